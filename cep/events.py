@@ -1,0 +1,78 @@
+"""Events as Arrow tables: one stream's decoded events, with their time, id and place.
+
+Every stage between decoding and matching passes `Events`. Besides the stream's declared fields, in
+the order of their declaration, a table has four columns of our own, whose names no field can have:
+
+    @time    int64        event time in nanoseconds since 1970 UTC, never null
+    @id      string       the event's id, or its place where the stream declares none, never null
+    @file    dictionary   the file (or topic) that it was read from, never null
+    @offset  int64        byte offset, row, or log offset in there: rising in order of arrival
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from rules.typed import Stream
+from rules.types import ListOf, Record, Scalar, Type
+
+TIME, ID, FILE, OFFSET = "@time", "@id", "@file", "@offset"
+
+MIN_TIME = -(2**63) + 1
+"""The watermark before anything was seen."""
+MAX_TIME = 2**63 - 1
+"""The end of time: the watermark of a drained stream."""
+
+_SCALARS: dict[Scalar, pa.DataType] = {
+    Scalar.STRING: pa.string(),
+    Scalar.TEXT: pa.string(),
+    Scalar.LONG: pa.int64(),
+    Scalar.DOUBLE: pa.float64(),
+    Scalar.DECIMAL: pa.decimal128(38, 18),
+    Scalar.BOOLEAN: pa.bool_(),
+    Scalar.TIMESTAMP: pa.timestamp("ns", "UTC"),
+    Scalar.DURATION: pa.duration("ns"),
+    Scalar.NULL: pa.null(),
+}
+
+
+def arrow_type(type_: Type) -> pa.DataType:
+    """The Arrow type that holds values of a type of the language."""
+    match type_:
+        case Scalar():
+            return _SCALARS[type_]
+        case ListOf(element):
+            return pa.list_(arrow_type(element))
+        case Record(fields):
+            return pa.struct([pa.field(name, arrow_type(part)) for name, part in fields])
+
+
+def declared_schema(stream: Stream) -> pa.Schema:
+    """The stream's own fields, in the order of their declaration."""
+    return pa.schema([pa.field(f.name, arrow_type(f.type), f.nullable) for f in stream.fields])
+
+
+def event_schema(stream: Stream) -> pa.Schema:
+    """The schema of `Events.table`: the declared fields, then @time, @id, @file, @offset."""
+    own = [
+        pa.field(TIME, pa.int64(), nullable=False),
+        pa.field(ID, pa.string(), nullable=False),
+        pa.field(FILE, pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field(OFFSET, pa.int64(), nullable=False),
+    ]
+    return pa.schema([*declared_schema(stream), *own])
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Decoded events of one stream, all from one source partition.
+
+    `partition` names the source partition within the stream's feed: the feed's own name for files,
+    `topic/number` for a log. `table` has the stream's event_schema, in order of arrival.
+    """
+
+    stream: str
+    partition: str
+    table: pa.Table
