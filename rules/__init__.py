@@ -1,1 +1,1 @@
-"""Rule text to checked, typed packs: the language's front end. Knows the percolator's query syntax, no Spark."""
+"""Rule text to checked, typed packs: the front end. Knows the percolator's query syntax, no Spark."""

@@ -1,0 +1,238 @@
+"""Typed expressions. `path` is a field's name followed by the names of nested fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Literal as Choice
+
+from rules.source import Span
+from rules.types import Scalar, Type
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant; `value` as rules.types.Scalar says. A parenthesised list is a tuple of values."""
+
+    value: object
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRef:
+    """A field of the candidate event; in `emit` of an `on` rule, of the event."""
+
+    path: Path
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRef:
+    """In `emit` of a rule with a pattern: a field of the partition key, by the name the alert shows."""
+
+    name: str
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StepRef:
+    """A field of an event that a step took: the only one, the first, or the last.
+
+    `offset` counts events further back from the last, further on from the first. Null where the
+    step took nothing or the offset leads outside.
+    """
+
+    step: str
+    path: Path
+    which: Choice["only", "first", "last"]
+    offset: int
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PrevRef:
+    """A field of the n-th event before the candidate among its key's events in the pattern's streams."""
+
+    path: Path
+    offset: int
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate over the events that a step took so far; `count` has an empty path.
+
+    `function` is one of count sum avg min max stddev distinct percentile list; `parameter` is
+    percentile's fraction. Of nothing: null, and 0 for count. SQL: nulls are left out.
+    """
+
+    function: str
+    step: str
+    path: Path
+    parameter: float | None
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Negate:
+    """Arithmetic minus."""
+
+    operand: Expression
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`+ - * / %`. Operands have the types that the operator needs (see Convert)."""
+
+    operator: Choice["+", "-", "*", "/", "%"]
+    left: Expression
+    right: Expression
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`== != < <= > >=` of two operands of one type."""
+
+    operator: Choice["==", "!=", "<", "<=", ">", ">="]
+    left: Expression
+    right: Expression
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """`and`, `or` of two or more operands, three-valued."""
+
+    operator: Choice["and", "or"]
+    operands: tuple[Expression, ...]
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """`not`, three-valued."""
+
+    operand: Expression
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """`is null`, `is not null`: never unknown."""
+
+    operand: Expression
+    negated: bool
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """`in`: the items have the operand's type. Unknown where SQL says so."""
+
+    operand: Expression
+    items: tuple[Expression, ...]
+    negated: bool
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """SQL `like`: `%` any characters, `_` one, `\\` escapes. The pattern is a constant."""
+
+    operand: Expression
+    pattern: str
+    negated: bool
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """`=~`: unanchored search by a constant regular expression in RE2 syntax."""
+
+    operand: Expression
+    pattern: str
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatch:
+    """`field matches "query"`: true, false, or unknown where the field is null.
+
+    `query` is text that percolator.query accepts; `path` is a field of type text of the candidate.
+    """
+
+    path: Path
+    query: str
+    span: Span
+    type: Type = Scalar.BOOLEAN
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`test ? yes : no`: unknown chooses `no`."""
+
+    test: Expression
+    yes: Expression
+    no: Expression
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of rules.functions, by name."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    """A value widened so that both operands agree: long to double or decimal, string to text."""
+
+    operand: Expression
+    type: Type
+    span: Span
+
+
+Expression = (
+    Literal | FieldRef | KeyRef | StepRef | PrevRef | Aggregate | Negate | Arithmetic | Compare | Logical
+    | Not | IsNull | In | Like | Search | TextMatch | Choose | Call | Convert
+)  # fmt: skip
+
+
+def parts(node: object) -> Iterator[object]:
+    """The nodes directly below a node, in the order of their fields."""
+    for f in fields(node):  # type: ignore[arg-type]
+        value = getattr(node, f.name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if hasattr(item, "__dataclass_fields__") and not isinstance(item, Span):
+                yield item
+
+
+def walk(node: object) -> Iterator[object]:
+    """The node and all nodes below it, each before its parts."""
+    yield node
+    for part in parts(node):
+        yield from walk(part)

@@ -1,0 +1,197 @@
+"""Typed declarations, rules, tests and the pack that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as Choice
+
+from rules.source import Span
+from rules.typed.expression import Expression, Path
+from rules.typed.pattern import Sequence, Skip
+from rules.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a stream. `analyser` of a text field is the word after `text`, or empty (plain)."""
+
+    name: str
+    type: Type
+    nullable: bool
+    analyser: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A declared stream. `time` is a timestamp field; without `id`, the place of an event is its id.
+
+    `lateness` in nanoseconds; `idle` None where the author wrote none (then a silent partition is
+    one that was silent for a minute, and the clock moves nothing).
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    id: Path | None
+    time: Path
+    lateness: int
+    idle: int | None
+    span: Span
+
+    def field(self, name: str) -> Field:
+        """The field of that name. Raises KeyError."""
+        for f in self.fields:
+            if f.name == name:
+                return f
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """The partition key: the names an alert shows, and for every stream its fields, in that order."""
+
+    names: tuple[str, ...]
+    types: tuple[Type, ...]
+    paths: tuple[tuple[str, tuple[Path, ...]], ...]
+    span: Span
+
+    def of(self, stream: str) -> tuple[Path, ...]:
+        """The key fields of one stream. Raises KeyError."""
+        return dict(self.paths)[stream]
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """One alert for every event that satisfies the condition."""
+
+    stream: str
+    condition: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One alert for every match of a pattern in one key's events.
+
+    `within` in nanoseconds, None: unbounded. `streams` are all streams that the pattern names
+    anywhere, in the order in which the pack declares them. `on_timeout` None: silent.
+    """
+
+    pattern: Sequence
+    streams: tuple[str, ...]
+    within: int | None
+    having: Expression | None
+    skip: Skip
+    on_timeout: tuple[Emit, ...] | None
+    limit: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """A name of the alert and the expression that gives its value."""
+
+    name: str
+    value: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A template: literal text and emitted names, in order; `names[i]` stands after `texts[i]`."""
+
+    texts: tuple[str, ...]
+    names: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Suppress:
+    """Withhold alerts with equal values of `names` for less than `duration` ns after a raised one.
+
+    The names are emitted names or key fields; empty: the whole key.
+    """
+
+    duration: int
+    names: tuple[str, ...]
+    span: Span
+
+
+Severity = Choice["critical", "high", "medium", "low", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule with its clauses. `structure` is the hash of what runs depend on (rules.structure)."""
+
+    name: str
+    body: On | Match
+    by: By | None
+    emit: tuple[Emit, ...]
+    severity: Severity
+    summary: Summary | None
+    tags: tuple[str, ...]
+    runbook: str | None
+    suppress: Suppress | None
+    span: Span
+    structure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """`at T STREAM {...}`: events at nanoseconds since 1970; `values` in the stream's types."""
+
+    at: int
+    stream: str
+    values: tuple[tuple[str, object], ...]
+    late: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MoveWatermark:
+    """`at T watermark`."""
+
+    at: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """`expect at T {...}` (`at` None: at any time); values by emitted name or by the alert's fields."""
+
+    at: int | None
+    values: tuple[tuple[str, object], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test block. `rules` are names; a `*` is already spelled out. Repeated events are already unrolled."""
+
+    rules: tuple[str, ...]
+    title: str
+    timeline: tuple[Given | MoveWatermark | Expected, ...]
+    nothing: bool
+    allow_other: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A checked pack. `revision` is the content hash of its files (rules.packs)."""
+
+    name: str
+    version: str
+    streams: tuple[Stream, ...]
+    rules: tuple[Rule, ...]
+    tests: tuple[Test, ...]
+    revision: str
+    files: tuple[tuple[str, str], ...] = field(repr=False, default=())
+
+    def stream(self, name: str) -> Stream:
+        """The stream of that name. Raises KeyError."""
+        for s in self.streams:
+            if s.name == name:
+                return s
+        raise KeyError(name)
