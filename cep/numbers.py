@@ -1,0 +1,123 @@
+"""Arithmetic on single values: 64-bit longs, doubles, decimals, times and durations.
+
+What the result's type cannot hold is null, and so is a division by zero: an event must not stop a stream.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+
+from rules.types import Scalar, Type
+
+LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
+DECIMAL_SCALE = 18
+"""Digits behind the point of every decimal result; 38 digits in all (Arrow's decimal128(38, 18))."""
+_DECIMALS = Context(prec=200, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_UP)
+_UNIT = Decimal(1).scaleb(-DECIMAL_SCALE)
+_DECIMAL_LIMIT = Decimal(10) ** (38 - DECIMAL_SCALE)
+_WHOLE = frozenset({Scalar.LONG, Scalar.TIMESTAMP, Scalar.DURATION})
+
+
+def bounded(value: object, type_: Type) -> object:
+    """The value as its type holds it, or None if it cannot.
+
+    Whole types round half away from zero; decimals likewise at the eighteenth digit.
+    """
+    if type_ is Scalar.DOUBLE and value is not None:
+        number = float(value)  # type: ignore[arg-type]
+        return number if math.isfinite(number) else None
+    if type_ in _WHOLE and value is not None:
+        return whole(value)  # type: ignore[arg-type]
+    if type_ is Scalar.DECIMAL and value is not None:
+        exact = value if isinstance(value, Decimal) else Decimal(value)  # type: ignore[arg-type]
+        if not abs(exact) < _DECIMAL_LIMIT:
+            return None
+        rounded = exact.quantize(_UNIT, context=_DECIMALS)
+        return rounded if abs(rounded) < _DECIMAL_LIMIT else None
+    return value
+
+
+def whole(value: int | float | Decimal) -> int | None:
+    """The nearest whole number, halves away from zero, or None outside 64 bits."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        value = int(round_half_away(value, 0))
+    elif isinstance(value, Decimal):
+        value = int(value.quantize(Decimal(1), context=_DECIMALS))
+    return value if LEAST_LONG <= value <= GREATEST_LONG else None
+
+
+def round_half_away(value: float, digits: int) -> float:
+    """A finite double to so many digits, halves away from zero: value * 10**digits is rounded, as Arrow does.
+
+    A value that is too great to be scaled has no such digits and stays what it is.
+    """
+    factor = 10.0 ** abs(digits)
+    scaled = value * factor if digits >= 0 else value / factor
+    if not math.isfinite(scaled):
+        return value
+    below = math.floor(abs(scaled))
+    nearest = math.copysign(below + (abs(scaled) - below >= 0.5), scaled)
+    return nearest / factor if digits >= 0 else nearest * factor
+
+
+def negate(value: object, type_: Type) -> object:
+    """Arithmetic minus; the least long has no opposite."""
+    return bounded(-value, type_)  # type: ignore[operator]
+
+
+def arithmetic(operator: str, left: object, right: object, type_: Type) -> object:
+    """`+ - * / %` of two values that are not null, in the result's type.
+
+    `%` has the sign of the dividend; `/` of whole numbers is computed in doubles.
+    """
+    if isinstance(left, Decimal) or isinstance(right, Decimal):
+        return _decimal(operator, left, right, type_)
+    a, b = left, right
+    result: object
+    match operator:
+        case "+":
+            result = a + b  # type: ignore[operator]
+        case "-":
+            result = a - b  # type: ignore[operator]
+        case "*":
+            result = a * b  # type: ignore[operator]
+        case "/":
+            result = None if b == 0 else float(a) / float(b)  # type: ignore[arg-type]
+        case "%":
+            result = _remainder(a, b)
+        case _:
+            raise ValueError(f"no operator is written {operator!r}")
+    return bounded(result, type_)
+
+
+def _remainder(dividend: object, divisor: object) -> object:
+    if divisor == 0:
+        return None
+    if isinstance(dividend, int) and isinstance(divisor, int):
+        rest = abs(dividend) % abs(divisor)
+        return -rest if dividend < 0 else rest
+    return math.fmod(dividend, divisor)  # type: ignore[arg-type]
+
+
+def _decimal(operator: str, left: object, right: object, type_: Type) -> object:
+    a, b = Decimal(left), Decimal(right)  # type: ignore[arg-type]
+    if operator in "/%" and b == 0:
+        return None
+    try:
+        match operator:
+            case "+":
+                result = _DECIMALS.add(a, b)
+            case "-":
+                result = _DECIMALS.subtract(a, b)
+            case "*":
+                result = _DECIMALS.multiply(a, b)
+            case "/":
+                result = _DECIMALS.divide(a, b)
+            case _:
+                result = _DECIMALS.remainder(a, b)
+    except InvalidOperation:
+        return None
+    return bounded(result, type_)
