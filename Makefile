@@ -5,25 +5,31 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup quick test lint types clean
+.PHONY: help setup java quick test lint types demo trial bench clean
 
 help:
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null || \
 	  { echo "Python 3.11, 3.12 or 3.13 is needed (found: $$($(PYTHON) --version 2>&1)); name one with: make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; exit 2; }
+	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
 setup: $(STAMP) ## install the project and its tools into .venv
 
+java:
+	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | $(PYTHON) -c 'import re, sys; \
+	  found = re.search(r"version \"(\d+)", sys.stdin.read()); sys.exit(not found or int(found[1]) < 17)' || \
+	  { echo "Java 17 or newer is needed to run Spark; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 3; }
+
 quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/pytest -q
 
-test: $(STAMP) ## all tests
-	@$(BIN)/pytest -m '' 
+test: $(STAMP) java ## all tests, also those that need a JVM
+	@$(BIN)/pytest -m ''
 
 lint: $(STAMP) ## ruff
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -31,5 +37,15 @@ lint: $(STAMP) ## ruff
 types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
+demo: $(STAMP) java ## the main job on 200,000 generated payments, with a deploy half way
+	@$(BIN)/python examples/fraud/demo.py
+
+trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=payments.csv.gz
+	@test -n "$(DATA)" || { echo "name a file of labelled payments: make trial DATA=payments.csv.gz" >&2; exit 2; }
+	@$(BIN)/python examples/fraud/trial.py "$(DATA)"
+
+bench: $(STAMP) java ## every benchmark, as tables
+	@for script in benchmarks/*_bench.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
 clean: ## remove what make made
-	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work
