@@ -1,0 +1,34 @@
+"""What stops a command, as values that `cep.cli.main` prints as one sentence and turns into an exit code.
+
+CommandError      a sentence, what helps, an exit code
+├── UsageError      2: the command, a path or a configuration cannot be right
+└── OutsideError    3: a broker, Java, a receiver, a disk, a port did not do its part
+"""
+
+from __future__ import annotations
+
+OK, FINDINGS, USAGE, OUTSIDE, INTERRUPTED, HUNG_UP = 0, 1, 2, 3, 130, 141
+"""Exit codes of every verb; the last two are the shell's for a command ended by SIGINT and SIGPIPE."""
+
+
+class CommandError(Exception):
+    """`message` is one sentence without a full stop; `help` says what the user can do, or is empty."""
+
+    exit_code = OUTSIDE
+
+    def __init__(self, message: str, help: str = "") -> None:  # noqa: A002  the word users see
+        super().__init__(message)
+        self.message = message
+        self.help = help
+
+
+class UsageError(CommandError):
+    """The command line, a path that it names, or a configuration file is wrong."""
+
+    exit_code = USAGE
+
+
+class OutsideError(CommandError):
+    """Something outside of the program failed."""
+
+    exit_code = OUTSIDE

@@ -1,0 +1,175 @@
+"""The command `cep`: finds the verb, loads its module and no other, and turns what ends it into an exit code.
+
+A verb is a module with `register(subparsers)`, which adds its parser, and `run(arguments) -> int`. Both the
+module's import and `register` must be cheap: what a verb needs is imported by its `run`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from cep.cli.failure import HUNG_UP, INTERRUPTED, OK, OUTSIDE, USAGE, CommandError
+
+VERBS: dict[str, tuple[str, str]] = {
+    "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
+    "test": ("cep.cli.test", "run the test blocks of rule packs"),
+    "eval": ("cep.cli.eval", "run a pack over files, in this process"),
+    "run": ("cep.cli.run", "run the job that a job.toml describes"),
+    "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
+    "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
+}
+"""Verb to its module and its line in the help, in the order of the help."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 ok, 1 findings, 2 usage, 3 the outside world.
+
+    Never raises but SystemExit, and never shows a traceback: what nobody foresaw goes to a report file.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    _survive_any_locale()
+    try:
+        code = _dispatch(given)
+        sys.stdout.flush()
+    except CommandError as failure:
+        _say_error(failure.message, failure.help)
+        return failure.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes stdout once more at exit, which would print about the closed pipe again.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return HUNG_UP
+    except OSError as error:
+        _say_error(_sentence(error))
+        return OUTSIDE
+    except Exception as error:
+        return _report(error, given)
+    return code
+
+
+def _dispatch(given: list[str]) -> int:
+    verb = next((word for word in given if not word.startswith("-")), None)
+    if verb is not None and verb not in VERBS:
+        close = difflib.get_close_matches(verb, VERBS, n=1)
+        _say_error(
+            f"there is no verb `{verb}`",
+            f"did you mean `cep {close[0]}`?" if close else "verbs are " + ", ".join(VERBS),
+        )
+        return USAGE
+    parser = _parser(verb)
+    if not given:
+        parser.print_help(sys.stderr)
+        return USAGE
+    arguments = parser.parse_args(given)
+    if verb is None:
+        parser.error("a verb is missing: one of " + ", ".join(VERBS))
+    code: int = importlib.import_module(VERBS[verb][0]).run(arguments)
+    return code
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse's parser with messages in the form of all our others."""
+
+    def error(self, message: str) -> NoReturn:
+        _say_error(message, f"see `{self.prog} --help`")
+        sys.exit(USAGE)
+
+
+class _Version(argparse.Action):
+    """`--version`, which reads the installed version only when asked."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> NoReturn:
+        from importlib import metadata
+
+        print(f"cep {metadata.version('standing-rules')}")
+        parser.exit(OK)
+
+
+def _parser(verb: str | None) -> argparse.ArgumentParser:
+    """The parser of the command; of the verbs, only the given one's arguments are known."""
+    parser = _Parser(
+        prog="cep",
+        description="Standing rules over events: check, test, run and deploy them.",
+        epilog="`cep VERB --help` says more. Exit codes: 0 ok, 1 findings or failed tests, "
+        "2 usage or configuration, 3 the outside world.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", nargs=0, action=_Version, help="print the version and exit")
+    verbs = parser.add_subparsers(metavar="VERB", parser_class=_Parser)
+    for name, (module, line) in VERBS.items():
+        if name == verb:
+            importlib.import_module(module).register(verbs)
+        else:
+            verbs.add_parser(name, help=line)
+    if verb is not None:
+        _add_format(verbs.choices[verb])
+    return parser
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    """`--format` belongs to every verb, so it is added here once."""
+    if "--format" not in parser._option_string_actions:
+        parser.add_argument(
+            "--format",
+            choices=("text", "json"),
+            default="text",
+            help="how results are printed (default: text)",
+        )
+
+
+def _survive_any_locale() -> None:
+    """A terminal that cannot show a character gets its escape instead of stopping the command."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _say_error(message: str, help: str = "") -> None:  # noqa: A002
+    from cep.cli.output import error_text
+
+    with contextlib.suppress(BrokenPipeError):
+        print(error_text(message, help), file=sys.stderr, flush=True)
+
+
+def _sentence(error: OSError) -> str:
+    """An operating system error as one sentence, with the file that it is about."""
+    reason = (error.strerror or str(error) or type(error).__name__).lower()
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
+def _report(error: Exception, argv: list[str]) -> int:
+    """Keep the traceback in a file and tell the user in one sentence where it is."""
+    import tempfile
+    import traceback
+
+    what = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            prefix="cep-report-",
+            suffix=".txt",
+            delete=False,
+            encoding="utf-8",
+            errors="backslashreplace",
+        ) as file:
+            file.write(f"cep {' '.join(argv)}\n\n")
+            traceback.print_exception(error, file=file)
+        where = f"a report is in {file.name}"
+    except OSError as failure:
+        where = f"a report could not be written: {_sentence(failure)}"
+    _say_error(f"this should not have happened: {what}", where)
+    return OUTSIDE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""What a test's author reads: one line for a test that passed, the whole timeline for one that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from rules.source import Span
+from rules.testing.compare import Notation, Seen, differences
+from rules.testing.run import Result, label
+from rules.testing.timeline import Arrival
+from rules.typed import Expected
+from rules.types import Scalar
+
+_SHOWN = 40
+"""Events of a timeline that are shown; of more, the first and the last."""
+
+_RELATIVE = 10 * 365 * 86_400 * 1_000_000_000
+"""Times before 1980 are meant from the start of the test, not as dates."""
+
+
+def result_text(result: Result, notation: Notation) -> str:
+    """A test's outcome without a line end: one line, and below it the timeline if it failed."""
+    place = where(result.test.span)
+    if result.passed:
+        return f"passed  {label(result.test)}  {place}"
+    lines = [f"FAILED  {label(result.test)}  {place}"]
+    lines += [f"    {problem}" for problem in result.timeline.problems]
+    rows = list(_rows(result, notation))
+    width = max((len(time) for _, time, _ in rows), default=0)
+    lines += [f"  {mark:>2} {time:>{width}}  {text}" for mark, time, text in rows]
+    if not result.comparison.met and not result.comparison.others:
+        lines.append("    no alert was raised")
+    return "\n".join(lines)
+
+
+def result_json(result: Result, notation: Notation) -> dict[str, object]:
+    """A test's outcome as a JSON object."""
+    allowed = result.test.allow_other and not result.test.nothing
+    return {
+        "pack": result.pack.name,
+        "rules": list(result.test.rules),
+        "title": result.test.title,
+        "file": result.test.span.file.name,
+        "line": result.test.span.line,
+        "passed": result.passed,
+        "problems": list(result.timeline.problems),
+        "missing": [
+            {
+                "line": item.span.line,
+                "time": None if item.at is None else notation(item.at, Scalar.TIMESTAMP),
+                "expected": item.span.text,
+            }
+            for item in result.comparison.missing
+        ],
+        "unexpected": [] if allowed else [dict(seen.alert) for seen in result.comparison.others],
+    }
+
+
+def where(span: Span) -> str:
+    """`fraud.rules:54`."""
+    return f"{span.file.name}:{span.line}"
+
+
+def _rows(result: Result, notation: Notation) -> Iterator[tuple[str, str, str]]:
+    """Mark, time and text of everything that happened or should have, by time.
+
+    Of one instant: events, alerts, then expectations. The mark `!` is where the test failed.
+    """
+    found = result.comparison
+    rows: list[tuple[int, int, str, str]] = []
+    for arrival in result.timeline.arrivals():
+        rows.append((arrival.given.at, 0, "", _event(result, arrival, notation)))
+    for expected, seen in found.met:
+        rows.append((seen.time, 1, "", f"{_alert(seen)}, as expected in line {expected.span.line}"))
+    accepted = result.test.allow_other and not result.test.nothing
+    for seen in found.others:
+        verdict = "(allowed)" if accepted else "was not expected"
+        rows.append((seen.time, 1, "" if accepted else "!", f"{_alert(seen)} {verdict}"))
+    for expected in found.missing:
+        at = expected.at
+        text = f"line {expected.span.line} expected an alert {_short(expected)}"
+        text += _closest(result, expected, notation)
+        rows.append((2**63 if at is None else at, 2, "!", text))
+    rows.sort(key=lambda row: row[:2])
+    for time, rank, mark, text in _elided(rows):
+        yield mark, "" if rank > 2 or time == 2**63 else clock(time, notation), text
+
+
+def _elided(rows: list[tuple[int, int, str, str]]) -> Iterator[tuple[int, int, str, str]]:
+    events = [row for row in rows if row[1] == 0]
+    if len(events) <= _SHOWN:
+        yield from rows
+        return
+    half = _SHOWN // 2
+    hidden = {id(row) for row in events[half:-half]}
+    told = False
+    for row in rows:
+        if id(row) not in hidden:
+            yield row
+        elif not told:
+            told = True
+            yield row[0], 3, "", f"... {len(hidden):,} more events"
+
+
+def _event(result: Result, arrival: Arrival, notation: Notation) -> str:
+    stream = result.pack.stream(arrival.stream)
+    types = {f.name: f.type for f in stream.fields}
+    said = ", ".join(
+        f"{name}: {_value(notation(value, types[name]))}" for name, value in arrival.given.values
+    )
+    late = ", which came late and counts for nothing" if arrival.late else ""
+    own_id = f" {arrival.id}" if arrival.id is not None else ""
+    return f"{arrival.stream}{own_id} {{ {said} }}{late}" if said else f"{arrival.stream}{own_id}{late}"
+
+
+def _alert(seen: Seen) -> str:
+    values = seen.alert["emit"] or seen.alert["key"]
+    return f"alert {seen.rule} ({seen.alert['kind']}) {_value(values)}"
+
+
+def _short(expected: Expected) -> str:
+    text = " ".join(expected.span.text.split())
+    return text[text.index("{") :] if "{" in text else "of any kind"
+
+
+def _closest(result: Result, expected: Expected, notation: Notation) -> str:
+    """How the most similar alert that nothing else expected differs."""
+    near = [(differences(result.pack, expected, seen, notation), seen) for seen in result.comparison.others]
+    if not near:
+        return ""
+    names, seen = min(near, key=lambda pair: (len(pair[0]), abs(pair[1].time - (expected.at or 0))))
+    if len(names) > len(expected.values):
+        return ""
+    emit = seen.alert["emit"] if isinstance(seen.alert["emit"], Mapping) else {}
+    told = [
+        "came at " + clock(seen.time, notation)
+        if name == "time"
+        else f"has {name}: {_value(emit[name] if name in emit else seen.alert.get(name))}"
+        for name in names
+    ]
+    return f"; the alert at {clock(seen.time, notation)} " + " and ".join(told)
+
+
+def clock(ns: int, notation: Notation) -> str:
+    """A time as the tests write it: `0s`, `1h5m`, `250ms`; a date where the test has a start of its own."""
+    if not 0 <= ns < _RELATIVE:
+        return str(notation(ns, Scalar.TIMESTAMP))
+    text = ""
+    for unit, size in _UNITS:
+        number, ns = divmod(ns, size)
+        text += f"{number}{unit}" if number else ""
+    return (text + (f"{ns}ns" if ns else "")) or "0s"
+
+
+_UNITS = (
+    ("d", 86_400_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+)
+
+
+def _value(value: object) -> str:
+    """A JSON value as a rule file would write it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            return f'"{escaped}"'
+        case Mapping():
+            return "{ " + ", ".join(f"{name}: {_value(item)}" for name, item in value.items()) + " }"
+        case list() | tuple():
+            return "[" + ", ".join(map(_value, value)) + "]"
+        case float() if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        case Decimal():
+            return str(value)
+        case _:
+            return repr(value)

@@ -1,0 +1,50 @@
+"""Runs tests: a timeline goes to the engine, its alerts to the comparison."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rules.testing.compare import Comparison, Notation, Seen, compare
+from rules.testing.timeline import Moment, Timeline, timeline
+from rules.typed import Pack, Test
+
+Engine = Callable[[Sequence[Moment]], Sequence[Seen]]
+"""Feeds the moments to a pack from an empty state and gives all alerts, suppression applied, in their order.
+
+Nothing is drained at the end.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How one test went."""
+
+    pack: Pack
+    test: Test
+    timeline: Timeline
+    comparison: Comparison
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation was met, nothing else was raised and the test itself makes sense."""
+        unexpected = self.comparison.others and (self.test.nothing or not self.test.allow_other)
+        return not (self.timeline.problems or self.comparison.missing or unexpected)
+
+
+def label(test: Test) -> str:
+    """What a test goes by: its rules and its title."""
+    return f'{", ".join(test.rules)} "{test.title}"'
+
+
+def selected(pack: Pack, wanted: re.Pattern[str] | None) -> tuple[Test, ...]:
+    """The tests of a pack whose label the expression is found in; all of them without one."""
+    return tuple(test for test in pack.tests if wanted is None or wanted.search(label(test)))
+
+
+def run_test(pack: Pack, test: Test, engine: Engine, notation: Notation) -> Result:
+    """Run one test. The engine may raise alerts of other rules of the pack; they are not looked at."""
+    line = timeline(pack, test)
+    alerts = [seen for seen in engine(line.moments) if seen.rule in test.rules]
+    return Result(pack, test, line, compare(pack, test, alerts, notation))
