@@ -24,8 +24,8 @@ from rules.typed import (
     Pack,
     Rule,
     Stream,
-    Test,
 )
+from rules.typed import Test as Block
 from rules.types import ListOf, Record, Scalar
 
 SECOND = 1_000_000_000
