@@ -1,0 +1,122 @@
+"""Suppression against the sentence that defines it, whatever the cuts between batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.alert import Alert, Raised, Withholding
+from alerts.suppress import Memory, in_order, suppress
+
+DURATIONS = {"quick": 3, "slow": 10, "plain": None}
+
+
+def raised(rule: str, key: str, time: int, order: int = 0, pack: str = "p") -> Raised:
+    duration = DURATIONS[rule]
+    alert = Alert(
+        id=f"{pack}/{rule}/{key}/{time}/{order}", pack=pack, revision="1", rule=rule, kind="match",
+        severity="low", time=str(time), key={"card": key}, summary="", emit={}, events={}, tags=[],
+        runbook=None,
+    )  # fmt: skip
+    return Raised(alert, time, (order,), None if duration is None else Withholding(key, duration))
+
+
+def by_definition(ordered: list[Raised]) -> tuple[list[Alert], list[Alert]]:
+    """After a raised alert, those of this rule with equal f and a time less than d later are withheld."""
+    kept: list[tuple[Raised, int]] = []
+    withheld: list[Raised] = []
+    for one in ordered:
+
+        def like(other: Raised, one: Raised = one) -> bool:
+            return (other.alert.pack, other.alert.rule) == (one.alert.pack, one.alert.rule) and (
+                other.withholding == one.withholding
+            )
+
+        rivals = [k for k, _ in kept if one.withholding and like(k)]
+        if one.withholding and any(0 <= one.time - k.time < one.withholding.duration for k in rivals[-1:]):
+            withheld.append(one)
+        else:
+            told = sum(count for k, count in kept if like(k)) if one.withholding else 0
+            silent = sum(map(like, withheld)) if one.withholding else 0
+            kept.append((one, silent - told))
+    return [replace(r.alert, suppressed=n) for r, n in kept], [r.alert for r in withheld]
+
+
+RAISED = st.lists(
+    st.builds(
+        raised,
+        st.sampled_from(sorted(DURATIONS)),
+        st.sampled_from(["a", "b"]),
+        st.integers(0, 60),
+        st.integers(0, 3),
+        st.sampled_from(["p", "q"]),
+    ),
+    max_size=60,
+)
+
+
+@given(RAISED, st.lists(st.integers(0, 60), max_size=8))
+def test_suppression_is_what_the_language_says(all_raised: list[Raised], cuts: list[int]) -> None:
+    ordered = in_order(all_raised)
+    kept: list[Alert] = []
+    withheld: list[Alert] = []
+    memory = Memory()
+    edges = [0, *sorted(min(cut, len(ordered)) for cut in cuts), len(ordered)]
+    for start, end in pairwise(edges):
+        more, fewer, memory = suppress(ordered[start:end], memory)
+        kept += more
+        withheld += fewer
+    assert (kept, withheld) == by_definition(ordered)
+
+
+def test_memory_forgets_what_cannot_matter() -> None:
+    _, _, memory = suppress([raised("quick", f"k{i}", i * 3) for i in range(100)], Memory())
+    assert [place[2] for place in memory.held] == ["k99"]
+
+
+def test_a_count_is_kept_until_it_is_told() -> None:
+    _, _, memory = suppress([raised("quick", "a", 0), raised("quick", "a", 1)], Memory())
+    _, _, memory = suppress([raised("plain", "z", 10**12)], memory)
+    kept, _, memory = suppress([raised("quick", "a", 2 * 10**12), raised("plain", "z", 3 * 10**12)], memory)
+    assert [alert.suppressed for alert in kept] == [1, 0]
+    assert not memory.held
+
+
+def test_the_end_of_the_duration_is_open() -> None:
+    kept, withheld, _ = suppress([raised("quick", "a", t) for t in (0, 2, 3)], Memory())
+    assert [a.time for a in kept] == ["0", "3"]
+    assert [a.time for a in withheld] == ["2"]
+
+
+def test_a_deploy_that_shortens_the_duration_counts_at_once() -> None:
+    shorter = replace(raised("slow", "a", 5), withholding=Withholding("a", 4))
+    longer = replace(raised("quick", "a", 5), withholding=Withholding("a", 9))
+    kept, _, _ = suppress([raised("slow", "a", 0), shorter], Memory())
+    assert len(kept) == 2
+    kept, _, _ = suppress([raised("quick", "a", 0), longer], Memory())
+    assert len(kept) == 2, "the raised alert had promised to withhold for 3 only"
+
+
+def test_an_alert_of_long_ago_is_not_withheld() -> None:
+    kept, _, _ = suppress([raised("slow", "a", 100), raised("slow", "a", 1)], Memory())
+    assert len(kept) == 2
+
+
+@given(RAISED, st.randoms())
+def test_order_does_not_depend_on_arrival(all_raised: list[Raised], random: Random) -> None:
+    distinct = list({r.alert.id: r for r in all_raised}.values())
+    shuffled = list(distinct)
+    random.shuffle(shuffled)
+    assert in_order(shuffled) == in_order(distinct)
+
+
+def test_keys_of_different_types_have_an_order() -> None:
+    values: list[object] = ["b", 2.5, None, True, "a", 1, False, ["x"], "10"]
+    some = [
+        replace(r, alert=replace(r.alert, key={"k": v})) for v in values for r in [raised("plain", "", 0)]
+    ]
+    assert [r.alert.key["k"] for r in in_order(some)] == [None, False, True, 1, 2.5, "10", "a", "b", ["x"]]
