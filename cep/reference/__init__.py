@@ -1,0 +1,93 @@
+"""The other engine: language.md, "Patterns" and "Time", read aloud over plain lists.
+
+It exists to be compared with. It keeps whole events, tries every way, forgets nothing and knows neither
+tables, batches nor state; where it and the compiled automaton differ, one of them misreads the page.
+
+    ways      what has happened to a run, what it waits for, and how ways stand to one another
+    pattern   which ways a pattern opens
+    runs      one rule over one key's events
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from cep.events import MAX_TIME
+from cep.reference.runs import Decided, Matcher, Scope, TextJudge, emitted
+from cep.reference.ways import Event, Way
+from rules.typed import By, Match, On, Pack, Rule
+
+__all__ = ["Decided", "TextJudge", "decided"]
+
+
+def decided(
+    pack: Pack,
+    arrivals: Iterable[tuple[str, str, Mapping[str, object]]],
+    watermark: int = MAX_TIME,
+    text: TextJudge | None = None,
+) -> list[Decided]:
+    """All alerts of a pack once the watermark has come there, before suppression, in the order of delivery.
+
+    `arrivals` are (stream, id, values) in order of arrival, late ones left out; events above the watermark
+    wait. MAX_TIME drains. `text` judges `matches` conditions.
+    """
+    events = []
+    for place, (stream, id_, values) in enumerate(arrivals):
+        event = Event(stream, id_, 0, values, place)
+        time = event.get(pack.stream(stream).time)
+        assert isinstance(time, int)
+        if time <= watermark:
+            events.append(replace(event, time=time))
+    events.sort(key=lambda event: (event.time, event.place))
+    alerts = [alert for rule in pack.rules for alert in _of_rule(rule, events, watermark, text)]
+    return sorted(alerts, key=lambda a: (a.time, a.rule, [_sortable(value) for _, value in a.key], a.rank))
+
+
+def _sortable(value: object) -> tuple[object, ...]:
+    return (False,) if value is None else (True, value)
+
+
+def _of_rule(rule: Rule, events: list[Event], watermark: int, text: TextJudge | None) -> Iterable[Decided]:
+    match rule.body:
+        case On(stream):
+            mine = [event for event in events if event.stream == stream]
+            yield from _of_events(rule, rule.body, _distinct(rule.by, mine), text)
+        case Match(streams=streams):
+            mine = [event for event in events if event.stream in streams]
+            since = mine[0].time if mine else MAX_TIME
+            keys: dict[tuple[tuple[str, object], ...], list[Event]] = {}
+            for event in _distinct(rule.by, mine):
+                key = _labels(rule.by, event)
+                if None not in dict(key).values():
+                    of_key = keys.setdefault(key, [])
+                    of_key.append(replace(event, index=len(of_key)))
+            for key, of_key in keys.items():
+                yield from Matcher(rule, rule.body, key, of_key, since, text).run(watermark)
+        case _:
+            assert_never(rule.body)
+
+
+def _of_events(rule: Rule, body: On, events: list[Event], text: TextJudge | None) -> Iterable[Decided]:
+    for event in events:
+        key = _labels(rule.by, event)
+        scope = Scope(Way(), event, [event], None, text, dict(key))
+        if scope.holds(body.condition):
+            taken = ((body.stream, (event.id,)),)
+            emit = emitted(rule.emit, scope)
+            yield Decided(rule.name, "event", key, event.time, taken, emit, (1, event.place))
+
+
+def _labels(by: By | None, event: Event) -> tuple[tuple[str, object], ...]:
+    if by is None:
+        return ()
+    return tuple(zip(by.names, map(event.get, by.of(event.stream)), strict=True))
+
+
+def _distinct(by: By | None, events: list[Event]) -> list[Event]:
+    """Redelivered events count once; the same id with another time or key is a new event."""
+    seen: dict[object, Event] = {}
+    for event in events:
+        seen.setdefault((event.stream, event.id, event.time, _labels(by, event)), event)
+    return list(seen.values())

@@ -1,0 +1,191 @@
+"""Which ways a pattern opens: what may come next for a way that has come to an element.
+
+In continuation-passing style: `then` gives the tree for what follows the element. The names are those of
+language.md; `within` is in nanoseconds, MAX_TIME for `within unbounded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence as Several
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from cep.events import MAX_TIME
+from cep.reference.ways import Inside, Node, Option, Then, Timer, Watch, Way, each, joint
+from rules.typed import Absent, AnyOrder, Either, Element, Group, Sequence, Sign, Step, Unless
+
+Quantified = Step | Group | Either | AnyOrder
+Elements = Several[tuple[Sign, Element]]
+_OWN: dict[str, Sign] = {"relaxed": "->", "contiguous": "=>", "any": "~>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern's ways."""
+
+    sequence: Sequence
+    within: int
+
+    def begin(self, end: Then) -> Node:
+        """What a run may begin with; `end` is where a complete way goes."""
+        return self._follow(self.sequence.elements, Inside(), end)(Way())
+
+    def end_of_within(self, way: Way) -> int:
+        """The time from which on the way can take nothing."""
+        return MAX_TIME if self.within == MAX_TIME else way.taken[0][1].time + self.within
+
+    def _follow(self, elements: Elements, inside: Inside, then: Then, sign: Sign | None = None) -> Then:
+        """What a way does that has come to these elements; `sign` stands for the first one's own."""
+
+        def enter(way: Way) -> Node:
+            if not elements:
+                return then(way)
+            (own, element), *rest = elements
+            before = sign or own
+            following = self._follow(rest, inside, then)
+            match element:
+                case Unless(guard):
+                    watch = Watch(guard, strict=before == "=>")
+                    return following(replace(way, watches=(*way.watches, watch)))
+                case Absent():
+                    return self._wait(way, [element], inside, following)
+                case Step() | Group() | Either() | AnyOrder():
+                    watches = () if element.quantifier.single else tuple(_watches_behind(rest))
+                    loop = _Loop(self, element, before, len(way.taken), inside, watches, following)
+                    return loop.after(0, way)
+                case _:
+                    assert_never(element)
+
+        return enter
+
+    def _wait(self, way: Way, absences: list[Absent], inside: Inside, then: Then) -> Node:
+        """Goes on when all the times are over. Before the first event, a condition on what came before it."""
+        if not way.taken:
+            return then(
+                replace(way, lookback=(*way.lookback, *((a.guard, a.duration or 0) for a in absences)))
+            )
+        watches = self._watches_of(way, absences)
+        over = max(watch.until for watch in watches)
+        return Timer(way, replace(inside, watches=(*inside.watches, *watches)), over, then)
+
+    def _watches_of(self, way: Way, absences: list[Absent]) -> tuple[Watch, ...]:
+        ends = [self.end_of_within(way) if a.duration is None else way.time + a.duration for a in absences]
+        return tuple(Watch(a.guard, until=end) for a, end in zip(absences, ends, strict=True))
+
+    def round(self, element: Quantified, sign: Sign, way: Way, inside: Inside, then: Then) -> Node:
+        """One round of an element."""
+        if isinstance(element, Step):
+            if not way.taken:
+                return Option(element, sign, way, inside, MAX_TIME, then)
+            deadline = min(self.end_of_within(way), way.taken[-1][1].time + inside.gap)
+            return Option(element, sign, way, inside, deadline, then) if way.time < deadline else None
+        names = {step.name for step in steps(element)}
+        kept = [(name, begin) for name, begin in way.rounds if name not in names]
+        way = replace(way, rounds=(*kept, *((name, len(way.taken)) for name in sorted(names))))
+        match element:
+            case Group(body):
+                return self._follow(body.elements, inside, then, sign)(way)
+            case Either(branches):
+                return joint(self._follow(branch.elements, inside, then, sign)(way) for branch in branches)
+            case AnyOrder(operands):
+                return self._any_order(operands, sign, way, inside, then)
+            case _:
+                assert_never(element)
+
+    def _any_order(
+        self, operands: tuple[Sequence, ...], sign: Sign, way: Way, inside: Inside, then: Then
+    ) -> Node:
+        """One operand after the other, in the order in which they come; absences count from here."""
+        absences = [absence for operand in operands if (absence := _only_absence(operand)) is not None]
+        others = tuple(operand for operand in operands if _only_absence(operand) is None)
+        if not way.taken and absences:
+            return self._wait(way, absences, inside, lambda w: self._any_order(others, sign, w, inside, then))
+        watches = self._watches_of(way, absences)
+        over = max((watch.until for watch in watches), default=way.time)
+        watched = replace(inside, watches=(*inside.watches, *watches))
+
+        def enter(waiting: tuple[Sequence, ...], sign: Sign, now: Way) -> Node:
+            if not waiting:
+                return then(now) if now.time >= over else Timer(now, watched, over, then)
+            ways = []
+            for operand in waiting:
+                left = tuple(other for other in waiting if other is not operand)
+                leave = lambda after, left=left: enter(left, "->", after)  # noqa: E731
+                ways.append(self._follow(operand.elements, watched, leave, sign)(now))
+            return joint(ways)
+
+        return enter(others, sign, way)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """An element that a way entered with `start` events taken. `watches` are the `not`s right behind it."""
+
+    pattern: Pattern
+    element: Quantified
+    sign: Sign
+    start: int
+    outside: Inside
+    watches: tuple[Watch, ...]
+    then: Then
+
+    def after(self, rounds: int, way: Way) -> Node:
+        """Another round, or what follows the loop."""
+        quantifier = self.element.quantifier
+        leave = self.then(way) if rounds >= quantifier.least else None
+        if quantifier.most is not None and rounds >= quantifier.most:
+            return leave
+
+        def again(after: Way) -> Node:
+            # A round that took nothing is none: the rounds that are missing would take nothing either.
+            return self.then(after) if len(after.taken) == len(way.taken) else self.after(rounds + 1, after)
+
+        sign = _OWN[quantifier.own] if rounds else self.sign
+        go = self.pattern.round(self.element, sign, way, self._inside(), again)
+        match quantifier.mode:
+            case "each":
+                return each([go, leave])
+            case "greedy":
+                return joint([go, leave])
+            case "reluctant":
+                return joint([leave, go])
+
+    def _inside(self) -> Inside:
+        untils = self.outside.untils
+        if self.element.until is not None:
+            untils = (*untils, (self.element.until, self.start if self.sign == "~>" else -1))
+        gap = self.outside.gap if self.element.gap is None else min(self.outside.gap, self.element.gap)
+        watches = tuple(replace(watch, after=self.start) for watch in self.watches)
+        return Inside(untils, gap, (*self.outside.watches, *watches))
+
+
+def _watches_behind(elements: Elements) -> Iterable[Watch]:
+    for sign, element in elements:
+        if not isinstance(element, Unless):
+            return
+        yield Watch(element.guard, strict=sign == "=>")
+
+
+def _only_absence(operand: Sequence) -> Absent | None:
+    (_, element), *rest = operand.elements
+    return element if isinstance(element, Absent) and not rest else None
+
+
+def steps(element: Element | Sequence) -> Iterable[Step]:
+    """All steps, in the order of the text."""
+    match element:
+        case Step():
+            yield element
+        case Group(body):
+            yield from steps(body)
+        case Either(parts) | AnyOrder(parts):
+            for part in parts:
+                yield from steps(part)
+        case Sequence(elements):
+            for _, follower in elements:
+                yield from steps(follower)
+        case Unless() | Absent():
+            return
+        case _:
+            assert_never(element)

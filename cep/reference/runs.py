@@ -1,0 +1,335 @@
+"""One rule over one key's events, in order of time: runs begin, take events, end, and are raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from cep.events import MAX_TIME
+from cep.reference.pattern import Pattern, steps
+from cep.reference.ways import (
+    Done,
+    Ending,
+    Event,
+    Inside,
+    Leaf,
+    Node,
+    Option,
+    Timer,
+    Watch,
+    Way,
+    complete,
+    each,
+    forks,
+    leaves,
+    move,
+)
+from cep.scalar import aggregate_of, evaluate
+from rules.typed import (
+    Aggregate,
+    Emit,
+    Expression,
+    Guard,
+    Match,
+    Path,
+    PrevRef,
+    Rule,
+    Step,
+    StepRef,
+    TextMatch,
+)
+
+TextJudge = Callable[[TextMatch, str], bool]
+"""Whether a text satisfies a query; the percolator's business."""
+Key = tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decided alert, before suppression. `events` and `emit` in the order of the pattern and of the rule.
+
+    Values are those of rules.types.Scalar. `rank` orders what has the same time, rule and key: deadlines
+    before events, then earlier first event, then arrival of the events taken.
+    """
+
+    rule: str
+    kind: str
+    key: Key
+    time: int
+    events: tuple[tuple[str, tuple[str, ...]], ...]
+    emit: tuple[tuple[str, object], ...]
+    rank: tuple[object, ...] = field(compare=False, default=())
+
+
+@dataclass(slots=True)
+class Run:
+    """A run, by the event that it began with."""
+
+    first: Event
+    tree: Node
+
+
+class Matcher:
+    """The runs of one key. `since`: when the rule began to watch, under any key."""
+
+    def __init__(
+        self, rule: Rule, body: Match, key: Key, events: list[Event], since: int, text: TextJudge | None
+    ) -> None:
+        self.rule, self.body, self.key, self.events = rule, body, key, events
+        self.since, self.text = since, text
+        self.pattern = Pattern(body.pattern, MAX_TIME if body.within is None else body.within)
+        self.steps = list(dict.fromkeys(step.name for step in steps(body.pattern)))
+        self.runs: list[Run] = []
+        self.alerts: list[Decided] = []
+
+    def run(self, watermark: int) -> list[Decided]:
+        """Everything that is decided up to the watermark."""
+        for event in self.events:
+            self.settle(event.time)
+            self.see(event)
+        self.settle(watermark)
+        if watermark == MAX_TIME:
+            self.drain()
+        return self.alerts
+
+    # Time. At one instant, deadlines are settled before events.
+
+    def settle(self, time: int) -> None:
+        """Deadlines up to and including a time, one instant after the other."""
+        while True:
+            waiting = [leaf.deadline for run in self.runs for leaf in leaves(run.tree)]
+            now = min(waiting, default=MAX_TIME)
+            if now > time or now == MAX_TIME:
+                return
+            self.expire(now)
+
+    def expire(self, now: int) -> None:
+        """What happens at a deadline."""
+
+        def after(leaf: Leaf) -> tuple[Node, bool]:
+            match leaf:
+                case Timer(way, _, deadline, then) if deadline <= now:
+                    return then(replace(way, time=now, watches=())), True
+                case Ending(way, deadline) if deadline <= now:
+                    return self.matched(way), True
+                case Option(deadline=deadline) if deadline <= now:
+                    return None, False
+                case _:
+                    return leaf, False
+
+        for run in self.runs:
+            if self.body.on_timeout is not None:
+                for fork in forks(run.tree):
+                    if move(fork, after)[0] is None:
+                        self.report("timeout", leaves(fork)[0].way, now, 0, self.body.on_timeout)
+            run.tree, _ = move(run.tree, after)
+        self.raise_complete(now, 0)
+
+    def drain(self) -> None:
+        """No event will come: what nothing else ends is raised at the time of its last event."""
+
+        def after(leaf: Leaf) -> tuple[Node, bool]:
+            match leaf:
+                case Done():
+                    return leaf, False
+                case Ending(way):
+                    return self.matched(way), True
+                case _:
+                    return None, False
+
+        for run in self.runs:
+            run.tree, _ = move(run.tree, after)
+        self.raise_complete(None, 0)
+
+    # Events.
+
+    def see(self, event: Event) -> None:
+        """An event moves every run, may begin one, and decides matches."""
+        for run in self.runs:
+            run.tree, _ = move(run.tree, lambda leaf: self.offer(leaf, event))
+        begun, _ = move(self.pattern.begin(self.end), lambda leaf: self.begin(leaf, event))
+        self.runs.append(Run(event, begun))
+        self.raise_complete(event.time, 1)
+        while sum(len(forks(run.tree)) for run in self.runs) > self.body.limit:
+            self.runs[0].tree = each(forks(self.runs[0].tree)[1:])
+            self.runs = [run for run in self.runs if run.tree is not None]
+
+    def offer(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
+        """What the event does to one that waits."""
+        match leaf:
+            case Option(step, sign, way, inside, _, then):
+                if self.loop_ended(inside, way, event):
+                    return None, False
+                if self.fits(step, way, event):
+                    taken = then(way.take(step.name, event))
+                    return (each([taken, leaf]) if sign == "~>" else taken), True
+                if sign == "=>" or self.ended(way.watches + inside.watches, way, event):
+                    return None, False
+                return _waiting_on(leaf), False
+            case Timer(way, inside):
+                if self.loop_ended(inside, way, event):
+                    return None, False
+                if self.ended(way.watches + inside.watches, way, event):
+                    return None, False
+                return _waiting_on(leaf), False
+            case Ending(way):
+                return (None, False) if self.ended(way.watches, way, event) else (self.matched(way), True)
+            case Done():
+                return leaf, False
+
+    def begin(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
+        """A run begins with an event that fits a first step; what took nothing does not wait."""
+        match leaf:
+            case Option(step, _, way, _, _, then) if self.fits(step, way, event):
+                if all(self.was_absent(guard, duration, event) for guard, duration in way.lookback):
+                    return then(way.take(step.name, event)), True
+                return None, False
+            case _:
+                return None, False
+
+    def fits(self, what: Step | Guard, way: Way, event: Event) -> bool:
+        """Whether the event is one of that stream that satisfies the condition."""
+        return event.stream == what.stream and self.scope(way, event).holds(what.condition)
+
+    def loop_ended(self, inside: Inside, way: Way, event: Event) -> bool:
+        """Whether the event satisfies an `until` of a loop around what waits."""
+        return any(len(way.taken) > after and self.fits(until, way, event) for until, after in inside.untils)
+
+    def ended(self, watches: tuple[Watch, ...], way: Way, event: Event) -> bool:
+        """Whether a watched event came in time."""
+        return any(
+            len(way.taken) > watch.after and event.time < watch.until and self.fits(watch.guard, way, event)
+            for watch in watches
+        )
+
+    def was_absent(self, guard: Guard, duration: int, event: Event) -> bool:
+        """No such event in [t - d, t), and the rule has been watching since t - d or before."""
+        start = event.time - duration
+        return self.since <= start and not any(
+            start <= other.time < event.time and self.fits(guard, Way(), other) for other in self.events
+        )
+
+    # Matches.
+
+    def end(self, way: Way) -> Node:
+        """Where a way goes that has nothing more to wait for. A match holds at least one event."""
+        if not way.taken:
+            return None
+        if any(watch.strict for watch in way.watches):
+            return Ending(way, self.pattern.end_of_within(way))
+        return self.matched(way)
+
+    def matched(self, way: Way) -> Node:
+        """A way that ends where `having` is not true comes to no match."""
+        return Done(way) if self.scope(way, None).holds(self.body.having) else None
+
+    def raise_complete(self, time: int | None, phase: int) -> None:
+        """Raises what is decided, the earliest start first; each ends the runs that its `skip` says."""
+        found = []
+        for run in self.runs:
+            ways, run.tree = complete(run.tree)
+            found += [(run, way) for way in ways]
+        ended: set[int] = set()
+        for run, way in sorted(found, key=lambda item: item[1].arrival):
+            if run.first.index not in ended:
+                at = way.taken[-1][1].time if time is None else time
+                self.report("match", way, at, phase, self.rule.emit)
+                ended |= self.skipped(way)
+        self.runs = [run for run in self.runs if run.tree is not None and run.first.index not in ended]
+
+    def skipped(self, way: Way) -> set[int]:
+        """The indices of the first events of the runs that this match ends."""
+        begin, skip = way.taken[0][1].index, self.body.skip
+        if skip.to == "none":
+            return set()
+        point = begin + 1
+        if skip.to == "past last":
+            point = way.taken[-1][1].index + 1
+        elif skip.step is not None and (events := way.of(skip.step)):
+            point = max(point, events[0 if skip.to == "first" else -1].index)
+        return set(range(begin, point))
+
+    def report(self, kind: str, way: Way, time: int, phase: int, emit: tuple[Emit, ...]) -> None:
+        """One alert."""
+        events = tuple((name, tuple(e.id for e in way.of(name))) for name in self.steps if way.of(name))
+        values = emitted(emit, self.scope(way, None))
+        self.alerts.append(
+            Decided(self.rule.name, kind, self.key, time, events, values, (phase, *way.arrival))
+        )
+
+    def scope(self, way: Way, candidate: Event | None) -> Scope:
+        """What the rule's expressions see."""
+        return Scope(way, candidate, self.events, self.body.within, self.text, dict(self.key))
+
+
+def _waiting_on(leaf: Option | Timer) -> Option | Timer:
+    """The very next event has passed: what watched only for that one is over."""
+    way, inside = leaf.way, leaf.inside
+    if not any(watch.strict for watch in way.watches + inside.watches):
+        return leaf
+    lasting = replace(way, watches=tuple(watch for watch in way.watches if not watch.strict))
+    around = replace(inside, watches=tuple(watch for watch in inside.watches if not watch.strict))
+    return replace(leaf, way=lasting, inside=around)
+
+
+def emitted(emit: tuple[Emit, ...], scope: Scope) -> tuple[tuple[str, object], ...]:
+    """The emitted names with their values."""
+    return tuple((item.name, evaluate(item.value, scope)) for item in emit)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The candidate by field, the steps by what the way has taken, and what came before the candidate."""
+
+    way: Way
+    candidate: Event | None
+    events: list[Event]
+    within: int | None
+    text: TextJudge | None
+    names: Mapping[str, object]
+
+    def holds(self, condition: Expression | None) -> bool:
+        """Unknown is not true; no condition is."""
+        return condition is None or evaluate(condition, self) is True
+
+    def field(self, path: Path) -> object:
+        """A field of the candidate."""
+        assert self.candidate is not None
+        return self.candidate.get(path)
+
+    def key(self, name: str) -> object:
+        """A field of the key."""
+        return self.names[name]
+
+    def step(self, ref: StepRef) -> object:
+        """Of a single step inside a group, the one of the same round."""
+        begin = dict(self.way.rounds).get(ref.step, 0) if ref.which == "only" else 0
+        events = [event for name, event in self.way.taken[begin:] if name == ref.step]
+        place = ref.offset if ref.which == "first" else len(events) - 1 - ref.offset
+        return events[place].get(ref.path) if 0 <= place < len(events) else None
+
+    def previous(self, ref: PrevRef) -> object:
+        """Taken or not, no further back than `within`."""
+        assert self.candidate is not None
+        place = self.candidate.index - ref.offset
+        if place < 0:
+            return None
+        event = self.events[place]
+        if self.within is not None and self.candidate.time - event.time > self.within:
+            return None
+        return event.get(ref.path)
+
+    def aggregate(self, ref: Aggregate) -> object:
+        """Over all that the step took; `count` has no field."""
+        events = self.way.of(ref.step)
+        values = [event.get(ref.path) if ref.path else event.id for event in events]
+        return aggregate_of(ref.function, values, ref.parameter)
+
+    def text_match(self, ref: TextMatch) -> bool | None:
+        """By the percolator; unknown where the text is null."""
+        value = self.field(ref.path)
+        if value is None:
+            return None
+        assert self.text is not None
+        assert isinstance(value, str)
+        return self.text(ref, value)

@@ -1,0 +1,237 @@
+"""What has happened to a run and what it waits for.
+
+A run is a tree of ways. Each leaf waits for something; the inner nodes say how its ways stand to one another:
+
+    Joint    they wait together: what happens first decides, and the rest are given up
+    First    in order of preference: the next takes its place when one can no longer lead to a match
+    Each     they go on independently, and each is a match of its own
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from cep.events import MAX_TIME
+from rules.typed import Guard, Path, Sign, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event. `place` ranks arrivals; `index` counts its key's events in the streams of the pattern."""
+
+    stream: str
+    id: str
+    time: int
+    values: Mapping[str, object]
+    place: int
+    index: int = 0
+
+    def get(self, path: Path) -> object:
+        """The field of that path; null inside a null record."""
+        value: object = self.values
+        for name in path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """An event that ends the way if it comes before `until`; `strict`: only as the very next event.
+
+    The watch begins when the way has taken more than `after` events: with a repeated step's first event.
+    """
+
+    guard: Guard
+    strict: bool = False
+    until: int = MAX_TIME
+    after: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What a way has taken, in order, and when it came to where it waits now.
+
+    `watches` are on until the next event is taken; `lookback` are the absences before the first event;
+    `rounds` says for the steps of a group where in `taken` the present round begins.
+    """
+
+    taken: tuple[tuple[str, Event], ...] = ()
+    time: int = 0
+    watches: tuple[Watch, ...] = ()
+    lookback: tuple[tuple[Guard, int], ...] = ()
+    rounds: tuple[tuple[str, int], ...] = ()
+
+    def take(self, step: str, event: Event) -> Way:
+        """The way that has also taken the event."""
+        return replace(self, taken=(*self.taken, (step, event)), time=event.time, watches=())
+
+    def of(self, step: str) -> list[Event]:
+        """What the step took, in order."""
+        return [event for name, event in self.taken if name == step]
+
+    @property
+    def arrival(self) -> tuple[int, list[int]]:
+        """Earlier first event, then arrival of the events taken."""
+        return self.taken[0][1].index, [event.index for _, event in self.taken]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What holds for every event taken inside the elements around a step: `until`s, gap, watches.
+
+    An `until` is on when the way has taken more than so many events.
+    """
+
+    untils: tuple[tuple[Guard, int], ...] = ()
+    gap: int = MAX_TIME
+    watches: tuple[Watch, ...] = ()
+
+
+Then = Callable[[Way], "Node"]
+"""What is waited for after that: the tree of all that may come next for the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Waits for one event of a step. From `deadline` on it is too late."""
+
+    step: Step
+    sign: Sign
+    way: Way
+    inside: Inside
+    deadline: int
+    then: Then
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """Waits until a time, unless a watched event comes first."""
+
+    way: Way
+    inside: Inside
+    deadline: int
+    then: Then
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Complete but for a last `=> not`: the next event decides, or the end of `within`."""
+
+    way: Way
+    deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Complete. Raised when no preferred way is left."""
+
+    way: Way
+    deadline: int = MAX_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Ways that wait together, the preferred before the others."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Ways of which the first that comes to a match counts."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """Ways that are runs of their own."""
+
+    nodes: tuple[Node, ...]
+
+
+Leaf = Option | Timer | Ending | Done
+Node = Leaf | Joint | First | Each | None
+"""None: what can no longer lead to a match."""
+
+
+def first(nodes: Iterable[Node]) -> Node:
+    """The nodes in order of preference; behind a complete one nothing is needed."""
+    alive: list[Node] = []
+    for node in nodes:
+        alive.extend(node.nodes if isinstance(node, First) else [node] * (node is not None))
+        if alive and isinstance(alive[-1], Done):
+            break
+    return First(tuple(alive)) if len(alive) > 1 else alive[0] if alive else None
+
+
+def each(nodes: Iterable[Node]) -> Node:
+    """The nodes, independently."""
+    alive = [node for node in nodes if node is not None]
+    return Each(tuple(alive)) if len(alive) > 1 else alive[0] if alive else None
+
+
+def joint(nodes: Iterable[Node]) -> Node:
+    """The nodes, waiting together. One that is at its end stays in reserve behind those preferred to it."""
+    ordered: list[Node] = []
+    waiting: list[Node] = []
+    for node in nodes:
+        for part in node.nodes if isinstance(node, First) else [node]:
+            if isinstance(part, Done | Ending):
+                ordered += [_together(waiting), part]
+                waiting = []
+            else:
+                waiting.extend(part.nodes if isinstance(part, Joint) else [part] * (part is not None))
+    return first([*ordered, _together(waiting)])
+
+
+def _together(nodes: list[Node]) -> Node:
+    return Joint(tuple(nodes)) if len(nodes) > 1 else nodes[0] if nodes else None
+
+
+def move(node: Node, leaf: Callable[[Leaf], tuple[Node, bool]]) -> tuple[Node, bool]:
+    """The tree after something happened, and whether it waited for that; `leaf` says so of a leaf."""
+    match node:
+        case None:
+            return None, False
+        case Joint(nodes):
+            moved = [move(part, leaf) for part in nodes]
+            if any(fits for _, fits in moved):
+                return first(part for part, fits in moved if fits), True
+            return joint(part for part, _ in moved), False
+        case Each(nodes):
+            moved = [move(part, leaf) for part in nodes]
+            return each(part for part, _ in moved), any(fits for _, fits in moved)
+        case First(nodes):
+            moved = [move(part, leaf) for part in nodes]
+            return first(part for part, _ in moved), any(fits for _, fits in moved)
+        case _:
+            return leaf(node)
+
+
+def leaves(node: Node) -> list[Leaf]:
+    """The leaves, the preferred before the others."""
+    if isinstance(node, Joint | First | Each):
+        return [leaf for part in node.nodes for leaf in leaves(part)]
+    return [] if node is None else [node]
+
+
+def complete(node: Node) -> tuple[list[Way], Node]:
+    """The ways that are complete with no preferred way left, and the tree without them and their reserve."""
+    match node:
+        case Done(way):
+            return [way], None
+        case Each(nodes):
+            parts = [complete(part) for part in nodes]
+            return [way for ways, _ in parts for way in ways], each(rest for _, rest in parts)
+        case First((preferred, *reserve)):
+            ways, rest = complete(preferred)
+            return ways, rest if ways else first([rest, *reserve])
+        case _:
+            return [], node
+
+
+def forks(node: Node) -> list[Node]:
+    """The independent ways of a run, each a run of its own."""
+    return [fork for part in node.nodes for fork in forks(part)] if isinstance(node, Each) else [node]
