@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 Kind = Literal["event", "match", "timeout", "window", "hit", "amend", "retract"]
 SEVERITIES = ("critical", "high", "medium", "low", "info")
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_encode_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,24 @@ class Alert:
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object, names in the documented order."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return dict(zip(self.__slots__, _values(self), strict=True))
 
     def to_json(self) -> str:
-        """One line of JSON: UTF-8 kept as it is, no NaN, no space after separators."""
-        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        """One line of JSON: characters kept as they are, no NaN, no space after separators.
+
+        A text with a lone surrogate, which has no UTF-8, is escaped to ASCII, so that every line can be
+        written. Raises ValueError for NaN and infinity.
+        """
+        text = _encode(self.as_dict())
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                return _encode_ascii(self.as_dict())
+        return text
+
+
+_values = attrgetter(*Alert.__slots__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ _END = 2**63 - 1
 class Held:
     """The last raised alert of a slot: it withholds from `since` until before `until`.
 
-    Both are nanoseconds of event time. `pending` counts the alerts withheld since, of which the next raised one will tell.
+    Both are nanoseconds of event time. `pending` counts the alerts withheld since; the next one raised
+    will tell it.
     """
 
     since: int
