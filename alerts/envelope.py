@@ -1,0 +1,59 @@
+"""The body of a webhook: a CloudEvents 1.0 event in structured JSON with the alert as its data.
+
+https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
+"""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+from alerts.notation import plain
+
+CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
+EVENT_TYPE = "cep.alert.v1"
+
+# CloudEvents 1.0.2, type system: what a String must not contain; C0, C1, and noncharacters
+_FORBIDDEN = {
+    **{code: quote(chr(code)) for code in (*range(0x20), *range(0x7F, 0xA0), *range(0xFDD0, 0xFDF0))},
+    **{plane << 16 | end: quote(chr(plane << 16 | end)) for plane in range(17) for end in (0xFFFE, 0xFFFF)},
+    **{code: "\N{REPLACEMENT CHARACTER}" for code in range(0xD800, 0xE000)},
+}
+
+
+def cloud_event(body: str) -> bytes:
+    """The event that carries an alert, given as its JSON text: equal bytes for equal text.
+
+    `id` is the alert's, `source` is /cep/PACK/RULE, `subject` the key (absent without one), `time` the
+    alert's; `data` is the text itself.
+    """
+    alert = json.loads(body)
+    attributes = {
+        "specversion": "1.0",
+        "id": alert["id"],
+        "type": EVENT_TYPE,
+        "source": source(alert["pack"], alert["rule"]),
+        "subject": subject(alert["key"]),
+        "time": alert["time"],
+        "datacontenttype": "application/json",
+    }
+    if not attributes["subject"]:
+        del attributes["subject"]
+    head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
+    return f'{head[:-1]},"data":{body}}}'.encode()
+
+
+def source(pack: str, rule: str) -> str:
+    """The URI reference of a rule, its parts percent-encoded."""
+    return f"/cep/{quote(pack, safe='')}/{quote(rule, safe='')}"
+
+
+def subject(key: dict[str, object]) -> str:
+    """The key's values as summaries show them; several are joined by `/`, with `/` and `%` in them encoded.
+
+    Characters that CloudEvents does not allow in a string are percent-encoded.
+    """
+    values = [plain(value).translate(_FORBIDDEN) for value in key.values()]
+    if len(values) > 1:
+        values = [value.replace("%", "%25").replace("/", "%2F") for value in values]
+    return "/".join(values)

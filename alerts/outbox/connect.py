@@ -1,0 +1,85 @@
+"""Engines for the outbox: how each database is opened, and what a transaction means there.
+
+SQLite runs in WAL mode with synchronous=FULL: readers never wait for the writer, and what was committed
+survives a loss of power. A transaction that will write takes the lock at its beginning, so that it can
+wait for it; one that only reads sees one moment.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from alerts.outbox.errors import CANNOT_OPEN, OutboxError, failure
+
+WRITES = "outbox_writes"
+"""The execution option of a connection whose next transaction writes."""
+
+
+def engine_for(url: str, *, wait: float, create: bool) -> Engine:
+    """An engine for `sqlite:///FILE` or `postgresql://...`; no connection is made yet.
+
+    `wait` is how many seconds a writer waits for another's lock. Raises OutboxError for a URL that
+    cannot be used, and where there is no file and `create` is false.
+    """
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite":
+            return _sqlite(parsed, wait, create)
+        if parsed.get_backend_name() == "postgresql":
+            return create_engine(parsed, pool_pre_ping=True)
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise _unusable(f"{url!r} is no address of a database") from error
+    except ModuleNotFoundError as error:
+        driver = error.name or "the driver"
+        raise OutboxError(
+            CANNOT_OPEN, f"{driver} is needed for {place_of(url)}", f"pip install {driver}"
+        ) from error
+    raise _unusable(f"an outbox cannot be kept in {parsed.get_backend_name()}")
+
+
+def place_of(url: str) -> str:
+    """The URL as messages show it: the file, or the address without its password."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        return url
+    if parsed.get_backend_name() == "sqlite":
+        return parsed.database or url
+    return parsed.render_as_string(hide_password=True)
+
+
+def _unusable(message: str) -> OutboxError:
+    return OutboxError(CANNOT_OPEN, message, "write sqlite:///state/outbox.db or postgresql://user@host/name")
+
+
+def _sqlite(url: URL, wait: float, create: bool) -> Engine:
+    if not url.database or url.database == ":memory:":
+        raise _unusable("an outbox in memory would lose its alerts")
+    if not create and not Path(url.database).exists():
+        raise OutboxError(
+            CANNOT_OPEN, f"there is no outbox at {url.database}", "run the job first, or check the path"
+        )
+    if not Path(url.database).absolute().parent.is_dir():
+        raise failure(CANNOT_OPEN, url.database)
+    engine = create_engine(url, connect_args={"timeout": wait})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where _begin says, not where the driver guesses
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA cache_size=-32768")
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

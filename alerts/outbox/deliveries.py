@@ -1,0 +1,133 @@
+"""The queue of deliveries: what is due, what came of attempts, how much waits and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from alerts.outbox.schema import FAILED, alerts, deliveries
+
+State = Literal["pending", "delivered", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A delivery whose time has come: `number` is the alert's in the outbox, `body` its JSON.
+
+    `attempts` were made before; `recorded_at` is when it came into the outbox, wall clock in ns.
+    """
+
+    number: int
+    id: str
+    body: str
+    attempts: int
+    recorded_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What came of one attempt. A pending delivery has the moment of its next attempt in `due_at`."""
+
+    receiver: str
+    number: int
+    state: State
+    attempts: int
+    outcome: str
+    due_at: int | None
+    settled_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a receiver's deliveries stand. `oldest_at`: when the oldest pending one was recorded."""
+
+    pending: int
+    failed: int
+    oldest_at: int | None
+
+
+def due(connection: Connection, receiver: str, now: int, limit: int) -> list[Due]:
+    """Pending deliveries of a receiver that may be attempted at `now`, earliest due first, then as raised."""
+    d, a = deliveries.c, alerts.c
+    query = (
+        select(a.number, a.id, a.body, d.attempts, a.recorded_at)
+        .join_from(deliveries, alerts, d.alert == a.number)
+        .where(d.receiver == receiver, d.due_at <= now)
+        .order_by(d.due_at, d.alert)
+        .limit(limit)
+    )
+    return [Due(*row) for row in connection.execute(query)]
+
+
+def next_due(connection: Connection, receiver: str, after: int) -> int | None:
+    """The moment of the receiver's first pending delivery that is due later than `after`."""
+    d = deliveries.c
+    query = select(func.min(d.due_at)).where(d.receiver == receiver, d.due_at > after)
+    found: int | None = connection.scalar(query)
+    return found
+
+
+def settle(connection: Connection, settled: Collection[Settled]) -> None:
+    """Writes the outcomes of attempts."""
+    d = deliveries.c
+    this = (
+        update(deliveries)
+        .where(d.receiver == bindparam("r"), d.alert == bindparam("n"))
+        .values(
+            state=bindparam("s"), attempts=bindparam("a"), outcome=bindparam("o"), due_at=bindparam("d"),
+            settled_at=bindparam("t"),
+        )
+    )  # fmt: skip
+    rows = [
+        {
+            "r": s.receiver,
+            "n": s.number,
+            "s": s.state,
+            "a": s.attempts,
+            "o": s.outcome,
+            "d": s.due_at,
+            "t": s.settled_at,
+        }
+        for s in settled
+    ]
+    if rows:
+        connection.execute(this, rows)
+
+
+def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
+    """Whether one of these receivers has a pending delivery."""
+    d = deliveries.c
+    return any(
+        connection.scalar(select(d.alert).where(d.receiver == r, d.due_at.is_not(None)).limit(1)) is not None
+        for r in receivers
+    )
+
+
+def status(connection: Connection) -> dict[str, Status]:
+    """How things stand, for every receiver that a delivery was ever recorded for."""
+    d, a = deliveries.c, alerts.c
+    found: dict[str, Status] = {}
+    receiver = connection.scalar(select(func.min(d.receiver)))
+    while receiver is not None:
+        mine = d.receiver == receiver, d.due_at.is_not(None)
+        count, first = connection.execute(select(func.count(), func.min(d.alert)).where(*mine)).one()
+        failed = select(func.count()).where(d.receiver == receiver, FAILED)
+        oldest = select(a.recorded_at).where(a.number == first)
+        found[receiver] = Status(count, connection.scalar(failed) or 0, connection.scalar(oldest))
+        # one step at a time: a DISTINCT would read every delivery ever made
+        receiver = connection.scalar(select(func.min(d.receiver)).where(d.receiver > receiver))
+    return found
+
+
+def redeliver(connection: Connection, receiver: str, now: int) -> int:
+    """Makes a receiver's failed deliveries pending again, as if never attempted; returns how many."""
+    d = deliveries.c
+    this = (
+        update(deliveries)
+        .where(d.receiver == receiver, FAILED)
+        .values(state="pending", attempts=0, due_at=now)
+    )
+    return connection.execute(this).rowcount

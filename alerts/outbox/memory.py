@@ -1,0 +1,54 @@
+"""Suppression memory in the database: only the slots that a batch touches are read and written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, bindparam, delete, insert, select
+
+from alerts.outbox.schema import suppression
+from alerts.suppress import Held, Memory, Slot
+
+_CHUNK = 2_000
+
+
+def read(connection: Connection, slots: Iterable[Slot]) -> Memory:
+    """What suppression remembers of these slots."""
+    table = suppression.c
+    keys: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for pack, rule, key in slots:
+        keys[pack, rule].add(key)
+    held: dict[Slot, Held] = {}
+    for (pack, rule), wanted in keys.items():
+        listed = sorted(wanted)
+        for start in range(0, len(listed), _CHUNK):
+            query = select(table.key, table.since, table.until, table.pending).where(
+                table.pack == pack, table.rule == rule, table.key.in_(listed[start : start + _CHUNK])
+            )
+            for key, since, until, pending in connection.execute(query):
+                held[pack, rule, key] = Held(since, until, pending)
+    return Memory(held)
+
+
+def write(connection: Connection, before: Memory, after: Memory, now: int) -> None:
+    """Brings the table from `before` to `after`, both of the same slots.
+
+    Of the other slots, those that can withhold nothing from event time `now` on are forgotten, unless
+    a count is to be told.
+    """
+    table = suppression.c
+    changed = {slot: held for slot, held in after.held.items() if before.held.get(slot) != held}
+    gone = [slot for slot in before.held if slot in changed or slot not in after.held]
+    if gone:
+        this = delete(suppression).where(
+            table.pack == bindparam("p"), table.rule == bindparam("r"), table.key == bindparam("k")
+        )
+        connection.execute(this, [{"p": pack, "r": rule, "k": key} for pack, rule, key in gone])
+    if changed:
+        rows = [
+            {"pack": pack, "rule": rule, "key": key, "since": h.since, "until": h.until, "pending": h.pending}
+            for (pack, rule, key), h in changed.items()
+        ]
+        connection.execute(insert(suppression), rows)
+    connection.execute(delete(suppression).where(table.pending == 0, table.until <= now))

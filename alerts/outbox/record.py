@@ -1,0 +1,161 @@
+"""A batch comes into the outbox once, whole: order, suppression, alerts, deliveries, memory, digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Table, delete, func, insert, literal, select
+
+from alerts.alert import Alert, Raised
+from alerts.outbox import memory
+from alerts.outbox.errors import FORGOTTEN_BATCH, OTHER_BATCH, OutboxError
+from alerts.outbox.schema import alerts, batches, deliveries
+from alerts.routing import Route
+from alerts.suppress import Slot, in_order, slot, withhold
+
+REMEMBERED = 10_000
+"""So many batches back a replay is recognised; rows of older batches are dropped (their alerts stay)."""
+
+_CHUNK = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRecord:
+    """A batch of the stream: its number, the digest of its manifest, and what is to be remembered of it.
+
+    `result` is a JSON object.
+    """
+
+    number: int
+    digest: str
+    result: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What came of recording a batch.
+
+    `alerts` are those newly in the outbox, in the order raised; `withheld` those suppressed; `repeated`
+    counts ids that were there before, or twice in the batch: they are not delivered again. When the
+    outbox had the whole batch (`already`), nothing was written and all three are empty.
+    """
+
+    alerts: tuple[Alert, ...]
+    withheld: tuple[Alert, ...]
+    repeated: int
+    already: bool
+
+
+def record(
+    connection: Connection,
+    batch: BatchRecord,
+    raised: Sequence[Raised],
+    routes: Sequence[Route],
+    write: Callable[[Connection], None] | None,
+    now: int,
+) -> Recorded:
+    """Writes a batch within the transaction that `connection` is in. Raises OutboxError."""
+    if _known(connection, batch):
+        return Recorded((), (), 0, True)
+    fresh, repeated = _fresh(connection, in_order(raised))
+    kept, withheld = _suppressed(connection, fresh)
+    _insert(connection, batch, kept, routes, now)
+    row = {
+        "number": batch.number,
+        "digest": batch.digest,
+        "result": json.dumps(batch.result),
+        "recorded_at": now,
+    }
+    connection.execute(insert(batches), row)
+    connection.execute(delete(batches).where(batches.c.number <= batch.number - REMEMBERED))
+    if write is not None:
+        write(connection)
+    return Recorded(tuple(r.alert for r in kept), tuple(r.alert for r in withheld), repeated, False)
+
+
+def _known(connection: Connection, batch: BatchRecord) -> bool:
+    digest = connection.scalar(select(batches.c.digest).where(batches.c.number == batch.number))
+    if digest is not None and digest != batch.digest:
+        raise OutboxError(
+            OTHER_BATCH,
+            f"the outbox has another batch {batch.number}: it belongs to another run of the job",
+            "give each state folder an outbox of its own, or restore both from one backup",
+        )
+    if digest is None:
+        oldest, latest = connection.execute(
+            select(func.min(batches.c.number), func.max(batches.c.number))
+        ).one()
+        if oldest is not None and batch.number < oldest and latest - batch.number >= REMEMBERED:
+            raise OutboxError(
+                FORGOTTEN_BATCH,
+                f"the outbox is at batch {latest} and no longer remembers batch {batch.number}",
+                "restore the outbox and the state folder from one backup",
+            )
+    return digest is not None
+
+
+def _fresh(connection: Connection, ordered: Sequence[Raised]) -> tuple[list[Raised], int]:
+    """The alerts whose ids the outbox does not have, each id once, and how many were left out."""
+    first: dict[str, Raised] = {}
+    for one in ordered:
+        first.setdefault(one.alert.id, one)
+    ids = list(first)
+    known: set[str] = set()
+    if ids and connection.scalar(select(func.max(alerts.c.number))) is not None:
+        for start in range(0, len(ids), _CHUNK):
+            chunk = ids[start : start + _CHUNK]
+            known.update(connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(chunk))))
+    fresh = [one for id_, one in first.items() if id_ not in known]
+    return fresh, len(ordered) - len(fresh)
+
+
+def _suppressed(connection: Connection, fresh: Sequence[Raised]) -> tuple[list[Raised], list[Raised]]:
+    slots: set[Slot] = {place for one in fresh if (place := slot(one)) is not None}
+    before = memory.read(connection, slots)
+    kept, withheld, after = withhold(fresh, before)
+    if fresh:
+        memory.write(connection, before, after, fresh[-1].time)
+    return kept, withheld
+
+
+def _insert(
+    connection: Connection, batch: BatchRecord, kept: Sequence[Raised], routes: Sequence[Route], now: int
+) -> None:
+    if not kept:
+        return
+    first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
+    rows = (
+        (number, a.id, batch.number, a.pack, a.rule, a.severity, one.time, a.to_json(), now)
+        for number, one in enumerate(kept, first)
+        for a in (one.alert,)
+    )
+    _insert_many(connection, alerts, rows)
+    for route in routes:
+        _route(connection, route, first, now)
+
+
+def _insert_many(connection: Connection, table: Table, rows: Iterable[tuple[object, ...]]) -> None:
+    """Inserts rows whose values are in the order of the table's columns.
+
+    A driver with positional parameters gets them as they are: building a dictionary for every row
+    would cost more than the database does.
+    """
+    names = [column.name for column in table.columns]
+    compiled = insert(table).compile(dialect=connection.dialect, column_keys=names)
+    if getattr(compiled, "positiontup", None) == names:
+        connection.exec_driver_sql(compiled.string, list(rows))
+    else:
+        connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
+
+
+def _route(connection: Connection, route: Route, first: int, now: int) -> None:
+    """Makes the alerts from number `first` on pending for a receiver, if its route takes them."""
+    query = select(
+        literal(route.receiver), alerts.c.number, literal("pending"), literal(0), literal(now), literal("")
+    ).where(alerts.c.number >= first, alerts.c.severity.in_(route.severities))
+    if route.rules is not None:
+        query = query.where(alerts.c.rule.in_(sorted(route.rules)))
+    columns = ["receiver", "alert", "state", "attempts", "due_at", "outcome"]
+    connection.execute(insert(deliveries).from_select(columns, query))

@@ -1,0 +1,178 @@
+"""The outbox as the rest of the project sees it: one object, one transaction per call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Engine, inspect, select
+
+from alerts.alert import Raised
+from alerts.outbox import deliveries, stored
+from alerts.outbox.connect import WRITES, engine_for, place_of
+from alerts.outbox.deliveries import Due, Settled, Status
+from alerts.outbox.errors import WRONG_VERSION, OutboxError, translated
+from alerts.outbox.record import BatchRecord, Recorded, record
+from alerts.outbox.schema import VERSION, metadata, versions
+from alerts.outbox.stored import Delivery, Stored, Wanted
+from alerts.routing import Route
+
+
+class Outbox:
+    """Alerts and their deliveries in a database. Every method raises OutboxError, and only that.
+
+    May be used by several threads and processes at once; one job writes batches to it. `clock` gives
+    the wall clock in nanoseconds; it dates records and deliveries, and decides nothing about alerts.
+    """
+
+    def __init__(self, engine: Engine, place: str, clock: Callable[[], int]) -> None:
+        self._engine = engine
+        self._clock = clock
+        self.place = place
+
+    @classmethod
+    def open(
+        cls, url: str, *, create: bool = True, wait: float = 10.0, clock: Callable[[], int] = time.time_ns
+    ) -> Outbox:
+        """The outbox at `sqlite:///FILE` or `postgresql://...`; a new one is made unless `create` is false.
+
+        `wait` is how many seconds to wait for a lock that another process holds. Raises OutboxError if
+        it cannot be opened, or is of another version.
+        """
+        place = place_of(url)
+        outbox = cls(engine_for(url, wait=wait, create=create), place, clock)
+        try:
+            outbox._prepare(create)
+        except OutboxError:
+            outbox.close()
+            raise
+        return outbox
+
+    def _prepare(self, create: bool) -> None:
+        with self.writing() if create else self.reading() as connection:
+            tables = set(inspect(connection).get_table_names())
+            found = connection.scalar(select(versions.c.version)) if versions.name in tables else None
+            if found is None and create and not tables & set(metadata.tables):
+                metadata.create_all(connection)
+                connection.execute(versions.insert(), {"version": VERSION})
+            elif found is None:
+                raise OutboxError(
+                    WRONG_VERSION,
+                    f"the database {self.place} holds no outbox",
+                    "check [outbox] url in job.toml",
+                )
+            elif found != VERSION:
+                raise OutboxError(
+                    WRONG_VERSION,
+                    f"the outbox {self.place} has version {found}, this program writes version {VERSION}",
+                    "use the program version that made it, or let it deliver everything and start a new one",
+                )
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that sees one moment of the database."""
+        with translated(self.place), self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that may write; it is committed at the end, or not at all."""
+        with (
+            translated(self.place),
+            self._engine.connect().execution_options(**{WRITES: True}) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    def record(
+        self,
+        batch: BatchRecord,
+        raised: Sequence[Raised],
+        routes: Sequence[Route],
+        write: Callable[[Connection], None] | None = None,
+    ) -> Recorded:
+        """Takes in what a batch raised, in any order and before suppression, in one transaction.
+
+        A batch that is there already is not written again, and `write` (what else belongs to the
+        transaction, such as dead letters) is not called. Raises OutboxError also when the outbox has
+        another batch of that number, and passes on what `write` raises; then nothing was written.
+        """
+        with self.writing() as connection:
+            return record(connection, batch, raised, routes, write, self._clock())
+
+    def batch(self, number: int) -> BatchRecord | None:
+        """The batch of that number, if it is there and not long ago."""
+        with self.reading() as connection:
+            return stored.read_batch(connection, number)
+
+    def last_batch(self) -> BatchRecord | None:
+        """The batch with the greatest number."""
+        with self.reading() as connection:
+            return stored.read_batch(connection, None)
+
+    def alerts(
+        self, wanted: Wanted | None = None, *, limit: int | None = None, newest_first: bool = False
+    ) -> list[Stored]:
+        """The alerts that are wanted (all), in the order raised or the reverse."""
+        with self.reading() as connection:
+            return stored.read_alerts(connection, wanted or Wanted(), limit, newest_first)
+
+    def alert(self, id_: str) -> Stored | None:
+        """The alert of that id."""
+        with self.reading() as connection:
+            return stored.read_alert(connection, id_)
+
+    def deliveries(self, id_: str) -> list[Delivery]:
+        """How the deliveries of an alert stand, by receiver."""
+        with self.reading() as connection:
+            return stored.read_deliveries(connection, id_)
+
+    def due(self, receiver: str, limit: int) -> list[Due]:
+        """Deliveries that may be attempted now, earliest due first, then in the order raised."""
+        with self.reading() as connection:
+            return deliveries.due(connection, receiver, self._clock(), limit)
+
+    def next_due(self, receiver: str) -> int | None:
+        """When the next delivery that is not due yet will be; wall clock in nanoseconds."""
+        with self.reading() as connection:
+            return deliveries.next_due(connection, receiver, self._clock())
+
+    def settle(self, settled: Collection[Settled]) -> None:
+        """Writes what came of attempts, in one transaction."""
+        with self.writing() as connection:
+            deliveries.settle(connection, settled)
+
+    def waiting(self, receivers: Iterable[str]) -> bool:
+        """Whether anything is pending for one of these receivers."""
+        with self.reading() as connection:
+            return deliveries.waiting(connection, receivers)
+
+    def status(self) -> dict[str, Status]:
+        """Pending and failed deliveries of every receiver."""
+        with self.reading() as connection:
+            return deliveries.status(connection)
+
+    def pending(self, receiver: str) -> int:
+        """How many deliveries of a receiver are pending."""
+        found = self.status().get(receiver)
+        return found.pending if found else 0
+
+    def oldest_age(self, receivers: Collection[str] | None = None) -> float:
+        """Seconds since the oldest pending delivery (of these receivers) was recorded; 0 if there is none."""
+        now = self._clock()
+        moments = [
+            s.oldest_at
+            for name, s in self.status().items()
+            if s.oldest_at is not None and (receivers is None or name in receivers)
+        ]
+        return max(0.0, (now - min(moments)) / 1e9) if moments else 0.0
+
+    def redeliver(self, receiver: str) -> int:
+        """Makes the failed deliveries of a receiver pending again; returns how many."""
+        with self.writing() as connection:
+            return deliveries.redeliver(connection, receiver, self._clock())
+
+    def close(self) -> None:
+        """Gives its connections back."""
+        self._engine.dispose()

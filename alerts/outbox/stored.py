@@ -1,0 +1,108 @@
+"""Reading back what is in the outbox: alerts, their deliveries, batches."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Row, Select, bindparam, select
+
+from alerts.outbox.record import BatchRecord
+from alerts.outbox.schema import alerts, batches, deliveries
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An alert in the outbox: `number` rises in the order raised, `alert` is the JSON object.
+
+    `time` is event time, `recorded_at` wall clock, both in nanoseconds since 1970 UTC.
+    """
+
+    number: int
+    batch: int
+    time: int
+    recorded_at: int
+    alert: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How the delivery of an alert to one receiver stands; moments are wall clock in ns, or null."""
+
+    receiver: str
+    state: str
+    attempts: int
+    due_at: int | None
+    settled_at: int | None
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which alerts to read; None means any. `since` <= event time < `until`, in nanoseconds.
+
+    `after`: only those raised after the alert of that number, which is how to read on.
+    """
+
+    rule: str | None = None
+    severity: str | None = None
+    batch: int | None = None
+    since: int | None = None
+    until: int | None = None
+    after: int | None = None
+
+
+def read_alerts(
+    connection: Connection, wanted: Wanted, limit: int | None, newest_first: bool
+) -> list[Stored]:
+    """The wanted alerts, in the order raised or the reverse."""
+    a = alerts.c
+    conditions = {
+        "rule": a.rule == bindparam("rule"),
+        "severity": a.severity == bindparam("severity"),
+        "batch": a.batch == bindparam("batch"),
+        "since": a.time >= bindparam("since"),
+        "until": a.time < bindparam("until"),
+        "after": a.number > bindparam("after"),
+    }
+    values = {name: value for name in conditions if (value := getattr(wanted, name)) is not None}
+    query = _select().where(*[conditions[name] for name in values])
+    query = query.order_by(a.number.desc() if newest_first else a.number).limit(limit)
+    return [_stored(row) for row in connection.execute(query, values)]
+
+
+def read_alert(connection: Connection, id_: str) -> Stored | None:
+    """The alert of that id."""
+    row = connection.execute(_select().where(alerts.c.id == id_)).one_or_none()
+    return None if row is None else _stored(row)
+
+
+def read_deliveries(connection: Connection, id_: str) -> list[Delivery]:
+    """The deliveries of the alert of that id, by receiver."""
+    d = deliveries.c
+    query = (
+        select(d.receiver, d.state, d.attempts, d.due_at, d.settled_at, d.outcome)
+        .join_from(deliveries, alerts, d.alert == alerts.c.number)
+        .where(alerts.c.id == id_)
+        .order_by(d.receiver)
+    )
+    return [Delivery(*row) for row in connection.execute(query)]
+
+
+def read_batch(connection: Connection, number: int | None) -> BatchRecord | None:
+    """The batch of that number; without one, the last."""
+    b = batches.c
+    query = select(b.number, b.digest, b.result).order_by(b.number.desc()).limit(1)
+    if number is not None:
+        query = query.where(b.number == number)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else BatchRecord(row.number, row.digest, json.loads(row.result))
+
+
+def _select() -> Select[int, int, int, int, str]:
+    a = alerts.c
+    return select(a.number, a.batch, a.time, a.recorded_at, a.body)
+
+
+def _stored(row: Row[int, int, int, int, str]) -> Stored:
+    return Stored(row.number, row.batch, row.time, row.recorded_at, json.loads(row.body))
