@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 PURPOSE: dict[str, tuple[str | None, int, str]] = {
     "large_amount": ("payment", 1, "amounts above 220"),
     "compromised_terminal": ("taken", 2, "terminals with two chargebacks"),
+    "complained_terminal": ("taken", 2, "terminals with a chargeback of an everyday amount"),
     "terminal_gone_quiet": (None, 2, "such terminals falling silent"),
     "spending_jump": ("odd", 3, "several times what is usual for the card"),
     "stolen_card_again": ("again", 3, "cards used on after a chargeback"),
