@@ -1,0 +1,73 @@
+"""Random streams: few keys, few values, many equal times, redeliveries, disorder; and cuts into batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+from random_packs import LATENESS
+
+SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An event as it comes in: from which source partition, in which file."""
+
+    stream: str
+    partition: str
+    file: str
+    values: dict[str, Any]
+
+    @property
+    def time(self) -> int:
+        """Event time in nanoseconds."""
+        time = self.values["at"]
+        assert isinstance(time, int)
+        return time
+
+
+@st.composite
+def _values(draw: st.DrawFn, number: int) -> dict[str, Any]:
+    return {
+        "id_": f"{number}",
+        "at": draw(st.integers(0, 12)) * SECOND,
+        "g": draw(st.sampled_from(("x", "x", "x", "y", "z", None))),
+        "k": draw(st.sampled_from("aabbc")),
+        "v": draw(st.sampled_from((0, 1, 2, 3, None))),
+        "w": draw(st.sampled_from((0.0, 0.5, 1.5, 2.0, None))),
+    }
+
+
+@st.composite
+def arrivals(draw: st.DrawFn, most: int = 12) -> list[Arrival]:
+    """Events in order of arrival.
+
+    Most are behind what came before them by less than the lateness, some by more; some are redelivered.
+    """
+    timed: list[tuple[int, int, str, dict[str, Any]]] = []
+    for number in range(draw(st.integers(0, most))):
+        values = draw(_values(number))
+        stream = draw(st.sampled_from("eeef"))
+        delay = draw(st.sampled_from((0, 0, 0, 0, 1, 2, 2, LATENESS + 1)))
+        timed.append((values["at"] + delay * SECOND, number, stream, values))
+        if draw(st.integers(0, 7)) == 0:
+            again = draw(st.integers(0, 2))
+            timed.append((values["at"] + (delay + again) * SECOND, number, stream, values))
+    timed.sort(key=lambda item: item[:2])
+    return [
+        Arrival(
+            stream,
+            draw(st.sampled_from(("0", "0", "1"))),
+            draw(st.sampled_from(("one", "one", "two"))),
+            values,
+        )
+        for _, _, stream, values in timed
+    ]
+
+
+@st.composite
+def cuts(draw: st.DrawFn, length: int) -> list[int]:
+    """Where batches end, in order; a batch may be empty."""
+    return sorted(draw(st.lists(st.integers(0, length), max_size=4)))
