@@ -273,10 +273,8 @@ def _total(values: list[object]) -> object:
 
 
 def _mean(values: list[object]) -> object:
-    """Exact for longs and decimals until the division."""
+    """A double; exact for longs and decimals until the division."""
     total = reduce(lambda a, b: a + b, values)  # type: ignore[operator]
-    if isinstance(total, Decimal):
-        return arithmetic("/", total, Decimal(len(values)), Scalar.DECIMAL)
     return bounded(float(total) / len(values), Scalar.DOUBLE)  # type: ignore[arg-type]
 
 
