@@ -17,7 +17,7 @@ EVENT_TYPE = "cep.alert.v1"
 _FORBIDDEN = {
     **{code: quote(chr(code)) for code in (*range(0x20), *range(0x7F, 0xA0), *range(0xFDD0, 0xFDF0))},
     **{plane << 16 | end: quote(chr(plane << 16 | end)) for plane in range(17) for end in (0xFFFE, 0xFFFF)},
-    **{code: "\N{REPLACEMENT CHARACTER}" for code in range(0xD800, 0xE000)},
+    **dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}"),
 }
 
 
@@ -53,7 +53,7 @@ def subject(key: dict[str, object]) -> str:
 
     Characters that CloudEvents does not allow in a string are percent-encoded.
     """
-    values = [plain(value).translate(_FORBIDDEN) for value in key.values()]
+    values = [plain(value) for value in key.values()]
     if len(values) > 1:
         values = [value.replace("%", "%25").replace("/", "%2F") for value in values]
-    return "/".join(values)
+    return "/".join(values).translate(_FORBIDDEN)

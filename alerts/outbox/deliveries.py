@@ -97,6 +97,12 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
         connection.execute(this, rows)
 
 
+def hasten(connection: Connection, receiver: str, now: int) -> None:
+    """Makes everything that is pending for a receiver due at `now` if it was to wait longer."""
+    d = deliveries.c
+    connection.execute(update(deliveries).where(d.receiver == receiver, d.due_at > now).values(due_at=now))
+
+
 def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
     """Whether one of these receivers has a pending delivery."""
     d = deliveries.c

@@ -128,15 +128,20 @@ class Outbox:
         with self.reading() as connection:
             return stored.read_deliveries(connection, id_)
 
-    def due(self, receiver: str, limit: int) -> list[Due]:
-        """Deliveries that may be attempted now, earliest due first, then in the order raised."""
+    def due(self, receiver: str, now: int, limit: int) -> list[Due]:
+        """Deliveries that may be attempted at `now`, earliest due first, then in the order raised."""
         with self.reading() as connection:
-            return deliveries.due(connection, receiver, self._clock(), limit)
+            return deliveries.due(connection, receiver, now, limit)
 
-    def next_due(self, receiver: str) -> int | None:
-        """When the next delivery that is not due yet will be; wall clock in nanoseconds."""
+    def next_due(self, receiver: str, after: int) -> int | None:
+        """When the receiver's first delivery that is due after `after` will be; wall clock in nanoseconds."""
         with self.reading() as connection:
-            return deliveries.next_due(connection, receiver, self._clock())
+            return deliveries.next_due(connection, receiver, after)
+
+    def hasten(self, receiver: str, now: int) -> None:
+        """Makes everything that is pending for a receiver due now."""
+        with self.writing() as connection:
+            deliveries.hasten(connection, receiver, now)
 
     def settle(self, settled: Collection[Settled]) -> None:
         """Writes what came of attempts, in one transaction."""

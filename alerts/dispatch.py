@@ -1,0 +1,246 @@
+"""Delivery: takes what is due from the outbox, makes attempts, writes down what came of them.
+
+One thread decides everything; attempts run in a small pool of threads per receiver. Outcomes are
+committed in small batches after the fact, so that a crash repeats deliveries and never loses one: at
+least once, under one id and with the same body.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from random import Random
+
+from alerts.lane import Lane, Schedule
+from alerts.outbox import Outbox, OutboxError, Settled
+from alerts.outbox.deliveries import Due
+from alerts.receivers.receiver import Outcome, Receiver
+
+_FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
+_FLUSH_AT = 128
+_UNWRITTEN = 1_024  # outcomes; with so many that could not be written, no further attempt is made
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt, as the metrics see it: seconds it took, and seconds since the alert was recorded."""
+
+    receiver: str
+    alert: str
+    outcome: Outcome
+    number: int
+    seconds: float
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """An attempt that is over; without an outcome it was not made, because the dispatcher stops."""
+
+    lane: Lane
+    due: Due
+    outcome: Outcome | None
+    seconds: float
+
+
+class Dispatcher:
+    """Delivers the outbox's alerts to receivers until it is stopped.
+
+    `clock` is the wall clock in nanoseconds, `random` spreads retries. `attempted` is called after every
+    attempt; `report` with a sentence whenever somebody should look: a receiver that wants no more, an
+    alert given up, an outbox that cannot be read or written. Both are called from the dispatcher's thread.
+    `poll` is how many seconds pass at most before it looks for deliveries that nobody woke it for.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        receivers: Sequence[Receiver],
+        *,
+        clock: Callable[[], int] = time.time_ns,
+        random: Random | None = None,
+        schedule: Schedule | None = None,
+        attempted: Callable[[Attempt], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
+        poll: float = 1.0,
+    ) -> None:
+        self._outbox = outbox
+        self._clock = clock
+        self._random = random or Random()
+        self._schedule = schedule or Schedule()
+        self._attempted = attempted
+        self._report = report
+        self._poll = poll
+        self._lanes = [Lane(receiver, self._schedule, self._random) for receiver in receivers]
+        self._pools = [
+            ThreadPoolExecutor(r.in_flight, thread_name_prefix=f"deliver-{r.name}") for r in receivers
+        ]
+        self._inbox: queue.SimpleQueue[_Done | None] = queue.SimpleQueue()
+        self._unwritten: list[Settled] = []
+        self._write_at: float | None = None
+        self._write_failures = 0
+        self._in_flight = 0
+        self._stopping = threading.Event()
+        self._progress = threading.Condition()
+        self.failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
+
+    def start(self) -> None:
+        """Begins to deliver."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Says that the outbox may have something new. Returns at once."""
+        self._inbox.put(None)
+
+    def stop(self, timeout: float = 30.0) -> bool:
+        """Begins no further attempt, waits for those under way, writes their outcomes, closes receivers.
+
+        Returns whether that was done within `timeout` seconds. What was not stays pending.
+        """
+        self._stopping.set()
+        self.wake()
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
+        finished = not self._thread.is_alive()
+        for pool in self._pools:
+            pool.shutdown(wait=False, cancel_futures=True)
+        for lane in self._lanes:
+            lane.receiver.close()
+        return finished
+
+    def drain(self, timeout: float) -> bool:
+        """Waits until nothing is pending for its receivers; whether that came within `timeout` seconds.
+
+        A receiver that wants no more (410 Gone) is not waited for. Raises OutboxError.
+        """
+        end = time.monotonic() + timeout
+        self.wake()
+        while True:
+            if not self._outbox.waiting([lane.receiver.name for lane in self._lanes if not lane.gone]):
+                return not self._outbox.waiting([lane.receiver.name for lane in self._lanes])
+            rest = end - time.monotonic()
+            if rest <= 0 or not self._thread.is_alive():
+                return False
+            with self._progress:
+                self._progress.wait(min(rest, 0.1))
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is delivering: started, not stopped, and not ended by a `failure`."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            self._deliver()
+        except Exception as error:
+            self._report(
+                f"delivery has stopped by a mistake of this program: {type(error).__name__}: {error}"
+            )
+            raise
+
+    def _deliver(self) -> None:
+        while not (self._stopping.is_set() and self._in_flight == 0):
+            wait = self._poll
+            if not self._stopping.is_set():
+                wait = self._begin_attempts()
+            self._collect(self._until_write(wait))
+            if self._write_due():
+                self._write()
+        self._write()
+
+    def _begin_attempts(self) -> float:
+        """Fills the lanes and starts what may start; seconds until there may be more to do."""
+        waits = [self._poll]
+        for lane, pool in zip(self._lanes, self._pools, strict=True):
+            try:
+                if lane.recovered:
+                    self._outbox.hasten(lane.receiver.name, self._clock())
+                    lane.recovered, lane.look_at = False, 0
+                waits.append(lane.fill(self._outbox, self._clock(), self._poll))
+            except OutboxError as error:
+                lane.look_at = self._clock() + int(self._poll * 1e9)
+                self._report(f"deliveries to {lane.receiver.name} wait: {error}")
+            while len(self._unwritten) < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
+                self._in_flight += 1
+                pool.submit(self._attempt, lane, due)
+        return max(0.0, min(waits))
+
+    def _attempt(self, lane: Lane, due: Due) -> None:
+        """In a thread of the receiver's pool."""
+        if self._stopping.is_set():
+            self._inbox.put(_Done(lane, due, None, 0.0))
+            return
+        begun = time.perf_counter()
+        try:
+            outcome = lane.receiver.send(due.id, due.body, self._clock())
+        except Exception as error:  # a mistake of a receiver's must not cost the alert: it is tried again
+            outcome = Outcome("rejected", f"{type(error).__name__} in the receiver: {error}")
+        self._inbox.put(_Done(lane, due, outcome, time.perf_counter() - begun))
+
+    def _until_write(self, wait: float) -> float:
+        if self._write_at is None:
+            return wait
+        return max(0.0, min(wait, self._write_at - time.monotonic()))
+
+    def _collect(self, wait: float) -> None:
+        """Waits for something to happen, then takes in all that has happened."""
+        with contextlib.suppress(queue.Empty):
+            item = self._inbox.get(timeout=wait) if wait else self._inbox.get_nowait()
+            while True:
+                if item is None:
+                    for lane in self._lanes:
+                        lane.look_at = 0
+                else:
+                    self._settle(item)
+                item = self._inbox.get_nowait()
+
+    def _settle(self, done: _Done) -> None:
+        self._in_flight -= 1
+        if done.outcome is None:
+            done.lane.put_back(done.due)
+            return
+        now, receiver, was_gone = self._clock(), done.lane.receiver.name, done.lane.gone
+        settled = done.lane.settle(done.due, done.outcome, now)
+        self._unwritten.append(settled)
+        if self._write_at is None:
+            self._write_at = time.monotonic() + _FLUSH_EVERY
+        if done.lane.gone and not was_gone:
+            self._report(
+                f"{receiver} wants no more alerts ({settled.outcome}): they wait until the next start"
+            )
+        elif settled.state == "failed":
+            self._report(
+                f"the alert {done.due.id} to {receiver} was given up after {settled.attempts} attempts; "
+                f"the last: {settled.outcome}"
+            )
+        age = max(0, now - done.due.recorded_at) / 1e9
+        self._attempted(Attempt(receiver, done.due.id, done.outcome, settled.attempts, done.seconds, age))
+
+    def _write_due(self) -> bool:
+        if self._write_at is None:
+            return False
+        full = len(self._unwritten) >= _FLUSH_AT and self._write_failures == 0
+        return full or time.monotonic() >= self._write_at
+
+    def _write(self) -> None:
+        if not self._unwritten:
+            return
+        try:
+            self._outbox.settle(self._unwritten)
+        except OutboxError as error:
+            self._write_failures += 1
+            self._write_at = time.monotonic() + min(30.0, 0.25 * 2**self._write_failures)
+            self._report(f"outcomes of {len(self._unwritten)} deliveries are not written yet: {error}")
+            return
+        for lane in self._lanes:
+            lane.written(s for s in self._unwritten if s.receiver == lane.receiver.name)
+        self._unwritten.clear()
+        self._write_at, self._write_failures = None, 0
+        with self._progress:
+            self._progress.notify_all()

@@ -1,0 +1,148 @@
+"""The way to one receiver: which delivery is attempted next, when, and when to leave the receiver alone."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+
+from alerts.outbox import Due, Outbox, Settled
+from alerts.receivers.receiver import Outcome, Receiver
+
+_SECOND = 1_000_000_000
+_AHEAD = 256  # deliveries read from the outbox at once
+_UNANSWERED = 3  # different alerts in a row without an answer, before it is the receiver and not the alert
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When to try again: exponential back-off with full jitter, in seconds.
+
+    M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. After attempt n the next
+    one comes within min(longest, first * 2**(n-1)), uniformly. With the defaults, 160 attempts take
+    about three days; then the delivery has failed. `probe` bounds the pauses of a receiver that does not
+    answer at all, during which single attempts find out whether it is back.
+    """
+
+    first: float = 1.0
+    longest: float = 3600.0
+    attempts: int = 160
+    probe: float = 30.0
+
+    def delay(self, attempt: int, random: Random) -> int:
+        """Nanoseconds from a failed attempt, counted from 1, to the next."""
+        return int(random.uniform(0, self._bound(self.longest, attempt)) * _SECOND)
+
+    def pause(self, attempt: int, random: Random) -> int:
+        """Nanoseconds for which to leave alone a receiver that has not answered so many times."""
+        return int(random.uniform(0, self._bound(self.probe, attempt)) * _SECOND)
+
+    def _bound(self, longest: float, attempt: int) -> float:
+        return min(longest, self.first * 2.0 ** min(attempt - 1, 60))
+
+
+class Lane:
+    """The deliveries of one receiver that are read from the outbox and not yet settled there.
+
+    Belongs to the dispatcher's thread.
+    """
+
+    def __init__(self, receiver: Receiver, schedule: Schedule, random: Random) -> None:
+        self.receiver = receiver
+        self.gone = False
+        self.look_at = 0
+        """When to look into the outbox again, wall clock in ns; 0: at once."""
+        self.recovered = False
+        """Whether the receiver has answered after a silence, and what waits for it should go now."""
+        self._schedule = schedule
+        self._random = random
+        self._ready: deque[Due] = deque()
+        self._taken: set[int] = set()
+        self._in_flight = 0
+        self._unanswered: set[int] = set()
+        self._probes = 0
+        self._not_before = 0
+
+    def fill(self, outbox: Outbox, now: int, poll: float) -> float:
+        """Reads what is due, if it is time to; seconds until it may be worth looking again.
+
+        Raises OutboxError.
+        """
+        if self.gone:
+            return poll
+        if len(self._ready) <= self.receiver.in_flight and now >= self.look_at:
+            found = outbox.due(self.receiver.name, now, len(self._taken) + _AHEAD)
+            fresh = [due for due in found if due.number not in self._taken]
+            self._ready.extend(fresh)
+            self._taken.update(due.number for due in fresh)
+            if not fresh:
+                following = outbox.next_due(self.receiver.name, now)
+                self.look_at = now + int(poll * _SECOND)
+                if following is not None:
+                    self.look_at = min(self.look_at, following)
+        waits = [self.look_at - now] if self.look_at > now else []
+        if self._ready and self._not_before > now:
+            waits.append(self._not_before - now)
+        return min([poll, *(wait / _SECOND for wait in waits)])
+
+    def take(self, now: int) -> Due | None:
+        """The next delivery to attempt, None if none may be attempted now."""
+        if self.gone or not self._ready or now < self._not_before:
+            return None
+        # a little more than can be under way, so that no thread waits while outcomes are written
+        most = 1 if self._silent else self.receiver.in_flight + min(self.receiver.in_flight, 8)
+        if self._in_flight >= most:
+            return None
+        self._in_flight += 1
+        return self._ready.popleft()
+
+    @property
+    def _silent(self) -> bool:
+        return len(self._unanswered) >= _UNANSWERED
+
+    def put_back(self, due: Due) -> None:
+        """An attempt that was taken was not made."""
+        self._in_flight -= 1
+        self._ready.appendleft(due)
+
+    def settle(self, due: Due, outcome: Outcome, now: int) -> Settled:
+        """Takes in the outcome of an attempt; what is to be written about it."""
+        self._in_flight -= 1
+        self._listen(due, outcome, now)
+        attempts = due.attempts + 1
+        if outcome.result == "delivered":
+            return Settled(self.receiver.name, due.number, "delivered", attempts, outcome.detail, None, now)
+        if outcome.result == "gone" or attempts >= self._schedule.attempts:
+            return Settled(self.receiver.name, due.number, "failed", attempts, outcome.detail, None, now)
+        delay = self._schedule.delay(attempts, self._random)
+        if outcome.retry_after is not None:
+            delay = max(delay, self._asked(outcome.retry_after))
+        return Settled(self.receiver.name, due.number, "pending", attempts, outcome.detail, now + delay, now)
+
+    def _listen(self, due: Due, outcome: Outcome, now: int) -> None:
+        """What an outcome says of the receiver itself."""
+        if outcome.result == "gone":
+            self.gone = True
+        if outcome.retry_after is not None:
+            self._not_before = max(self._not_before, now + self._asked(outcome.retry_after))
+        if outcome.result == "unreachable":
+            self._unanswered.add(due.number)
+            if self._silent:
+                self._probes += 1
+                pause = self._schedule.pause(self._probes, self._random)
+                self._not_before = max(self._not_before, now + pause)
+        else:
+            self.recovered = self.recovered or self._silent
+            self._unanswered.clear()
+            self._probes = 0
+
+    def _asked(self, retry_after: int) -> int:
+        return min(retry_after, int(self._schedule.longest * _SECOND))
+
+    def written(self, settled: Iterable[Settled]) -> None:
+        """The outbox knows these outcomes; what is pending of them can be read again when it is due."""
+        for one in settled:
+            self._taken.discard(one.number)
+            if one.due_at is not None:
+                self.look_at = min(self.look_at, one.due_at)

@@ -1,0 +1,42 @@
+"""Alerts on a terminal or in a log: one line each."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal, TextIO
+
+from alerts.receivers.receiver import Outcome
+
+# What would move the cursor or break the line must not come from data.
+_UNPRINTABLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+
+
+class ConsoleReceiver:
+    """Writes time, severity, rule and summary as one line to `stream`, or the alert's JSON."""
+
+    in_flight = 1
+
+    def __init__(self, name: str, stream: TextIO, style: Literal["text", "json"] = "text") -> None:
+        self.name = name
+        self._stream = stream
+        self._style = style
+
+    def send(self, id_: str, body: str, now: int) -> Outcome:  # noqa: ARG002
+        """Writes the line. A stream that is closed or full counts as unreachable."""
+        line = body if self._style == "json" else text_line(json.loads(body))
+        try:
+            self._stream.write(line + "\n")
+            self._stream.flush()
+        except (OSError, ValueError) as error:
+            return Outcome("unreachable", f"cannot write: {error}")
+        return Outcome("delivered", "printed")
+
+    def close(self) -> None:
+        """Leaves the stream open: it is not ours."""
+
+
+def text_line(alert: dict[str, object]) -> str:
+    """`2018-07-11T10:05:00Z high     card_testing 3 probes on c1`, and how many were withheld before."""
+    suppressed = f" (+{alert['suppressed']} withheld)" if alert["suppressed"] else ""
+    line = f"{alert['time']} {alert['severity']:<8} {alert['rule']} {alert['summary']}{suppressed}"
+    return line.translate(_UNPRINTABLE)

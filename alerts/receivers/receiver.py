@@ -1,0 +1,43 @@
+"""What a receiver is to the dispatcher: something that makes one attempt and says what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Result = Literal["delivered", "rejected", "unreachable", "gone"]
+"""delivered; answered, but not with success; no answer; asked never to be called again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an attempt, with `detail` in words.
+
+    `retry_after`: nanoseconds for which the receiver asked to be left alone.
+    """
+
+    result: Result
+    detail: str
+    retry_after: int | None = None
+
+
+class Receiver(Protocol):
+    """One configured receiver."""
+
+    @property
+    def name(self) -> str:
+        """Its name in job.toml, under which the outbox keeps its deliveries."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many attempts may be made at once; 1 keeps the order."""
+
+    def send(self, id_: str, body: str, now: int) -> Outcome:
+        """Makes one attempt to deliver the alert of this id and JSON text.
+
+        `now` is the wall clock in nanoseconds. Blocks, for no longer than a limit of its own, and raises
+        nothing for what the outside world does. Called by several threads.
+        """
+
+    def close(self) -> None:
+        """Gives up its connections. No attempt is made afterwards."""
