@@ -1,0 +1,78 @@
+"""Bytes -> events: the one definition of malformed that `cep eval`, `cep backtest` and `cep run` share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cep.decode.arrays import numbers, repeated, texts
+from cep.decode.convert import column, constant
+from cep.decode.json_lines import JsonReader
+from cep.decode.letters import DeadLetter, Decoded
+from cep.decode.salvage import Indices, Reader, salvage
+from cep.events import Events, declared_schema, event_schema
+from cep.formats import FeedFormat
+from rules.typed import Stream
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """Decodes blocks of one stream's feed. Made by `decoder`; can be pickled."""
+
+    stream: Stream
+    feed: FeedFormat
+    constants: dict[str, pa.Scalar] = field(repr=False)
+
+    def decode_block(self, data: bytes | memoryview, file: str, offset: int, partition: str) -> Decoded:
+        """Whole records of a file, of which the first byte is at `offset` (of the decompressed text).
+
+        The file's name says the format; a CSV file's first block begins with its header. Events and
+        dead letters come in order of @offset, which is the byte at which the record begins.
+        Raises UnknownFormatError if the name says nothing.
+        """
+        view = memoryview(data)
+        if offset == 0 and bytes(view[:3]) == _BOM:
+            view, offset = view[3:], 3
+        reader = JsonReader(view, self.stream, self.feed, self.constants)
+        return self.decoded(reader, reader.lines.starts + offset, file, partition)
+
+    def decoded(self, reader: Reader, offsets: Indices, file: str, partition: str) -> Decoded:
+        """Everything that a reader has; `offsets` has the @offset of each of its records, rising."""
+        tables, good, refused = salvage(reader, np.arange(len(offsets)))
+        dead = tuple(
+            DeadLetter(self.stream.name, file, int(offsets[i]), "decode", refused[i], reader.octets(i))
+            for i in sorted(refused)
+        )
+        return Decoded(self._events(tables, offsets[good], file, partition), dead)
+
+    def _events(self, tables: list[pa.Table], offsets: Indices, file: str, partition: str) -> Events:
+        table = pa.concat_tables(tables) if tables else declared_schema(self.stream).empty_table()
+        places = numbers(offsets)
+        own = [
+            column(table, self.stream.time).cast(pa.int64()),
+            self._ids(table, places, file),
+            repeated(file, len(offsets)),
+            places,
+        ]
+        whole = pa.Table.from_arrays([*table.columns, *own], schema=event_schema(self.stream))
+        return Events(self.stream.name, partition, whole)
+
+    def _ids(self, table: pa.Table, places: pa.Array, file: str) -> pa.Array | pa.ChunkedArray:
+        if self.stream.id is None:
+            return pc.binary_join_element_wise(texts([file])[0], places.cast(pa.string()), texts([":"])[0])
+        return column(table, self.stream.id).cast(pa.string())
+
+
+def decoder(stream: Stream, feed: FeedFormat | None = None) -> Decoder:
+    """A decoder of the stream's events as the feed writes them; the defaults of FeedFormat without one.
+
+    Raises Malformed if a constant has not its field's type (check_feeds tells the user before).
+    """
+    feed = feed or FeedFormat()
+    types = {f.name: f.type for f in stream.fields}
+    return Decoder(stream, feed, {n: constant(v, types[n], feed) for n, v in feed.constants if n in types})

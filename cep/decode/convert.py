@@ -1,0 +1,148 @@
+"""Source columns -> a stream's declared columns, and the checks that make an event of a row.
+
+What a column is read as depends on the format; from there every format goes through `declared`, so
+that required fields, NaN and timestamps have one meaning. All by column; one bad value refuses all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
+
+from cep.decode.durations import parse_durations
+from cep.decode.malformed import Malformed
+from cep.decode.timestamps import is_utc, parse_timestamps
+from cep.events import arrow_type, declared_schema
+from cep.formats import FeedFormat
+from rules.typed import Path, Stream
+from rules.types import ListOf, Record, Scalar, Type
+
+
+def json_type(type_: Type, feed: FeedFormat) -> pa.DataType:
+    """The Arrow type that JSON values of a field are read as."""
+    match type_:
+        case Scalar.TIMESTAMP:
+            if feed.timestamps == "iso" and is_utc(feed.zone):
+                return arrow_type(type_)
+            return text_type(type_, feed)
+        case ListOf(element):
+            return pa.list_(json_type(element, feed))
+        case Record(fields):
+            return pa.struct([pa.field(name, json_type(part, feed)) for name, part in fields])
+        case _:
+            return text_type(type_, feed)
+
+
+def text_type(type_: Type, feed: FeedFormat) -> pa.DataType:
+    """The Arrow type that text of a field (a CSV cell) is read as."""
+    match type_:
+        case Scalar.TIMESTAMP:
+            numbers = {"epoch_s": pa.float64(), "epoch_ms": pa.float64()}
+            numbers |= {"epoch_us": pa.int64(), "epoch_ns": pa.int64()}
+            return numbers.get(feed.timestamps, pa.string())
+        case Scalar.DURATION:
+            return pa.string()
+        case _:
+            return arrow_type(type_)
+
+
+def declared(
+    columns: Mapping[str, pa.Array],
+    constants: Mapping[str, pa.Scalar],
+    rows: int,
+    stream: Stream,
+    feed: FeedFormat,
+) -> pa.Table:
+    """A table of the stream's declared schema from source columns by stream field.
+
+    A field with neither a column nor a constant is null in every row. Raises Malformed, naming the
+    first field in order of declaration that refuses a value.
+    """
+    required = required_fields(stream)
+    arrays = []
+    for field in stream.fields:
+        if field.name in constants:
+            array = pa.repeat(constants[field.name], rows)
+        elif field.name in columns:
+            array = _converted(columns[field.name], field.type, feed, field.name)
+        else:
+            array = pa.nulls(rows, arrow_type(field.type))
+        if array.null_count and field.name in required:
+            raise Malformed(lacks(field.name))
+        arrays.append(array)
+    table = pa.Table.from_arrays(arrays, schema=declared_schema(stream))
+    for path in (stream.time, stream.id):
+        if path is not None and len(path) > 1 and column(table, path).null_count:
+            raise Malformed(lacks(".".join(path)))
+    return table
+
+
+def required_fields(stream: Stream) -> frozenset[str]:
+    """The fields that every event has: those not nullable, and those that hold its time and its id."""
+    required = {f.name for f in stream.fields if not f.nullable} | {stream.time[0]}
+    return frozenset(required | ({stream.id[0]} if stream.id else set()))
+
+
+def column(table: pa.Table, path: Path) -> pa.ChunkedArray:
+    """The column of a field, or of a field nested in it."""
+    found = table.column(path[0])
+    for name in path[1:]:
+        found = pc.struct_field(found, name)
+    return found
+
+
+def lacks(field: str) -> str:
+    """The reason of an event without a required field."""
+    return f"lacks the required field `{field}`"
+
+
+def constant(value: object, type_: Type, feed: FeedFormat) -> pa.Scalar:
+    """A constant of job.toml in its field's type. Raises Malformed."""
+    written = FeedFormat(zone=feed.zone)
+    schema = pa.schema([("constant", json_type(type_, written))])
+    line = json.dumps({"constant": value}).encode()
+    try:
+        table = pj.read_json(pa.BufferReader(line), parse_options=pj.ParseOptions(explicit_schema=schema))
+    except pa.ArrowInvalid:
+        raise Malformed(f"{json.dumps(value)} is not a {type_}") from None
+    return _converted(table.column(0).chunk(0), type_, written, "constant")[0]
+
+
+def _converted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Array:
+    match type_:
+        case Scalar.TIMESTAMP:
+            return parse_timestamps(array, feed, name)
+        case Scalar.DURATION:
+            return parse_durations(array, name)
+        case Scalar.DOUBLE:
+            if not pc.all(pc.is_finite(array), min_count=0).as_py():
+                raise Malformed(f"`{name}` is not a finite number")
+            return array
+        case ListOf(element) if not _plain(element):
+            items = _converted(array.flatten(), element, feed, name)
+            starts = array.offsets
+            offsets = pc.subtract(starts, starts[0])  # flatten() drops what a slice leaves out
+            return pa.ListArray.from_arrays(offsets, items, arrow_type(type_), mask=array.is_null())
+        case Record(fields) if not _plain(type_):
+            parts = [
+                _converted(pc.struct_field(array, [i]), part, feed, f"{name}.{part_name}")
+                for i, (part_name, part) in enumerate(fields)
+            ]
+            return pa.StructArray.from_arrays(parts, type=arrow_type(type_), mask=array.is_null())
+        case _:
+            return array
+
+
+def _plain(type_: Type) -> bool:
+    """Whether values of the type are read as they are declared, with nothing left to check."""
+    match type_:
+        case ListOf(element):
+            return _plain(element)
+        case Record(fields):
+            return all(_plain(part) for _, part in fields)
+        case _:
+            return type_ not in (Scalar.TIMESTAMP, Scalar.DURATION, Scalar.DOUBLE)

@@ -1,0 +1,89 @@
+"""JSON lines: one object a line, read by column.
+
+Malformed is a line that is not exactly one JSON object in UTF-8, or in which a declared field is
+missing though required, occurs twice, or has another type. Numbers never become strings nor strings
+numbers (but a decimal may be written as a string, which is how alerts write it); `1` is a double,
+`1.0` is no long. Fields that are not declared are ignored, whatever they hold.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json as pj
+from numpy.typing import NDArray
+
+from cep.decode.convert import declared, json_type
+from cep.decode.json_reasons import why_not
+from cep.decode.lines import Lines, check_utf8
+from cep.decode.malformed import Malformed
+from cep.decode.salvage import Indices
+from cep.formats import FeedFormat
+from rules.typed import Stream
+
+_READ_SIZE = 4 << 20  # what Arrow parses at a time: fastest measured
+_OPEN, _CLOSE, _RETURN = ord("{"), ord("}"), ord("\r")
+
+
+class JsonReader:
+    """Reads the lines of one block."""
+
+    def __init__(
+        self, data: memoryview, stream: Stream, feed: FeedFormat, constants: dict[str, pa.Scalar]
+    ) -> None:
+        self.lines = Lines.of(data)
+        self._stream, self._feed, self._constants = stream, feed, constants
+        self._sources = {f.name: feed.source(f.name) for f in stream.fields if f.name not in constants}
+        by_source = {self._sources[f.name]: f for f in stream.fields if f.name in self._sources}
+        self._schema = pa.schema([(name, json_type(f.type, feed)) for name, f in by_source.items()])
+        self._objects = self._look_like_objects()
+
+    def read(self, chosen: Indices) -> pa.Table:
+        """The chosen lines as rows of the declared schema. Raises Malformed."""
+        # Between two tokens `}` and `{` JSON allows a line end only where an object is complete. So if
+        # each line begins and ends with a brace and Arrow finds as many objects as lines, each line is one.
+        if not self._objects[chosen].all():
+            raise Malformed("not one JSON object")
+        text = self.lines.join(chosen)
+        check_utf8(text)
+        try:
+            table = pj.read_json(
+                pa.BufferReader(text),
+                read_options=pj.ReadOptions(
+                    use_threads=False, block_size=max(min(_READ_SIZE, text.size), self.lines.longest) + 1
+                ),
+                parse_options=pj.ParseOptions(
+                    explicit_schema=self._schema, unexpected_field_behavior="ignore"
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise Malformed(_reason(str(error))) from None
+        if table.num_rows != len(chosen):
+            raise Malformed("more than one JSON object in the line")
+        columns = {name: table.column(source).combine_chunks() for name, source in self._sources.items()}
+        return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
+
+    def explain(self, record: int) -> str | None:
+        """Why the line is certainly refused, or None."""
+        reason = why_not(self.lines[record], self._stream, self._feed, frozenset(self._constants))
+        return reason or (None if self._objects[record] else "not one JSON object")
+
+    def octets(self, record: int) -> bytes:
+        """The bytes of a line, without its line end."""
+        return self.lines[record]
+
+    def _look_like_objects(self) -> NDArray[np.bool_]:
+        lines = self.lines
+        first, last = lines.octets[lines.starts], lines.octets[lines.ends - 1]
+        shaped: NDArray[np.bool_] = (first == _OPEN) & (last == _CLOSE)
+        for record in np.flatnonzero(~shaped):
+            line = lines[int(record)].strip(b" \t\r")
+            shaped[record] = line.startswith(b"{") and line.endswith(b"}")
+        return shaped
+
+
+def _reason(message: str) -> str:
+    """Arrow's message without its own row number."""
+    return re.sub(r" in row \d+$", "", message.removeprefix("JSON parse error: ")).rstrip(".")

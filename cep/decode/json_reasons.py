@@ -1,0 +1,179 @@
+"""Why one line of JSON is no event: looked for only where Arrow refused a block with that line.
+
+A reason is given only where it is certain that Arrow refuses the line too; what Python's parser and
+Arrow's judge differently (`Inf`, very deep nesting, very long numbers) is left to Arrow's message.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cep.decode.arrays import numbers, texts
+from cep.decode.convert import lacks, required_fields
+from cep.decode.durations import parse_durations
+from cep.decode.malformed import Malformed
+from cep.decode.timestamps import parse_timestamps
+from cep.formats import EPOCHS, FeedFormat
+from rules.typed import Stream
+from rules.types import ListOf, Record, Scalar, Type
+
+_LENIENT = re.compile(rb"Inf|NaN")  # Arrow reads more spellings of these than Python
+
+_USUAL = re.compile(
+    r"(?:1[789]\d\d|2[01]\d\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
+    r"(?:\.\d{1,9})?(?:Z|[+-][01]\d:[0-5]\d)?"
+)  # timestamps that need no second look
+
+
+class _Object(dict[str, Any]):
+    """A JSON object that remembers which keys occur twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.twice = (
+            {key for key, _ in pairs if sum(k == key for k, _ in pairs) > 1} if len(self) < len(pairs) else ()
+        )
+
+
+def why_not(line: bytes, stream: Stream, feed: FeedFormat, constants: frozenset[str]) -> str | None:
+    """The first thing wrong with a line, fields in order of declaration; None if that is not certain."""
+    try:
+        value = json.loads(line.decode(), object_pairs_hook=_Object)
+    except UnicodeDecodeError as error:
+        return f"not valid UTF-8 (byte {error.start} of the line)"
+    except json.JSONDecodeError as error:
+        if _LENIENT.search(line):
+            return None
+        if error.msg == "Extra data":
+            return f"more than one JSON object in the line (character {error.pos + 1})"
+        return f"not JSON: {error.msg} (character {error.pos + 1})"
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, _Object):
+        return f"not a JSON object but {_described(value)}"
+    required = required_fields(stream)
+    for field in stream.fields:
+        if field.name in constants:
+            continue
+        source = feed.source(field.name)
+        if source in value.twice:
+            return f"`{source}` occurs twice"
+        if value.get(source) is None:
+            if field.name in required:
+                return lacks(field.name) + _origin(field.name, source)
+            continue
+        reason = _wrong(value[source], field.type, feed, field.name)
+        if reason is not None:
+            return reason + _origin(field.name, source)
+    return None
+
+
+def _origin(field: str, source: str) -> str:
+    return "" if source == field else f" (`{source}` in the source)"
+
+
+def _wrong(value: Any, type_: Type, feed: FeedFormat, name: str) -> str | None:
+    if value is None:
+        return None
+    expected: Any = _expected(type_, feed)
+    if not isinstance(value, expected) or (isinstance(value, bool) and type_ != Scalar.BOOLEAN):
+        return f"wrong type: `{name}` is {_article(type_)}, the event has {_described(value)}"
+    match type_:
+        case Scalar.STRING | Scalar.TEXT:
+            return None if _unicode(value) else f"`{name}` holds half a surrogate pair"
+        case Scalar.LONG:
+            return None if -(2**63) <= value < 2**63 else f"`{name}` does not fit into 64 bits: {value}"
+        case Scalar.TIMESTAMP:
+            if feed.timestamps == "iso" and _USUAL.fullmatch(value):
+                return None
+            return _refused(parse_timestamps, value, feed, name)
+        case Scalar.DURATION:
+            return _refused(lambda array, _, field: parse_durations(array, field), value, feed, name)
+        case ListOf(element):
+            return next((r for item in value if (r := _wrong(item, element, feed, name))), None)
+        case Record(fields):
+            for part, part_type in fields:
+                if part in value.twice:
+                    return f"`{name}.{part}` occurs twice"
+                reason = _wrong(value.get(part), part_type, feed, f"{name}.{part}")
+                if reason is not None:
+                    return reason
+    return None
+
+
+def _expected(type_: Type, feed: FeedFormat) -> tuple[type, ...]:
+    match type_:
+        case Scalar.LONG:
+            return (int,)
+        case Scalar.DOUBLE:
+            return (int, float)
+        case Scalar.DECIMAL:
+            return (int, float, str)
+        case Scalar.BOOLEAN:
+            return (bool,)
+        case Scalar.TIMESTAMP if feed.timestamps in EPOCHS:
+            return (int, float) if feed.timestamps in ("epoch_s", "epoch_ms") else (int,)
+        case ListOf():
+            return (list,)
+        case Record():
+            return (_Object,)
+        case _:
+            return (str,)
+
+
+def _refused(parse: Any, value: Any, feed: FeedFormat, name: str) -> str | None:
+    try:
+        if isinstance(value, str):
+            read = texts([value])
+        else:
+            whole = feed.timestamps not in ("epoch_s", "epoch_ms")
+            read = numbers(
+                np.array([value], np.int64 if whole else np.float64), None if whole else pa.float64()
+            )
+        parse(read, feed, name)
+    except Malformed as error:
+        return error.reason
+    except (OverflowError, UnicodeEncodeError, pa.ArrowInvalid):
+        return None
+    return None
+
+
+def _unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _article(type_: Type) -> str:
+    match type_:
+        case ListOf():
+            return "a list"
+        case Record():
+            return "a record"
+        case _:
+            return f"a {type_}"
+
+
+def _described(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int():
+            return "a whole number"
+        case float():
+            return "a number with a fraction"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case _:
+            return "an object"

@@ -1,0 +1,34 @@
+"""What decoding gives: events, and what could not become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cep.events import Events
+
+Stage = Literal["read", "decode"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """Bytes that are no event, with their place and what is wrong with them.
+
+    `offset` counts as Events' @offset does. A stage "read" letter concerns the file from `offset` on
+    and has no bytes. Of a Parquet row, `data` is the row as JSON.
+    """
+
+    feed: str
+    file: str
+    offset: int
+    stage: Stage
+    reason: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The events of a block and its dead letters, each in order of offset."""
+
+    events: Events
+    dead: tuple[DeadLetter, ...]

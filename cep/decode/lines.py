@@ -1,0 +1,76 @@
+"""The lines of a block, found by one vectorised search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cep.decode.malformed import Malformed
+from cep.decode.salvage import Indices
+
+_NEWLINE = ord("\n")
+_BLANK = np.zeros(256, np.bool_)
+_BLANK[list(b" \t\r")] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines with something in them: line i is data[starts[i]:ends[i]], without its line end.
+
+    `longest` is the length of the longest in bytes.
+    """
+
+    data: memoryview
+    octets: NDArray[np.uint8]
+    starts: Indices
+    ends: Indices
+    longest: int
+
+    @classmethod
+    def of(cls, data: memoryview) -> Lines:
+        """The lines of a block, `\\n` or `\\r\\n` between them; those of white space alone left out."""
+        found = np.frombuffer(data, np.uint8)
+        stops = np.flatnonzero(found == _NEWLINE)
+        if len(found) and found[-1] != _NEWLINE:
+            stops = np.append(stops, len(found))
+        return cls.between(data, np.concatenate([[0], stops[:-1] + 1])[: len(stops)], stops)
+
+    @classmethod
+    def between(cls, data: memoryview, starts: Indices, stops: Indices) -> Lines:
+        """The pieces that are given by their first byte and their line end, without blank ones."""
+        found = np.frombuffer(data, np.uint8)
+        full = stops > starts
+        starts, stops = starts[full], stops[full]
+        ends = stops - (found[stops - 1] == ord("\r"))
+        blank = [
+            i
+            for i in np.flatnonzero(_BLANK[found[starts]])
+            if not bytes(data[starts[i] : ends[i]]).strip(b" \t\r")
+        ]
+        starts, ends = np.delete(starts, blank), np.delete(ends, blank)
+        return cls(data, found, starts, ends, int((ends - starts).max(initial=0)))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, record: int) -> bytes:
+        return bytes(self.data[self.starts[record] : self.ends[record]])
+
+    def join(self, chosen: Indices) -> pa.Buffer:
+        """The chosen lines (rising, at least one) as one text, not copied if nothing is left out between."""
+        first, last = int(chosen[0]), int(chosen[-1])
+        if last - first + 1 == len(chosen):
+            return pa.py_buffer(self.data[self.starts[first] : self.ends[last]])
+        return pa.py_buffer(b"\n".join(self[int(record)] for record in chosen))
+
+
+def check_utf8(text: pa.Buffer) -> None:
+    """Raises Malformed if the text is not valid UTF-8."""
+    ends = np.array([0, text.size], np.int64)
+    try:
+        pa.LargeStringArray.from_buffers(1, pa.py_buffer(ends), text).validate(full=True)
+    except pa.ArrowInvalid:
+        raise Malformed("not valid UTF-8") from None

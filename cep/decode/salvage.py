@@ -1,0 +1,79 @@
+"""Separate the good records of a block from the malformed ones, by one definition of malformed.
+
+A record is malformed if and only if the reader refuses it alone. Readers accept several records
+if and only if they accept each of them, so whole blocks are tried first; a refused one is cut into
+parts, and only refused parts are gone through record by record, which puts a reason to each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cep.decode.malformed import Malformed
+
+Indices = NDArray[np.int64]
+
+_PART = 2048  # records: reading them takes about as long as explaining a hundred
+
+
+class Reader(Protocol):
+    """Reads chosen records of one block."""
+
+    def read(self, chosen: Indices) -> pa.Table:
+        """The chosen records as rows, in order. Raises Malformed if any of them is malformed."""
+
+    def explain(self, record: int) -> str | None:
+        """Why a record is certainly refused, or None: `read` is to decide."""
+
+    def octets(self, record: int) -> bytes:
+        """The bytes of a record."""
+
+
+def salvage(reader: Reader, chosen: Indices) -> tuple[list[pa.Table], Indices, dict[int, str]]:
+    """Tables of the good records among the chosen, their indices, and why each other is refused.
+
+    `chosen` is rising, and so are the indices; the tables, one after another, have one row for each.
+    """
+    refused: dict[int, str] = {}
+    parts = list(_good_parts(reader, chosen, refused))
+    indices = np.concatenate([part for _, part in parts]) if parts else np.empty(0, np.int64)
+    return [table for table, _ in parts], indices, refused
+
+
+def _good_parts(
+    reader: Reader, chosen: Indices, refused: dict[int, str]
+) -> Iterator[tuple[pa.Table, Indices]]:
+    try:
+        if len(chosen):
+            yield reader.read(chosen), chosen
+    except Malformed:
+        if len(chosen) <= _PART:
+            yield from _explained(reader, chosen, refused)
+        else:
+            for part in np.array_split(chosen, -(-len(chosen) // _PART)):
+                yield from _good_parts(reader, part, refused)
+
+
+def _explained(
+    reader: Reader, chosen: Indices, refused: dict[int, str]
+) -> Iterator[tuple[pa.Table, Indices]]:
+    certain = {int(r): reason for r in chosen if (reason := reader.explain(int(r))) is not None}
+    refused.update(certain)
+    yield from _halved(reader, np.array([r for r in chosen if r not in certain], np.int64), refused)
+
+
+def _halved(reader: Reader, chosen: Indices, refused: dict[int, str]) -> Iterator[tuple[pa.Table, Indices]]:
+    try:
+        if len(chosen):
+            yield reader.read(chosen), chosen
+    except Malformed as error:
+        if len(chosen) == 1:
+            refused[int(chosen[0])] = error.reason
+        else:
+            for half in np.array_split(chosen, 2):
+                yield from _halved(reader, half, refused)

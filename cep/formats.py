@@ -1,0 +1,72 @@
+"""How a feed's bytes are written: what job.toml says of a feed, and what a file's name says.
+
+Light on purpose: the job's configuration reads it without loading Arrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["json", "csv", "parquet"]
+Compression = Literal["none", "gzip", "zstd"]
+
+EPOCHS = {"epoch_s": 10**9, "epoch_ms": 10**6, "epoch_us": 10**3, "epoch_ns": 1}
+"""Nanoseconds in one unit of each way to count time since 1970-01-01T00:00Z."""
+
+_KINDS: dict[str, Kind] = {
+    ".jsonl": "json", ".json": "json", ".ndjson": "json", ".csv": "csv", ".parquet": "parquet"
+}  # fmt: skip
+_COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
+
+
+class UnknownFormatError(ValueError):
+    """A file name whose ending says nothing about its format."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """What a file's name says about its content."""
+
+    kind: Kind
+    compression: Compression
+
+
+def format_of(name: str) -> FileFormat:
+    """The format by file name: .jsonl .ndjson .json .csv, also with .gz or .zst behind; .parquet.
+
+    Raises UnknownFormatError, whose text names the endings that are known.
+    """
+    stem, compression = name.lower(), "none"
+    for ending, known in _COMPRESSIONS.items():
+        if stem.endswith(ending):
+            stem, compression = stem.removesuffix(ending), known
+    for ending, kind in _KINDS.items():
+        if stem.endswith(ending) and not (kind == "parquet" and compression != "none"):
+            return FileFormat(kind, _COMPRESSIONS.get("." + name.lower().rpartition(".")[2], "none"))
+    raise UnknownFormatError(
+        "its name does not say what it holds: .jsonl, .json, .csv (each also with .gz or .zst) or .parquet"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFormat:
+    """How the events of one feed are written; the defaults are those of a feed without job.toml.
+
+    `fields` pairs a stream's field with the name it has in the source; `constants` pairs a field with
+    the value that it has in every event (a JSON value; timestamps and durations as text). `timestamps`
+    is "iso", a name of EPOCHS, or a strptime pattern; `zone` (IANA name or ±hh:mm) is that of
+    timestamps that name none. `header` and `delimiter` concern CSV: without a header, columns stand in
+    the order in which the stream declares its fields, constants left out.
+    """
+
+    fields: tuple[tuple[str, str], ...] = ()
+    constants: tuple[tuple[str, object], ...] = ()
+    timestamps: str = "iso"
+    zone: str = "UTC"
+    header: bool = True
+    delimiter: str = ","
+
+    def source(self, field: str) -> str:
+        """The name that a stream's field has in the source."""
+        return dict(self.fields).get(field, field)
