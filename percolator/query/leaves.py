@@ -106,14 +106,17 @@ def _wildcard(pattern: str, span: Span) -> Wildcard:
 
 
 def value(text: str, start: int, name: str) -> tuple[Range | Present, int] | None:
-    """What may stand only after `name:`: a range, a comparison, `*`. None where it is something else."""
+    """What may stand only after `name:`: a range, a comparison, `*`. None where it is something else.
+
+    `start` is the offset behind the colon; the node's span has the name in it.
+    """
     sign = text[start]
     if sign in "<>":
         return _comparison(text, start, name)
     if sign == "[" or (sign == "{" and " TO" in text[start : text.find("}", start) + 1 or None]):
         return _range(text, start, name)
     if sign == "*" and (start + 1 == len(text) or text[start + 1].isspace() or text[start + 1] in "),"):
-        return Present(name, Span(start, start + 1)), start + 1
+        return Present(name, Span(start - len(name) - 1, start + 1)), start + 1
     return None
 
 
@@ -125,8 +128,9 @@ def _range(text: str, start: int, name: str) -> tuple[Range, int]:
         raise QueryError(Code.BAD_VALUE, "a range is written [10 TO 20], {10 TO 20} or [10 TO *]", start)
     low = _bound(found[2], found[3])
     high = _bound(found[4], found[5])
+    span = Span(start - len(name) - 1, found.end())
     with_low, with_high = found[1] == "[" and low is not None, found[6] == "]" and high is not None
-    return Range(name, low, high, with_low, with_high, Span(start, found.end())), found.end()
+    return Range(name, low, high, with_low, with_high, span), found.end()
 
 
 def _bound(in_quotes: str | None, bare: str | None) -> str | None:
@@ -140,7 +144,7 @@ def _comparison(text: str, start: int, name: str) -> tuple[Range, int]:
     operator, bound, end = found[1], found[2] if found[2] is not None else found[3], found.end()
     if not bound:
         raise QueryError(Code.MISSING_OPERAND, f"a value is missing after {operator}", found.end(1))
-    span, closed = Span(start, end), operator.endswith("=")
+    span, closed = Span(start - len(name) - 1, end), operator.endswith("=")
     if operator.startswith(">"):
         return Range(name, bound, None, closed, False, span), end
     return Range(name, None, bound, False, closed, span), end

@@ -53,9 +53,10 @@ MAX_HEIGHT = 200
 MAX_NODES = 100_000
 
 _SPACE = re.compile(r"\s*")
-_SIMPLE = re.compile(r"\w+(?=[\s)]|\Z)")
-_NEAR = re.compile(r"(NOT\s+)?(O?)NEAR(?:/([^\s()\"]*)|(?=[\s()\"]|\Z))")
-_COUNTED = re.compile(r"(atleast|first)/([^\s()\"]*)")
+_SIMPLE = re.compile(r"\w+(?=[\s()\"{}]|\Z)")
+_OPERATOR = re.compile(r"(AND|OR|NOT)(?=[\s()\"{},]|\Z)")
+_NEAR = re.compile(r"(NOT\s+)?(O?)NEAR(?:/([^\s()\"{},]*)|(?=[\s()\"{},]|\Z))")
+_COUNTED = re.compile(r"(atleast|first)/([^\s()\"{},]*)")
 _NAMED = re.compile(r"([^\W\d]\w*)\s*=\s*\(")
 _SOME_OF = re.compile(r"(\d+)\s+(?:of|OF)\s*\(")
 _TOGETHER = re.compile(r"(sentence|paragraph)\(")
@@ -130,21 +131,21 @@ class _Parser:
         """Takes in what stands at an offset where no space does; the offset behind it."""
         text = self.text
         sign = text[at]
-        if sign in "NO" and (near := _NEAR.match(text, at)) is not None:
-            return self._near(at, near)
+        if sign in "ANO":
+            if (near := _NEAR.match(text, at)) is not None:
+                return self._near(at, near)
+            if (operator := _OPERATOR.match(text, at)) is not None:
+                if operator[1] == "NOT":
+                    self._not(at)
+                else:
+                    self._binary(operator[1], at)
+                return operator.end()
         simple = _SIMPLE.match(text, at)
         if simple is not None:
-            word, end = simple[0], simple.end()
-            if word == "AND" or word == "OR":
-                self._binary(word, at)
-                return end
-            if word == "NOT":
-                self._not(at)
-                return end
             if (opened := self._prefixed_bracket(at)) is not None:
                 return opened
-            self._operand(Word(word, Span(at, end)), 1)
-            return end
+            self._operand(Word(simple[0], Span(at, simple.end())), 1)
+            return simple.end()
         if sign == "(":
             return self._open("group", at, at + 1)
         if sign == ")":

@@ -38,7 +38,10 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """`recall*`, `w?men`: on one analysed word. Within the pattern `\\` keeps `*`, `?`, `\\` literal."""
+    """`recall*`, `w?men`: on one analysed word, stemmed or before stemming.
+
+    Within the pattern `\\` keeps `*`, `?`, `\\` literal.
+    """
 
     pattern: str
     span: Span = field(default=NOWHERE, compare=False)

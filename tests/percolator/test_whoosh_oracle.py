@@ -1,0 +1,85 @@
+"""A second oracle: Whoosh's own query objects over a Whoosh index, for the part it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from whoosh import query as whoosh_query
+from whoosh.analysis import RegexTokenizer
+from whoosh.fields import ID, TEXT
+from whoosh.fields import Schema as WhooshSchema
+from whoosh.filedb.filestore import RamStorage
+
+from percolator.index import Index
+from percolator.query.print import to_text
+from percolator.query.tree import And, Node, Not, Or, Phrase, Wildcard, Word
+from percolator.schema import Schema
+
+VOCABULARY = ["a", "b", "c", "ab", "abc", "d"]
+
+
+def _nest(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    several = st.lists(inner, min_size=2, max_size=3).map(tuple)
+    return st.builds(And, several) | st.builds(Or, several) | st.builds(Not, inner)
+
+
+words = st.sampled_from(VOCABULARY)
+queries: st.SearchStrategy[Node] = st.recursive(
+    st.builds(Word, words)
+    | st.builds(Wildcard, st.sampled_from(["a*", "*c", "?", "a?*"]))
+    | st.builds(Phrase, st.lists(words, min_size=2, max_size=3).map(" ".join)),
+    _nest,
+    max_leaves=6,
+)
+
+
+def _whoosh(node: Node) -> whoosh_query.Query:
+    match node:
+        case Word():
+            return whoosh_query.Term("t", node.text)
+        case Wildcard():
+            return whoosh_query.Wildcard("t", node.pattern)
+        case Phrase():
+            return whoosh_query.Phrase("t", node.text.split())
+        case And():
+            return whoosh_query.And([_whoosh(operand) for operand in node.operands])
+        case Or():
+            return whoosh_query.Or([_whoosh(operand) for operand in node.operands])
+        case Not():
+            # Whoosh's Not needs a set to take from.
+            return whoosh_query.AndNot(whoosh_query.Every(), _whoosh(node.operand))
+        case _:
+            raise AssertionError(node)
+
+
+def _whoosh_hits(nodes: Sequence[Node], texts: Sequence[str]) -> set[tuple[int, int]]:
+    storage = RamStorage()
+    index = storage.create_index(
+        WhooshSchema(n=ID(stored=True), t=TEXT(analyzer=RegexTokenizer(r"\w+"), phrase=True))
+    )
+    writer = index.writer()
+    for number, text in enumerate(texts):
+        writer.add_document(n=str(number), t=text)
+    writer.commit()
+    with index.searcher() as searcher:
+        return {
+            (int(hit["n"]), query)
+            for query, node in enumerate(nodes)
+            for hit in searcher.search(_whoosh(node), limit=None)
+        }
+
+
+@given(
+    st.lists(queries, min_size=4, max_size=8),
+    st.lists(st.lists(words, max_size=8).map(" ".join), min_size=4, max_size=10),
+)
+@settings(max_examples=60, deadline=None)
+def test_whoosh_finds_the_same_documents(nodes: list[Node], texts: list[str]) -> None:
+    index = Index.build([(to_text(node), node) for node in nodes], Schema.of({"t": "text"}))
+    hits = index.match({"t": pa.array(texts, pa.string())})
+    found = set(zip(hits.document.tolist(), hits.query.tolist(), strict=True))
+    wanted = _whoosh_hits(nodes, texts)
+    assert found == wanted, [(texts[document], index.ids[query]) for document, query in found ^ wanted]
