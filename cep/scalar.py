@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Protocol, assert_never
 
 from cep.functions import call
@@ -235,8 +235,8 @@ def _membership(expression: In) -> Evaluator:
 def aggregate_of(function: str, values: list[object], parameter: float | None = None) -> object:
     """An aggregate of values in the order in which they were taken; nulls are left out.
 
-    Of nothing null, except `count`: 0. `sum` and `avg` of doubles add from left to right; `stddev` is that
-    of the sample (null of fewer than two), by Welford's recurrence (Technometrics 4, 1962), so that an
+    Of nothing null, except `count`: 0. `sum` and `avg` add from left to right and are null once that
+    overflows; `stddev` is that of the sample (null of fewer than two), by Welford's recurrence (Technometrics 4, 1962), so that an
     engine that keeps running values gets the same bits; `percentile` interpolates linearly between the two
     nearest ranks, as SQL's percentile_cont.
     """
@@ -268,14 +268,18 @@ def aggregate_of(function: str, values: list[object], parameter: float | None = 
 
 
 def _total(values: list[object]) -> object:
-    total = reduce(lambda a, b: a + b, values)  # type: ignore[operator]
-    return bounded(total, _NUMBERS[type(values[0])])
+    """Null for good once a running sum has no room in the type: an engine that keeps one knows no more."""
+    type_ = _NUMBERS[type(values[0])]
+    total: object = values[0]
+    for value in values[1:]:
+        total = None if total is None else arithmetic("+", total, value, type_)
+    return total
 
 
-def _mean(values: list[object]) -> object:
-    """A double; exact for longs and decimals until the division."""
-    total = reduce(lambda a, b: a + b, values)  # type: ignore[operator]
-    return bounded(float(total) / len(values), Scalar.DOUBLE)  # type: ignore[arg-type]
+def _mean(values: list[object]) -> float | None:
+    """A double: the sum divided once."""
+    total = _total(values)
+    return None if total is None else float(total) / len(values)  # type: ignore[arg-type]
 
 
 def _deviation(values: list[float]) -> float | None:
