@@ -235,10 +235,10 @@ def _membership(expression: In) -> Evaluator:
 def aggregate_of(function: str, values: list[object], parameter: float | None = None) -> object:
     """An aggregate of values in the order in which they were taken; nulls are left out.
 
-    Of nothing null, except `count`: 0. `sum` and `avg` add from left to right and are null once that
-    overflows; `stddev` is that of the sample (null of fewer than two), by Welford's recurrence (Technometrics 4, 1962), so that an
-    engine that keeps running values gets the same bits; `percentile` interpolates linearly between the two
-    nearest ranks, as SQL's percentile_cont.
+    Of nothing null, except `count`: 0. An engine that keeps running values gets the same bits: `sum` and
+    `avg` add from left to right and are null once that overflows; `stddev` is that of the sample (null of
+    fewer than two), by Welford's recurrence (Technometrics 4, 1962). `percentile` interpolates linearly
+    between the two nearest ranks, as SQL's percentile_cont.
     """
     known: list[object] = [value for value in values if value is not None]
     if function == "count":
