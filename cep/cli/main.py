@@ -36,8 +36,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     _survive_any_locale()
     try:
-        code = _dispatch(given)
-        sys.stdout.flush()
+        try:
+            return _dispatch(given)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except CommandError as failure:
         _say_error(failure.message, failure.help)
         return failure.exit_code
@@ -53,7 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OUTSIDE
     except Exception as error:
         return _report(error, given)
-    return code
 
 
 def _dispatch(given: list[str]) -> int:
