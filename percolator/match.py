@@ -83,18 +83,19 @@ def find_words(
 
 def _field_places(field_values: FieldValues, vocabulary: Vocabulary) -> tuple[Longs, Longs]:
     """The leaves that words of one field make true, and where: in order of place."""
-    words: list[str] = []
+    looked_up: list[int] = []
     counts: list[int] = []
     documents: list[int] = []
     gaps: list[int] = []
     for document, values in enumerate(field_values.values):
         for index, text in enumerate(values):
             found = pattern_for(text).findall(text)
-            words += found
+            # Text by text, while its words are in the processor's cache.
+            looked_up += map(vocabulary.__getitem__, found)
             counts.append(len(found))
             documents.append(document)
             gaps.append(VALUE_GAP if index else 0)
-    classes = np.fromiter(map(vocabulary.__getitem__, words), np.int64, len(words))
+    classes = np.array(looked_up, np.int64)
     starts, leaves = vocabulary.arrays()
     hits = np.flatnonzero(classes)
     # The place of each value's first word: positions go on from value to value of a document.
