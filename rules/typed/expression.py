@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal as Choice
 
 from rules.source import Span
@@ -223,12 +223,17 @@ Expression = (
 
 
 def parts(node: object) -> Iterator[object]:
-    """The nodes directly below a node, in the order of their fields."""
-    for f in fields(node):  # type: ignore[arg-type]
-        value = getattr(node, f.name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if hasattr(item, "__dataclass_fields__") and not isinstance(item, Span):
-                yield item
+    """The nodes directly below a node, in the order of its fields; those of a sequence's pairs, too."""
+    for name in node.__dataclass_fields__:  # type: ignore[attr-defined]
+        yield from _nodes(getattr(node, name))
+
+
+def _nodes(value: object) -> Iterator[object]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _nodes(item)
+    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, Span):
+        yield value
 
 
 def walk(node: object) -> Iterator[object]:

@@ -1,0 +1,106 @@
+"""The grammar of the language: a file's text -> its untyped syntax tree.
+
+`blocks` cuts the text into top-level blocks; each is then read on its own by pyparsing elements, one
+module a construct, so that every block with an error gets its diagnostic. The elements are built once,
+when the first block is read, and keep no state: several threads may read at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from pyparsing import ParseBaseException, ParserElement
+
+from rules.diagnostics import Diagnostic
+from rules.grammar.blocks import KEYWORDS, RawBlock, cut
+from rules.grammar.explain import explain, stray
+from rules.grammar.lexical import NAME, Lexeme, keyword, name, read_name, spanned
+from rules.grammar.pack import header, let
+from rules.grammar.rule import rule
+from rules.grammar.stream import stream
+from rules.grammar.test import test
+from rules.source import SourceFile, Span
+from rules.syntax import Block, Broken, File, Name, Unsupported
+
+SIZE = 16 * 1024 * 1024
+"""Greatest length of a file, in characters."""
+
+_GRAMMARS: dict[str, Callable[[], ParserElement]] = {
+    "pack": header,
+    "stream": stream,
+    "let": let,
+    "rule": rule,
+    "test": test,
+}
+
+
+def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
+    """The file's syntax tree and everything that is wrong with its syntax."""
+    if len(source.text) > SIZE:
+        message = f"the file has more than {SIZE:,} characters"
+        help_ = "split it: all files of a folder with one header form one pack"
+        return File(source, (), ()), (Diagnostic("CEP0111", "error", message, Span(source, 0, 0), help=help_),)
+    pieces = cut(source)
+    diagnostics = list(pieces.diagnostics)
+    blocks: list[Block] = []
+    for raw in pieces.blocks:
+        if not raw.keyword:
+            diagnostics.append(stray(raw.text))
+            continue
+        block, problem = _block(raw)
+        blocks.append(block)
+        if problem is not None:
+            diagnostics.append(problem)
+    return File(source, tuple(blocks), pieces.comments), tuple(diagnostics)
+
+
+def _block(raw: RawBlock) -> tuple[Block, Diagnostic | None]:
+    if not raw.whole:
+        return _broken(raw), None
+    try:
+        if raw.keyword in _GRAMMARS:
+            (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
+        else:
+            (block,) = _head().parse_string(raw.text)
+    except ParseBaseException as problem:
+        return _broken(raw), explain(raw.text, problem, raw.keyword)
+    assert isinstance(block, Block)
+    return block, None
+
+
+@cache
+def _whole(word: str) -> ParserElement:
+    # spans count the characters of the file, so tabs must stay what they are
+    return _GRAMMARS[word]().parse_with_tabs()
+
+
+@cache
+def _head() -> ParserElement:
+    """The beginning of a block that is not read further."""
+
+    def build(parts: list[object], span: Span) -> Unsupported:
+        assert isinstance(parts[0], Span)
+        assert isinstance(parts[1], Name)
+        return Unsupported(Name(parts[0].text, parts[0]), parts[1], span)
+
+    words = keyword("table") | keyword("queries")
+    return spanned(words - name("a name"), build).parse_with_tabs()
+
+
+@cache
+def _first_name() -> ParserElement:
+    words = keyword(KEYWORDS[0])
+    for word in KEYWORDS[1:]:
+        words = words | keyword(word)
+    return (words.suppress() + Lexeme(NAME, "a name", read_name)).parse_with_tabs()
+
+
+def _broken(raw: RawBlock) -> Broken:
+    """What is known of a block that could not be read: its kind and, mostly, its name."""
+    found: Name | None = None
+    try:
+        (found,) = _first_name().parse_string(raw.text)
+    except ParseBaseException:
+        found = None  # the block has no name; its diagnostic says so
+    return Broken(raw.keyword, found, raw.text.span(0, len(raw.text)))

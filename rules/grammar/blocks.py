@@ -1,0 +1,147 @@
+"""A file's text cut into its top-level blocks, in one pass, so that each can be read on its own.
+
+Knows strings, comments, backquotes and braces, and nothing else of the language. A block whose brace
+is never closed ends where something stands that can only begin another block.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rules.diagnostics import Diagnostic
+from rules.grammar.lexical import NAME, STRING, BlockText
+from rules.source import SourceFile, Span
+from rules.syntax import Comment
+
+KEYWORDS = ("pack", "stream", "table", "queries", "let", "rule", "test")
+
+_WORDS = "|".join(KEYWORDS)
+_CERTAIN = (
+    rf"(?:stream|rule|queries|table)\s+{NAME}\s*\{{|test\s+(?:\*|{NAME}(?:\s*,\s*{NAME})*)\s*{STRING}\s*\{{"
+    rf"|pack\s+{NAME}\s+version\s|let\s+{NAME}\s*=(?![=>~])"
+)
+_SCAN = re.compile(
+    rf"(?P<comment>\#[^\n]*)|(?P<string>{STRING})|(?P<unclosed>\"[^\n]*)|(?P<quoted>`[^`\n]+`)"
+    rf"|(?P<brace>[{{}}])|(?P<head>(?<![\w.])(?:{_WORDS})(?!\w))"
+)
+_IS_CERTAIN = re.compile(_CERTAIN)
+_IS_LIKELY = re.compile(rf"\w+(?:\s+(?:{NAME}|\*)|\s*\{{)")
+_JOINED = frozenset("=(,+-*/%<>?:&|")
+
+
+@dataclass(frozen=True, slots=True)
+class RawBlock:
+    """A block's text, or stray text between blocks (keyword empty). `whole`: strings and braces are closed."""
+
+    keyword: str
+    text: BlockText
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a file's text was cut into."""
+
+    blocks: tuple[RawBlock, ...]
+    comments: tuple[Comment, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def cut(source: SourceFile) -> Cut:
+    """The blocks of a file in order, comments blanked out in them, with what is never closed."""
+    cutter = _Cutter(source)
+    for found in _SCAN.finditer(source.text):
+        cutter.take(found)
+    cutter.finish()
+    return Cut(tuple(cutter.blocks), tuple(cutter.comments), tuple(cutter.diagnostics))
+
+
+class _Cutter:
+    def __init__(self, source: SourceFile) -> None:
+        self.blocks: list[RawBlock] = []
+        self.comments: list[Comment] = []
+        self.diagnostics: list[Diagnostic] = []
+        self._source = source
+        self._pieces: list[str] = []
+        self._copied = 0
+        self._start = 0
+        self._keyword = ""
+        self._whole = True
+        self._braces: list[int] = []
+
+    def take(self, found: re.Match[str]) -> None:
+        """The next string, comment, brace or word of the file that matters here."""
+        start, end = found.span()
+        match found.lastgroup:
+            case "comment":
+                self.comments.append(Comment(Span(self._source, start, end)))
+                self._blank(start, end)
+            case "unclosed":
+                self._report("CEP0102", "this string is never closed", start, start + 1)
+                self._whole = False
+                self._blank(start, end)
+            case "brace" if found.group() == "{":
+                self._braces.append(start)
+            case "brace":
+                self._close(start)
+            case "head":
+                self._begin(found.group(), start)
+            case _:
+                pass
+
+    def finish(self) -> None:
+        """The end of the file."""
+        self._unclosed()
+        self._end(len(self._source.text))
+
+    def _begin(self, word: str, start: int) -> None:
+        text = self._source.text
+        if self._braces:
+            if _IS_CERTAIN.match(text, start) and not text[text.rfind("\n", 0, start) + 1 : start].strip():
+                self._unclosed()
+            else:
+                return
+        elif not _IS_LIKELY.match(text, start) or self._joined(start):
+            return
+        self._end(start)
+        self._keyword = word
+
+    def _joined(self, start: int) -> bool:
+        """Whether what stands before asks for an operand, so that the word is a name."""
+        text, at = self._source.text, start - 1
+        while at >= self._copied and text[at] in " \t\r\n":
+            at -= 1
+        return at >= self._copied and text[at] in _JOINED
+
+    def _close(self, start: int) -> None:
+        if not self._braces:
+            self._report("CEP0103", "`}` closes nothing", start, start + 1)
+            self._blank(start, start + 1)
+            return
+        self._braces.pop()
+        if not self._braces:
+            self._end(start + 1)
+
+    def _unclosed(self) -> None:
+        if self._braces:
+            self._report("CEP0103", "`{` is never closed", self._braces[0], self._braces[0] + 1)
+            self._braces.clear()
+            self._whole = False
+
+    def _blank(self, start: int, end: int) -> None:
+        self._pieces.append(self._source.text[self._copied : start])
+        self._pieces.append(" " * (end - start))
+        self._copied = end
+
+    def _end(self, end: int) -> None:
+        text = "".join(self._pieces) + self._source.text[self._copied : end]
+        if text.strip():
+            block = BlockText.of(self._source, self._start, text)
+            self.blocks.append(RawBlock(self._keyword, block, self._whole))
+        self._pieces.clear()
+        self._copied = self._start = end
+        self._keyword, self._whole = "", True
+
+    def _report(self, code: str, message: str, start: int, end: int) -> None:
+        self.diagnostics.append(Diagnostic(code, "error", message, Span(self._source, start, end)))

@@ -1,0 +1,25 @@
+"""How the grammar refuses a text: pyparsing's own exceptions, and ours that carry a finding.
+
+pyparsing.ParseSyntaxException
+    Refusal    raised by an element that knows more than "something else was expected here"
+"""
+
+from __future__ import annotations
+
+from pyparsing import ParseSyntaxException
+
+
+class Refusal(ParseSyntaxException):
+    """A syntax error with its own code, message, end and help. It is never backtracked over.
+
+    `start` and `end` are offsets in the block's text; `note` is drawn under the span.
+    """
+
+    def __init__(
+        self, text: str, start: int, end: int, code: str, message: str, *, note: str = "", help_: str = ""
+    ) -> None:
+        super().__init__(text, start, message)
+        self.end = end
+        self.code = code
+        self.note = note
+        self.help = help_

@@ -1,0 +1,105 @@
+"""A syntax error as a diagnostic: what was expected, what stands there, and the likely fix."""
+
+from __future__ import annotations
+
+import re
+
+from pyparsing import ParseBaseException
+
+from rules.diagnostics import Diagnostic
+from rules.grammar.blocks import KEYWORDS
+from rules.grammar.errors import Refusal
+from rules.grammar.lexical import RESERVED, BlockText
+from rules.grammar.rule import CLAUSES
+from rules.suggest import closest
+
+_TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|==|!=|<=|>=|=~|\S")
+_KNOWN = frozenset("()[]{},.:?+-*/%<>=!~|&\"`#_&^")
+_WORDS = {
+    "rule": CLAUSES,
+    "stream": ("id", "time", "lateness", "idle"),
+    "test": ("at", "expect", "start", "allow"),
+}
+
+
+def explain(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagnostic:
+    """The diagnostic for what pyparsing refused in a block of that keyword."""
+    comma = _comma_before(text, problem.loc)
+    if isinstance(problem, Refusal) and not (comma is not None and problem.code == "CEP0101"):
+        start, end = problem.loc, problem.end
+        if end <= start:
+            start, end = _found(text, start)
+        span = text.span(start, end)
+        return Diagnostic(problem.code, "error", problem.msg, span, problem.note, help=problem.help)
+    if comma is not None:
+        span = text.span(comma, comma + 1)
+        message = "an item must follow the comma"
+        return Diagnostic("CEP0109", "error", message, span, help="remove the comma")
+    return _unexpected(text, problem, keyword)
+
+
+def stray(text: BlockText) -> Diagnostic:
+    """The diagnostic for text that belongs to no block."""
+    start, end = _found(text, 0)
+    word = str(text[start:end])
+    guess = closest(word, KEYWORDS)
+    return Diagnostic(
+        "CEP0101",
+        "error",
+        "expected a block: `pack`, `stream`, `let`, `rule` or `test`",
+        text.span(start, end),
+        f"found `{word}`",
+        help=f"did you mean `{guess}`?" if guess else "",
+    )
+
+
+def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagnostic:
+    start, end = _found(text, problem.loc)
+    word = str(text[start:end])
+    span = text.span(start, end)
+    if len(word) == 1 and not word.isalnum() and word not in _KNOWN:
+        message = f"`{word}` is not a character of the language"
+        help_ = "strings stand in double quotes" if word in "'“”„‘’" else ""
+        help_ = help_ or ("nothing is needed between clauses: remove it" if word == ";" else "")
+        return Diagnostic("CEP0108", "error", message, span, help=help_)
+    expected = (problem.msg or "").strip()
+    expected = expected[:1].lower() + expected[1:]
+    if expected in {"", "expected end of text"}:
+        expected = "expected the next block"
+    return Diagnostic(
+        "CEP0101",
+        "error",
+        expected,
+        span,
+        f"found `{word}`" if word else "the block ends here",
+        help=_help(text, end, word, expected, keyword),
+    )
+
+
+def _help(text: BlockText, end: int, word: str, expected: str, keyword: str) -> str:
+    if word in RESERVED and "name" in expected:
+        return f"`{word}` is reserved; in backquotes it is a name"
+    if "a clause of a rule" in expected:
+        following = text[end:].lstrip()[:1]
+        if following in {":", "["} or word in {"not", "absent"}:
+            return "steps are joined by `->`, `=>` or `~>`"
+    guess = closest(word, _WORDS.get(keyword, ())) if "`}`" in expected else None
+    if guess is not None and guess != word:
+        return f"did you mean `{guess}`?"
+    return ""
+
+
+def _found(text: BlockText, at: int) -> tuple[int, int]:
+    """The token at a place or after it; at the end of the block, its last token."""
+    found = _TOKEN.search(text, at)
+    if found is not None:
+        return found.span()
+    end = len(text.rstrip())
+    return max(end - 1, 0), end
+
+
+def _comma_before(text: BlockText, at: int) -> int | None:
+    before = at - 1
+    while before >= 0 and text[before].isspace():
+        before -= 1
+    return before if before >= 0 and text[before] == "," else None

@@ -1,0 +1,116 @@
+"""Packs: rule files, or their texts -> a checked pack, or diagnostics.
+
+The one door to the front end. A pack is a file, or all files of a folder; the driver hands the texts on
+to workers, who come to the same pack by `load_texts`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
+from rules.source import SourceFile
+from rules.typed import Pack
+
+SUFFIX = ".rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A pack, or None where some diagnostic is an error; with all diagnostics, in order of place."""
+
+    pack: Pack | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    def need(self) -> Pack:
+        """The pack. Raises DiagnosticsError where there is none."""
+        if self.pack is None:
+            raise DiagnosticsError(self.diagnostics)
+        return self.pack
+
+
+def load(paths: Sequence[Path]) -> Loaded:
+    """The pack that files and folders hold together; of a folder all `*.rules` files, at any depth.
+
+    Names in diagnostics are paths as they were given.
+    """
+    found: list[tuple[str, str]] = []
+    diagnostics: list[Diagnostic] = []
+    for path in paths:
+        for file in _files(path, diagnostics):
+            text = _text(file, diagnostics)
+            if text is not None:
+                found.append((str(file), text))
+    if diagnostics:
+        checked = load_texts(found).diagnostics if found else ()
+        return Loaded(None, tuple(in_order((*diagnostics, *checked))))
+    return load_texts(found)
+
+
+def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:
+    """The pack of files given as (name, text)."""
+    if not files:
+        return Loaded(None, (Diagnostic("CEP0508", "error", "no rule file was given"),))
+    from rules.checks import check
+    from rules.grammar import parse
+    from rules.resolve import resolve
+    from rules.resolve.findings import Findings
+    from rules.structure import with_structures
+
+    findings = Findings()
+    trees = []
+    for name, text in files:
+        tree, problems = parse(SourceFile(name, text.removeprefix("\ufeff")))
+        trees.append(tree)
+        findings.diagnostics.extend(problems)
+    pack, declared = resolve(trees, findings)
+    if has_errors(findings.diagnostics):
+        return Loaded(None, tuple(in_order(findings.diagnostics)))
+    pack = replace(with_structures(pack), revision=revision(files), files=tuple(sorted(files)))
+    return Loaded(pack, tuple(in_order(check(pack, trees, declared))))
+
+
+def revision(files: Sequence[tuple[str, str]]) -> str:
+    """The content hash of a pack: 16 hexadecimal digits of SHA-256 over the sorted names and texts."""
+    digest = hashlib.sha256()
+    for name, text in sorted(files):
+        for part in (name, text):
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "big"))
+            digest.update(data)
+    return digest.hexdigest()[:16]
+
+
+def _files(path: Path, diagnostics: list[Diagnostic]) -> list[Path]:
+    """The file, or the rule files of the folder in order of name."""
+    try:
+        if not path.is_dir():
+            return [path]
+        files = sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file())
+    except OSError as problem:
+        diagnostics.append(Diagnostic("CEP0506", "error", f"cannot read `{path}`: {_reason(problem)}"))
+        return []
+    if not files:
+        message = f"there is no {SUFFIX} file in `{path}`"
+        diagnostics.append(Diagnostic("CEP0508", "error", message))
+    return files
+
+
+def _text(path: Path, diagnostics: list[Diagnostic]) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        diagnostics.append(Diagnostic("CEP0505", "error", f"there is no file `{path}`"))
+    except UnicodeDecodeError as problem:
+        message = f"`{path}` is not UTF-8: byte {problem.start} cannot be read"
+        diagnostics.append(Diagnostic("CEP0507", "error", message, help="save the file as UTF-8"))
+    except (OSError, ValueError) as problem:
+        diagnostics.append(Diagnostic("CEP0506", "error", f"cannot read `{path}`: {_reason(problem)}"))
+    return None
+
+
+def _reason(problem: OSError | ValueError) -> str:
+    return (getattr(problem, "strerror", None) or str(problem)).lower()

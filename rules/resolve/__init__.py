@@ -1,0 +1,125 @@
+"""Name and type resolution: the syntax trees of a pack's files -> one typed pack.
+
+Declarations first (streams, constants), then rules, then tests. Every pass reports what it finds and
+goes on; what only follows from a finding is not reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rules import syntax, typed
+from rules.diagnostics import Label
+from rules.resolve.declared import Declared, StreamInfo
+from rules.resolve.findings import Findings
+from rules.resolve.headers import resolve_header
+from rules.resolve.lets import declare_lets
+from rules.resolve.rules import resolve_rule
+from rules.resolve.streams import declare_stream
+from rules.resolve.timelines import resolve_test
+
+Named = syntax.Stream | syntax.Let | syntax.Rule | syntax.Unsupported | syntax.Broken
+
+
+def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pack, Declared]:
+    """The typed pack, without revision, and what it declares. Worth something only without findings."""
+    declared = Declared(findings)
+    header = resolve_header(files, findings)
+    nodes = list(_first_of_each(files, findings))
+    lets: list[syntax.Let] = []
+    for node in nodes:
+        match node:
+            case syntax.Stream():
+                declare_stream(node, declared)
+            case syntax.Let():
+                lets.append(node)
+            case syntax.Unsupported():
+                _declare_unsupported(node, declared)
+            case syntax.Broken():
+                _declare_broken(node, declared)
+            case syntax.Rule():
+                _declare_derived(node, declared)
+    declare_lets(lets, declared)
+    for node in nodes:
+        if isinstance(node, syntax.Rule):
+            declared.rules[node.name.text] = resolve_rule(node, declared)
+    tests = [resolve_test(b, declared) for f in files for b in f.blocks if isinstance(b, syntax.TestBlock)]
+    streams = tuple(s.stream for s in declared.streams.values() if s.stream is not None)
+    rules = tuple(r for r in declared.rules.values() if r is not None)
+    _check_not_empty(files, findings)
+    kept = tuple(t for t in tests if t is not None)
+    return typed.Pack(header[0], header[1], streams, rules, kept, ""), declared
+
+
+def _first_of_each(files: Sequence[syntax.File], findings: Findings) -> Iterator[Named]:
+    """All named blocks; a second one of the same kind and name is reported and left out."""
+    seen: dict[tuple[str, str], syntax.Name] = {}
+    for file in files:
+        for block in file.blocks:
+            if not isinstance(block, Named) or block.name is None:
+                continue
+            kind = _kind(block)
+            key = (kind, block.name.text)
+            if kind == "test":
+                continue
+            if key in seen:
+                labels = (Label(seen[key].span, "first declared here"),)
+                message = f"{kind} `{block.name.text}` is declared twice"
+                findings.error("CEP0206", message, block.name.span, labels=labels)
+                continue
+            seen[key] = block.name
+            yield block
+
+
+def _kind(block: Named) -> str:
+    match block:
+        case syntax.Stream():
+            return "stream"
+        case syntax.Let():
+            return "constant"
+        case syntax.Rule():
+            return "rule"
+        case syntax.Unsupported():
+            return block.keyword.text
+        case syntax.Broken():
+            return "constant" if block.keyword == "let" else block.keyword
+
+
+def _declare_unsupported(node: syntax.Unsupported, declared: Declared) -> None:
+    if node.keyword.text == "table":
+        declared.findings.error("CEP0151", "tables are not supported yet", node.keyword.span)
+        declared.tables.add(node.name.text)
+    else:
+        declared.findings.error("CEP0152", "standing queries are not supported yet", node.keyword.span)
+
+
+def _declare_broken(node: syntax.Broken, declared: Declared) -> None:
+    """A block that could not be read still has its name."""
+    if node.name is None:
+        return
+    name = node.name.text
+    match node.keyword:
+        case "stream":
+            declared.streams[name] = StreamInfo(name, {}, False, None)
+        case "let":
+            declared.constants[name] = None
+        case "rule":
+            declared.rules[name] = None
+        case "table":
+            declared.tables.add(name)
+
+
+def _declare_derived(node: syntax.Rule, declared: Declared) -> None:
+    """`into s` makes a stream: not supported yet, but known to those who read it."""
+    for clause in node.clauses:
+        if isinstance(clause, syntax.Into):
+            name = clause.stream.text
+            declared.streams.setdefault(name, StreamInfo(name, {}, False, None))
+
+
+def _check_not_empty(files: Sequence[syntax.File], findings: Findings) -> None:
+    blocks = [b for f in files for b in f.blocks]
+    rules = any(isinstance(b, syntax.Rule) or (isinstance(b, syntax.Broken) and b.keyword in ("rule", "")) for b in blocks)  # fmt: skip  # noqa: E501
+    header = next((b for b in blocks if isinstance(b, syntax.Header)), None)
+    if not rules and header is not None:
+        findings.error("CEP0503", "the pack has no rule", header.span)

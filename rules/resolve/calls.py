@@ -1,0 +1,283 @@
+"""Calls: functions of values, aggregates over steps, `first`, `last` and `prev`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, cast
+
+from rules import syntax, typed
+from rules.functions import AGGREGATES, FUNCTIONS, NAVIGATION, WINDOW_ONLY, Parameter, Signature
+from rules.resolve.convert import agreeing, as_instant, widen
+from rules.resolve.operators import kind_of
+from rules.resolve.references import candidate_field, field_of, step
+from rules.resolve.scope import Scope
+from rules.suggest import did_you_mean
+from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type
+
+Resolve = Callable[[syntax.Expression, Scope], typed.Expression | None]
+FARTHEST = 1_000_000
+"""Greatest offset of `first`, `last` and `prev`."""
+
+
+def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression | None:
+    """A call by its name; `resolve` types its arguments."""
+    name = node.function.text
+    if name in FUNCTIONS:
+        return _function(node, FUNCTIONS[name], scope, resolve)
+    if name in AGGREGATES:
+        return _aggregate(node, scope, resolve)
+    if name == "prev":
+        return _previous(node, scope, resolve)
+    if name in NAVIGATION:
+        return _navigation(node, scope, resolve)
+    if name in WINDOW_ONLY:
+        message = f"`{name}` belongs to windows, which are not supported yet"
+        scope.findings.error("CEP0150", message, node.function.span)
+        return None
+    known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION)
+    message = f"{scope.subject} calls an unknown function `{name}`"
+    scope.findings.error("CEP0204", message, node.function.span, help_=did_you_mean(name, known))
+    return None
+
+
+def _counted(node: syntax.Call, least: int, most: int, shown: str, scope: Scope) -> bool:
+    if least <= len(node.arguments) <= most:
+        return True
+    wanted = f"{least}" if least == most else f"{least} to {most}" if most < 1000 else f"at least {least}"
+    given = len(node.arguments)
+    message = f"`{node.function.text}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {given}"
+    scope.findings.error("CEP0210", message, node.function.span, help_=f"write `{shown}`")
+    return False
+
+
+def _function(
+    node: syntax.Call, signature: Signature, scope: Scope, resolve: Resolve
+) -> typed.Expression | None:
+    parameters = signature.parameters
+    most = 1000 if signature.rest else len(parameters)
+    counted = _counted(node, len(parameters) - signature.optional, most, signature.shown, scope)
+    arguments = [resolve(a, scope) for a in node.arguments]
+    if not counted or any(a is None for a in arguments):
+        return None
+    values = [a for a in arguments if a is not None]
+    if parameters[0] == "any":
+        agreed = agreeing(values, scope.findings)
+        if isinstance(agreed, list):
+            return typed.Call(node.function.text, tuple(agreed), agreed[0].type, node.span)
+        if agreed is not None:
+            message = f"`{node.function.text}` needs values of one type, not {values[0].type} and {agreed}"
+            scope.findings.error("CEP0211", message, node.span)
+        return None
+    fitted = [
+        _argument(node, value, parameter, scope)
+        for value, parameter in zip(values, parameters, strict=False)
+    ]
+    known = tuple(a for a in fitted if a is not None)
+    if len(known) < len(fitted):
+        return None
+    return typed.Call(node.function.text, known, signature.result or known[0].type, node.span)
+
+
+_ACCEPTED: dict[Parameter, frozenset[Scalar]] = {
+    "number": NUMERIC,
+    "long": frozenset({Scalar.LONG}),
+    "double": NUMERIC,
+    "string": STRINGS,
+    "timestamp": frozenset({Scalar.TIMESTAMP}),
+    "zone": frozenset({Scalar.STRING}),
+    "network": frozenset({Scalar.STRING}),
+}
+_TYPED: dict[Parameter, Scalar] = {
+    "number": Scalar.DOUBLE,
+    "long": Scalar.LONG,
+    "double": Scalar.DOUBLE,
+    "string": Scalar.STRING,
+    "timestamp": Scalar.TIMESTAMP,
+    "zone": Scalar.STRING,
+    "network": Scalar.STRING,
+}
+
+
+def _argument(
+    node: syntax.Call, value: typed.Expression, parameter: Parameter, scope: Scope
+) -> typed.Expression | None:
+    if parameter == "timestamp" and isinstance(value, typed.Literal) and value.type is Scalar.STRING:
+        return as_instant(value, scope.findings)
+    if value.type is Scalar.NULL:
+        return widen(value, _TYPED[parameter])
+    if value.type not in _ACCEPTED[parameter]:
+        message = f"`{node.function.text}` needs {kind_of(_TYPED[parameter])} here"
+        if parameter == "number":
+            message = f"`{node.function.text}` needs a number here"
+        scope.findings.error("CEP0211", message, value.span, note=f"this is {kind_of(value.type)}")
+        return None
+    if parameter in ("zone", "network") and not _known_constant(node, value, parameter, scope):
+        return None
+    return widen(value, Scalar.DOUBLE) if parameter == "double" else value
+
+
+def _known_constant(node: syntax.Call, value: typed.Expression, parameter: str, scope: Scope) -> bool:
+    """Whether a zone or network is a constant and exists."""
+    what = "a time zone" if parameter == "zone" else "a network"
+    if not isinstance(value, typed.Literal):
+        message = f"`{node.function.text}` needs {what} as a constant"
+        scope.findings.error("CEP0214", message, value.span)
+        return False
+    text = str(value.value)
+    if _zone_exists(text) if parameter == "zone" else _network_exists(text):
+        return True
+    example = "Europe/Berlin" if parameter == "zone" else "10.0.0.0/8"
+    scope.findings.error("CEP0211", f"`{text}` is not {what}", value.span, help_=f'such as "{example}"')
+    return False
+
+
+def _zone_exists(name: str) -> bool:
+    from zoneinfo import ZoneInfo  # only where a rule names a zone
+
+    try:
+        return name == "UTC" or bool(ZoneInfo(name).key)
+    except (ValueError, OSError, KeyError):  # a bad key, a folder, no such zone
+        return False
+
+
+def _network_exists(text: str) -> bool:
+    from ipaddress import ip_network  # only where a rule names a network
+
+    try:
+        return bool(ip_network(text, strict=False).prefixlen >= 0)
+    except ValueError:
+        return False
+
+
+def _dotted(node: syntax.Call, scope: Scope, *, names: int) -> syntax.Dotted | None:
+    """The first argument, which must be a name (1) or a step's field (2 or more names)."""
+    argument = node.arguments[0]
+    while isinstance(argument, syntax.Bracketed) and len(argument.items) == 1:
+        argument = argument.items[0]
+    if isinstance(argument, syntax.Dotted) and (names == 1 or len(argument.names) > 1):
+        return argument
+    function = node.function.text
+    shown = AGGREGATES[function].shown if function in AGGREGATES else NAVIGATION[function]
+    what = "a field of the candidate" if names == 1 else "a field of a step"
+    help_ = f"write `{shown}`"
+    if isinstance(argument, syntax.Dotted):
+        owners = [b.name for b in scope.steps.values() if argument.names[0].text in b.source.fields]
+        if owners:
+            help_ = f"did you mean `{function}({owners[-1]}.{argument.names[0].text})`?"
+    scope.findings.error("CEP0225", f"`{function}` needs {what}", argument.span, help_=help_)
+    return None
+
+
+def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression | None:
+    name = node.function.text
+    signature = AGGREGATES[name]
+    if not scope.in_pattern:
+        message = f"`{name}` needs the steps of a pattern"
+        scope.findings.error("CEP0225", message, node.function.span)
+        return None
+    if name == "list" and not scope.in_output:
+        message = "`list` stands only in `emit`"
+        help_ = "use `count`, `distinct` or another aggregate"
+        scope.findings.error("CEP0225", message, node.function.span, help_=help_)
+        return None
+    wanted = 2 if name == "percentile" else 1
+    if not _counted(node, wanted, wanted, signature.shown, scope):
+        return None
+    if name == "count":
+        return _count(node, scope)
+    argument = _dotted(node, scope, names=2)
+    if argument is None:
+        return None
+    bound = step(argument.names[0], scope)
+    path = argument.names[1:]
+    type_ = None if bound is None else field_of(bound.source, path, scope)
+    parameter = _fraction(node.arguments[1], scope, resolve) if name == "percentile" else None
+    if bound is None or type_ is None or (name == "percentile" and parameter is None):
+        return None
+    if type_ not in signature.over:
+        message = f"`{name}` cannot be taken of {kind_of(type_)}"
+        scope.findings.error("CEP0211", message, argument.span, note=f"`{path[-1].text}` is {kind_of(type_)}")
+        return None
+    result: Type = ListOf(type_) if name == "list" else signature.result or type_
+    return typed.Aggregate(
+        name, bound.name, tuple(n.text for n in path), parameter, result, node.span
+    )
+
+
+def _count(node: syntax.Call, scope: Scope) -> typed.Expression | None:
+    argument = node.arguments[0]
+    if not isinstance(argument, syntax.Dotted) or len(argument.names) > 1:
+        help_ = "write `count(step)`"
+        if isinstance(argument, syntax.Dotted):
+            help_ = f"did you mean `count({argument.names[0].text})`?"
+        scope.findings.error("CEP0225", "`count` counts the events of a step", argument.span, help_=help_)
+        return None
+    bound = step(argument.names[0], scope)
+    if bound is None:
+        return None
+    return typed.Aggregate("count", bound.name, (), None, Scalar.LONG, node.span)
+
+
+def _fraction(node: syntax.Expression, scope: Scope, resolve: Resolve) -> float | None:
+    value = resolve(node, scope)
+    if value is None:
+        return None
+    if isinstance(value, typed.Literal) and value.type in (Scalar.LONG, Scalar.DOUBLE):
+        fraction = float(cast(float, value.value))
+        if 0 <= fraction <= 1:
+            return fraction
+    message = "`percentile` needs a constant between 0 and 1"
+    scope.findings.error("CEP0214", message, node.span, help_="the 99th percentile is 0.99")
+    return None
+
+
+def _offset(node: syntax.Call, least: int, scope: Scope, resolve: Resolve) -> int | None:
+    """The constant offset that is the second argument, or the least where there is none."""
+    if len(node.arguments) == 1:
+        return least
+    value = resolve(node.arguments[1], scope)
+    if value is None:
+        return None
+    offset = value.value if isinstance(value, typed.Literal) and value.type is Scalar.LONG else None
+    if isinstance(offset, int) and least <= offset <= FARTHEST:
+        return offset
+    message = f"`{node.function.text}` needs a whole number from {least} to {FARTHEST:,}, as a constant"
+    scope.findings.error("CEP0214", message, node.arguments[1].span)
+    return None
+
+
+def _navigation(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression | None:
+    name = cast(Literal["first", "last"], node.function.text)
+    if not scope.in_pattern:
+        message = f"`{name}` needs the steps of a pattern"
+        scope.findings.error("CEP0225", message, node.function.span)
+        return None
+    if not _counted(node, 1, 2, NAVIGATION[name], scope):
+        return None
+    argument = _dotted(node, scope, names=2)
+    offset = _offset(node, 0, scope, resolve)
+    if argument is None:
+        return None
+    bound = step(argument.names[0], scope)
+    path = argument.names[1:]
+    type_ = None if bound is None else field_of(bound.source, path, scope)
+    if bound is None or type_ is None or offset is None:
+        return None
+    return typed.StepRef(bound.name, tuple(n.text for n in path), name, offset, type_, node.span)
+
+
+def _previous(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression | None:
+    if not scope.in_pattern or scope.candidate is None:
+        message = "`prev` stands only in the conditions of a pattern"
+        scope.findings.error("CEP0225", message, node.function.span)
+        return None
+    if not _counted(node, 1, 2, NAVIGATION["prev"], scope):
+        return None
+    argument = _dotted(node, scope, names=1)
+    offset = _offset(node, 1, scope, resolve)
+    if argument is None:
+        return None
+    found = candidate_field(argument, scope)
+    if found is None or offset is None:
+        return None
+    return typed.PrevRef(found.path, offset, found.type, node.span)

@@ -1,0 +1,37 @@
+"""What the files declare, by name: what later passes look names up in.
+
+A declaration that could not be read still counts as one, so that what uses it is not reported too:
+`None` stands for a type or a value that has its diagnostic already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rules import typed
+from rules.resolve.findings import Findings
+from rules.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class StreamInfo:
+    """A stream as its users see it. `known` False: its fields could not be read, any may exist."""
+
+    name: str
+    fields: Mapping[str, Type | None]
+    known: bool
+    stream: typed.Stream | None
+
+
+@dataclass(slots=True)
+class Declared:
+    """All names of a pack, in order of declaration. A constant that could not be read is None."""
+
+    findings: Findings
+    streams: dict[str, StreamInfo] = field(default_factory=dict)
+    constants: dict[str, typed.Literal | None] = field(default_factory=dict)
+    rules: dict[str, typed.Rule | None] = field(default_factory=dict)
+    tables: set[str] = field(default_factory=set)
+    used_streams: set[str] = field(default_factory=set)
+    used_constants: set[str] = field(default_factory=set)

@@ -1,0 +1,155 @@
+"""Untyped expressions -> typed ones: names become references, operands are widened, types are checked.
+
+`None` stands for an expression that has its diagnostic already; nothing that only follows from it is
+reported.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from rules import syntax, typed
+from rules.resolve.calls import call
+from rules.resolve.constants import folded
+from rules.resolve.convert import as_instant, widen
+from rules.resolve.operators import arithmetic, between, choose, compare, kind_of, membership, negate
+from rules.resolve.references import reference
+from rules.resolve.scope import Scope
+from rules.resolve.texts import like, search, text_match
+from rules.types import Scalar, Type
+
+
+def expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
+    """The typed expression, constants in it worked out."""
+    result = _expression(node, scope)
+    return None if result is None else folded(result)
+
+
+def condition(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
+    """A typed expression that is true, false or unknown."""
+    return _boolean(node, scope, "a condition")
+
+
+def expected(node: syntax.Expression, to: Type, scope: Scope) -> typed.Expression | None:
+    """A typed expression of a given type, widened to it."""
+    found = expression(node, scope)
+    if found is None:
+        return None
+    if to is Scalar.TIMESTAMP and isinstance(found, typed.Literal) and found.type is Scalar.STRING:
+        return as_instant(found, scope.findings)
+    if found.type in (to, Scalar.NULL) or (found.type, to) in _WIDENS:
+        return widen(found, to)
+    scope.findings.error("CEP0211", f"{scope.subject} needs {kind_of(to)} here", node.span, note=f"this is {kind_of(found.type)}")  # fmt: skip  # noqa: E501
+    return None
+
+
+_WIDENS = {(Scalar.LONG, Scalar.DOUBLE), (Scalar.STRING, Scalar.TEXT)}
+
+
+def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:  # noqa: PLR0911
+    match node:
+        case syntax.Number():
+            return typed.Literal(node.value, Scalar.LONG if isinstance(node.value, int) else Scalar.DOUBLE, node.span)
+        case syntax.String():
+            return typed.Literal(node.value, Scalar.STRING, node.span)
+        case syntax.Constant():
+            return typed.Literal(node.value, Scalar.NULL if node.value is None else Scalar.BOOLEAN, node.span)
+        case syntax.Duration():
+            return typed.Literal(node.value, Scalar.DURATION, node.span)
+        case syntax.Dotted():
+            return reference(node, scope)
+        case syntax.Bracketed():
+            return _bracketed(node, scope)
+        case syntax.Call():
+            return call(node, scope, expression)
+        case syntax.Lookup():
+            _lookup(node, scope)
+            return None
+        case syntax.Unary(operator="not"):
+            operand = _boolean(node.operand, scope, "`not`")
+            return None if operand is None else typed.Not(operand, node.span)
+        case syntax.Unary():
+            return negate(expression(node.operand, scope), node, scope)
+        case syntax.Binary(operator="+" | "-" | "*" | "/" | "%"):
+            return arithmetic(expression(node.left, scope), expression(node.right, scope), node, scope)
+        case syntax.Binary():
+            return compare(expression(node.left, scope), expression(node.right, scope), node, scope)
+        case syntax.Chain():
+            operands = [_boolean(o, scope, f"`{node.operator}`") for o in node.operands]
+            known = tuple(o for o in operands if o is not None)
+            return typed.Logical(node.operator, known, node.span) if len(known) == len(operands) else None
+        case syntax.Between():
+            parts = [expression(o, scope) for o in (node.operand, node.low, node.high)]
+            return between(parts, node, scope)
+        case syntax.NullTest():
+            tested = expression(node.operand, scope)
+            return None if tested is None else typed.IsNull(tested, node.negated, node.span)
+        case syntax.Predicate():
+            return _predicate(node, scope)
+        case syntax.Conditional():
+            test = _boolean(node.test, scope, "what stands before `?`")
+            yes, no = expression(node.yes, scope), expression(node.no, scope)
+            return choose(test, yes, no, node, scope)
+        case _:
+            assert_never(node)
+
+
+def _boolean(node: syntax.Expression, scope: Scope, what: str) -> typed.Expression | None:
+    found = expression(node, scope)
+    if found is None or found.type is Scalar.BOOLEAN:
+        return found
+    if found.type is Scalar.NULL:
+        return widen(found, Scalar.BOOLEAN)
+    message = f"{what} is true or false, but this is {kind_of(found.type)}"
+    scope.findings.error("CEP0209", message, node.span)
+    return None
+
+
+def _bracketed(node: syntax.Bracketed, scope: Scope) -> typed.Expression | None:
+    if len(node.items) == 1:
+        return expression(node.items[0], scope)
+    message = "a list stands only after `in` and in `let`"
+    scope.findings.error("CEP0232", message, node.span)
+    return None
+
+
+def _lookup(node: syntax.Lookup, scope: Scope) -> None:
+    if node.table.text not in scope.declared.tables:
+        message = "lookups in tables are not supported yet"
+        scope.findings.error("CEP0151", message, node.table.span)
+
+
+def _predicate(node: syntax.Predicate, scope: Scope) -> typed.Expression | None:
+    operand = expression(node.operand, scope)
+    match node.operator:
+        case "in":
+            return membership(operand, _items(node.argument, scope), node, scope)
+        case "like":
+            return like(operand, expression(node.argument, scope), node, scope)
+        case "=~":
+            return search(operand, expression(node.argument, scope), node, scope)
+        case "matches":
+            return text_match(operand, node, scope)
+
+
+def _items(node: syntax.Expression, scope: Scope) -> list[typed.Expression] | None:
+    """What follows `in`: a list, a `let` that is one, or a single value."""
+    nodes = node.items if isinstance(node, syntax.Bracketed) else (node,)
+    found = [expression(item, scope) for item in nodes]
+    items: list[typed.Expression] = []
+    for item in found:
+        if item is None:
+            return None
+        items.extend(spread(item))
+    return items
+
+
+def spread(item: typed.Expression) -> list[typed.Expression]:
+    """The values of a constant list as literals; anything else alone."""
+    from rules.types import ListOf
+
+    if not (isinstance(item, typed.Literal) and isinstance(item.type, ListOf)):
+        return [item]
+    assert isinstance(item.value, tuple)
+    element = item.type.element
+    return [typed.Literal(v, Scalar.NULL if v is None else element, item.span) for v in item.value]

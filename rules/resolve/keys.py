@@ -1,0 +1,92 @@
+"""`by`: the partition key, and which fields of each stream it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rules import syntax, typed
+from rules.diagnostics import Label
+from rules.resolve.declared import Declared
+from rules.suggest import did_you_mean
+from rules.types import Type
+
+
+def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> tuple[typed.By | None, dict[str, Type | None]]:  # fmt: skip  # noqa: E501
+    """The key, or None with findings; and for every name of it the type, None where unknown."""
+    findings = declared.findings
+    names: dict[str, Type | None] = {}
+    columns: list[dict[str, typed.Path]] = []
+    whole = True
+    for paths in node.keys:
+        name = _last(paths[0], streams).text
+        if name in names:
+            findings.error("CEP0206", f"key field `{name}` is given twice", paths[0].span)
+            whole = False
+            continue
+        found, type_ = _column(paths, streams, declared)
+        names[name] = type_
+        columns.append(found)
+        whole = whole and type_ is not None and len(found) == len(streams)
+    if not whole:
+        return None, names
+    types = tuple(t for t in names.values() if t is not None)
+    by_stream = tuple((stream, tuple(column[stream] for column in columns)) for stream in streams)
+    return typed.By(tuple(names), types, by_stream, node.span), names
+
+
+def _last(path: syntax.Dotted, streams: Sequence[str]) -> syntax.Name:
+    return path.names[1] if _qualified(path, streams) else path.names[0]
+
+
+def _qualified(path: syntax.Dotted, streams: Sequence[str]) -> bool:
+    return len(path.names) > 1 and path.names[0].text in streams
+
+
+def _column(
+    paths: tuple[syntax.Dotted, ...], streams: Sequence[str], declared: Declared
+) -> tuple[dict[str, typed.Path], Type | None]:
+    """The field of every stream for one name of the key, and their common type."""
+    findings = declared.findings
+    own: dict[str, syntax.Name] = {}
+    default = _last(paths[0], streams)
+    for path in paths:
+        if _qualified(path, streams):
+            own[path.names[0].text] = path.names[1]
+        elif len(path.names) > 1 or len(paths) > 1:
+            message = f"`{path.names[0].text}` is no stream of this rule"
+            help_ = did_you_mean(path.names[0].text, streams) or "write `by a.x = b.y` with the streams' names"
+            findings.error("CEP0218", message, path.names[0].span, help_=help_)
+            return {}, None
+    found: dict[str, typed.Path] = {}
+    common: tuple[Type, syntax.Name, str] | None = None
+    for stream in streams:
+        field = own.get(stream, default)
+        info = declared.streams.get(stream)
+        if info is None or not info.known:
+            continue
+        if field.text not in info.fields:
+            _missing(field, stream, stream in own, declared)
+            continue
+        type_ = info.fields[field.text]
+        if type_ is None:
+            continue
+        found[stream] = (field.text,)
+        if common is not None and common[0] != type_:
+            message = f"the key's types differ: {common[0]} in `{common[2]}`, {type_} in `{stream}`"
+            labels = (Label(common[1].span, f"`{common[2]}.{common[1].text}` is a {common[0]}"),)
+            labels = labels if common[1] is not field else ()
+            findings.error("CEP0219", message, field.span, labels=labels)
+            return {}, common[0]
+        common = common or (type_, field, stream)
+    return found, None if common is None else common[0]
+
+
+def _missing(field: syntax.Name, stream: str, own: bool, declared: Declared) -> None:
+    fields = declared.streams[stream].fields
+    message = f"stream `{stream}` has no key field `{field.text}`"
+    help_ = did_you_mean(field.text, fields)
+    if not own and len(declared.streams) > 1:
+        other = next((s for s in declared.streams if field.text in declared.streams[s].fields), None)
+        guess = help_.removeprefix("did you mean `").removesuffix("`?") or "its_field"
+        help_ = f"name the field it has: `by {other}.{field.text} = {stream}.{guess}`" if other else help_
+    declared.findings.error("CEP0218", message, field.span, help_=help_)

@@ -1,0 +1,84 @@
+"""`let` declarations -> constants, in whatever order they name one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rules import syntax, typed
+from rules.resolve.constants import listed
+from rules.resolve.convert import agreeing
+from rules.resolve.declared import Declared
+from rules.resolve.expression import expression, spread
+from rules.resolve.scope import Scope
+
+
+def declare_lets(nodes: Sequence[syntax.Let], declared: Declared) -> None:
+    """Add every constant to what is declared; one that could not be worked out as None."""
+    by_name = {node.name.text: node for node in nodes}
+    for node in _in_order(by_name, declared):
+        declared.constants[node.name.text] = _constant(node, declared)
+
+
+def _in_order(by_name: dict[str, syntax.Let], declared: Declared) -> list[syntax.Let]:
+    """Each after those that it names; those that name themselves are reported and left out."""
+    needs = {name: _names(node.value) & by_name.keys() for name, node in by_name.items()}
+    users: dict[str, list[str]] = {name: [] for name in by_name}
+    for name, needed in needs.items():
+        for other in needed:
+            users[other].append(name)
+    waiting = {name: len(needed) for name, needed in needs.items()}
+    ready = [name for name, count in waiting.items() if count == 0]
+    ordered: list[syntax.Let] = []
+    for name in ready:  # grows while it is read
+        ordered.append(by_name[name])
+        for user in users[name]:
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                ready.append(user)
+    for name in by_name.keys() - set(ready):
+        message = f"constant `{name}` depends on itself"
+        if name in needs[name] or any(name in needs[other] for other in needs[name]):
+            declared.findings.error("CEP0231", message, by_name[name].name.span)
+        declared.constants[name] = None
+    return ordered
+
+
+def _names(node: object) -> set[str]:
+    """All bare names of an expression."""
+    return {
+        part.names[0].text
+        for part in typed.walk(node)
+        if isinstance(part, syntax.Dotted) and len(part.names) == 1
+    }
+
+
+def _constant(node: syntax.Let, declared: Declared) -> typed.Literal | None:
+    scope = Scope(declared, f"constant `{node.name.text}`")
+    value = node.value
+    if not (isinstance(value, syntax.Bracketed) and len(value.items) != 1):
+        found = expression(value, scope)
+        if found is not None and not isinstance(found, typed.Literal):
+            _not_constant(value, scope)
+            return None
+        return found
+    items: list[typed.Expression] = []
+    for item in value.items:
+        found = expression(item, scope)
+        if found is None:
+            return None
+        if not isinstance(found, typed.Literal):
+            _not_constant(item, scope)
+            return None
+        items.extend(spread(found))
+    agreed = agreeing(items, scope.findings)
+    if isinstance(agreed, list):
+        return listed(agreed)
+    if agreed is not None:
+        message = f"{scope.subject} lists {items[0].type} and {agreed} values"
+        scope.findings.error("CEP0207", message, value.span)
+    return None
+
+
+def _not_constant(node: syntax.Expression, scope: Scope) -> None:
+    scope.findings.error("CEP0226", f"{scope.subject} must be worked out before anything runs", node.span)
+

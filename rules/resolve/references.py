@@ -1,0 +1,133 @@
+"""Names in expressions: fields of the candidate, of steps and of the key, and constants."""
+
+from __future__ import annotations
+
+from rules import syntax, typed
+from rules.resolve.declared import StreamInfo
+from rules.resolve.scope import Bound, Scope
+from rules.suggest import did_you_mean
+from rules.types import Type
+
+Names = tuple[syntax.Name, ...]
+
+
+def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
+    """What a name, or names with dots, stand for where they stand."""
+    first = node.names[0]
+    if len(node.names) == 1:
+        return _bare(first, scope)
+    if first.text in scope.all_steps:
+        bound = step(first, scope)
+        return None if bound is None else _of_step(bound, node, scope)
+    if first.text == "it" and scope.candidate is not None:
+        rest = syntax.Dotted(node.names[1:], node.span)
+        return candidate_field(rest, scope)
+    if scope.candidate is not None and (first.text in scope.candidate.fields or not scope.candidate.known):
+        return candidate_field(node, scope)
+    help_ = did_you_mean(first.text, scope.all_steps)
+    if first.text in scope.declared.constants:
+        help_ = f"`{first.text}` is a constant and has no fields"
+    elif scope.all_steps and not help_:
+        help_ = f"the steps are {', '.join(f'`{s}`' for s in sorted(scope.all_steps)[:10])}"
+    scope.findings.error("CEP0203", f"{scope.subject} names an unknown step `{first.text}`", first.span, help_=help_)
+    return None
+
+
+def step(name: syntax.Name, scope: Scope) -> Bound | None:
+    """The step of that name, if it is bound where the expression stands."""
+    bound = scope.steps.get(name.text)
+    if bound is not None:
+        if name.text == scope.own and not bound.repeated:
+            message = f"{scope.subject} names itself: the candidate is not taken yet"
+            scope.findings.error("CEP0212", message, name.span, help_="a bare field name is the candidate's")
+            return None
+        return bound
+    if name.text in scope.all_steps:
+        message = f"{scope.subject} cannot see step `{name.text}`"
+        note = "not bound yet here, or in another branch"
+        scope.findings.error("CEP0212", message, name.span, note=note, help_="conditions cannot look ahead")
+        return None
+    help_ = did_you_mean(name.text, scope.all_steps)
+    scope.findings.error("CEP0203", f"{scope.subject} names an unknown step `{name.text}`", name.span, help_=help_)
+    return None
+
+
+def candidate_field(node: syntax.Dotted, scope: Scope) -> typed.FieldRef | None:
+    """A field of the candidate event."""
+    assert scope.candidate is not None
+    found = field_of(scope.candidate, node.names, scope)
+    return None if found is None else typed.FieldRef(tuple(n.text for n in node.names), found, node.span)
+
+
+def field_of(source: StreamInfo, names: Names, scope: Scope, extra: tuple[str, ...] = ()) -> Type | None:
+    """The type of a field of a stream's events; None, mostly with a finding, where there is none."""
+    first = names[0]
+    if first.text not in source.fields:
+        if source.known:
+            help_ = did_you_mean(first.text, (*source.fields, *extra))
+            message = f"stream `{source.name}` has no field `{first.text}`"
+            scope.findings.error("CEP0202", message, first.span, help_=help_)
+        return None
+    type_ = source.fields[first.text]
+    if len(names) > 1 and type_ is not None:
+        message = f"`{first.text}` is a {type_} and has no fields"
+        scope.findings.error("CEP0202", message, names[1].span)
+        return None
+    return type_
+
+
+def _of_step(bound: Bound, node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
+    path = node.names[1:]
+    type_ = field_of(bound.source, path, scope)
+    if type_ is None:
+        return None
+    if bound.repeated:
+        written = node.span.text
+        options = f"write `last({written})`" + (f" or `list({written})`" if scope.in_output else "")
+        options += "" if scope.in_output else ", `first(...)` or an aggregate of it"
+        message = f"step `{bound.name}` may take several events: which `{path[-1].text}` is meant?"
+        scope.findings.error("CEP0213", message, node.span, help_=options)
+        return None
+    return typed.StepRef(bound.name, tuple(n.text for n in path), "only", 0, type_, node.span)
+
+
+def _bare(name: syntax.Name, scope: Scope) -> typed.Expression | None:
+    known = name.text
+    if scope.candidate is not None and known in scope.candidate.fields:
+        type_ = scope.candidate.fields[known]
+        return None if type_ is None else typed.FieldRef((known,), type_, name.span)
+    if scope.keys is not None and known in scope.keys:
+        type_ = scope.keys[known]
+        return None if type_ is None else typed.KeyRef(known, type_, name.span)
+    if known in scope.declared.constants:
+        return _constant(name, scope)
+    if scope.candidate is None or scope.candidate.known:
+        _unknown(name, scope)
+    return None
+
+
+def _constant(name: syntax.Name, scope: Scope) -> typed.Literal | None:
+    scope.declared.used_constants.add(name.text)
+    constant = scope.declared.constants[name.text]
+    return None if constant is None else typed.Literal(constant.value, constant.type, name.span)
+
+
+def _unknown(name: syntax.Name, scope: Scope) -> None:
+    constants = tuple(scope.declared.constants)
+    if name.text in scope.steps:
+        fields = next(iter(scope.steps[name.text].source.fields), "field")
+        message = f"`{name.text}` is a step: name one of its fields"
+        scope.findings.error("CEP0205", message, name.span, help_=f"such as `{name.text}.{fields}`")
+        return
+    if scope.candidate is not None:
+        field_of(scope.candidate, (name,), scope, constants)
+        return
+    owners = [b for b in scope.steps.values() if name.text in b.source.fields]
+    help_ = did_you_mean(name.text, (*(scope.keys or ()), *constants))
+    if owners:
+        written = f"{owners[0].name}.{name.text}"
+        help_ = f"did you mean `{f'last({written})' if owners[0].repeated else written}`?"
+    message = f"`{name.text}` is no constant"
+    if scope.in_pattern and scope.keys is not None:
+        message = f"`{name.text}` is neither a `by` field nor a constant"
+    scope.findings.error("CEP0205", message, name.span, help_=help_)

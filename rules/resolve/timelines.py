@@ -1,0 +1,282 @@
+"""Test blocks: events and expectations with values of the declared types, repetitions unrolled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rules import syntax, typed
+from rules.diagnostics import Label
+from rules.instants import GREATEST, parse_instant
+from rules.resolve.convert import as_instant
+from rules.resolve.declared import Declared, StreamInfo
+from rules.resolve.expression import expected, expression
+from rules.resolve.scope import Scope
+from rules.resolve.sources import named
+from rules.source import Span
+from rules.suggest import did_you_mean
+from rules.types import ListOf, Scalar, Type
+
+OF_THE_ALERT: Mapping[str, Type] = {"severity": Scalar.STRING, "kind": Scalar.STRING}
+"""What an expectation may give of the alert itself, besides `key` and `events`."""
+EVENTS = 100_000
+"""Events that one line of a test gives at most."""
+KINDS = ("event", "match", "timeout")
+SEVERITIES = ("critical", "high", "medium", "low", "info")
+
+
+def resolve_test(node: syntax.TestBlock, declared: Declared) -> typed.Test | None:
+    """The typed test; None where its rules could not be resolved."""
+    names = tuple(name.text for name in node.rules) or tuple(declared.rules)
+    for name in node.rules:
+        if name.text not in declared.rules:
+            help_ = did_you_mean(name.text, declared.rules)
+            declared.findings.error("CEP0601", f"the test names an unknown rule `{name.text}`", name.span, help_=help_)
+    rules = [declared.rules.get(name) for name in names]
+    resolver = _Timeline(node, [r for r in rules if r is not None], None in rules, declared)
+    timeline = resolver.resolve()
+    nothing = next((line for line in node.lines if isinstance(line, syntax.ExpectNothing)), None)
+    other = any(isinstance(line, syntax.AllowOther) for line in node.lines)
+    some = next((line for line in node.lines if isinstance(line, syntax.Expected)), None)
+    if nothing is not None and some is not None:
+        labels = (Label(some.span, "expects an alert"),)
+        declared.findings.error("CEP0606", "the test expects nothing and something", nothing.span, labels=labels)
+    elif nothing is None and some is None:
+        message = "the test expects nothing in particular"
+        help_ = "add `expect at T {...}`, or `expect nothing`"
+        declared.findings.error("CEP0606", message, node.title.span, help_=help_)
+    if any(rule is None for rule in rules):
+        return None
+    return typed.Test(names, node.title.value, timeline, nothing is not None, other, node.span)
+
+
+class _Timeline:
+    """One test's lines in order, with the time that no later one may fall behind."""
+
+    def __init__(
+        self, node: syntax.TestBlock, rules: list[typed.Rule], unread: bool, declared: Declared
+    ) -> None:
+        self._node = node
+        self._rules = rules
+        self._unread = unread
+        self._declared = declared
+        self._findings = declared.findings
+        self._scope = Scope(declared, "the test")
+        self._start = 0
+        self._now: tuple[int, Span] | None = None
+        self._emitted: dict[str, Type] = {}
+        self._known: set[str] = set()
+        for rule in rules:
+            outputs = rule.emit
+            if isinstance(rule.body, typed.Match) and rule.body.on_timeout:
+                outputs = (*outputs, *rule.body.on_timeout)
+            for output in outputs:
+                self._emitted.setdefault(output.name, output.value.type)
+
+    def resolve(self) -> tuple[typed.Given | typed.MoveWatermark | typed.Expected, ...]:
+        """The lines that give and expect something."""
+        lines: list[typed.Given | typed.MoveWatermark | typed.Expected] = []
+        for at, line in enumerate(self._node.lines):
+            match line:
+                case syntax.Start():
+                    self._begin(line, at > 0 and not all(isinstance(x, syntax.AllowOther) for x in self._node.lines[:at]))  # fmt: skip  # noqa: E501
+                case syntax.Given():
+                    lines.extend(self._given(line))
+                case syntax.MoveWatermark():
+                    lines.append(typed.MoveWatermark(self._forward(line.at, line.at.value), line.span))
+                case syntax.Expected():
+                    lines.append(self._expected(line))
+                case syntax.ExpectNothing() | syntax.AllowOther():
+                    pass
+        return tuple(lines)
+
+    def _begin(self, line: syntax.Start, late: bool) -> None:
+        if late:
+            self._findings.error("CEP0607", "`start` comes before everything else in a test", line.span)
+        try:
+            self._start = parse_instant(line.instant.value)
+        except ValueError as problem:
+            self._findings.error("CEP0227", str(problem), line.instant.span)
+
+    def _instant(self, offset: int, span: Span) -> int:
+        instant = self._start + offset
+        if instant > GREATEST:
+            self._findings.error("CEP0604", "this time is beyond what 64 bits of nanoseconds hold (2262)", span)
+            return self._start
+        return instant
+
+    def _forward(self, written: syntax.Duration, offset: int) -> int:
+        """The instant, which does not fall behind those before it."""
+        instant = self._instant(offset, written.span)
+        if self._now is not None and instant < self._now[0]:
+            labels = (Label(self._now[1], "the watermark stands here already"),)
+            help_ = "put the line further up, or write `at T late STREAM {...}`"
+            message = "the times of a test do not decrease"
+            self._findings.error("CEP0604", message, written.span, labels=labels, help_=help_)
+            return self._now[0]
+        self._now = (instant, written.span)
+        return instant
+
+    def _given(self, line: syntax.Given) -> list[typed.Given]:
+        source = named(line.stream, self._declared)
+        values = self._event(line.values, source)
+        times = 1 if line.times is None else int(line.times.value)
+        if line.times is not None and not 0 < times <= EVENTS:
+            message = f"an event is given 1 to {EVENTS:,} times"
+            self._findings.error("CEP0608", message, line.times.span)
+            times = 1
+        every = 0 if line.every is None else line.every.value
+        found: list[typed.Given] = []
+        for number in range(times):
+            offset = line.at.value + number * every
+            instant = self._instant(offset, line.at.span) if line.late else self._forward(line.at, offset)
+            found.append(typed.Given(instant, line.stream.text, values, line.late, line.span))
+        return found
+
+    def _event(self, node: syntax.MapValue, source: StreamInfo) -> tuple[tuple[str, object], ...]:
+        values: dict[str, object] = {}
+        for entry in self._entries(node):
+            name = entry.name.text
+            if name not in source.fields:
+                if source.known:
+                    message = f"stream `{source.name}` has no field `{name}`"
+                    help_ = did_you_mean(name, source.fields)
+                    self._findings.error("CEP0602", message, entry.name.span, help_=help_)
+                continue
+            type_ = source.fields[name]
+            if type_ is None:
+                continue
+            value = self._value(entry.value, type_)
+            if value is None:
+                continue
+            nullable = source.stream is None or source.stream.field(name).nullable
+            if value.value is None and not nullable:
+                message = f"field `{name}` is required and cannot be null"
+                self._findings.error("CEP0603", message, entry.value.span)
+            values[name] = value.value
+        return tuple(values.items())
+
+    def _entries(self, node: syntax.MapValue) -> list[syntax.Entry]:
+        seen: dict[str, Span] = {}
+        for entry in node.entries:
+            if entry.name.text in seen:
+                labels = (Label(seen[entry.name.text], "first given here"),)
+                message = f"`{entry.name.text}` is given twice"
+                self._findings.error("CEP0206", message, entry.name.span, labels=labels)
+            seen[entry.name.text] = entry.name.span
+        return list(node.entries)
+
+    def _value(self, node: object, type_: Type | None) -> typed.Literal | None:
+        """A constant, of that type where one is asked for."""
+        if isinstance(node, syntax.MapValue):
+            self._findings.error("CEP0603", "braces stand here only after `key` and `events`", node.span)
+            return None
+        if isinstance(node, syntax.ListValue):
+            items = [self._value(item, None) for item in node.items]
+            if type_ is not None and not isinstance(type_, ListOf):
+                self._findings.error("CEP0603", f"this is a list, not a {type_}", node.span)
+                return None
+            values = tuple(None if i is None else i.value for i in items)
+            return typed.Literal(values, type_ or ListOf(Scalar.NULL), node.span)
+        if isinstance(node, syntax.Bracketed) and len(node.items) != 1:
+            return self._value(syntax.ListValue(node.items, node.span), type_)
+        assert isinstance(node, syntax.Expression)
+        if type_ is None or isinstance(type_, ListOf):
+            value = expression(node, self._scope)
+        elif type_ is Scalar.TIMESTAMP:
+            value = self._timestamp(node)
+        else:
+            value = expected(node, type_, self._scope)
+        if value is None or isinstance(value, typed.Literal):
+            return value
+        message = "the test needs a value that can be worked out before anything runs"
+        self._findings.error("CEP0226", message, node.span)
+        return None
+
+    def _timestamp(self, node: syntax.Expression) -> typed.Expression | None:
+        """An instant in quotes, or a duration since the test's start."""
+        value = expression(node, self._scope)
+        if value is None or value.type in (Scalar.TIMESTAMP, Scalar.NULL):
+            return value
+        if isinstance(value, typed.Literal) and isinstance(value.value, str):
+            return as_instant(value, self._findings)
+        if isinstance(value, typed.Literal) and value.type is Scalar.DURATION and isinstance(value.value, int):
+            return typed.Literal(self._instant(value.value, node.span), Scalar.TIMESTAMP, node.span)
+        message = f"this is a {value.type}, not a timestamp"
+        help_ = 'write a time such as `"2026-01-05T09:00Z"`, or a duration since the start of the test'
+        self._findings.error("CEP0603", message, node.span, help_=help_)
+        return None
+
+    def _expected(self, line: syntax.Expected) -> typed.Expected:
+        at = None
+        if line.at is not None:
+            at = self._instant(line.at.value, line.at.span)
+            if self._now is None or at > self._now[0]:
+                self._now = (at, line.at.span)
+        values: dict[str, object] = {}
+        for entry in self._entries(line.values):
+            found = self._expectation(entry)
+            if found is not None:
+                values[entry.name.text] = found[0]
+        return typed.Expected(at, tuple(values.items()), line.span)
+
+    def _expectation(self, entry: syntax.Entry) -> tuple[object] | None:
+        """The value in a tuple of its own, as it may be None; None with a finding."""
+        name = entry.name.text
+        if name in self._emitted:
+            value = self._value(entry.value, self._emitted[name])
+            return None if value is None else (value.value,)
+        if name in ("key", "events"):
+            return self._of_alert(entry)
+        if name in OF_THE_ALERT:
+            value = self._value(entry.value, OF_THE_ALERT[name])
+            allowed = SEVERITIES if name == "severity" else KINDS
+            if value is not None and value.value not in allowed:
+                message = f"no alert has that {name}"
+                help_ = did_you_mean(str(value.value), allowed) or f"one of {', '.join(allowed)}"
+                self._findings.error("CEP0603", message, entry.value.span, help_=help_)
+            return None if value is None else (value.value,)
+        if not self._unread:
+            known = (*self._emitted, "key", "events", *OF_THE_ALERT)
+            message = f"no rule of this test emits `{name}`"
+            self._findings.error("CEP0605", message, entry.name.span, help_=did_you_mean(name, known))
+        return None
+
+    def _of_alert(self, entry: syntax.Entry) -> tuple[object] | None:
+        """`key: {...}` and `events: {...}` as pairs."""
+        if not isinstance(entry.value, syntax.MapValue):
+            message = f"`{entry.name.text}` is given as `{{ name: value }}`"
+            self._findings.error("CEP0603", message, entry.value.span)
+            return None
+        pairs: list[tuple[str, object]] = []
+        types = self._key_types() if entry.name.text == "key" else None
+        for inner in self._entries(entry.value):
+            name = inner.name.text
+            if types is not None and name not in types and not self._unread:
+                message = f"the key has no field `{name}`"
+                self._findings.error("CEP0605", message, inner.name.span, help_=did_you_mean(name, types))
+                continue
+            if types is None and name not in self._steps() and not self._unread:
+                message = f"no step is called `{name}`"
+                help_ = did_you_mean(name, self._steps())
+                self._findings.error("CEP0605", message, inner.name.span, help_=help_)
+                continue
+            value = self._value(inner.value, None if types is None else types.get(name))
+            if value is not None:
+                pairs.append((name, value.value))
+        return (tuple(pairs),)
+
+    def _key_types(self) -> dict[str, Type]:
+        keys: dict[str, Type] = {}
+        for rule in self._rules:
+            if rule.by is not None:
+                keys.update(zip(rule.by.names, rule.by.types, strict=True))
+        return keys
+
+    def _steps(self) -> set[str]:
+        if not self._known:
+            for rule in self._rules:
+                if isinstance(rule.body, typed.On):
+                    self._known.add(rule.body.stream)
+                else:
+                    self._known |= {p.name for p in typed.walk(rule.body.pattern) if isinstance(p, typed.Step)}
+        return self._known

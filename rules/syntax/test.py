@@ -1,0 +1,98 @@
+"""Test blocks as they were written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rules.source import Span
+from rules.syntax.expression import Duration, Expression, Name, Number, String
+
+
+@dataclass(frozen=True, slots=True)
+class ListValue:
+    """`[a, b]` in a test."""
+
+    items: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MapValue:
+    """`{ name: value, ... }` in a test."""
+
+    entries: tuple[Entry, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`name: value`."""
+
+    name: Name
+    value: Expression | ListValue | MapValue
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """`at T [late] STREAM {...} [x N [every d]]`."""
+
+    at: Duration
+    stream: Name
+    values: MapValue
+    late: bool
+    times: Number | None
+    every: Duration | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MoveWatermark:
+    """`at T watermark`."""
+
+    at: Duration
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """`expect [at T] {...}`."""
+
+    at: Duration | None
+    values: MapValue
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectNothing:
+    """`expect nothing`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AllowOther:
+    """`allow other`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """`start "instant"`."""
+
+    instant: String
+    span: Span
+
+
+Line = Given | MoveWatermark | Expected | ExpectNothing | AllowOther | Start
+
+
+@dataclass(frozen=True, slots=True)
+class TestBlock:
+    """`test a, b "title" { ... }`; no rules: `*`."""
+
+    rules: tuple[Name, ...]
+    title: String
+    lines: tuple[Line, ...]
+    span: Span
