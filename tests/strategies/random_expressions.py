@@ -5,8 +5,6 @@ They begin small: Hypothesis finds the shortest expression that tells two engine
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from hypothesis import strategies as st
 
 FIELDS = {
@@ -19,7 +17,6 @@ FIELDS = {
     "w": "double?",
     "x": "double",
     "f": "boolean?",
-    "c": "decimal?",
     "t": "timestamp?",
     "ip": "string?",
 }
@@ -55,9 +52,6 @@ _STRINGS = st.sampled_from(
         "ｚ",
     )
 )
-_DECIMALS = st.sampled_from(
-    [Decimal(d) for d in ("0", "1", "-1.5", "2.5", "0.000000000000000001", "9999999999", "3.333")]
-)
 _TIMES = st.sampled_from(
     [0, 1, -1, 86_399 * _SECOND, 1_500_000_000 * _SECOND + 7, -5_000_000_000 * _SECOND, 951_868_799 * _SECOND]
 )
@@ -79,7 +73,6 @@ def rows() -> st.SearchStrategy[dict[str, object]]:
             "w": st.none() | _DOUBLES,
             "x": _DOUBLES,
             "f": st.none() | st.booleans(),
-            "c": st.none() | _DECIMALS,
             "t": st.none() | _TIMES,
             "ip": st.none() | _ADDRESSES,
         }
@@ -180,9 +173,8 @@ def booleans(depth: int) -> st.SearchStrategy[str]:
         _call("({} like {})", text, like),
         _call("({} not like {})", text, like),
         _call("({} =~ {})", text, regex),
-        _call("(c {} {})", compare, st.sampled_from(("1", "c * c", "c / 3", "c - 2", "n", "c % 2"))),
         st.sampled_from(("(t + 1 day > at)", "(t - at < 1 hour)", "(t == at)", "(at <= t)")),
-        st.sampled_from(('in_cidr(ip, "10.1.2.0/24")', 'in_cidr(ip, "::/64")', 'in_cidr(ip, "10.0.0.0/33")')),
+        st.sampled_from(('in_cidr(ip, "10.1.2.0/24")', 'in_cidr(ip, "::/64")')),
     )
 
 
