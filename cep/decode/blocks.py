@@ -10,11 +10,13 @@ import pyarrow.compute as pc
 
 from cep.decode.arrays import numbers, repeated, texts
 from cep.decode.convert import column, constant
+from cep.decode.csv_records import CsvReader, columns_of
 from cep.decode.json_lines import JsonReader
 from cep.decode.letters import DeadLetter, Decoded
+from cep.decode.parquet_rows import TableReader, parquet_table
 from cep.decode.salvage import Indices, Reader, salvage
 from cep.events import Events, declared_schema, event_schema
-from cep.formats import FeedFormat
+from cep.formats import FeedFormat, format_of
 from rules.typed import Stream
 
 _BOM = b"\xef\xbb\xbf"
@@ -28,18 +30,40 @@ class Decoder:
     feed: FeedFormat
     constants: dict[str, pa.Scalar] = field(repr=False)
 
-    def decode_block(self, data: bytes | memoryview, file: str, offset: int, partition: str) -> Decoded:
+    def decode_block(
+        self,
+        data: bytes | memoryview,
+        file: str,
+        offset: int,
+        partition: str,
+        columns: tuple[str, ...] | None = None,
+    ) -> Decoded:
         """Whole records of a file, of which the first byte is at `offset` (of the decompressed text).
 
-        The file's name says the format; a CSV file's first block begins with its header. Events and
-        dead letters come in order of @offset, which is the byte at which the record begins.
-        Raises UnknownFormatError if the name says nothing.
+        The file's name says the format. A CSV file's first block begins with its header; for later
+        ones `columns` gives what `columns_of` said of the first. A Parquet file is one block. Events
+        and dead letters come in order of @offset, which is the byte at which the record begins, or
+        in Parquet the row, counted from `offset`. Raises UnknownFormatError if the name says nothing.
         """
+        kind = format_of(file).kind
+        if kind == "parquet":
+            return self.decode_table(parquet_table(data), file, offset, partition)
         view = memoryview(data)
         if offset == 0 and bytes(view[:3]) == _BOM:
             view, offset = view[3:], 3
-        reader = JsonReader(view, self.stream, self.feed, self.constants)
-        return self.decoded(reader, reader.lines.starts + offset, file, partition)
+        if kind == "json":
+            lines = JsonReader(view, self.stream, self.feed, self.constants)
+            return self.decoded(lines, lines.lines.starts + offset, file, partition)
+        if columns is None:
+            columns, length = columns_of(view, self.stream, self.feed)
+            view, offset = view[length:], offset + length
+        records = CsvReader(view, columns, self.stream, self.feed, self.constants)
+        return self.decoded(records, records.lines.starts + offset, file, partition)
+
+    def decode_table(self, table: pa.Table, file: str, row: int, partition: str) -> Decoded:
+        """Rows of a Parquet file, of which the first is row `row` of the file."""
+        reader = TableReader(table, self.stream, self.feed, self.constants)
+        return self.decoded(reader, np.arange(row, row + table.num_rows), file, partition)
 
     def decoded(self, reader: Reader, offsets: Indices, file: str, partition: str) -> Decoded:
         """Everything that a reader has; `offsets` has the @offset of each of its records, rising."""

@@ -17,17 +17,12 @@ from cep.decode.arrays import numbers, texts
 from cep.decode.convert import lacks, required_fields
 from cep.decode.durations import parse_durations
 from cep.decode.malformed import Malformed
-from cep.decode.timestamps import parse_timestamps
+from cep.decode.timestamps import certainly_iso, parse_timestamps
 from cep.formats import EPOCHS, FeedFormat
 from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
 
 _LENIENT = re.compile(rb"Inf|NaN")  # Arrow reads more spellings of these than Python
-
-_USUAL = re.compile(
-    r"(?:1[789]\d\d|2[01]\d\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
-    r"(?:\.\d{1,9})?(?:Z|[+-][01]\d:[0-5]\d)?"
-)  # timestamps that need no second look
 
 
 class _Object(dict[str, Any]):
@@ -89,7 +84,7 @@ def _wrong(value: Any, type_: Type, feed: FeedFormat, name: str) -> str | None:
         case Scalar.LONG:
             return None if -(2**63) <= value < 2**63 else f"`{name}` does not fit into 64 bits: {value}"
         case Scalar.TIMESTAMP:
-            if feed.timestamps == "iso" and _USUAL.fullmatch(value):
+            if feed.timestamps == "iso" and certainly_iso(value):
                 return None
             return _refused(parse_timestamps, value, feed, name)
         case Scalar.DURATION:
@@ -138,8 +133,10 @@ def _refused(parse: Any, value: Any, feed: FeedFormat, name: str) -> str | None:
         parse(read, feed, name)
     except Malformed as error:
         return error.reason
-    except (OverflowError, UnicodeEncodeError, pa.ArrowInvalid):
-        return None
+    except OverflowError:
+        return f"`{name}` does not fit into 64 bits: {value}"
+    except UnicodeEncodeError:
+        return f"`{name}` holds half a surrogate pair"
     return None
 
 

@@ -12,8 +12,7 @@ from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
 
 _NEWLINE = ord("\n")
-_BLANK = np.zeros(256, np.bool_)
-_BLANK[list(b" \t\r")] = True
+_WHITE = b" \t\r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +29,25 @@ class Lines:
     longest: int
 
     @classmethod
-    def of(cls, data: memoryview) -> Lines:
-        """The lines of a block, `\\n` or `\\r\\n` between them; those of white space alone left out."""
+    def of(cls, data: memoryview, blank: bytes = _WHITE) -> Lines:
+        """The lines of a block, `\\n` or `\\r\\n` between them, but blank ones."""
         found = np.frombuffer(data, np.uint8)
         stops = np.flatnonzero(found == _NEWLINE)
         if len(found) and found[-1] != _NEWLINE:
             stops = np.append(stops, len(found))
-        return cls.between(data, np.concatenate([[0], stops[:-1] + 1])[: len(stops)], stops)
+        return cls.between(data, np.concatenate([[0], stops[:-1] + 1])[: len(stops)], stops, blank)
 
     @classmethod
-    def between(cls, data: memoryview, starts: Indices, stops: Indices) -> Lines:
-        """The pieces that are given by their first byte and their line end, without blank ones."""
-        found = np.frombuffer(data, np.uint8)
+    def between(cls, data: memoryview, starts: Indices, stops: Indices, blank: bytes = _WHITE) -> Lines:
+        """The pieces that are given by their first byte and their line end, but blank ones."""
+        octets = np.frombuffer(data, np.uint8)
         full = stops > starts
         starts, stops = starts[full], stops[full]
-        ends = stops - (found[stops - 1] == ord("\r"))
-        blank = [
-            i
-            for i in np.flatnonzero(_BLANK[found[starts]])
-            if not bytes(data[starts[i] : ends[i]]).strip(b" \t\r")
-        ]
-        starts, ends = np.delete(starts, blank), np.delete(ends, blank)
-        return cls(data, found, starts, ends, int((ends - starts).max(initial=0)))
+        ends = stops - (octets[stops - 1] == ord("\r"))
+        suspicious = np.flatnonzero(np.isin(octets[starts], list(blank + b"\r")))
+        empty = [i for i in suspicious if not bytes(data[starts[i] : ends[i]]).strip(blank)]
+        starts, ends = np.delete(starts, empty), np.delete(ends, empty)
+        return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)))
 
     def __len__(self) -> int:
         return len(self.starts)

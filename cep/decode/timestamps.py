@@ -2,7 +2,8 @@
 
 ISO 8601 means what Arrow reads: `YYYY-MM-DD`, then optionally `T` or a space, `hh[:mm[:ss[.f]]]`
 with one to nine digits, then optionally `Z`, `±hh`, `±hhmm` or `±hh:mm`. A local time that a change
-of clocks repeats is the earlier one; one that it leaves out is the instant of the change.
+of clocks repeats is the earlier one; one that it leaves out is the instant of the change. (Arrow's rules
+for zones end with 2037; from then on local times get their zone's winter offset.)
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from cep.formats import EPOCHS, FeedFormat
 INSTANT = pa.timestamp("ns", "UTC")
 _LOCAL = pa.timestamp("ns")
 _ZONED = r"[T ].*(Z|[+-]\d\d(:?\d\d)?)$"
+_USUAL = re.compile(
+    r"(?:1[789]\d\d|2[01]\d\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
+    r"(?:\.\d{1,9})?(?:Z|[+-][01]\d:[0-5]\d)?"
+)
 _UTC = ("UTC", "Etc/UTC", "Z", "+00:00")
 
 
@@ -29,14 +34,24 @@ def is_utc(zone: str) -> bool:
     return zone in _UTC
 
 
+def certainly_iso(text: str) -> bool:
+    """Whether a text is a timestamp of the usual shape; parse_timestamps accepts others too."""
+    return _USUAL.fullmatch(text) is not None
+
+
 def parse_timestamps(values: pa.Array, feed: FeedFormat, field: str) -> pa.Array:
     """Instants from what `timestamps` of the feed says the values are: strings or numbers.
 
-    Nulls stay null. Raises Malformed, naming the field, if any value is not such a timestamp.
+    Of Arrow's own timestamps and dates only the zone is asked for. Nulls stay null. Raises Malformed,
+    naming the field, if any value is not such a timestamp.
     """
-    if pa.types.is_timestamp(values.type):
+    if values.type == INSTANT:
         return values
     try:
+        if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+            return values.cast(INSTANT)
+        if pa.types.is_temporal(values.type):
+            return localise(values.cast(_LOCAL), feed.zone)
         if feed.timestamps == "iso":
             return _parse_iso(values, feed.zone)
         if feed.timestamps in EPOCHS:
@@ -44,7 +59,7 @@ def parse_timestamps(values: pa.Array, feed: FeedFormat, field: str) -> pa.Array
         return _parse_pattern(values, feed.timestamps, feed.zone)
     except (pa.ArrowInvalid, ValueError, OverflowError):
         form = "an ISO timestamp" if feed.timestamps == "iso" else f"a timestamp as `{feed.timestamps}` says"
-        shown = f": {values[0]}" if len(values) == 1 else ""
+        shown = "" if len(values) != 1 or pa.types.is_temporal(values.type) else f": {values[0]}"
         raise Malformed(f"`{field}` is not {form} between 1677 and 2262{shown}") from None
 
 

@@ -8,26 +8,14 @@ from decimal import Decimal
 from itertools import pairwise
 
 import pytest
+from decoding import BASE, BASE_TIME, stream_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.decode import Decoded, FeedFormat, decode_typed, decode_values, decoder
 from cep.events import event_schema
-from rules.source import SourceFile, Span
-from rules.typed import Field, Stream
+from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
-
-NOWHERE = Span(SourceFile("test.rules", ""), 0, 0)
-BASE = {"eid": "e1", "at": "2020-01-01T00:00:00Z"}
-BASE_TIME = 1_577_836_800_000_000_000
-
-
-def stream_of(
-    fields: dict[str, Type], nullable: tuple[str, ...] = (), id_: tuple[str, ...] | None = ("eid",)
-) -> Stream:
-    whole: dict[str, Type] = {"eid": Scalar.STRING, "at": Scalar.TIMESTAMP, **fields}
-    declared = tuple(Field(n, t, n in nullable, "", NOWHERE) for n, t in whole.items())
-    return Stream("s", declared, id_, ("at",), 0, None, NOWHERE)
 
 
 def block(stream: Stream, data: bytes, feed: FeedFormat | None = None, offset: int = 0) -> Decoded:

@@ -1,0 +1,95 @@
+"""Why one record of CSV is no event: looked for only where Arrow refused a block with that record.
+
+As for JSON, a reason is given only where it is certain that Arrow refuses the record too.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+
+from cep.decode.arrays import texts
+from cep.decode.convert import lacks, required_fields
+from cep.decode.durations import parse_durations
+from cep.decode.malformed import Malformed
+from cep.decode.timestamps import certainly_iso, parse_timestamps
+from cep.formats import EPOCHS, FeedFormat
+from rules.typed import Stream
+from rules.types import Scalar, Type
+
+_LONG = re.compile(r"\s*(-?\d+|-?0[xX][0-9a-fA-F]+)\s*")
+_BOOLEANS = ("0", "1", "true", "false", "True", "False", "TRUE", "FALSE")
+
+
+def why_not(
+    record: bytes, width: int, places: Mapping[str, int], stream: Stream, feed: FeedFormat
+) -> str | None:
+    """The first thing wrong with a record, fields in order of declaration; None if that is not certain."""
+    try:
+        rows = list(csv.reader([record.decode()], delimiter=feed.delimiter))
+    except UnicodeDecodeError as error:
+        return f"not valid UTF-8 (byte {error.start} of the record)"
+    except csv.Error:
+        return None
+    if len(rows) != 1 or b"\r" in record:
+        return None
+    (cells,) = rows
+    if len(cells) != width:
+        return f"has {len(cells)} cells where the file has {width} columns"
+    required = required_fields(stream)
+    for field in stream.fields:
+        if field.name not in places:
+            continue
+        cell = cells[places[field.name]]
+        if not cell:
+            if field.name in required:
+                return lacks(field.name)
+            continue
+        reason = _wrong(cell, field.type, feed, field.name)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _wrong(cell: str, type_: Type, feed: FeedFormat, name: str) -> str | None:
+    refused = f"wrong type: `{name}` is a {type_}, the cell holds `{cell[:40]}`"
+    match type_:
+        case Scalar.LONG:
+            return refused if not _LONG.fullmatch(cell) else None
+        case Scalar.DOUBLE:
+            return refused if not _finite(cell) else None
+        case Scalar.DECIMAL:
+            return refused if not _decimal(cell) else None
+        case Scalar.BOOLEAN:
+            return refused if cell not in _BOOLEANS else None
+        case Scalar.DURATION:
+            return _refused(lambda: parse_durations(texts([cell]), name))
+        case Scalar.TIMESTAMP if feed.timestamps in EPOCHS:
+            return refused if not _finite(cell) else None
+        case Scalar.TIMESTAMP if not (feed.timestamps == "iso" and certainly_iso(cell)):
+            return _refused(lambda: parse_timestamps(texts([cell]), feed, name))
+    return None
+
+
+def _refused(parse: Callable[[], object]) -> str | None:
+    try:
+        parse()
+    except Malformed as error:
+        return error.reason
+    return None
+
+
+def _finite(cell: str) -> bool:
+    try:
+        return abs(float(cell)) < float("inf")
+    except ValueError:
+        return False
+
+
+def _decimal(cell: str) -> bool:
+    try:
+        return Decimal(cell.strip()).is_finite()
+    except InvalidOperation:
+        return False

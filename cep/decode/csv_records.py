@@ -1,0 +1,141 @@
+"""CSV: one record a line (RFC 4180), read by column. Everything is text; an empty cell is null.
+
+Malformed is a record that is not UTF-8, has more or fewer cells than the header, an unclosed quote,
+no value for a required field, or a cell that is not written as its type. CSV has no lists and records.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pcsv
+
+from cep.decode.convert import declared, lacks, required_fields, text_type
+from cep.decode.csv_reasons import why_not
+from cep.decode.lines import check_utf8
+from cep.decode.malformed import Malformed
+from cep.decode.records import complete, records_of
+from cep.decode.salvage import Indices
+from cep.formats import FeedFormat
+from rules.typed import Stream
+from rules.types import Scalar
+
+_READ_SIZE = 4 << 20
+
+
+class CsvReader:
+    """Reads the records of one block; `names` are its columns from left to right."""
+
+    def __init__(
+        self,
+        data: memoryview,
+        names: tuple[str, ...],
+        stream: Stream,
+        feed: FeedFormat,
+        constants: dict[str, pa.Scalar],
+    ) -> None:
+        self._stream, self._feed, self._constants = stream, feed, constants
+        self._records = records_of(data, feed.delimiter)
+        self.lines = self._records.lines
+        self._places, self._refusal = _places(names, stream, feed, frozenset(constants))
+        self._width = len(names)
+        types = {
+            self._places[f.name]: text_type(f.type, feed) for f in stream.fields if f.name in self._places
+        }
+        self._convert = pcsv.ConvertOptions(
+            column_types={str(place): type_ for place, type_ in types.items()},
+            include_columns=[str(place) for place in types],
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        )
+
+    def read(self, chosen: Indices) -> pa.Table:
+        """The chosen records as rows of the declared schema. Raises Malformed."""
+        if self._refusal:
+            raise Malformed(self._refusal)
+        if self._records.unclosed[chosen].any():
+            raise Malformed("a quote is not closed")
+        text = self.lines.join(chosen)
+        check_utf8(text)
+        if len(chosen) > 1 and _lone_return(text):
+            raise Malformed("a carriage return outside quotes")
+        try:
+            table = pcsv.read_csv(
+                pa.BufferReader(text),
+                read_options=pcsv.ReadOptions(
+                    use_threads=False,
+                    block_size=max(min(_READ_SIZE, text.size), self.lines.longest) + 2,
+                    column_names=[str(place) for place in range(self._width)],
+                ),
+                parse_options=pcsv.ParseOptions(
+                    delimiter=self._feed.delimiter, newlines_in_values=self._records.quoted
+                ),
+                convert_options=self._convert,
+            )
+        except pa.ArrowInvalid as error:
+            raise Malformed(_reason(str(error))) from None
+        if table.num_rows != len(chosen):
+            raise Malformed("a carriage return outside quotes")
+        columns = {name: table.column(str(place)).combine_chunks() for name, place in self._places.items()}
+        return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
+
+    def explain(self, record: int) -> str | None:
+        """Why the record is certainly refused, or None."""
+        if self._refusal or self._records.unclosed[record]:
+            return self._refusal or "a quote is not closed"
+        return why_not(self.lines[record], self._width, self._places, self._stream, self._feed)
+
+    def octets(self, record: int) -> bytes:
+        """The bytes of a record, without its line end."""
+        return self.lines[record]
+
+
+def columns_of(data: memoryview, stream: Stream, feed: FeedFormat) -> tuple[tuple[str, ...], int]:
+    """The columns of a file from its first bytes, and how many bytes of them are its header.
+
+    Without a header, columns are the stream's fields in order of declaration, constants left out.
+    """
+    if not feed.header:
+        constants = dict(feed.constants)
+        return tuple(feed.source(f.name) for f in stream.fields if f.name not in constants), 0
+    start = 0
+    while bytes(data[start : start + 1]) in (b"\r", b"\n"):
+        start += 1
+    rest = data[start:]
+    first = bytes(rest[: complete(rest, feed.delimiter, records=1) or len(rest)])
+    cells = next(csv.reader([first.decode(errors="replace")], delimiter=feed.delimiter), [])
+    return tuple(cell.strip() for cell in cells), start + len(first)
+
+
+def _places(
+    names: tuple[str, ...], stream: Stream, feed: FeedFormat, constants: frozenset[str]
+) -> tuple[dict[str, int], str | None]:
+    """Where each field stands, from 0, and why no record of such a file can be an event, if so."""
+    places: dict[str, int] = {}
+    required = required_fields(stream)
+    for field in stream.fields:
+        source = feed.source(field.name)
+        if field.name in constants:
+            continue
+        if names.count(source) > 1:
+            return {}, f"two columns are called `{source}`"
+        if source in names and isinstance(field.type, Scalar):
+            places[field.name] = names.index(source)
+        elif field.name in required:
+            return {}, f"{lacks(field.name)}: the file has no column `{source}`"
+    return places, None
+
+
+def _lone_return(text: pa.Buffer) -> bool:
+    octets = np.frombuffer(text, np.uint8)
+    returns = np.flatnonzero(octets[:-1] == ord("\r"))
+    return bool((octets[returns + 1] != ord("\n")).any())
+
+
+def _reason(message: str) -> str:
+    """Arrow's message without its own row number."""
+    return re.sub(r"^(CSV parse error: |In CSV column #\d+: )?(Row #\d+: )?", "", message)

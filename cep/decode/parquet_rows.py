@@ -1,0 +1,184 @@
+"""Parquet: rows that have types already, brought to the stream's types where that loses nothing.
+
+Integers may become doubles or decimals, narrower numbers wider ones, and any timestamp one in
+nanoseconds; numbers never become strings nor strings numbers. Text and numbers in a timestamp field
+are read as `timestamps` of the feed says.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from cep.decode.convert import declared, lacks, required_fields
+from cep.decode.malformed import Malformed
+from cep.decode.salvage import Indices
+from cep.events import arrow_type
+from cep.formats import EPOCHS, FeedFormat
+from rules.typed import Stream
+from rules.types import ListOf, Record, Scalar, Type
+
+
+class TableReader:
+    """Reads the rows of one table."""
+
+    def __init__(
+        self, table: pa.Table, stream: Stream, feed: FeedFormat, constants: dict[str, pa.Scalar]
+    ) -> None:
+        self._table, self._stream, self._feed, self._constants = table, stream, feed, constants
+        present = set(table.column_names)
+        self._sources = {
+            f.name: feed.source(f.name)
+            for f in stream.fields
+            if f.name not in constants and feed.source(f.name) in present
+        }
+        self._refusal = self._why_none()
+
+    def read(self, chosen: Indices) -> pa.Table:
+        """The chosen rows in the declared schema. Raises Malformed."""
+        if self._refusal:
+            raise Malformed(self._refusal)
+        first, last = int(chosen[0]), int(chosen[-1])
+        rows = self._table.slice(first, last - first + 1)
+        if rows.num_rows != len(chosen):
+            kept = np.zeros(rows.num_rows, np.uint8)
+            kept[chosen - first] = 1
+            packed = pa.py_buffer(np.packbits(kept, bitorder="little"))
+            rows = rows.filter(pa.Array.from_buffers(pa.bool_(), len(kept), [None, packed]))
+        columns = {}
+        for field in self._stream.fields:
+            if field.name in self._sources:
+                array = rows.column(self._sources[field.name]).combine_chunks()
+                try:
+                    columns[field.name] = _fitted(array, field.type, self._feed, field.name)
+                except pa.ArrowInvalid as error:
+                    raise Malformed(f"`{field.name}`: {error}") from None
+        return declared(columns, self._constants, len(chosen), self._stream, self._feed)
+
+    def explain(self, record: int) -> str | None:
+        """Why the row is certainly refused, or None."""
+        if self._refusal:
+            return self._refusal
+        return next((lacks(name) for name, absent in self._absent.items() if absent[record]), None)
+
+    def octets(self, record: int) -> bytes:
+        """A row as JSON."""
+        columns = zip(self._table.column_names, self._table.columns, strict=True)
+        row = {name: _shown(column[record]) for name, column in columns}
+        return json.dumps(row, default=str, ensure_ascii=False).encode(errors="replace")
+
+    @cached_property
+    def _absent(self) -> dict[str, NDArray[np.bool_]]:
+        """For each required field with nulls, which rows have none."""
+        found = {}
+        for name in required_fields(self._stream) & self._sources.keys():
+            column = self._table.column(self._sources[name])
+            if column.null_count:
+                bits = column.is_null().combine_chunks().buffers()[1]
+                unpacked = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+                found[name] = unpacked[: len(column)].astype(np.bool_)
+        return found
+
+    def _why_none(self) -> str | None:
+        """Why no row of such a table can be an event, if so."""
+        required = required_fields(self._stream)
+        nothing = self._table.schema.empty_table()
+        for field in self._stream.fields:
+            source = self._feed.source(field.name)
+            if field.name in self._constants:
+                continue
+            if source not in nothing.column_names:
+                if field.name in required:
+                    return f"{lacks(field.name)}: the file has no column `{source}`"
+                continue
+            if nothing.column_names.count(source) > 1:
+                return f"two columns are called `{source}`"
+            try:
+                _fitted(nothing.column(source).combine_chunks(), field.type, self._feed, field.name)
+            except Malformed as error:
+                return error.reason
+        return None
+
+
+def _shown(value: pa.Scalar) -> object:
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):  # a time that Python's datetime does not reach
+        return value.cast(pa.int64()).as_py()
+
+
+def parquet_table(data: bytes | memoryview) -> pa.Table:
+    """All rows of a Parquet file. Raises pyarrow.ArrowInvalid if the bytes are none."""
+    return pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
+
+
+def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Array:
+    """The array in a type that convert.declared goes on from. Raises Malformed for a type that does
+    not fit, and ArrowInvalid for a value that does not."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    found = array.type
+    if pa.types.is_null(found):
+        return array.cast(arrow_type(type_))
+    wrong = Malformed(f"wrong type: `{name}` is a {type_}, the file's column is {found}")
+    match type_:
+        case ListOf(element):
+            if not (pa.types.is_list(found) or pa.types.is_large_list(found)):
+                raise wrong
+            items = _fitted(array.flatten(), element, feed, f"{name}[]")
+            offsets = pc.subtract(array.offsets, array.offsets[0]).cast(pa.int32())
+            return pa.ListArray.from_arrays(offsets, items, mask=array.is_null())
+        case Record(fields):
+            if not pa.types.is_struct(found):
+                raise wrong
+            parts = [
+                _fitted(pc.struct_field(array, part), part_type, feed, f"{name}.{part}")
+                if found.get_field_index(part) >= 0
+                else pa.nulls(len(array), arrow_type(part_type))
+                for part, part_type in fields
+            ]
+            return pa.StructArray.from_arrays(parts, names=[part for part, _ in fields], mask=array.is_null())
+        case Scalar():
+            target = _target(found, type_, feed)
+            if target is None:
+                raise wrong
+            return array.cast(target, safe=type_ != Scalar.DOUBLE)
+
+
+def _target(found: pa.DataType, type_: Scalar, feed: FeedFormat) -> pa.DataType | None:
+    """What a column of the type found is cast to for a field, or None if it does not fit."""
+    whole = pa.types.is_integer(found)
+    number = whole or pa.types.is_floating(found)
+    text = pa.types.is_string(found) or pa.types.is_large_string(found)
+    match type_:
+        case Scalar.STRING | Scalar.TEXT:
+            fits = text
+        case Scalar.LONG:
+            fits = whole
+        case Scalar.DOUBLE:
+            fits = number
+        case Scalar.DECIMAL:
+            fits = whole or pa.types.is_decimal(found)
+        case Scalar.BOOLEAN:
+            fits = pa.types.is_boolean(found)
+        case Scalar.DURATION:
+            if text:
+                return pa.string()
+            fits = pa.types.is_duration(found)
+        case Scalar.TIMESTAMP:
+            if pa.types.is_timestamp(found) or pa.types.is_date(found):
+                return found
+            if feed.timestamps in EPOCHS:
+                coarse = feed.timestamps in ("epoch_s", "epoch_ms")
+                fitting = number if coarse else whole
+                return (pa.float64() if coarse else pa.int64()) if fitting else None
+            return pa.string() if text else None
+        case _:
+            fits = False
+    return arrow_type(type_) if fits else None

@@ -1,0 +1,101 @@
+"""Where the records of CSV text begin and end (RFC 4180): a line end inside quotes ends nothing.
+
+As Arrow reads it, a quote opens a quoted field only as the field's first character, and after the
+closing quote the field goes on unquoted. A quote that is never closed spoils its own line only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cep.decode.lines import Lines
+from cep.decode.salvage import Indices
+
+_QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of a block. `unclosed[i]`: record i has a quote that is never closed."""
+
+    lines: Lines
+    unclosed: NDArray[np.bool_]
+    quoted: bool
+
+
+def records_of(data: memoryview, delimiter: str) -> Records:
+    """The records of a block that ends where a record ends."""
+    octets = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(octets == _QUOTE)
+    if not len(quotes):
+        lines = Lines.of(data, blank=b"")
+        return Records(lines, np.zeros(len(lines), np.bool_), False)
+    if len(quotes) % 2 == 0 and _well_placed(octets, quotes, ord(delimiter)):
+        stops = np.append(_outside(octets, quotes), len(octets))
+        spoilt: set[int] = set()
+    else:
+        stops, spoilt = _by_grammar(data, delimiter)
+    lines = Lines.between(data, np.concatenate([[0], stops[:-1] + 1]), stops, blank=b"")
+    return Records(lines, np.array([int(start) in spoilt for start in lines.starts], np.bool_), True)
+
+
+def complete(data: memoryview, delimiter: str, records: int | None = None) -> int:
+    """How many bytes, from the start, are whole records with their line ends, or the first few of them.
+
+    0 if not even one record (or as many as asked for) is whole.
+    """
+    octets = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(octets == _QUOTE)
+    if not len(quotes) or _well_placed(octets, quotes[: len(quotes) // 2 * 2], ord(delimiter)):
+        stops = _outside(octets, quotes)
+    else:
+        stops = _by_grammar(data, delimiter, whole=False)[0]
+    number = len(stops) if records is None else records
+    return int(stops[number - 1]) + 1 if 0 < number <= len(stops) else 0
+
+
+def _outside(octets: NDArray[np.uint8], quotes: Indices) -> Indices:
+    """The line ends with an even number of quotes before them."""
+    newlines = np.flatnonzero(octets == _NEWLINE)
+    outside: Indices = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
+    return outside
+
+
+def _well_placed(octets: NDArray[np.uint8], quotes: Indices, delimiter: int) -> bool:
+    """Whether odd quotes open a field and even ones close it (or are a doubled quote inside), so that
+    counting quotes tells what is quoted."""
+    opening, closing = quotes[::2], quotes[1::2]
+    before = octets[opening[opening > 0] - 1]
+    behind = octets[closing[closing < len(octets) - 1] + 1]
+    return bool(
+        np.isin(before, [delimiter, _NEWLINE, _QUOTE]).all()
+        and np.isin(behind, [delimiter, _NEWLINE, _RETURN, _QUOTE]).all()
+    )
+
+
+def _by_grammar(data: memoryview, delimiter: str, whole: bool = True) -> tuple[Indices, set[int]]:
+    """Line ends of records, and the starts of those with an unclosed quote; unless `whole`, what the
+    block's end cuts off is left out."""
+    mark = re.escape(delimiter.encode())
+    field = rb'(?:"[^"]*+(?:""[^"]*+)*+"[^' + mark + rb'\n]*+|(?!")[^' + mark + rb"\n]*+)"
+    record = re.compile(field + rb"(?:" + mark + field + rb")*+(?=(\n)|\Z)")
+    stops, spoilt, start = [], set(), 0
+    while start < len(data):
+        found = record.match(data, start)
+        if found is not None:
+            stop = found.end()
+        elif not whole:
+            break
+        else:
+            spoilt.add(start)
+            rest = re.compile(rb"\n").search(data, start)
+            stop = rest.start() if rest else len(data)
+        if stop == len(data) and not whole:
+            break
+        stops.append(stop)
+        start = stop + 1
+    return np.array(stops, np.int64), spoilt
