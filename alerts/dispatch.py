@@ -40,7 +40,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """An attempt that is over; without an outcome it was not made, because the dispatcher stops."""
+    """An attempt that is over; without an outcome it was not made, since nobody wants it now."""
 
     lane: Lane
     due: Due
@@ -173,7 +173,7 @@ class Dispatcher:
 
     def _attempt(self, lane: Lane, due: Due) -> None:
         """In a thread of the receiver's pool."""
-        if self._stopping.is_set():
+        if self._stopping.is_set() or lane.gone:
             self._inbox.put(_Done(lane, due, None, 0.0))
             return
         begun = time.perf_counter()
@@ -214,7 +214,7 @@ class Dispatcher:
             self._report(
                 f"{receiver} wants no more alerts ({settled.outcome}): they wait until the next start"
             )
-        elif settled.state == "failed":
+        elif settled.state == "failed" and not done.lane.gone:
             self._report(
                 f"the alert {done.due.id} to {receiver} was given up after {settled.attempts} attempts; "
                 f"the last: {settled.outcome}"

@@ -13,6 +13,7 @@ from alerts.receivers.receiver import Outcome, Receiver
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
 _UNANSWERED = 3  # different alerts in a row without an answer, before it is the receiver and not the alert
+_OUTAGE = 5  # probes without an answer: then what piled up goes at once when the receiver is back
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Lane:
         self.look_at = 0
         """When to look into the outbox again, wall clock in ns; 0: at once."""
         self.recovered = False
-        """Whether the receiver has answered after a silence, and what waits for it should go now."""
+        """Whether the receiver has answered after an outage, and what waits for it should go now."""
         self._schedule = schedule
         self._random = random
         self._ready: deque[Due] = deque()
@@ -133,7 +134,7 @@ class Lane:
                 pause = self._schedule.pause(self._probes, self._random)
                 self._not_before = max(self._not_before, now + pause)
         else:
-            self.recovered = self.recovered or self._silent
+            self.recovered = self.recovered or self._probes >= _OUTAGE
             self._unanswered.clear()
             self._probes = 0
 

@@ -44,7 +44,9 @@ def slot(raised: Raised) -> Slot | None:
     """Where an alert's suppression is kept, None if its rule has none."""
     if raised.withholding is None:
         return None
-    return raised.alert.pack, raised.alert.rule, raised.withholding.key
+    # a lone surrogate has no UTF-8 and could not be stored
+    key = raised.withholding.key.encode("utf-8", "backslashreplace").decode()
+    return raised.alert.pack, raised.alert.rule, key
 
 
 def in_order(raised: Iterable[Raised]) -> list[Raised]:

@@ -33,7 +33,7 @@ def engine_for(url: str, *, wait: float, create: bool) -> Engine:
         if parsed.get_backend_name() == "postgresql":
             return create_engine(parsed, pool_pre_ping=True)
     except (ArgumentError, NoSuchModuleError) as error:
-        raise _unusable(f"{url!r} is no address of a database") from error
+        raise _unusable("what is given as the outbox is no address of a database") from error
     except ModuleNotFoundError as error:
         driver = error.name or "the driver"
         raise OutboxError(
@@ -47,7 +47,7 @@ def place_of(url: str) -> str:
     try:
         parsed = make_url(url)
     except ArgumentError:
-        return url
+        return "(no address of a database)"
     if parsed.get_backend_name() == "sqlite":
         return parsed.database or url
     return parsed.render_as_string(hide_password=True)

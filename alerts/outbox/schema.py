@@ -66,8 +66,8 @@ deliveries = Table(
 suppression = Table(
     "outbox_suppression",
     metadata,
-    Column("pack", String(200), primary_key=True),
-    Column("rule", String(200), primary_key=True),
+    Column("pack", Text, primary_key=True),
+    Column("rule", Text, primary_key=True),
     Column("key", Text, primary_key=True),
     Column("since", BigInteger, nullable=False),
     Column("until", BigInteger, nullable=False),
