@@ -40,7 +40,9 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
     if len(source.text) > SIZE:
         message = f"the file has more than {SIZE:,} characters"
         help_ = "split it: all files of a folder with one header form one pack"
-        return File(source, (), ()), (Diagnostic("CEP0111", "error", message, Span(source, 0, 0), help=help_),)
+        return File(source, (), ()), (
+            Diagnostic("CEP0111", "error", message, Span(source, 0, 0), help=help_),
+        )
     pieces = cut(source)
     diagnostics = list(pieces.diagnostics)
     blocks: list[Block] = []

@@ -32,7 +32,7 @@ _JOINED = frozenset("=(,+-*/%<>?:&|")
 
 @dataclass(frozen=True, slots=True)
 class RawBlock:
-    """A block's text, or stray text between blocks (keyword empty). `whole`: strings and braces are closed."""
+    """A block's text; keyword empty: stray text. `whole`: its strings and braces are closed."""
 
     keyword: str
     text: BlockText

@@ -14,7 +14,7 @@ from rules.grammar.rule import CLAUSES
 from rules.suggest import closest
 
 _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|==|!=|<=|>=|=~|\S")
-_KNOWN = frozenset("()[]{},.:?+-*/%<>=!~|&\"`#_&^")
+_KNOWN = frozenset('()[]{},.:?+-*/%<>=!~|&"`#_&^')
 _WORDS = {
     "rule": CLAUSES,
     "stream": ("id", "time", "lateness", "idle"),

@@ -82,7 +82,7 @@ class Open:
         return True
 
 
-class Run(Token):  # type: ignore[misc]  # pyparsing's Token is not typed
+class Run(Token):
     """One expression as a flat list of pieces, brackets in it closed, operands and operators in turn."""
 
     def __init__(self) -> None:
@@ -161,7 +161,8 @@ def _refuse_number(text: BlockText, at: int) -> None:
         raise Refusal(text, at, found.end(), "CEP0105", message, help_=help_)
 
 
-def _tree(text: BlockText, _at: int, tokens: ParseResults) -> list[object]:
+def _tree(text: str, _at: int, tokens: ParseResults) -> list[object]:
+    assert isinstance(text, BlockText)
     return [tree(text, list(tokens))]
 
 

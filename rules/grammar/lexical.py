@@ -17,7 +17,7 @@ from rules.instants import DURATION, GREATEST, duration_of
 from rules.source import SourceFile, Span
 from rules.syntax import Dotted, Duration, Name, Number, String
 
-RESERVED = frozenset("and or not in between like is matches true false null".split())
+RESERVED = frozenset(["and", "or", "not", "in", "between", "like", "is", "matches", "true", "false", "null"])
 
 NAME = r"(?:(?!(?:and|or|not|in|between|like|is|matches|true|false|null)\b)[^\W\d]\w*|`[^`\n]+`)"
 STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
@@ -27,6 +27,7 @@ DOTTED = rf"{NAME}(?:\s*\.\s*{NAME})*"
 _NAME = re.compile(NAME)
 _ESCAPE = re.compile(r"\\(u(?P<hex>[0-9A-Fa-f]{4})|.)", re.DOTALL)
 _PLAIN_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
+
 
 class BlockText(str):
     """A block's text, comments blanked out, with its file and its offset in there."""
@@ -52,7 +53,7 @@ class BlockText(str):
 Reader = Callable[[BlockText, int, str], object]
 
 
-class Lexeme(Token):  # type: ignore[misc]  # pyparsing's Token is not typed
+class Lexeme(Token):
     """One token by regular expression, made into a value that knows its place."""
 
     def __init__(self, pattern: str, shown: str, read: Reader) -> None:
@@ -233,4 +234,4 @@ def spanned(element: ParserElement, build: Callable[[list[object], Span], object
 
 def place(part: object) -> Span:
     """The span of a node, or the span that punctuation is."""
-    return part if isinstance(part, Span) else part.span  # type: ignore[attr-defined,no-any-return]
+    return part if isinstance(part, Span) else part.span  # type: ignore[attr-defined]

@@ -146,7 +146,8 @@ class _Open:
         self.elements, self.signs = [], []
 
 
-def _fold(text: BlockText, _at: int, tokens: ParseResults) -> list[object]:
+def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
+    assert isinstance(text, BlockText)
     stack = [_Open(None)]
     for token in tokens:
         match token:

@@ -128,17 +128,18 @@ class _Reader:
                 if self._take("and") is None:
                     raise self._refusal(sign, "CEP0101", "`between` needs `and` and its upper end")
                 high, high_height = self._sum(depth)
-                node = Between(left, low, high, negated, left.span.to(high.span))
-                return self._tall(node, height, low_height, high_height)
+                between = Between(left, low, high, negated, left.span.to(high.span))
+                return self._tall(between, height, low_height, high_height)
             case "compare":
-                right, high = self._sum(depth)
+                right, right_height = self._sum(depth)
                 operator = cast(BinaryOperator, sign.text)
                 binary = Binary(operator, left, right, self._span(sign), left.span.to(right.span))
-                return self._tall(binary, height, high)
+                return self._tall(binary, height, right_height)
             case _:
-                right, high = self._sum(depth)
+                right, right_height = self._sum(depth)
                 word = cast(Literal["in", "like", "=~", "matches"], sign.text.split()[-1])
-                return self._tall(Predicate(word, left, right, negated, left.span.to(right.span)), height, high)
+                predicate = Predicate(word, left, right, negated, left.span.to(right.span))
+                return self._tall(predicate, height, right_height)
 
     def _sum(self, depth: int) -> Tall:
         return self._arithmetic("add", depth)

@@ -54,7 +54,8 @@ from rules.syntax import (
 )
 
 CLAUSES = (
-    "match on over within having skip limit by emit severity summary tags runbook suppress into".split()
+    *("match", "on", "over", "within", "having", "skip", "limit", "by", "emit"),
+    *("severity", "summary", "tags", "runbook", "suppress", "into"),
 )
 """The words that begin a clause."""
 
@@ -69,9 +70,7 @@ def _listed(item: ParserElement) -> ParserElement:
     return item + ZeroOrMore(mark(",") - item)
 
 
-def _clause(
-    word: str, rest: ParserElement, build: Callable[[list[object], Span], Clause]
-) -> ParserElement:
+def _clause(word: str, rest: ParserElement, build: Callable[[list[object], Span], Clause]) -> ParserElement:
     return spanned(keyword(word) - rest, build)
 
 

@@ -95,6 +95,8 @@ def stream() -> ParserElement:
         members = [p for p in parts if isinstance(p, Field | PathSetting | DurationSetting)]
         return Stream(stream_name, tuple(members), span)
 
-    end = Lexeme(r"\}", "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`) or `}`", read_span)
+    end = Lexeme(
+        r"\}", "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`) or `}`", read_span
+    )
     body = mark("{") - ZeroOrMore(_field() | _setting()) - end
     return spanned(keyword("stream") - name("the stream's name") - body, build)

@@ -136,5 +136,3 @@ def test() -> ParserElement:
     end = Lexeme(r"\}", "`at`, `expect`, `start`, `allow other` or `}`", read_span)
     head = keyword("test") - rules - string("the test's title in quotes")
     return spanned(head - mark("{") - ZeroOrMore(line) - end, build)
-
-

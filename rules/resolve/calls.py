@@ -69,8 +69,7 @@ def _function(
             scope.findings.error("CEP0211", message, node.span)
         return None
     fitted = [
-        _argument(node, value, parameter, scope)
-        for value, parameter in zip(values, parameters, strict=False)
+        _argument(node, value, parameter, scope) for value, parameter in zip(values, parameters, strict=False)
     ]
     known = tuple(a for a in fitted if a is not None)
     if len(known) < len(fitted):
@@ -199,9 +198,7 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
         scope.findings.error("CEP0211", message, argument.span, note=f"`{path[-1].text}` is {kind_of(type_)}")
         return None
     result: Type = ListOf(type_) if name == "list" else signature.result or type_
-    return typed.Aggregate(
-        name, bound.name, tuple(n.text for n in path), parameter, result, node.span
-    )
+    return typed.Aggregate(name, bound.name, tuple(n.text for n in path), parameter, result, node.span)
 
 
 def _count(node: syntax.Call, scope: Scope) -> typed.Expression | None:

@@ -33,5 +33,4 @@ class Declared:
     constants: dict[str, typed.Literal | None] = field(default_factory=dict)
     rules: dict[str, typed.Rule | None] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
-    used_streams: set[str] = field(default_factory=set)
     used_constants: set[str] = field(default_factory=set)

@@ -46,10 +46,12 @@ def expected(node: syntax.Expression, to: Type, scope: Scope) -> typed.Expressio
 _WIDENS = {(Scalar.LONG, Scalar.DOUBLE), (Scalar.STRING, Scalar.TEXT)}
 
 
-def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:  # noqa: PLR0911
+def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
     match node:
         case syntax.Number():
-            return typed.Literal(node.value, Scalar.LONG if isinstance(node.value, int) else Scalar.DOUBLE, node.span)
+            return typed.Literal(
+                node.value, Scalar.LONG if isinstance(node.value, int) else Scalar.DOUBLE, node.span
+            )
         case syntax.String():
             return typed.Literal(node.value, Scalar.STRING, node.span)
         case syntax.Constant():

@@ -54,7 +54,9 @@ def _column(
             own[path.names[0].text] = path.names[1]
         elif len(path.names) > 1 or len(paths) > 1:
             message = f"`{path.names[0].text}` is no stream of this rule"
-            help_ = did_you_mean(path.names[0].text, streams) or "write `by a.x = b.y` with the streams' names"
+            help_ = (
+                did_you_mean(path.names[0].text, streams) or "write `by a.x = b.y` with the streams' names"
+            )
             findings.error("CEP0218", message, path.names[0].span, help_=help_)
             return {}, None
     found: dict[str, typed.Path] = {}
@@ -73,7 +75,9 @@ def _column(
         found[stream] = (field.text,)
         if common is not None and common[0] != type_:
             message = f"the key's types differ: {common[0]} in `{common[2]}`, {type_} in `{stream}`"
-            labels = (Label(common[1].span, f"`{common[2]}.{common[1].text}` is a {common[0]}"),)
+            labels: tuple[Label, ...] = (
+                Label(common[1].span, f"`{common[2]}.{common[1].text}` is a {common[0]}"),
+            )
             labels = labels if common[1] is not field else ()
             findings.error("CEP0219", message, field.span, labels=labels)
             return {}, common[0]

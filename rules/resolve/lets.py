@@ -81,4 +81,3 @@ def _constant(node: syntax.Let, declared: Declared) -> typed.Literal | None:
 
 def _not_constant(node: syntax.Expression, scope: Scope) -> None:
     scope.findings.error("CEP0226", f"{scope.subject} must be worked out before anything runs", node.span)
-

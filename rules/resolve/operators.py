@@ -79,7 +79,9 @@ def _refuse_arithmetic(
     if culprit.type in numbers:
         span, help_ = node.span, ""
     note = _note(culprit) if culprit.type not in numbers else ""
-    scope.findings.error("CEP0208", f"{scope.subject} {verb[node.operator]} {both}", span, note=note, help_=help_)
+    scope.findings.error(
+        "CEP0208", f"{scope.subject} {verb[node.operator]} {both}", span, note=note, help_=help_
+    )
 
 
 def compare(left: Typed, right: Typed, node: syntax.Binary, scope: Scope) -> Typed:
@@ -160,9 +162,15 @@ def between(parts: list[Typed], node: syntax.Between, scope: Scope) -> Typed:
         return None
     first, second = ("<", ">") if node.negated else (">=", "<=")
     lower = syntax.Binary(
-        cast(syntax.BinaryOperator, first), node.operand, node.low, node.low.span, node.operand.span.to(node.low.span)
+        cast(syntax.BinaryOperator, first),
+        node.operand,
+        node.low,
+        node.low.span,
+        node.operand.span.to(node.low.span),
     )
-    upper = syntax.Binary(cast(syntax.BinaryOperator, second), node.operand, node.high, node.high.span, node.span)
+    upper = syntax.Binary(
+        cast(syntax.BinaryOperator, second), node.operand, node.high, node.high.span, node.span
+    )
     compared = compare(operand, low, lower, scope), compare(operand, high, upper, scope)
     if compared[0] is None or compared[1] is None:
         return None

@@ -65,9 +65,7 @@ def _inside(node: syntax.String, start: int, end: int) -> Span:
     return Span(node.span.file, offset_in(node, start), offset_in(node, end))
 
 
-def resolve_suppress(
-    node: syntax.Suppress, names: Collection[str], findings: Findings
-) -> typed.Suppress:
+def resolve_suppress(node: syntax.Suppress, names: Collection[str], findings: Findings) -> typed.Suppress:
     """The time for which alerts with equal values are withheld."""
     if node.duration.value == 0:
         findings.error("CEP0402", "`suppress` for nothing withholds nothing", node.duration.span)

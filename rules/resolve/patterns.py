@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import assert_never, cast
 
 from rules import syntax, typed
 from rules.diagnostics import Label
@@ -69,9 +69,8 @@ def _step_names(node: syntax.Sequence) -> Iterator[str]:
 
 def _sequence(node: syntax.Sequence, walk: _Walk) -> typed.Sequence:
     elements: list[tuple[typed.Sign, typed.Element]] = []
-    signs = ("->", *(sign.text for sign in node.signs))
+    signs = ("->", *(cast(typed.Sign, sign.text) for sign in node.signs))
     for sign, element in zip(signs, node.elements, strict=True):
-        assert sign in ("->", "=>", "~>")
         elements.append((sign, _element(element, walk)))
     return typed.Sequence(tuple(elements), node.span)
 
@@ -98,7 +97,7 @@ def _step(node: syntax.Step, walk: _Walk) -> typed.Step:
     findings = walk.declared.findings
     source = _source(node.source, walk)
     name = node.name or node.source.stream
-    loop = loop_of(node.quantifiers, node.modifiers, node.span, findings)
+    loop = loop_of(node.quantifiers, node.modifiers, findings)
     _place(name, source.name, walk)
     repeated = not loop.quantifier.single
     walk.visible[name.text] = Bound(name.text, source, repeated or walk.repeating > 0)
@@ -137,7 +136,7 @@ def _apart(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...])
 
 
 def _group(node: syntax.Group, walk: _Walk) -> typed.Element:
-    loop = loop_of(node.quantifiers, node.modifiers, node.span, walk.declared.findings)
+    loop = loop_of(node.quantifiers, node.modifiers, walk.declared.findings)
     repeats = not loop.quantifier.single
     before = dict(walk.visible)
     walk.repeating += repeats

@@ -9,7 +9,6 @@ from typing import Literal
 from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.findings import Findings
-from rules.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,6 @@ class Loop:
 def loop_of(
     quantifiers: Sequence[syntax.Quantifier],
     modifiers: Sequence[syntax.Modifier],
-    span: Span,
     findings: Findings,
 ) -> Loop:
     """The loop that quantifiers and modifiers after a step or a group make."""

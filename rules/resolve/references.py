@@ -29,7 +29,9 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
         help_ = f"`{first.text}` is a constant and has no fields"
     elif scope.all_steps and not help_:
         help_ = f"the steps are {', '.join(f'`{s}`' for s in sorted(scope.all_steps)[:10])}"
-    scope.findings.error("CEP0203", f"{scope.subject} names an unknown step `{first.text}`", first.span, help_=help_)
+    scope.findings.error(
+        "CEP0203", f"{scope.subject} names an unknown step `{first.text}`", first.span, help_=help_
+    )
     return None
 
 
@@ -48,7 +50,9 @@ def step(name: syntax.Name, scope: Scope) -> Bound | None:
         scope.findings.error("CEP0212", message, name.span, note=note, help_="conditions cannot look ahead")
         return None
     help_ = did_you_mean(name.text, scope.all_steps)
-    scope.findings.error("CEP0203", f"{scope.subject} names an unknown step `{name.text}`", name.span, help_=help_)
+    scope.findings.error(
+        "CEP0203", f"{scope.subject} names an unknown step `{name.text}`", name.span, help_=help_
+    )
     return None
 
 

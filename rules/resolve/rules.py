@@ -45,13 +45,16 @@ class _Clauses:
         """The clause of that kind."""
         return cast(Node | None, self._found.get(kind))
 
-    def bodies(self) -> list[syntax.Clause]:
-        """The clauses that say when an alert is raised, in the order written."""
-        return sorted((c for c in self._found.values() if isinstance(c, _BODIES)), key=lambda c: c.span.start)
+    def of(self, kinds: tuple[type, ...]) -> list[syntax.Clause]:
+        """The clauses of those kinds, in the order written."""
+        return [c for c in self._found.values() if isinstance(c, kinds)]
 
 
 def _word(clause: syntax.Clause) -> Span:
-    """The keyword that a clause begins with."""
+    """The keyword that a clause begins with; both words of `on timeout`."""
+    if isinstance(clause, syntax.OnTimeout):
+        end = clause.span.text.index("timeout") + len("timeout")
+        return Span(clause.span.file, clause.span.start, clause.span.start + end)
     written = clause.span.text
     length = next((i for i, char in enumerate(written) if not char.isalpha()), len(written))
     return Span(clause.span.file, clause.span.start, clause.span.start + length)
@@ -61,7 +64,7 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
     """The typed rule, without its structure; None where it could not be resolved."""
     findings = declared.findings
     clauses = _Clauses(node, declared)
-    bodies = clauses.bodies()
+    bodies = clauses.of(_BODIES)
     into = clauses.get(syntax.Into)
     if into is not None:
         findings.error("CEP0154", "`into` is not supported yet", _word(into))
@@ -85,14 +88,12 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
             return None
 
 
-def _on_rule(
-    node: syntax.Rule, body: syntax.On, clauses: _Clauses, declared: Declared
-) -> typed.Rule | None:
-    for kind in _OF_PATTERNS:
-        if (misplaced := clauses.get(kind)) is not None:
-            word = _word(misplaced)
-            message = f"`{misplaced.span.text[:10] if word.text == 'on' else word.text}` belongs to a pattern"
-            declared.findings.error("CEP0414", message, word, help_="a rule with `on` judges one event alone")
+def _on_rule(node: syntax.Rule, body: syntax.On, clauses: _Clauses, declared: Declared) -> typed.Rule | None:
+    for misplaced in clauses.of(_OF_PATTERNS):
+        word = _word(misplaced)
+        message = f"`{' '.join(word.text.split())}` belongs to a pattern"
+        help_ = "a rule with `on` judges one event alone"
+        declared.findings.error("CEP0414", message, word, help_=help_)
     source = info_of(body.source, declared)
     scope = Scope(declared, f"rule `{node.name.text}`", candidate=source)
     tested = None if body.source.condition is None else condition(body.source.condition, scope)

@@ -15,7 +15,6 @@ def info_of(node: syntax.Source, declared: Declared) -> StreamInfo:
         start = node.stream.span.end + words.index("matching")
         span = Span(node.stream.span.file, start, start + len("matching"))
         declared.findings.error("CEP0153", "`matching` is not supported yet", span)
-        declared.used_streams.add(node.stream.text)
         return StreamInfo(node.stream.text, {}, False, None)
     return named(node.stream, declared)
 
@@ -29,5 +28,4 @@ def named(name: syntax.Name, declared: Declared) -> StreamInfo:
             help_ = "no stream is declared"
         declared.findings.error("CEP0201", f"unknown stream `{name.text}`", name.span, help_=help_)
         return StreamInfo(name.text, {}, False, None)
-    declared.used_streams.add(name.text)
     return found

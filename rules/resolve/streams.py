@@ -132,7 +132,11 @@ def _time(
 ) -> typed.Path | None:
     if not isinstance(setting, syntax.PathSetting):
         stamps = [f.name for f in full if f.type is Scalar.TIMESTAMP]
-        help_ = f"write `time {stamps[0]}`" if stamps else "add a field of type timestamp and `time` with its name"
+        help_ = (
+            f"write `time {stamps[0]}`"
+            if stamps
+            else "add a field of type timestamp and `time` with its name"
+        )
         message = f"stream `{node.name.text}` does not say which field is its event time"
         findings.error("CEP0222", message, node.name.span, help_=help_)
         return None
@@ -148,7 +152,9 @@ def _time(
         findings.error("CEP0223", message, path.span)
         return None
     if field.nullable:
-        findings.error("CEP0223", f"the event time `{name}` must not be nullable", path.span, help_="remove its `?`")
+        findings.error(
+            "CEP0223", f"the event time `{name}` must not be nullable", path.span, help_="remove its `?`"
+        )
         return None
     return (name,)
 

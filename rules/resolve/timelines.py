@@ -30,7 +30,9 @@ def resolve_test(node: syntax.TestBlock, declared: Declared) -> typed.Test | Non
     for name in node.rules:
         if name.text not in declared.rules:
             help_ = did_you_mean(name.text, declared.rules)
-            declared.findings.error("CEP0601", f"the test names an unknown rule `{name.text}`", name.span, help_=help_)
+            declared.findings.error(
+                "CEP0601", f"the test names an unknown rule `{name.text}`", name.span, help_=help_
+            )
     rules = [declared.rules.get(name) for name in names]
     resolver = _Timeline(node, [r for r in rules if r is not None], None in rules, declared)
     timeline = resolver.resolve()
@@ -39,7 +41,9 @@ def resolve_test(node: syntax.TestBlock, declared: Declared) -> typed.Test | Non
     some = next((line for line in node.lines if isinstance(line, syntax.Expected)), None)
     if nothing is not None and some is not None:
         labels = (Label(some.span, "expects an alert"),)
-        declared.findings.error("CEP0606", "the test expects nothing and something", nothing.span, labels=labels)
+        declared.findings.error(
+            "CEP0606", "the test expects nothing and something", nothing.span, labels=labels
+        )
     elif nothing is None and some is None:
         message = "the test expects nothing in particular"
         help_ = "add `expect at T {...}`, or `expect nothing`"
@@ -100,7 +104,9 @@ class _Timeline:
     def _instant(self, offset: int, span: Span) -> int:
         instant = self._start + offset
         if instant > GREATEST:
-            self._findings.error("CEP0604", "this time is beyond what 64 bits of nanoseconds hold (2262)", span)
+            self._findings.error(
+                "CEP0604", "this time is beyond what 64 bits of nanoseconds hold (2262)", span
+            )
             return self._start
         return instant
 
@@ -199,7 +205,11 @@ class _Timeline:
             return value
         if isinstance(value, typed.Literal) and isinstance(value.value, str):
             return as_instant(value, self._findings)
-        if isinstance(value, typed.Literal) and value.type is Scalar.DURATION and isinstance(value.value, int):
+        if (
+            isinstance(value, typed.Literal)
+            and value.type is Scalar.DURATION
+            and isinstance(value.value, int)
+        ):
             return typed.Literal(self._instant(value.value, node.span), Scalar.TIMESTAMP, node.span)
         message = f"this is a {value.type}, not a timestamp"
         help_ = 'write a time such as `"2026-01-05T09:00Z"`, or a duration since the start of the test'
@@ -278,5 +288,7 @@ class _Timeline:
                 if isinstance(rule.body, typed.On):
                     self._known.add(rule.body.stream)
                 else:
-                    self._known |= {p.name for p in typed.walk(rule.body.pattern) if isinstance(p, typed.Step)}
+                    self._known |= {
+                        p.name for p in typed.walk(rule.body.pattern) if isinstance(p, typed.Step)
+                    }
         return self._known

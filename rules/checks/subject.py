@@ -1,0 +1,53 @@
+"""What a lint looks at: a pack without errors, and the texts that it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rules import syntax, typed
+from rules.diagnostics import Diagnostic
+from rules.resolve.declared import Declared
+from rules.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A typed pack, its syntax trees in order of file, and what it declares."""
+
+    pack: typed.Pack
+    files: Sequence[syntax.File]
+    declared: Declared
+    _names: Mapping[tuple[type, str], Span]
+
+    @staticmethod
+    def of(pack: typed.Pack, files: Sequence[syntax.File], declared: Declared) -> Subject:
+        """The subject, with the places of its names."""
+        names = {
+            (type(block), block.name.text): block.name.span
+            for file in files
+            for block in file.blocks
+            if isinstance(block, syntax.Rule | syntax.Stream)
+        }
+        return Subject(pack, files, declared, names)
+
+    def blocks(self) -> Iterator[syntax.Block]:
+        """All blocks of all files, in order."""
+        for file in self.files:
+            yield from file.blocks
+
+    def name_of(self, kind: type[syntax.Rule] | type[syntax.Stream], name: str) -> Span:
+        """Where a rule or stream says its name. Raises KeyError."""
+        return self._names[kind, name]
+
+    def streams_read(self) -> set[str]:
+        """The streams that some rule reads."""
+        read: set[str] = set()
+        for rule in self.pack.rules:
+            read |= {rule.body.stream} if isinstance(rule.body, typed.On) else set(rule.body.streams)
+        return read
+
+
+def warning(code: str, message: str, span: Span, *, note: str = "", help_: str = "") -> Diagnostic:
+    """A finding of a lint."""
+    return Diagnostic(code, "warning", message, span, note, help=help_)

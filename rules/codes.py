@@ -1,0 +1,142 @@
+"""Every code of the front end, with its title. A code is never given another meaning.
+
+CEP01xx syntax, 02xx names and types, 03xx lints, 04xx patterns and bounds, 05xx packs and files,
+06xx tests. Ranges of other parts are in RESERVED: they keep their own tables.
+`docs/errors/CEPxxxx.md` has a page for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+SYNTAX: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0101": "something else was expected here",
+        "CEP0102": "a string is never closed",
+        "CEP0103": "brackets do not match",
+        "CEP0104": "nested too deeply",
+        "CEP0105": "not a number or a duration that can be used",
+        "CEP0106": "an escape that is none",
+        "CEP0107": "an operator that the language does not have",
+        "CEP0108": "a character or name that the language does not have",
+        "CEP0109": "nothing after a comma",
+        "CEP0110": "comparisons do not chain",
+        "CEP0111": "a file is too large",
+        "CEP0112": "a clause or setting is given twice",
+        "CEP0113": "a rule has no body, or two",
+        "CEP0150": "windows are not supported yet",
+        "CEP0151": "tables are not supported yet",
+        "CEP0152": "standing queries are not supported yet",
+        "CEP0153": "`matching` is not supported yet",
+        "CEP0154": "`into` is not supported yet",
+        "CEP0155": "list fields are not supported yet",
+        "CEP0156": "nested records are not supported yet",
+        "CEP0157": "decimals are not supported yet",
+        "CEP0158": "`corrected by` is not supported yet",
+    }
+)
+
+NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0201": "unknown stream",
+        "CEP0202": "unknown field",
+        "CEP0203": "unknown step",
+        "CEP0204": "unknown function",
+        "CEP0205": "a name that means nothing here",
+        "CEP0206": "a name is declared twice, or may not be used",
+        "CEP0207": "values of different types are compared",
+        "CEP0208": "arithmetic over values that are no numbers",
+        "CEP0209": "a condition that is not true or false",
+        "CEP0210": "wrong number of arguments",
+        "CEP0211": "a value of the wrong type",
+        "CEP0212": "a step cannot be seen from here",
+        "CEP0213": "a field of a repeated step",
+        "CEP0214": "a constant is needed",
+        "CEP0215": "a pattern for texts cannot be read",
+        "CEP0216": "`matches` on something that is no text field",
+        "CEP0217": "a text query cannot be read",
+        "CEP0218": "a stream lacks a key field",
+        "CEP0219": "the types of a key differ",
+        "CEP0220": "a name that is not emitted",
+        "CEP0221": "braces of a summary do not match",
+        "CEP0222": "a stream without event time",
+        "CEP0223": "an event time that cannot be one",
+        "CEP0224": "unknown type or text analyser",
+        "CEP0225": "a call that cannot stand here",
+        "CEP0226": "not a constant",
+        "CEP0227": "not an instant",
+        "CEP0228": "unknown severity",
+        "CEP0230": "a comparison with null",
+        "CEP0231": "constants depend on one another",
+        "CEP0232": "a list that cannot stand here",
+    }
+)
+
+LINTS: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0301": "a pattern without `by`",
+        "CEP0302": "a stream without `id`",
+        "CEP0303": "declared and never used",
+        "CEP0304": "a gap that can never matter",
+        "CEP0305": "a condition that is always or never true",
+        "CEP0306": "an `allow` that silences nothing",
+    }
+)
+
+PATTERNS: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0401": "a step may wait for ever",
+        "CEP0402": "a bound of nothing",
+        "CEP0403": "`not` is out of place",
+        "CEP0404": "`|` and `&` are mixed",
+        "CEP0405": "`absent` is out of place",
+        "CEP0406": "a quantifier after a quantifier",
+        "CEP0407": "counts that cannot be",
+        "CEP0408": "a modifier that cannot stand here",
+        "CEP0409": "modifiers that contradict one another",
+        "CEP0410": "a step name occurs twice",
+        "CEP0411": "a step name has different streams",
+        "CEP0413": "bounds that contradict one another",
+        "CEP0414": "a clause that belongs to patterns",
+        "CEP0415": "`|` or `&` outside of parentheses",
+        "CEP0416": "a pattern that takes no event",
+    }
+)
+
+PACKS: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0501": "a file without pack header",
+        "CEP0502": "headers of one pack differ",
+        "CEP0503": "a pack without rules",
+        "CEP0504": "two headers in one file",
+        "CEP0505": "no such file",
+        "CEP0506": "a file cannot be read",
+        "CEP0507": "a file is not UTF-8",
+        "CEP0508": "no rule files",
+    }
+)
+
+TESTS: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0601": "a test of an unknown rule",
+        "CEP0602": "an event with an unknown field",
+        "CEP0603": "a test gives a value that cannot be",
+        "CEP0604": "times of a test decrease, or are out of range",
+        "CEP0605": "a test expects a name that is not emitted",
+        "CEP0606": "a test without a clear expectation",
+        "CEP0607": "`start` is out of place",
+        "CEP0608": "an event is repeated no times, or too often",
+    }
+)
+
+RESERVED: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP07": "job configuration (cep.config)",
+        "CEP08": "data (cep, alerts)",
+        "CEP09": "running (cep)",
+    }
+)
+"""Ranges whose tables other parts keep."""
+
+TITLES: Mapping[str, str] = MappingProxyType({**SYNTAX, **NAMES, **LINTS, **PATTERNS, **PACKS, **TESTS})
