@@ -65,7 +65,7 @@ def _sqlite(url: URL, wait: float, create: bool) -> Engine:
             CANNOT_OPEN, f"there is no outbox at {url.database}", "run the job first, or check the path"
         )
     if not Path(url.database).absolute().parent.is_dir():
-        raise failure(CANNOT_OPEN, url.database)
+        raise failure(CANNOT_OPEN, url.database, "its folder does not exist")
     engine = create_engine(url, connect_args={"timeout": wait})
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)

@@ -39,7 +39,7 @@ _SENTENCES = {
         "restore it from a backup, or move it away together with the state folder and start anew",
     ),
     CANNOT_OPEN: (
-        "the outbox {place} cannot be opened",
+        "the outbox {place} cannot be opened: {cause}",
         "check the path or address in [outbox] url and its rights",
     ),
     DATABASE: ("the database of the outbox {place} failed: {cause}", "see the database's own log"),
@@ -65,6 +65,8 @@ _POSTGRES = {
     "55P03": LOCKED,
     "XX001": CORRUPT,
     "08": CANNOT_OPEN,
+    "28": CANNOT_OPEN,
+    "3D": CANNOT_OPEN,
 }
 
 
@@ -102,6 +104,8 @@ def _code(error: BaseException | None) -> str:
     if isinstance(error, sqlite3.Error):
         return _SQLITE.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF, DATABASE)
     state = str(getattr(error, "sqlstate", None) or "")
+    if not state and type(error).__name__ == "OperationalError":
+        return CANNOT_OPEN  # there is no state before there is a connection
     return _POSTGRES.get(state) or _POSTGRES.get(state[:2]) or DATABASE
 
 

@@ -57,7 +57,11 @@ class WaywardServer:
                 outer.connections += 1
 
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
+                length = int(self.headers["content-length"])
+                body = self.rfile.read(length)
+                if len(body) < length:  # the client died while it sent
+                    self.close_connection = True
+                    return
                 self._say(outer._take({k.lower(): v for k, v in self.headers.items()}, body))
 
             def _say(self, answer: Answer) -> None:
