@@ -1,0 +1,107 @@
+"""The engine in one process, without a JVM: classify, match and settle batch by batch, as the job does.
+
+`cep eval`, `cep test`, `cep backtest` and the property tests run packs through a Session.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from alerts.alert import Raised
+from alerts.suppress import in_order
+from cep import watermark as marks
+from cep.classify import Count, classify
+from cep.events import MIN_TIME, Events
+from cep.match import Clock, match_shard
+from cep.plan import Plan
+
+
+class Session:
+    """Packs over events, fed batch by batch. Results do not depend on the number of shards.
+
+    `counts` are those of classification and matching together, `runs` the live runs by rule after the last
+    batch, `late` the events set aside so far. `one_partition`: the caller's offsets rise over all streams
+    together, and decide the order of events of one instant within a feed. `compiled` chooses the kernel;
+    None: by the number of events.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        shards: int = 1,
+        one_partition: bool = False,
+        since: Mapping[str, int] | None = None,
+        compiled: bool | None = None,
+    ) -> None:
+        self.plan = plan
+        self.shards = shards
+        self.one_partition = one_partition
+        self.since = dict(since or {})
+        self.compiled = compiled
+        self.watermark = MIN_TIME
+        self.batch = 0
+        self.greatest: dict[marks.Partition, int] = {}
+        self.states: dict[int, bytes] = {}
+        self.counts: Counter[Count] = Counter()
+        self.runs: dict[str, int] = {}
+        self.late: list[Events] = []
+
+    def feed(self, events: Sequence[Events], watermark: int | None = None) -> list[Raised]:
+        """Take a batch of events; what it raises, in the documented order, before suppression.
+
+        Without `watermark` it moves by the data as in the job; otherwise it stands there after the batch,
+        or where it stood, if that is later.
+        """
+        return self._advance(events, watermark, False)
+
+    def drain(self) -> list[Raised]:
+        """End time: settle everything that is still open."""
+        return self._advance((), None, True)
+
+    def _advance(self, events: Sequence[Events], forced: int | None, drain: bool) -> list[Raised]:
+        classified = classify(self.plan, self.shards, events, self.watermark)
+        self.counts.update(classified.counts)
+        self.late.extend(classified.late)
+        self.greatest = marks.progress(self.greatest, [classified.greatest])
+        lateness = {name: stream.lateness for name, stream in self.plan.streams.items()}
+        after = marks.watermark(
+            self.watermark, self.greatest, lateness, self.plan.read, forced=forced, drain=drain
+        )
+        clock = Clock(self.batch, self.watermark, after, self.since, self.one_partition)
+        raised: list[Raised] = []
+        runs: Counter[str] = Counter()
+        for shard in sorted(self.states.keys() | classified.payloads.keys()):
+            payloads = [classified.payloads[shard]] if shard in classified.payloads else []
+            outcome = match_shard(self.plan, self.states.get(shard), payloads, clock, self.compiled)
+            if outcome.state is None:
+                self.states.pop(shard, None)
+            else:
+                self.states[shard] = outcome.state
+            raised.extend(outcome.raised)
+            self.counts.update(outcome.counts)
+            runs.update(outcome.runs)
+        self.runs = dict(runs)
+        self.watermark = after
+        self.batch += 1
+        return in_order(raised)
+
+    def snapshot(self) -> bytes:
+        """Everything that the session remembers but the plan and the counters."""
+        content = {
+            "batch": self.batch,
+            "watermark": self.watermark,
+            "greatest": [[*partition, time] for partition, time in sorted(self.greatest.items())],
+            "states": {str(n): base64.b64encode(state).decode() for n, state in sorted(self.states.items())},
+        }
+        return json.dumps(content).encode()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on from a snapshot, also one that a session with another plan took."""
+        content = json.loads(snapshot)
+        self.batch = content["batch"]
+        self.watermark = content["watermark"]
+        self.greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
+        self.states = {int(n): base64.b64decode(state) for n, state in content["states"].items()}

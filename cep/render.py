@@ -1,0 +1,142 @@
+"""From a decision to an alert: the emitted values, the summary, the id, and what suppression goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from alerts.alert import Alert, Kind, Raised, Withholding
+from alerts.identity import alert_id, canonical
+from alerts.notation import json_value, plain, timestamp
+from cep.plan import RulePlan
+from cep.scalar import Evaluator, aggregate_of, compiled
+from rules.typed import Aggregate, Match, Path, PrevRef, StepRef, TextMatch
+
+
+@dataclass(slots=True)
+class Taken:
+    """An event that a step took: its id, and a row of columns of values by path."""
+
+    id: str
+    values: Mapping[Path, Sequence[Any]]
+    row: int
+    sequence: int
+
+
+@dataclass(slots=True)
+class Decision:
+    """What an engine decided: the events by step number, in order, and the key's values as they are held.
+
+    For an `on` rule the one event is that of step 0.
+    """
+
+    time: int
+    key: tuple[object, ...]
+    steps: dict[int, list[Taken]]
+    order: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Renderer:
+    """Writes the alerts of one rule."""
+
+    plan: RulePlan
+    names: tuple[str, ...] = ()
+    steps: dict[str, int] = field(default_factory=dict)
+    emit: tuple[tuple[str, Evaluator, object], ...] = ()
+
+    def __post_init__(self) -> None:
+        rule = self.plan.rule
+        if isinstance(rule.body, Match):
+            assert self.plan.tables is not None
+            self.names = tuple(step.name for step in self.plan.tables.automaton.steps)
+        else:
+            self.names = (rule.body.stream,)
+        self.steps = {name: number for number, name in enumerate(self.names)}
+        self.emit = tuple((item.name, compiled(item.value), item.value.type) for item in rule.emit)
+
+    def raised(self, decision: Decision) -> Raised:
+        """The alert of a decision, before suppression."""
+        rule = self.plan.rule
+        by = rule.by
+        labels = by.names if by is not None else ()
+        types = by.types if by is not None else ()
+        key = {n: json_value(v, t) for n, v, t in zip(labels, decision.key, types, strict=True)}
+        scope = _Scope(self.steps, decision, dict(zip(labels, decision.key, strict=True)))
+        emit = {name: json_value(evaluator(scope), type_) for name, evaluator, type_ in self.emit}
+        events = [(self.names[n], [taken.id for taken in decision.steps[n]]) for n in sorted(decision.steps)]
+        kind: Kind = "match" if isinstance(rule.body, Match) else "event"
+        alert = Alert(
+            id=alert_id(self.plan.pack, rule.name, rule.structure, kind, list(key.values()), events),
+            pack=self.plan.pack,
+            revision=self.plan.revision,
+            rule=rule.name,
+            kind=kind,
+            severity=rule.severity,
+            time=timestamp(decision.time),
+            key=key,
+            summary=self._summary(key, emit),
+            emit=emit,
+            events=dict(events),
+            tags=list(rule.tags),
+            runbook=rule.runbook,
+        )
+        return Raised(alert, decision.time, decision.order, self._withholding(key, emit))
+
+    def _summary(self, key: Mapping[str, object], emit: Mapping[str, object]) -> str:
+        template = self.plan.rule.summary
+        if template is None:
+            on = ", ".join(plain(value) for value in key.values())
+            return f"{self.plan.rule.name} on {on}" if key else self.plan.rule.name
+        parts = [template.texts[0]]
+        for place, name in enumerate(template.names):
+            parts.append(plain(emit[name] if name in emit else key.get(name)))
+            parts.append(template.texts[place + 1] if place + 1 < len(template.texts) else "")
+        return "".join(parts)
+
+    def _withholding(self, key: Mapping[str, object], emit: Mapping[str, object]) -> Withholding | None:
+        suppress = self.plan.rule.suppress
+        if suppress is None:
+            return None
+        names = suppress.names
+        values = [emit[n] if n in emit else key.get(n) for n in names] if names else list(key.values())
+        return Withholding(canonical(values), suppress.duration)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What `emit` sees: the steps, the key; for an `on` rule the event's own fields."""
+
+    names: Mapping[str, int]
+    decision: Decision
+    labels: Mapping[str, object]
+
+    def field(self, path: Path) -> object:
+        taken = self.decision.steps[0][0]
+        value: object = taken.values[path][taken.row]
+        return value
+
+    def key(self, name: str) -> object:
+        return self.labels[name]
+
+    def step(self, ref: StepRef) -> object:
+        taken = self.decision.steps.get(self.names[ref.step], ())
+        place = ref.offset if ref.which == "first" else len(taken) - 1 - ref.offset
+        if not 0 <= place < len(taken):
+            return None
+        value: object = taken[place].values[ref.path][taken[place].row]
+        return value
+
+    def aggregate(self, ref: Aggregate) -> object:
+        taken = self.decision.steps.get(self.names[ref.step], ())
+        if not ref.path:
+            return len(taken) if ref.function == "count" else None
+        values = [one.values[ref.path][one.row] for one in taken]
+        return aggregate_of(ref.function, values, ref.parameter)
+
+    def previous(self, ref: PrevRef) -> object:
+        raise AssertionError(f"prev({'.'.join(ref.path)}) in emit")
+
+    def text_match(self, ref: TextMatch) -> bool | None:
+        raise AssertionError(f"a text condition on {'.'.join(ref.path)} in emit")
