@@ -288,7 +288,7 @@ def strict(operation, a, b, dst, slots, floats, ranks):
         elif operation == REMAINDER_F:
             if q == 0.0:
                 return 1
-            value = math.fmod(p, q)
+            value = float(np.fmod(p, q))
         elif operation == NEGATE_F:
             value = -p
         elif operation == ABS_F:
