@@ -53,7 +53,7 @@ def _of_rule(rule: Rule, events: list[Event], watermark: int, text: TextJudge | 
     match rule.body:
         case On(stream):
             mine = [event for event in events if event.stream == stream]
-            yield from _of_events(rule, rule.body, _distinct(rule.by, mine), text)
+            yield from _of_events(rule, rule.body, _distinct(None, mine), text)
         case Match(streams=streams):
             mine = [event for event in events if event.stream in streams]
             since = mine[0].time if mine else MAX_TIME

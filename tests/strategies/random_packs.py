@@ -41,7 +41,7 @@ class Named:
 
 def _about_candidate() -> st.SearchStrategy[str]:
     return st.one_of(
-        st.sampled_from(('k == "a"', 'k == "a"', 'k == "b"')),
+        st.sampled_from(('k == "a"', 'k == "a"', 'k == "b"', 'k != "c"', "v >= 1")),
         _LETTERS.map(lambda k: f'k != "{k}"'),
         st.tuples(_COMPARE, _SMALL).map(lambda p: f"v {p[0]} {p[1]}"),
         st.sampled_from(
@@ -104,7 +104,7 @@ QUANTIFIERS = ("", "", "", "{2}", "{2,}", "{1,}", "{1,2}", "{2,3}", "{3}")
 
 @st.composite
 def _source(draw: st.DrawFn, names: list[Named], stream: str) -> str:
-    how = draw(st.sampled_from(("any", "alone", "alone", "whatever")))
+    how = draw(st.sampled_from(("any", "any", "alone", "alone", "alone", "whatever", "whatever")))
     if how == "any":
         return stream
     return f"{stream}[{draw(_about_candidate() if how == 'alone' else conditions(names))}]"

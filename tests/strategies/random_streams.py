@@ -32,10 +32,10 @@ class Arrival:
 def _values(draw: st.DrawFn, number: int) -> dict[str, Any]:
     return {
         "id_": f"{number}",
-        "at": draw(st.integers(0, 12)) * SECOND,
+        "at": draw(st.sampled_from((0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 8, 11))) * SECOND,
         "g": draw(st.sampled_from(("x", "x", "x", "x", "y", None))),
-        "k": draw(st.sampled_from("aabbc")),
-        "v": draw(st.sampled_from((0, 1, 2, 3, None))),
+        "k": draw(st.sampled_from("aaabbc")),
+        "v": draw(st.sampled_from((0, 1, 1, 2, 2, 3, None))),
         "w": draw(st.sampled_from((0.0, 0.5, 1.5, 2.0, None))),
     }
 
@@ -47,10 +47,10 @@ def arrivals(draw: st.DrawFn, most: int = 12) -> list[Arrival]:
     Most are behind what came before them by less than the lateness, some by more; some are redelivered.
     """
     timed: list[tuple[int, int, str, dict[str, Any]]] = []
-    for number in range(draw(st.sampled_from((most, most - 3, most // 2, 3, 1, 0)))):
+    for number in range(draw(st.sampled_from((most, most, most - 2, most - 4, most // 2, 3, 0)))):
         values = draw(_values(number))
         stream = draw(st.sampled_from("eeeeef"))
-        delay = draw(st.sampled_from((0, 0, 0, 0, 1, 2, 2, LATENESS + 1)))
+        delay = draw(st.sampled_from((0, 0, 0, 0, 1, 2, 2, LATENESS + 3)))
         timed.append((values["at"] + delay * SECOND, number, stream, values))
         if draw(st.integers(0, 7)) == 0:
             again = draw(st.integers(0, 2))
@@ -59,7 +59,7 @@ def arrivals(draw: st.DrawFn, most: int = 12) -> list[Arrival]:
     return [
         Arrival(
             stream,
-            draw(st.sampled_from(("0", "0", "1"))),
+            draw(st.sampled_from(("0", "0", "0", "1"))),
             draw(st.sampled_from(("one", "one", "two"))),
             values,
         )
@@ -70,4 +70,4 @@ def arrivals(draw: st.DrawFn, most: int = 12) -> list[Arrival]:
 @st.composite
 def cuts(draw: st.DrawFn, length: int) -> list[int]:
     """Where batches end, in order; a batch may be empty."""
-    return sorted(draw(st.lists(st.integers(0, length), max_size=4)))
+    return sorted(draw(st.lists(st.integers(0, length), min_size=1, max_size=5)))

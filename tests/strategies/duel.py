@@ -1,0 +1,148 @@
+"""One program through both engines: a pack, events in batches, restarts between them, a number of shards."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from event_tables import in_order_of_arrival, row, tables
+from hypothesis import strategies as st
+from random_packs import LATENESS, packs
+from random_streams import SECOND, Arrival, arrivals, cuts
+
+from alerts.alert import Raised
+from alerts.identity import alert_id
+from alerts.notation import json_value
+from alerts.suppress import in_order
+from cep.evaluate import Session
+from cep.events import MAX_TIME, MIN_TIME
+from cep.plan import Plan, compile_plan
+from cep.reference import Decided, decided
+from rules.packs import load_texts
+from rules.typed import Pack, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What the engines are asked. After the batches numbered in `restarts` all but the snapshot is lost."""
+
+    text: str
+    batches: tuple[tuple[Arrival, ...], ...]
+    restarts: frozenset[int] = frozenset()
+    shards: int = 1
+    drain: bool = True
+    compiled: bool = False
+
+    def __str__(self) -> str:
+        lines = [self.text[self.text.index("\nrule") :].strip()]
+        for number, batch in enumerate(self.batches):
+            lines.append(f"batch {number}" + (" (then a restart)" if number in self.restarts else ""))
+            for a in batch:
+                values = {**a.values, "at": a.time // SECOND}
+                lines.append(f"  {a.stream} partition {a.partition} file {a.file} {json.dumps(values)}")
+        return "\n".join([*lines, f"shards {self.shards}, drain {self.drain}, compiled {self.compiled}"])
+
+
+@st.composite
+def programs(draw: st.DrawFn, compiled: bool = False) -> Program:
+    """Random programs."""
+    text = draw(packs())
+    came = draw(arrivals())
+    ends = [0, *draw(cuts(len(came))), len(came)]
+    batches = tuple(tuple(came[a:b]) for a, b in itertools.pairwise(ends))
+    restarts = draw(st.frozensets(st.integers(0, len(batches) - 1), max_size=3))
+    shards = draw(st.sampled_from((1, 1, 2, 5)))
+    return Program(text, batches, restarts, shards, draw(st.sampled_from((True, True, False))), compiled)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The alerts in order, each as a JSON object, and the watermark after the last batch."""
+
+    alerts: list[dict[str, Any]]
+    watermark: int
+    late: int
+    counts: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+
+def pack_of(text: str) -> Pack:
+    """The checked pack."""
+    return load_texts([("p.rules", text)]).need()
+
+
+def plan_of(text: str) -> Plan:
+    """A plan as a worker derives it, from the text alone."""
+    return compile_plan([pack_of(text)])
+
+
+def by_engine(program: Program) -> Answer:
+    """The engine that runs. A restart leaves nothing but the snapshot: pack and plan are made anew."""
+    plan = plan_of(program.text)
+    session = Session(plan, program.shards, compiled=program.compiled)
+    raised: list[Raised] = []
+    offset = late = 0
+    for number, batch in enumerate(program.batches):
+        found = session.feed(tables(plan.packs[0], batch, offset))
+        assert found == in_order(found), "a batch's alerts are not in the documented order"
+        raised += found
+        offset += len(batch)
+        if number in program.restarts:
+            snapshot = session.snapshot()
+            late += sum(len(events.table) for events in session.late)
+            plan = plan_of(program.text)
+            session = Session(plan, program.shards, compiled=program.compiled)
+            session.restore(snapshot)
+    watermark = session.watermark
+    times = [one.time for one in raised]
+    if program.drain:
+        raised += session.drain()
+    late += sum(len(events.table) for events in session.late)
+    assert times == sorted(times), "alerts of a later batch are older than those of an earlier one"
+    return Answer([one.alert.as_dict() for one in in_order(raised)], watermark, late, dict(session.counts))
+
+
+def by_reference(program: Program) -> Answer:
+    """The reference, told which events came too late by the rule of language.md, "Time"."""
+    pack = pack_of(program.text)
+    read = {name for rule in pack.rules for name in _streams(rule)}
+    in_time, late, watermark = [], 0, MIN_TIME
+    greatest: dict[tuple[str, str], int] = {}
+    placed = in_order_of_arrival(pack, program.batches)
+    for number in range(len(program.batches)):
+        batch = [arrival for batch, arrival in placed if batch == number]
+        in_time += [arrival for arrival in batch if arrival.time >= watermark]
+        late += sum(arrival.time < watermark for arrival in batch)
+        for a in batch:
+            greatest[a.stream, a.partition] = max(a.time, greatest.get((a.stream, a.partition), a.time))
+        if read <= {stream for stream, _ in greatest}:
+            least = min(time for (stream, _), time in greatest.items() if stream in read)
+            watermark = max(watermark, least - LATENESS * SECOND)
+    until = MAX_TIME if program.drain else watermark
+    alerts = [as_alert(pack, alert) for alert in decided(pack, map(row, in_time), until)]
+    return Answer(alerts, watermark, late)
+
+
+def _streams(rule: Rule) -> Sequence[str]:
+    body = rule.body
+    return body.streams if hasattr(body, "streams") else (body.stream,)
+
+
+def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:
+    """What the alert of a decision must say."""
+    rule = next(rule for rule in pack.rules if rule.name == one.rule)
+    types = rule.by.types if rule.by else ()
+    key = {name: json_value(value, type_) for (name, value), type_ in zip(one.key, types, strict=True)}
+    emitted = {item.name: item.value.type for item in rule.emit}
+    steps = [(step, list(ids)) for step, ids in one.events]
+    return {
+        "id": alert_id(pack.name, rule.name, rule.structure, one.kind, list(key.values()), steps),
+        "rule": rule.name,
+        "kind": one.kind,
+        "key": key,
+        "time": one.time,
+        "emit": {name: json_value(value, emitted[name]) for name, value in one.emit},
+        "events": dict(steps),
+    }
