@@ -14,6 +14,7 @@ from cep.decode.csv_records import CsvReader, columns_of
 from cep.decode.json_lines import JsonReader
 from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.parquet_rows import TableReader, parquet_table
+from cep.decode.records import complete
 from cep.decode.salvage import Indices, Reader, salvage
 from cep.events import Events, declared_schema, event_schema
 from cep.formats import FeedFormat, format_of
@@ -41,24 +42,42 @@ class Decoder:
         """Whole records of a file, of which the first byte is at `offset` (of the decompressed text).
 
         The file's name says the format. A CSV file's first block begins with its header; for later
-        ones `columns` gives what `columns_of` said of the first. A Parquet file is one block. Events
+        ones `columns` gives what `opening` said of the first. A Parquet file is one block. Events
         and dead letters come in order of @offset, which is the byte at which the record begins, or
-        in Parquet the row, counted from `offset`. Raises UnknownFormatError if the name says nothing.
+        in Parquet the row, counted from `offset`. Raises UnknownFormatError if the name says nothing
+        and ValueError if `columns` is needed.
         """
         kind = format_of(file).kind
         if kind == "parquet":
             return self.decode_table(parquet_table(data), file, offset, partition)
         view = memoryview(data)
-        if offset == 0 and bytes(view[:3]) == _BOM:
-            view, offset = view[3:], 3
+        if offset == 0:
+            named, begun = self.opening(view, file) if columns is None else (columns, _mark(view))
+            columns, view, offset = named, view[begun:], begun
         if kind == "json":
             lines = JsonReader(view, self.stream, self.feed, self.constants)
             return self.decoded(lines, lines.lines.starts + offset, file, partition)
+        if columns is None and not self.feed.header:
+            columns, _ = columns_of(view, self.stream, self.feed)
         if columns is None:
-            columns, length = columns_of(view, self.stream, self.feed)
-            view, offset = view[length:], offset + length
+            raise ValueError("a later block of CSV needs the columns that the file's header names")
         records = CsvReader(view, columns, self.stream, self.feed, self.constants)
         return self.decoded(records, records.lines.starts + offset, file, partition)
+
+    def opening(self, data: memoryview, file: str) -> tuple[tuple[str, ...] | None, int]:
+        """The columns that a file's first block names (None: it is no CSV), and how many bytes stand
+        before its first record: the header and a byte order mark."""
+        begun = _mark(data)
+        if format_of(file).kind != "csv":
+            return None, begun
+        columns, length = columns_of(data[begun:], self.stream, self.feed)
+        return columns, begun + length
+
+    def complete(self, data: bytes, file: str) -> int:
+        """How many bytes of a block, from the start, are whole records with their line ends."""
+        if format_of(file).kind == "csv" and b'"' in data:
+            return complete(memoryview(data), self.feed.delimiter)
+        return data.rfind(b"\n") + 1
 
     def decode_table(self, table: pa.Table, file: str, row: int, partition: str) -> Decoded:
         """Rows of a Parquet file, of which the first is row `row` of the file."""
@@ -100,3 +119,8 @@ def decoder(stream: Stream, feed: FeedFormat | None = None) -> Decoder:
     feed = feed or FeedFormat()
     types = {f.name: f.type for f in stream.fields}
     return Decoder(stream, feed, {n: constant(v, types[n], feed) for n, v in feed.constants if n in types})
+
+
+def _mark(data: memoryview) -> int:
+    """The length of the byte order mark that a file may begin with."""
+    return len(_BOM) if bytes(data[:3]) == _BOM else 0

@@ -1,0 +1,198 @@
+"""Dead letters and late events, kept in the outbox's database within the batch's own transaction.
+
+What did not become an event, or came too late, is thereby there exactly once, also after a replay: the
+outbox writes a batch once, and calls `write` inside that transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    func,
+    insert,
+    inspect,
+    select,
+)
+
+from cep.decode.letters import DeadLetter
+
+metadata = MetaData()
+
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")
+
+dead_letters = Table(
+    "dead_letters",
+    metadata,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("batch", BigInteger, nullable=False),
+    Column("feed", String(200), nullable=False),
+    Column("file", Text, nullable=False),
+    Column("offset", BigInteger, nullable=False),
+    Column("stage", String(16), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Index("dead_letters_batch", "batch"),
+    Index("dead_letters_feed", "feed", "number"),
+)
+
+late_events = Table(
+    "late_events",
+    metadata,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("batch", BigInteger, nullable=False),
+    Column("stream", String(200), nullable=False),
+    Column("file", Text, nullable=False),
+    Column("offset", BigInteger, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),  # event time, nanoseconds since 1970 UTC
+    Column("data", Text, nullable=False),  # the event as JSON
+    Index("late_events_batch", "batch"),
+)
+
+_CHUNK = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class LateEvent:
+    """An event that came after the watermark had passed it; `time` in nanoseconds, `data` as JSON."""
+
+    stream: str
+    file: str
+    offset: int
+    id: str
+    time: int
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLetter:
+    """A dead letter as it is kept; `number` counts up in the order written."""
+
+    number: int
+    batch: int
+    letter: DeadLetter
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLate:
+    """A late event as it is kept; `number` counts up in the order written."""
+
+    number: int
+    batch: int
+    event: LateEvent
+
+
+def create(connection: Connection) -> None:
+    """Makes the tables where they are missing."""
+    if not inspect(connection).has_table(dead_letters.name):
+        metadata.create_all(connection)
+
+
+def write(
+    connection: Connection, batch: int, letters: Iterable[DeadLetter], late: Iterable[LateEvent] = ()
+) -> None:
+    """Adds a batch's dead letters and late events, in the order given, to the caller's transaction."""
+    create(connection)
+    _insert(
+        connection,
+        dead_letters,
+        [
+            {
+                "batch": batch,
+                "feed": _storable(one.feed),
+                "file": _storable(one.file),
+                "offset": one.offset,
+                "stage": one.stage,
+                "reason": _storable(one.reason),
+                "data": one.data,
+            }
+            for one in letters
+        ],
+    )
+    _insert(
+        connection,
+        late_events,
+        [
+            {
+                "batch": batch,
+                "stream": one.stream,
+                "file": _storable(one.file),
+                "offset": one.offset,
+                "id": _storable(one.id),
+                "time": one.time,
+                "data": _storable(one.data),
+            }
+            for one in late
+        ],
+    )
+
+
+def count(connection: Connection, feed: str | None = None) -> int:
+    """How many dead letters there are, of one feed or of all."""
+    return _count(connection, dead_letters, None if feed is None else dead_letters.c.feed == feed)
+
+
+def count_late(connection: Connection, stream: str | None = None) -> int:
+    """How many late events there are, of one stream or of all."""
+    return _count(connection, late_events, None if stream is None else late_events.c.stream == stream)
+
+
+def read(
+    connection: Connection, *, feed: str | None = None, after: int = 0, limit: int = 100
+) -> list[StoredLetter]:
+    """Dead letters in the order written, from those with a number greater than `after` on."""
+    if not inspect(connection).has_table(dead_letters.name):
+        return []
+    query = select(dead_letters).where(dead_letters.c.number > after).order_by(dead_letters.c.number)
+    if feed is not None:
+        query = query.where(dead_letters.c.feed == feed)
+    return [
+        StoredLetter(number, batch, DeadLetter(feed_, file, offset, stage, reason, bytes(data)))
+        for number, batch, feed_, file, offset, stage, reason, data in connection.execute(query.limit(limit))
+    ]
+
+
+def read_late(
+    connection: Connection, *, stream: str | None = None, after: int = 0, limit: int = 100
+) -> list[StoredLate]:
+    """Late events in the order written, from those with a number greater than `after` on."""
+    if not inspect(connection).has_table(late_events.name):
+        return []
+    query = select(late_events).where(late_events.c.number > after).order_by(late_events.c.number)
+    if stream is not None:
+        query = query.where(late_events.c.stream == stream)
+    return [
+        StoredLate(number, batch, LateEvent(stream_, file, offset, id_, time, data))
+        for number, batch, stream_, file, offset, id_, time, data in connection.execute(query.limit(limit))
+    ]
+
+
+def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:
+    for start in range(0, len(rows), _CHUNK):
+        connection.execute(insert(table), rows[start : start + _CHUNK])
+
+
+def _count(connection: Connection, table: Table, condition: object) -> int:
+    if not inspect(connection).has_table(table.name):
+        return 0
+    query = select(func.count()).select_from(table)
+    if condition is not None:
+        query = query.where(condition)  # type: ignore[arg-type]
+    return connection.scalar(query) or 0
+
+
+def _storable(text: str) -> str:
+    """The text as every database takes it: PostgreSQL's text has no NUL, and UTF-8 no half pairs."""
+    return text.replace("\0", "\ufffd").encode(errors="replace").decode()

@@ -1,0 +1,265 @@
+"""What there is to read of a file feed: files, the parts of them that are read independently, blocks.
+
+A file is what it was when it was listed: `length` bytes. What goes wrong while it is read is not
+raised but becomes a dead letter of stage "read", with the place up to which events came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cep.decode.blocks import Decoder
+from cep.decode.letters import DeadLetter, Decoded
+from cep.events import Events, event_schema
+from cep.formats import UnknownFormatError, format_of
+
+BLOCK = 32 << 20
+"""Bytes that are decoded at a time."""
+
+_LONGEST = 16
+"""A record longer than so many blocks is not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A part of a file that one reader takes: bytes `start` to `end`, or row groups of a Parquet file.
+
+    Of a line file it holds the records whose first byte lies in it. `length` is the file's, in bytes,
+    when it was listed. `end` is -1 where a split goes to the end of the file, whatever that is.
+    """
+
+    file: str
+    start: int
+    end: int
+    length: int
+
+
+def matching(pattern: str) -> tuple[str, str]:
+    """The folder of a feed's path up to its first wildcard, and the pattern of files below it.
+
+    Without a wildcard: a path that ends in `/` means all files of that folder, any other one file.
+    """
+    parts = pattern.split("/")
+    literal = next((i for i, part in enumerate(parts) if re.search(r"[*?\[{]", part)), len(parts) - 1)
+    folder = "/".join(parts[:literal]) or ("/" if pattern.startswith("/") else ".")
+    return folder, "/".join(parts[literal:]) or "*"
+
+
+def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
+    """The parts in which a file of `length` bytes is to be read, in order.
+
+    Lines are cut every `block` bytes; CSV only if no cell is quoted, which is looked up; compressed
+    files never. A Parquet file is cut at row groups. A file that cannot be looked into is one part:
+    reading it says what is wrong.
+    """
+    whole = [Split(file, 0, -1, length)]
+    try:
+        written = format_of(file)
+        if written.kind == "parquet":
+            return _row_groups(file, length, block)
+        if length <= block or written.compression != "none" or (written.kind == "csv" and _quotes(file)):
+            return whole
+    except (OSError, pa.ArrowException, UnknownFormatError):
+        return whole
+    starts = range(0, length, block)
+    return [Split(file, start, min(start + block, length), length) for start in starts]
+
+
+def read(split: Split, decoder: Decoder, partition: str = "", block: int = BLOCK) -> Iterator[Decoded]:
+    """The events and dead letters of a split, in order, a block at a time.
+
+    `partition` is the feed's own name by default. At most a few blocks are in memory at once.
+    """
+    partition = partition or decoder.stream.name
+    reading = _Reading(split, decoder, partition, block)
+    try:
+        yield from reading.decoded()
+    except UnknownFormatError as error:
+        yield reading.failed(str(error))
+    except (OSError, pa.ArrowException, EOFError) as error:
+        yield reading.failed(_sentence(error))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A split while it is read; `reached` is how far events came: a byte, or a row."""
+
+    split: Split
+    decoder: Decoder
+    partition: str
+    block: int
+    reached: int = 0
+
+    def decoded(self) -> Iterator[Decoded]:
+        """The blocks of the split. Raises OSError and ArrowException."""
+        written = format_of(self.split.file)
+        self.reached = self.split.start
+        if written.kind == "parquet":
+            self.reached = 0
+            yield from self._rows()
+        elif written.compression != "none":
+            with pa.input_stream(self.split.file, compression=written.compression) as stream:
+                yield from self._blocks(cast(BinaryIO, stream), 0, None)
+        else:
+            with Path(self.split.file).open("rb", buffering=0) as stream:
+                start = self._first_record(stream)
+                end = self.split.end if self.split.end >= 0 else self.split.length
+                yield from self._blocks(stream, start, end)
+        changed = self._changed()
+        if changed:
+            yield self.failed(changed)
+
+    def failed(self, reason: str) -> Decoded:
+        """A dead letter that tells why reading stopped, or was not as it should be."""
+        stream = self.decoder.stream
+        letter = DeadLetter(stream.name, self.split.file, self.reached, "read", reason, b"")
+        empty = event_schema(stream).empty_table()
+        return Decoded(Events(stream.name, self.partition, empty), (letter,))
+
+    def _blocks(self, stream: BinaryIO, start: int, end: int | None) -> Iterator[Decoded]:
+        """Blocks from byte `start` to the record that begins before `end`; None: of all there is."""
+        columns: tuple[str, ...] | None = None
+        if start > 0:
+            columns = self._columns()
+        rest, at = b"", start
+        while True:
+            room = self.block if end is None else min(self.block, end - at - len(rest))
+            chunk = _read(stream, room) if room > 0 else b""
+            final = not chunk
+            data = rest + chunk
+            if final and end is not None and end < self.split.length:
+                data += self._last_line(stream, data)
+            length = len(data) if final else self.decoder.complete(data, self.split.file)
+            if length == 0 and len(data) > _LONGEST * self.block:
+                raise OSError(f"a record of more than {len(data) >> 20} MB: is this the right format?")
+            if length:
+                view = memoryview(data)[:length]
+                if at == 0:
+                    columns, begun = self.decoder.opening(view, self.split.file)
+                    view, at, length = view[begun:], begun, length - begun
+                    data = data[begun:]
+                yield self.decoder.decode_block(view, self.split.file, at, self.partition, columns)
+            at += length
+            self.reached = at
+            if final:
+                return
+            rest = data[length:]
+
+    def _first_record(self, stream: BinaryIO) -> int:
+        """Moves to the first record that begins in the split; returns its place, or the split's end."""
+        at = self.split.start
+        if at == 0:
+            return 0
+        stream.seek(at - 1)
+        end = self.split.end if self.split.end >= 0 else self.split.length
+        at -= 1
+        while at < end:
+            chunk = _read(stream, min(1 << 16, end - at))
+            found = chunk.find(b"\n")
+            if found >= 0 or not chunk:
+                at = at + found + 1 if chunk else end
+                break
+            at += len(chunk)
+        stream.seek(min(at, end))
+        return min(at, end)
+
+    def _last_line(self, stream: BinaryIO, data: bytes) -> bytes:
+        """The bytes behind the split's end that complete its last record."""
+        if not data or data.endswith(b"\n"):
+            return b""
+        pieces: list[bytes] = []
+        left = self.split.length - stream.tell()
+        while left > 0 and (chunk := _read(stream, min(1 << 16, left))):
+            found = chunk.find(b"\n")
+            pieces.append(chunk if found < 0 else chunk[: found + 1])
+            if found >= 0:
+                break
+            left -= len(chunk)
+        return b"".join(pieces)
+
+    def _columns(self) -> tuple[str, ...] | None:
+        with Path(self.split.file).open("rb") as stream:
+            first = stream.read(min(self.block, self.split.length))
+        return self.decoder.opening(memoryview(first), self.split.file)[0]
+
+    def _rows(self) -> Iterator[Decoded]:
+        with pq.ParquetFile(self.split.file) as file:
+            groups = file.metadata.num_row_groups
+            end = groups if self.split.end < 0 else self.split.end
+            rows = [file.metadata.row_group(i).num_rows for i in range(groups)]
+            self.reached = sum(rows[: self.split.start])
+            for group in range(self.split.start, end):
+                for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=1 << 18):
+                    table = pa.Table.from_batches([batch])
+                    yield self.decoder.decode_table(table, self.split.file, self.reached, self.partition)
+                    self.reached += batch.num_rows
+
+    def _changed(self) -> str | None:
+        """What became of the file since it was listed, told once: by the reader of its last part."""
+        if self.split.end not in (-1, self.split.length):
+            return None
+        length = Path(self.split.file).stat().st_size
+        if length == self.split.length:
+            return None
+        how = "grew" if length > self.split.length else "shrank"
+        return (
+            f"the file {how} from {self.split.length} to {length} bytes after it was listed and is not read "
+            "again: write a file elsewhere and rename it in"
+        )
+
+
+def _row_groups(file: str, length: int, block: int) -> list[Split]:
+    with pq.ParquetFile(file) as stored:
+        sizes = [stored.metadata.row_group(i).total_byte_size for i in range(stored.metadata.num_row_groups)]
+    found: list[Split] = []
+    size = 0
+    for group, more in enumerate(sizes):
+        if not found or size + more > block:
+            found.append(Split(file, group, group + 1, length))
+            size = 0
+        found[-1] = replace(found[-1], end=group + 1)
+        size += more
+    if not found:
+        return [Split(file, 0, -1, length)]
+    found[-1] = replace(found[-1], end=-1)
+    return found
+
+
+def _quotes(file: str) -> bool:
+    with Path(file).open("rb", buffering=0) as stream:
+        while chunk := _read(stream, 8 << 20):
+            if b'"' in chunk:
+                return True
+    return False
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    """As many bytes as asked for, or all that are left."""
+    first = stream.read(size)
+    if len(first) == size or not first:
+        return first
+    pieces, left = [first], size - len(first)
+    while left and (more := stream.read(left)):
+        pieces.append(more)
+        left -= len(more)
+    return b"".join(pieces)
+
+
+def _sentence(error: BaseException) -> str:
+    match error:
+        case FileNotFoundError():
+            return "the file is missing"
+        case PermissionError():
+            return "the file may not be read: permission denied"
+        case IsADirectoryError():
+            return "it is a folder, not a file"
+        case OSError() if error.strerror:
+            return f"the file cannot be read: {error.strerror}"
+    return f"the file cannot be read to its end: {str(error).splitlines()[0].rstrip('.')}"

@@ -1,0 +1,211 @@
+"""Reading files: every event once, however a file is split; what goes wrong is told by place."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from decoding import BASE, BASE_TIME, stream_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.decode import DeadLetter, Decoder, FeedFormat, decoder
+from cep.feeds import Split, matching, read, splits
+from rules.types import Scalar
+
+STREAM = stream_of({"x": Scalar.LONG, "note": Scalar.STRING}, ("x", "note"))
+DECODER = decoder(STREAM)
+
+
+def lines(count: int) -> list[bytes]:
+    return [
+        json.dumps({**BASE, "eid": f"e{i}", "x": i, "note": "n" * (i % 50)}).encode() for i in range(count)
+    ]
+
+
+def everything(
+    parts: list[Split], block: int, using: Decoder = DECODER
+) -> tuple[list[tuple[int, int]], list[DeadLetter]]:
+    rows: list[tuple[int, int]] = []
+    dead: list[DeadLetter] = []
+    for part in parts:
+        for decoded in read(part, using, block=block):
+            table = decoded.events.table
+            rows.extend(zip(table.column("@offset").to_pylist(), table.column("x").to_pylist(), strict=True))
+            dead.extend(decoded.dead)
+    return rows, dead
+
+
+def stored(path: Path, data: bytes) -> list[Split]:
+    path.write_bytes(data)
+    return splits(str(path), len(data), 1000)
+
+
+def compressed(name: str, data: bytes) -> bytes:
+    if name.endswith(".gz"):
+        return gzip.compress(data)
+    return pa.Codec("zstd").compress(data, asbytes=True) if name.endswith(".zst") else data  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.json.gz", "in.jsonl.zst"])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_every_line_is_read_once_at_its_place(tmp_path: Path, name: str, ending: bytes) -> None:
+    rows = lines(200)
+    data = ending.join(rows)
+    parts = stored(tmp_path / name, compressed(name, data))
+    assert (len(parts) > 10) == (name == "in.jsonl")
+    assert everything(parts, block=700) == ([(data.index(row), i) for i, row in enumerate(rows)], [])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    pieces=st.lists(st.sampled_from([b"\n", b"\r\n", b"", b"bad", b"x" * 70]), max_size=20),
+    size=st.integers(1, 200),
+    block=st.integers(20, 300),
+)
+def test_splits_of_any_size_give_what_the_whole_gives(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], size: int, block: int
+) -> None:
+    path = tmp_path_factory.mktemp("splits") / "in.jsonl"
+    rows = iter(lines(50))
+    data = b"".join(piece + (b"\n" if i % 3 else b"") + next(rows) + b"\n" for i, piece in enumerate(pieces))
+    path.write_bytes(data)
+    whole = DECODER.decode_block(data, str(path), 0, "s")
+    offsets = whole.events.table.column("@offset").to_pylist()
+    expected = list(zip(offsets, whole.events.table.column("x").to_pylist(), strict=True))
+    assert everything(splits(str(path), len(data), size), block) == (expected, list(whole.dead))
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.csv.gz"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_csv_is_split_only_where_no_cell_is_quoted(tmp_path: Path, name: str, quoted: bool) -> None:
+    note = '"two\nlines, ""quoted"""' if quoted else "plain"
+    rows = [f"{i},2020-01-01,e{i},{note}" for i in range(300)]
+    data = "\n".join(["\ufeffx,at,eid,note", *rows]).encode()
+    parts = stored(tmp_path / name, compressed(name, data))
+    assert (len(parts) > 5) == (not quoted and name == "in.csv")
+    read_back, dead = everything(parts, block=500)
+    assert not dead, dead[0]
+    assert read_back == [(data.index(b"\n" + row.encode()) + 1, i) for i, row in enumerate(rows)]
+
+
+def test_csv_without_header_is_split_too(tmp_path: Path) -> None:
+    data = "\n".join(f"e{i};2020-01-01;{i};" for i in range(300)).encode()
+    using = decoder(STREAM, FeedFormat(header=False, delimiter=";"))
+    read_back, dead = everything(stored(tmp_path / "in.csv", data), 500, using)
+    assert not dead, dead[0]
+    assert [x for _, x in read_back] == list(range(300))
+
+
+def test_parquet_is_split_by_row_groups_and_placed_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    ids = [f"e{i}" for i in range(1000)]
+    at = pa.array([BASE_TIME] * 1000).cast(pa.timestamp("ns", "UTC"))
+    pq.write_table(pa.table({"eid": ids, "at": at, "x": range(1000)}), path, row_group_size=100)
+    parts = splits(str(path), path.stat().st_size, 4000)
+    assert len(parts) > 3
+    assert everything(parts, block=10) == ([(i, i) for i in range(1000)], [])
+
+
+def test_parquet_without_rows_has_no_events(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"eid": pa.array([], pa.string())}), path)
+    assert everything(splits(str(path), path.stat().st_size), 10) == ([], [])
+
+
+def test_an_empty_file_has_no_events(tmp_path: Path) -> None:
+    for name in ("in.jsonl", "in.csv"):
+        assert everything(stored(tmp_path / name, b""), 10) == ([], [])
+
+
+def failure(part: Split, block: int = 1000) -> tuple[int, DeadLetter]:
+    rows, dead = everything([part], block)
+    (letter,) = dead
+    assert (letter.feed, letter.file, letter.stage, letter.data) == ("s", part.file, "read", b"")
+    return len(rows), letter
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.csv", "in.jsonl.gz", "in.parquet"])
+def test_a_missing_file_is_told(tmp_path: Path, name: str) -> None:
+    (part,) = splits(str(tmp_path / name), 10)
+    assert failure(part)[1].reason == "the file is missing"
+
+
+def test_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").mkdir()
+    assert failure(Split(str(tmp_path / "in.jsonl"), 0, -1, 10))[1].reason == "it is a folder, not a file"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_without_permission_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"x")
+    path.chmod(0)
+    assert "permission denied" in failure(Split(str(path), 0, -1, 1))[1].reason
+
+
+def test_a_name_without_format_is_told(tmp_path: Path) -> None:
+    (part,) = stored(tmp_path / "in.txt", b"x")
+    assert "its name does not say what it holds" in failure(part)[1].reason
+
+
+@pytest.mark.parametrize("name", ["in.jsonl.gz", "in.jsonl.zst"])
+def test_what_stands_before_damage_is_read(tmp_path: Path, name: str) -> None:
+    data = compressed(name, b"\n".join(lines(20_000)))
+    (part,) = stored(tmp_path / name, data[: len(data) // 2])
+    rows, letter = failure(part, block=10_000)
+    assert 1000 < rows < 20_000
+    assert "the file cannot be read to its end: Truncated compressed stream" in letter.reason
+    assert letter.offset > 0
+    (part,) = stored(tmp_path / name, b"junk" * 10)
+    assert failure(part)[0] == 0
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1 and nothing more", b"junk" * 100])
+def test_a_corrupt_parquet_file_is_told(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "in.parquet"
+    path.write_bytes(data)
+    (part,) = splits(str(path), len(data))
+    assert "the file cannot be read" in failure(part)[1].reason
+
+
+def test_growth_and_shrinking_after_listing_are_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    data = b"\n".join(lines(100)) + b"\n"
+    parts = stored(path, data)
+    path.write_bytes(data + b"\n".join(lines(7)))
+    rows, dead = everything(parts, 500)
+    assert len(rows) == 100
+    assert [d.reason.split(" to ")[0] for d in dead] == [f"the file grew from {len(data)}"]
+    path.write_bytes(data[: len(data) // 2])
+    rows, dead = everything(parts, 500)
+    assert 30 < len(rows) < 100
+    assert [d.stage for d in dead if "shrank" in d.reason] == ["read"]
+
+
+def test_a_file_that_is_one_endless_line_is_given_up(tmp_path: Path) -> None:
+    (part,) = splits(str(tmp_path / "in.jsonl.zst"), 10)
+    (tmp_path / "in.jsonl.zst").write_bytes(compressed(".zst", b"x" * 3_000_000))
+    assert "is this the right format?" in failure(part, block=1000)[1].reason
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "rest"),
+    [
+        ("inbox/*.jsonl", "inbox", "*.jsonl"),
+        ("/data/2020/*/x?.csv.gz", "/data/2020", "*/x?.csv.gz"),
+        ("inbox/", "inbox", "*"),
+        ("inbox/day.csv", "inbox", "day.csv"),
+        ("day.csv", ".", "day.csv"),
+        ("*.csv", ".", "*.csv"),
+        ("/*.csv", "/", "*.csv"),
+        ("in[1-2]/{a,b}.csv", ".", "in[1-2]/{a,b}.csv"),
+    ],
+)
+def test_a_path_is_a_folder_and_a_pattern(pattern: str, folder: str, rest: str) -> None:
+    assert matching(pattern) == (folder, rest)
