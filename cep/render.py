@@ -11,7 +11,7 @@ from alerts.identity import alert_id, canonical
 from alerts.notation import json_value, plain, timestamp
 from cep.plan import RulePlan
 from cep.scalar import Evaluator, aggregate_of, compiled
-from rules.typed import Aggregate, Match, Path, PrevRef, StepRef, TextMatch
+from rules.typed import Aggregate, Match, Path, PrevRef, Rule, StepRef, TextMatch
 
 
 @dataclass(slots=True)
@@ -67,41 +67,60 @@ class Renderer:
         emit = {name: json_value(evaluator(scope), type_) for name, evaluator, type_ in self.emit}
         events = [(self.names[n], [taken.id for taken in decision.steps[n]]) for n in sorted(decision.steps)]
         kind: Kind = "match" if isinstance(rule.body, Match) else "event"
-        alert = Alert(
-            id=alert_id(self.plan.pack, rule.name, rule.structure, kind, list(key.values()), events),
-            pack=self.plan.pack,
-            revision=self.plan.revision,
-            rule=rule.name,
-            kind=kind,
-            severity=rule.severity,
-            time=timestamp(decision.time),
-            key=key,
-            summary=self._summary(key, emit),
-            emit=emit,
-            events=dict(events),
-            tags=list(rule.tags),
-            runbook=rule.runbook,
+        return written(
+            self.plan.pack, self.plan.revision, rule, kind, decision.time, key, emit, events, decision.order
         )
-        return Raised(alert, decision.time, decision.order, self._withholding(key, emit))
 
-    def _summary(self, key: Mapping[str, object], emit: Mapping[str, object]) -> str:
-        template = self.plan.rule.summary
-        if template is None:
-            on = ", ".join(plain(value) for value in key.values())
-            return f"{self.plan.rule.name} on {on}" if key else self.plan.rule.name
-        parts = [template.texts[0]]
-        for place, name in enumerate(template.names):
-            parts.append(plain(emit[name] if name in emit else key.get(name)))
-            parts.append(template.texts[place + 1] if place + 1 < len(template.texts) else "")
-        return "".join(parts)
 
-    def _withholding(self, key: Mapping[str, object], emit: Mapping[str, object]) -> Withholding | None:
-        suppress = self.plan.rule.suppress
-        if suppress is None:
-            return None
-        names = suppress.names
-        values = [emit[n] if n in emit else key.get(n) for n in names] if names else list(key.values())
-        return Withholding(canonical(values), suppress.duration)
+def written(
+    pack: str,
+    revision: str,
+    rule: Rule,
+    kind: Kind,
+    time: int,
+    key: dict[str, object],
+    emit: dict[str, object],
+    events: Sequence[tuple[str, list[str]]],
+    order: tuple[int, ...],
+) -> Raised:
+    """The alert of a rule's decision, before suppression; `key` and `emit` are JSON values already."""
+    alert = Alert(
+        id=alert_id(pack, rule.name, rule.structure, kind, list(key.values()), events),
+        pack=pack,
+        revision=revision,
+        rule=rule.name,
+        kind=kind,
+        severity=rule.severity,
+        time=timestamp(time),
+        key=key,
+        summary=_summary(rule, key, emit),
+        emit=emit,
+        events=dict(events),
+        tags=list(rule.tags),
+        runbook=rule.runbook,
+    )
+    return Raised(alert, time, order, _withholding(rule, key, emit))
+
+
+def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> str:
+    template = rule.summary
+    if template is None:
+        on = ", ".join(plain(value) for value in key.values())
+        return f"{rule.name} on {on}" if key else rule.name
+    parts = [template.texts[0]]
+    for place, name in enumerate(template.names):
+        parts.append(plain(emit[name] if name in emit else key.get(name)))
+        parts.append(template.texts[place + 1] if place + 1 < len(template.texts) else "")
+    return "".join(parts)
+
+
+def _withholding(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> Withholding | None:
+    suppress = rule.suppress
+    if suppress is None:
+        return None
+    names = suppress.names
+    values = [emit[n] if n in emit else key.get(n) for n in names] if names else list(key.values())
+    return Withholding(canonical(values), suppress.duration)
 
 
 @dataclass(slots=True)

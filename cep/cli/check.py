@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import FINDINGS, OK
@@ -21,7 +22,9 @@ def register(subparsers: Subparsers) -> None:
         description="Report everything that is wrong with packs: syntax, names, types, lints, and what "
         "cannot run yet. Exit code 1 if there is an error.",
     )
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="a rule file, or a folder that holds a pack")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="a rule file, or a folder that holds a pack"
+    )
     parser.add_argument("--strict", action="store_true", help="warnings fail, too")
 
 

@@ -49,7 +49,7 @@ def line_events(
 def typed_events(
     pack: Pack, arrivals: Sequence[Arrival], first: int
 ) -> tuple[list[Events], tuple[DeadLetter, ...]]:
-    """Events of complete typed values, numbered from `first` on in the order given, and what cannot be one."""
+    """Events of complete typed values, numbered from `first` on in this order, and what cannot be one."""
     by_stream: dict[str, list[tuple[int, Arrival]]] = {}
     for number, arrival in enumerate(arrivals, first):
         by_stream.setdefault(arrival.stream, []).append((number, arrival))

@@ -5,7 +5,7 @@ No engine is known here: one is passed in as a function from a timeline to the a
 
 from rules.testing.compare import Comparison, Seen, compare
 from rules.testing.report import result_json, result_text
-from rules.testing.run import Engine, Result, run_test, selected
+from rules.testing.run import Engine, RefusedError, Result, run_test, selected
 from rules.testing.timeline import Arrival, Moment, Timeline, timeline
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Comparison",
     "Engine",
     "Moment",
+    "RefusedError",
     "Result",
     "Seen",
     "Timeline",

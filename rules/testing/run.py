@@ -1,10 +1,13 @@
-"""Runs tests: a timeline goes to the engine, its alerts to the comparison."""
+"""Runs tests: a timeline goes to the engine, its alerts to the comparison.
+
+RefusedError    raised by an engine for an event that it cannot take
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rules.testing.compare import Comparison, Notation, Seen, compare
 from rules.testing.timeline import Moment, Timeline, timeline
@@ -13,8 +16,12 @@ from rules.typed import Pack, Test
 Engine = Callable[[Sequence[Moment]], Sequence[Seen]]
 """Feeds the moments to a pack from an empty state and gives all alerts, suppression applied, in their order.
 
-Nothing is drained at the end.
+Nothing is drained at the end. May raise RefusedError.
 """
+
+
+class RefusedError(Exception):
+    """An event of the test cannot be one: its place and the reason, in one clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +53,9 @@ def selected(pack: Pack, wanted: re.Pattern[str] | None) -> tuple[Test, ...]:
 def run_test(pack: Pack, test: Test, engine: Engine, notation: Notation) -> Result:
     """Run one test. The engine may raise alerts of other rules of the pack; they are not looked at."""
     line = timeline(pack, test)
-    alerts = [seen for seen in engine(line.moments) if seen.rule in test.rules]
+    try:
+        alerts = [seen for seen in engine(line.moments) if seen.rule in test.rules]
+    except RefusedError as error:
+        line = replace(line, problems=(*line.problems, str(error)))
+        alerts = []
     return Result(pack, test, line, compare(pack, test, alerts, notation))

@@ -109,7 +109,7 @@ def _verb_that_raises(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_reader_that_goes_away_is_no_traceback() -> None:
     running = subprocess.Popen(
-        [sys.executable, "-m", "cep.cli.main", "check", "--help"],
+        [sys.executable, "-m", "cep.cli.main", "--version"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -1,0 +1,177 @@
+"""The two engines behind one shape: events in, decided alerts out.
+
+Compiled     what the job runs (cep.evaluate)
+Reference    the brute-force reading of language.md (cep.reference), which keeps all events
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+import pyarrow.compute as pc
+
+from alerts.alert import Kind, Raised
+from alerts.notation import json_value
+from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
+from cep.reference import Decided, TextJudge, decided
+from cep.render import written
+from rules.typed import Emit, Guard, Match, On, Pack, Rule, Step, TextMatch, walk
+
+if TYPE_CHECKING:
+    from cep.plan import Plan
+
+Name = Literal["compiled", "reference"]
+NAMES: tuple[Name, ...] = ("compiled", "reference")
+
+
+class Engine(Protocol):
+    """A pack over events, from an empty state.
+
+    `counts` have names like ("events", "payment", "late").
+    """
+
+    @property
+    def counts(self) -> Counter[tuple[str, ...]]:
+        """What was counted so far."""
+
+    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
+        """Take events, then let the watermark stand there; alerts in order, before suppression."""
+
+    def finish(self) -> list[Raised]:
+        """The alerts that the engine has not given yet."""
+
+
+def engine(name: Name, pack: Pack, one_partition: bool) -> Engine:
+    """An engine for a pack. Raises DiagnosticsError where it cannot run it.
+
+    `one_partition`: the events' offsets rise over all streams together.
+    """
+    if name == "reference":
+        return Reference(pack, one_partition)
+    from cep.plan import compile_plan
+
+    return Compiled(compile_plan([pack]), one_partition)
+
+
+class Compiled:
+    """The engine that the job runs."""
+
+    def __init__(self, plan: Plan, one_partition: bool) -> None:
+        from cep.evaluate import Session
+
+        self._session = Session(plan, one_partition=one_partition)
+
+    @property
+    def counts(self) -> Counter[tuple[str, ...]]:
+        """What classification and matching counted."""
+        return self._session.counts
+
+    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
+        """Classify, match and settle one batch."""
+        return self._session.feed(events, watermark)
+
+    def finish(self) -> list[Raised]:
+        """Nothing: every batch gives its own."""
+        return []
+
+
+class Reference:
+    """The engine that everything is compared with. It answers at the end."""
+
+    def __init__(self, pack: Pack, one_partition: bool) -> None:
+        self._counts: Counter[tuple[str, ...]] = Counter()
+        self._pack = pack
+        self._one_partition = one_partition
+        self._ranks = {stream.name: rank for rank, stream in enumerate(pack.streams)}
+        self._watermark = MIN_TIME
+        self._arrivals: list[tuple[str, str, Mapping[str, object]]] = []
+        self._seen: set[tuple[object, ...]] = set()
+
+    @property
+    def counts(self) -> Counter[tuple[str, ...]]:
+        """Events by stream: accepted, late, duplicate."""
+        return self._counts
+
+    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
+        """Keep the events that are not late, in order of arrival."""
+        arrived: list[tuple[tuple[object, ...], str, str, Mapping[str, object]]] = []
+        for part in events:
+            for row in _rows(part):
+                outcome = "late" if row[TIME] < self._watermark else "accepted"
+                self._counts["events", part.stream, outcome] += 1
+                if outcome == "late":
+                    continue
+                name = (part.stream, row[ID], row[TIME])
+                self._counts["events", part.stream, "duplicate"] += name in self._seen
+                self._seen.add(name)
+                feed = 0 if self._one_partition else self._ranks[part.stream]
+                place = (feed, "" if self._one_partition else (part.partition, row[FILE]), row[OFFSET])
+                arrived.append((place, part.stream, row[ID], row))
+        arrived.sort(key=lambda item: item[0])
+        self._arrivals.extend(item[1:] for item in arrived)
+        self._watermark = max(self._watermark, watermark)
+        return []
+
+    def finish(self) -> list[Raised]:
+        """Decide everything up to the watermark."""
+        found = decided(self._pack, self._arrivals, self._watermark, _judge(self._pack))
+        rules = {rule.name: rule for rule in self._pack.rules}
+        return [_raised(self._pack, rules[one.rule], one, number) for number, one in enumerate(found)]
+
+
+def _rows(events: Events) -> list[dict[str, Any]]:
+    """Rows as rules.types.Scalar says: times and durations are nanoseconds."""
+    table = events.table
+    for place, field in enumerate(table.schema):
+        if str(field.type).startswith(("timestamp", "duration")):
+            table = table.set_column(place, field.name, pc.cast(table.column(place), "int64"))
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def _raised(pack: Pack, rule: Rule, one: Decided, number: int) -> Raised:
+    """The alert of a decision of the reference engine; `number` is its place in order."""
+    types = dict(zip(rule.by.names, rule.by.types, strict=True)) if rule.by is not None else {}
+    key = {name: json_value(value, types[name]) for name, value in one.key}
+    emitted = {item.name: item.value.type for item in _emits(rule, one.kind)}
+    emit = {name: json_value(value, emitted[name]) for name, value in one.emit}
+    events = [(step, list(ids)) for step, ids in one.events]
+    return written(
+        pack.name, pack.revision, rule, cast(Kind, one.kind), one.time, key, emit, events, (number,)
+    )
+
+
+def _emits(rule: Rule, kind: str) -> tuple[Emit, ...]:
+    if kind == "timeout" and isinstance(rule.body, Match):
+        return rule.body.on_timeout or ()
+    return rule.emit
+
+
+def _judge(pack: Pack) -> TextJudge:
+    """Whether a text satisfies a query, by the percolator's own brute-force reading."""
+    from percolator.query.parse import parse
+    from percolator.reference import matches
+    from percolator.schema import FieldType, Schema
+    from percolator.schema import Kind as Holds
+
+    analysers = dict(_text_conditions(pack))
+
+    def judge(condition: TextMatch, text: str) -> bool:
+        name = ".".join(condition.path)
+        schema = Schema({name: FieldType(Holds.TEXT, analysers[condition])}, (name,))
+        return matches(parse(condition.query), {name: text}, schema)
+
+    return judge
+
+
+def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:
+    """Every text condition of a pack, with the analyser of its field: that of the stream it is asked of."""
+    for rule in pack.rules:
+        for node in walk(rule.body):
+            if isinstance(node, On | Step | Guard) and node.condition is not None:
+                stream = pack.stream(node.stream)
+                for condition in walk(node.condition):
+                    if isinstance(condition, TextMatch):
+                        yield condition, stream.field(condition.path[0]).analyser or "plain"

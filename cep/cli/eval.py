@@ -1,0 +1,189 @@
+"""`cep eval`: a pack over files, or many small cases, in this process and without a JVM."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import glob
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from cep.cli.arguments import instant
+from cep.cli.failure import FINDINGS, OK, UsageError
+
+if TYPE_CHECKING:
+    from cep.cli.arguments import Subparsers
+    from cep.cli.replay import Report
+    from rules.typed import Pack
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb's parser."""
+    parser = subparsers.add_parser(
+        "eval",
+        help="run a pack over files, in this process",
+        description="Run a pack over files and write its alerts as JSON lines; or, with --cases, run many "
+        "small cases, one JSON object a line, and write one result a line.",
+    )
+    parser.add_argument("pack", nargs="?", type=Path, metavar="PACK", help="a rule file or folder")
+    parser.add_argument(
+        "--events", nargs="+", action="extend", default=[], metavar="STREAM=FILE",
+        help="the events of a stream: .jsonl, .csv (also .gz, .zst) or .parquet; further files may follow",
+    )  # fmt: skip
+    parser.add_argument("--cases", metavar="FILE", help="run the cases of a file of JSON lines; -: stdin")
+    parser.add_argument("--output", metavar="FILE", help="where the JSON lines go; -: stdout")
+    parser.add_argument(
+        "--watermark", type=instant, metavar="TIME", help="where the watermark stands at the end"
+    )
+    parser.add_argument("--drain", action="store_true", help="at the end, settle everything still open")
+    parser.add_argument(
+        "--engine", choices=("compiled", "reference"), default="compiled", help="default: compiled"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Evaluate, and write the alerts; returns the exit code. Raises UsageError."""
+    if arguments.cases is not None:
+        if (
+            arguments.pack is not None
+            or arguments.events
+            or arguments.watermark is not None
+            or arguments.drain
+        ):
+            raise UsageError("--cases takes no pack, events, watermark or drain", "a case holds its own")
+        return _run_cases(arguments)
+    if arguments.pack is None or not arguments.events:
+        raise UsageError(
+            "a pack and its events are needed", "cep eval PACK --events STREAM=FILE --output FILE"
+        )
+    if arguments.output is None:
+        raise UsageError("--output is missing", "name a file, or - for stdout")
+    if arguments.drain and arguments.watermark is not None:
+        raise UsageError("--drain and --watermark exclude one another")
+    return _run_files(arguments)
+
+
+def _run_files(arguments: argparse.Namespace) -> int:
+    from cep.cli.output import diagnostics_json, diagnostics_text
+    from cep.cli.packs import load_one, runnable
+
+    checked = load_one(arguments.pack)
+    pack = runnable(checked)
+    if pack is None:
+        errors = [d for d in checked.diagnostics if d.level == "error"]
+        if arguments.format == "json":
+            print(json.dumps({"diagnostics": diagnostics_json(errors)}, ensure_ascii=False), file=sys.stderr)
+        else:
+            print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
+        return FINDINGS
+    files = _files(pack, arguments.events)
+
+    from cep.cli.engines import engine
+    from cep.cli.replay import Report, replay
+
+    report = Report()
+    with _output(arguments.output) as out:
+        running = engine(arguments.engine, pack, one_partition=False)
+        for alert in replay(pack, running, files, arguments.watermark, arguments.drain, report):
+            out.write(alert.to_json().encode() + b"\n")
+    _tell(report, arguments.format)
+    if not report.events:
+        print("error: there is not one event in the files", file=sys.stderr)
+    return OK if pack.rules and report.events else FINDINGS
+
+
+def _files(pack: Pack, given: Sequence[str]) -> dict[str, list[str]]:
+    """The files of each stream, in the order given; a name that fits several files stands for all of them."""
+    streams = [stream.name for stream in pack.streams]
+    found: dict[str, list[str]] = {}
+    stream: str | None = None
+    for word in given:
+        name, equals, path = word.partition("=")
+        if equals and (name in streams or not Path(word).exists()):
+            stream, word = name, path
+        if stream is None:
+            raise UsageError(f"--events {word}: whose events are these?", f"write {streams[0]}={word}")
+        if stream not in streams:
+            raise UsageError(f"the pack has no stream `{stream}`", "its streams are " + ", ".join(streams))
+        found.setdefault(stream, []).extend(_matching(word))
+    return found
+
+
+def _matching(pattern: str) -> list[str]:
+    from cep.formats import UnknownFormatError, format_of
+
+    if Path(pattern).is_file():
+        files = [pattern]
+    else:
+        # pathlib's would need the folder and the pattern apart, and take no `**/` at the front
+        files = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))  # noqa: PTH207
+    if not files:
+        raise UsageError(f"there is no file `{pattern}`")
+    for file in files:
+        try:
+            format_of(file)
+        except UnknownFormatError as error:
+            raise UsageError(f"`{file}`: {error}") from error
+    return files
+
+
+@contextlib.contextmanager
+def _output(name: str | None) -> Iterator[IO[bytes]]:
+    """Where the lines go. A file appears under its name when it is complete."""
+    if name is None or name == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(name)
+    if path.is_dir():
+        raise UsageError(f"--output {name} is a folder")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder `{path.parent}` for --output")
+    if path.exists() and not path.is_file():  # a pipe or a device
+        with path.open("wb") as out:
+            yield out
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as out:
+            yield out
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _tell(report: Report, form: str) -> None:
+    if form == "json":
+        print(json.dumps(report.as_dict(), ensure_ascii=False), file=sys.stderr)
+        return
+    for line in report.lines():
+        print(line, file=sys.stderr)
+
+
+def _run_cases(arguments: argparse.Namespace) -> int:
+    from cep.cli.cases import run_cases
+    from cep.cli.evaluation import evaluated, prepared
+
+    source = contextlib.nullcontext(sys.stdin.buffer) if arguments.cases == "-" else _opened(arguments.cases)
+    total = 0
+    with source as lines, _output(arguments.output) as out:
+        for result in run_cases(lines, prepared(arguments.engine), evaluated(arguments.engine)):
+            out.write(
+                json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+            )
+            out.write(b"\n")
+            total += 1
+    if not total:
+        print("error: there is no case", file=sys.stderr)
+    return OK if total else FINDINGS
+
+
+def _opened(name: str) -> IO[bytes]:
+    if not Path(name).is_file():
+        raise UsageError(f"there is no file `{name}`")
+    return Path(name).open("rb")

@@ -1,0 +1,90 @@
+"""Packs as a command line names them: every path is a pack, a folder may hold several.
+
+A folder whose files name several packs in their headers is taken apart by those names, so that a job's
+folder of packs can be checked and tested as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cep.cli.failure import UsageError
+from rules.diagnostics import Diagnostic, has_errors
+from rules.packs import SUFFIX, load
+from rules.typed import Pack
+
+_HEADER = re.compile(r"(?:\s+|#[^\n]*)*pack\s+(`[^`\n]+`|\w+)")
+_RULE = re.compile(r"^[ \t]*rule\s+[`\w]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A pack with everything that is to be said of it; None with errors. `rules` counts those written."""
+
+    pack: Pack | None
+    diagnostics: tuple[Diagnostic, ...]
+    rules: int
+
+
+def load_all(paths: Sequence[Path]) -> list[Checked]:
+    """The packs of the paths, in order, with what the engine cannot run yet among the diagnostics.
+
+    Raises UsageError for a path that does not exist.
+    """
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"there is no file or folder `{path}`")
+    return [_checked(part) for path in paths for part in _packs_in(path)]
+
+
+def load_one(path: Path) -> Checked:
+    """The one pack of a path. Raises UsageError if there is no such path or it holds several packs."""
+    found = load_all([path])
+    if len(found) > 1:
+        names = ", ".join(f"`{one.pack.name}`" for one in found if one.pack is not None)
+        raise UsageError(f"`{path}` holds {len(found)} packs: {names}", "name the files of one of them")
+    return found[0]
+
+
+def runnable(checked: Checked) -> Pack | None:
+    """The pack if it can be run."""
+    return None if has_errors(checked.diagnostics) else checked.pack
+
+
+def _packs_in(path: Path) -> list[list[Path]]:
+    """The files of each pack; a folder in which there is nothing to take apart stays whole."""
+    if not path.is_dir():
+        return [[path]]
+    groups: dict[str, list[Path]] = {}
+    try:
+        for file in sorted(path.rglob(f"*{SUFFIX}")):
+            header = _HEADER.match(file.read_text(encoding="utf-8", errors="replace"))
+            groups.setdefault(header[1].strip("`") if header else "", []).append(file)
+    except OSError:
+        return [[path]]  # loading will say which file cannot be read
+    return list(groups.values()) if len(groups) > 1 else [[path]]
+
+
+def _checked(paths: Sequence[Path]) -> Checked:
+    loaded = load(paths)
+    if loaded.pack is None:
+        return Checked(None, loaded.diagnostics, _written(paths))
+    from cep.plan import unsupported
+
+    return Checked(loaded.pack, (*loaded.diagnostics, *unsupported(loaded.pack)), len(loaded.pack.rules))
+
+
+def _written(paths: Sequence[Path]) -> int:
+    """How many rules a pack has that cannot be read as a whole."""
+    files = [f for path in paths for f in (path.rglob(f"*{SUFFIX}") if path.is_dir() else [path])]
+    return sum(len(_RULE.findall(_text(file))) for file in files)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,181 @@
+"""Files through an engine, in blocks: read in step by event time, suppressed and put in order on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from alerts.alert import Alert, Raised
+from alerts.suppress import Memory, in_order, withhold
+from cep.cli.engines import Engine
+from cep.cli.output import counted
+from cep.decode import DeadLetter, Decoded, decoder
+from cep.events import MAX_TIME, MIN_TIME, TIME
+from cep.feeds import read, splits
+from rules.typed import Match, On, Pack
+
+_TOLD = 5
+"""Rejected events of which the reason is told."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of the events. `events` counts those that could be read, `first` are rejected ones."""
+
+    events: int = 0
+    alerts: int = 0
+    withheld: int = 0
+    rejected: int = 0
+    first: list[DeadLetter] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def reject(self, letters: Sequence[DeadLetter]) -> None:
+        """Count what is no event."""
+        self.rejected += len(letters)
+        self.first.extend(letters[: max(0, _TOLD - len(self.first))])
+
+    def count(self, counts: Mapping[tuple[str, ...], int]) -> None:
+        """Keep what an engine counted, by outcome over all streams and rules."""
+        for (*_, outcome), number in counts.items():
+            self.counts[outcome] += number
+
+    def lines(self) -> list[str]:
+        """For people."""
+        rest = [f"{self.rejected:,} rejected", f"{self.counts['late']:,} late"]
+        rest.append(counted(self.counts["duplicate"], "duplicate"))
+        for outcome, words in _OTHERS.items():
+            if self.counts[outcome]:
+                rest.append(f"{self.counts[outcome]:,} {words}")
+        head = f"{counted(self.events, 'event')}, {counted(self.alerts, 'alert')}, {self.withheld:,} withheld"
+        lines = [f"{head}; {', '.join(rest)}"]
+        lines += [f"rejected: {letter.file}:{letter.offset}: {letter.reason}" for letter in self.first]
+        if self.rejected > len(self.first):
+            lines.append(f"rejected: {self.rejected - len(self.first):,} more")
+        return lines
+
+    def as_dict(self) -> dict[str, object]:
+        """For programs."""
+        return {
+            "events": self.events,
+            "alerts": self.alerts,
+            "withheld": self.withheld,
+            "rejected": self.rejected,
+            **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
+            "reasons": [
+                {"stream": one.feed, "file": one.file, "offset": one.offset, "reason": one.reason}
+                for one in self.first
+            ],
+        }
+
+
+_OTHERS = {
+    "id_conflict": "with the id of another event",
+    "null_key": "with a null key",
+    "limit": "runs dropped over the limit",
+}
+
+
+@dataclass(slots=True)
+class _Source:
+    """The files of a stream, as one partition; `reached` is its own watermark."""
+
+    stream: str
+    blocks: Iterator[Decoded]
+    lateness: int
+    moves: bool
+    reached: int = MIN_TIME
+    ended: bool = False
+
+
+def replay(
+    pack: Pack,
+    engine: Engine,
+    files: Mapping[str, Sequence[str]],
+    watermark: int | None,
+    drain: bool,
+    report: Report,
+) -> Iterator[Alert]:
+    """The alerts of a pack over the files of its streams, in the documented order, suppression applied.
+
+    At the end the watermark stands at `watermark`, or with `drain` at the end of time, or where the data
+    leave it: at the least of the streams that some rule reads and that have files. `report` is filled.
+    """
+    used = _read_by_rules(pack)
+    sources = [
+        _Source(name, _blocks(pack, name, of), pack.stream(name).lateness, name in used)
+        for name, of in files.items()
+    ]
+    out = _InOrder(report)
+    now = MIN_TIME
+    while (source := _lagging(sources)) is not None:
+        decoded = next(source.blocks, None)
+        if decoded is None:
+            source.ended = True
+            continue
+        report.reject(decoded.dead)
+        table = decoded.events.table
+        if not table.num_rows:
+            continue
+        report.events += table.num_rows
+        source.reached = max(source.reached, pc.max(table.column(TIME)).as_py() - source.lateness)
+        now = max(now, min((s.reached for s in sources if s.moves), default=MIN_TIME))
+        if watermark is not None:
+            now = min(now, watermark)
+        yield from out.take(engine.feed([decoded.events], now), now)
+    end = MAX_TIME if drain else now if watermark is None else watermark
+    yield from out.take(engine.feed([], end), end)
+    yield from out.take(engine.finish(), end)
+    yield from out.rest()
+    report.count(engine.counts)
+
+
+def _lagging(sources: Sequence[_Source]) -> _Source | None:
+    """The stream to read on: the one whose watermark is least, so that no other runs ahead of it."""
+    return min((s for s in sources if not s.ended), key=lambda s: s.reached, default=None)
+
+
+def _blocks(pack: Pack, stream: str, files: Sequence[str]) -> Iterator[Decoded]:
+    using = decoder(pack.stream(stream))
+    for file in files:
+        for split in splits(file, Path(file).stat().st_size):
+            yield from read(split, using)
+
+
+def _read_by_rules(pack: Pack) -> set[str]:
+    used: set[str] = set()
+    for rule in pack.rules:
+        match rule.body:
+            case On(stream):
+                used.add(stream)
+            case Match(streams=streams):
+                used.update(streams)
+    return used
+
+
+@dataclass(slots=True)
+class _InOrder:
+    """Alerts of several batches in one order; those of the last instant wait for others of that instant."""
+
+    report: Report
+    memory: Memory = field(default_factory=Memory)
+    waiting: list[Raised] = field(default_factory=list)
+
+    def take(self, raised: Sequence[Raised], watermark: int) -> Iterator[Alert]:
+        """What a batch raised; gives all that no later batch can come before."""
+        together = in_order([*self.waiting, *raised]) if self.waiting else list(raised)
+        self.waiting = [one for one in together if one.time >= watermark]
+        yield from self._suppressed([one for one in together if one.time < watermark])
+
+    def rest(self) -> Iterator[Alert]:
+        """What waits, at the end."""
+        yield from self._suppressed(self.waiting)
+
+    def _suppressed(self, raised: Sequence[Raised]) -> Iterator[Alert]:
+        kept, withheld, self.memory = withhold(raised, self.memory)
+        self.report.alerts += len(kept)
+        self.report.withheld += len(withheld)
+        yield from (one.alert for one in kept)
