@@ -10,9 +10,12 @@ from typing import Any
 
 from alerts.identity import canonical
 from alerts.notation import json_value
+from alerts.suppress import in_order
 from cep.cli.cases import Case, read_case
 from cep.cli.rows import line_events
+from cep.evaluate import Session
 from cep.events import ID, MAX_TIME, MIN_TIME, OFFSET, TIME, Events
+from cep.plan import compile_plan
 from cep.reference import Decided, decided
 from rules.instants import parse_instant
 from rules.packs import load_texts
@@ -68,6 +71,18 @@ def by_reference(given: Given) -> list[dict[str, Any]]:
     arrivals = [(stream, id_, row) for _, stream, id_, row in sorted(placed, key=lambda item: item[0])]
     alerts = decided(pack, arrivals, watermark_of(events, given.case))
     return [shown(pack, alert) for alert in alerts]
+
+
+def by_engine(given: Given) -> list[dict[str, Any]]:
+    """What the running engine answers. Raises DiagnosticsError where it refuses the rules."""
+    pack = given.pack()
+    session = Session(compile_plan([pack]), one_partition=True)
+    events = events_of(pack, given.case)
+    until = watermark_of(events, given.case)
+    raised = session.feed(events, min(until, MAX_TIME - 1))
+    if given.case.drain:
+        raised = in_order([*raised, *session.drain()])
+    return [one.alert.as_dict() for one in raised]
 
 
 def _rows(events: Events) -> list[dict[str, Any]]:
