@@ -12,11 +12,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
+from alerts.ledger import Ledger
 from alerts.signing import ID, TIMESTAMP, TOLERANCE, SignatureError, secret_key, verify
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ class AlertReceiver:
 
     It answers 204 to an alert, also to one that it had before; 401 without a valid signature or with a
     timestamp more than `tolerance` seconds away, 400 for what is no alert, 413 beyond `most_bytes`, 405
-    for another method; each with the reason as text. `counts` counts: accepted, repeated, and refusals
-    by status.
+    for another method, 507 if the file cannot take it; each with the reason as text. `counts` counts:
+    accepted, repeated, and refusals by status.
 
-    Without secrets nothing is verified. `file` gets a JSON line {"id", "timestamp", "body"} for every
-    accepted alert, handed to the operating system before the answer; ids found in it are remembered.
+    Without secrets nothing is verified. `file` gets a line for every accepted alert before the answer,
+    and the ids that it holds are remembered (see Ledger).
     `accepted` is called once for every new alert, in the order of `received`. Use as a context manager,
     or call start and stop.
     """
@@ -78,7 +78,7 @@ class AlertReceiver:
         self._most_bytes = most_bytes
         self._keep = keep
         self._ids: set[str] = set()
-        self._file: TextIO | None = None
+        self._ledger: Ledger | None = None
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
         self.received: list[Received] = []
@@ -97,8 +97,14 @@ class AlertReceiver:
         from starlette.applications import Starlette
         from starlette.routing import Route
 
-        self._open_file()
         listener = self._listen()
+        if self._path is not None:
+            try:
+                self._ledger = Ledger(self._path)
+            except OSError as error:
+                listener.close()
+                raise ReceiveError(f"the file {self._path} cannot be used: {error.strerror}") from error
+            self._ids = self._ledger.ids
         application = Starlette(routes=[Route("/{path:path}", self._answer, methods=["POST"])])
         config = uvicorn.Config(application, log_config=None, access_log=False, lifespan="off")
         self._server = uvicorn.Server(config)
@@ -117,8 +123,8 @@ class AlertReceiver:
         if self._server is not None and self._thread is not None:
             self._server.should_exit = True
             self._thread.join(_STARTING)
-        if self._file is not None:
-            self._file.close()
+        if self._ledger is not None:
+            self._ledger.close()
 
     def wait(self) -> None:
         """Returns when the server has ended."""
@@ -131,25 +137,6 @@ class AlertReceiver:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    def _open_file(self) -> None:
-        if self._path is None:
-            return
-        try:
-            torn = False
-            if self._path.exists():
-                content = self._path.read_text(encoding="utf-8", errors="replace")
-                torn = bool(content) and not content.endswith("\n")
-                for line in content.splitlines():
-                    with suppress(
-                        ValueError, KeyError, TypeError
-                    ):  # a line torn by a crash was never answered
-                        self._ids.add(json.loads(line)["id"])
-            self._file = self._path.open("a", encoding="utf-8")
-            if torn:
-                self._file.write("\n")
-        except OSError as error:
-            raise ReceiveError(f"the file {self._path} cannot be used: {error.strerror}") from error
 
     def _listen(self) -> socket.socket:
         host, port = self._address
@@ -204,8 +191,8 @@ class AlertReceiver:
         if not id_:
             return 400, f"the header {ID} is missing"
         try:
-            alert = json.loads(body)["data"]
-        except (ValueError, KeyError, TypeError):
+            alert = json.loads(body.decode())["data"]
+        except (ValueError, KeyError, TypeError, RecursionError):
             return 400, "the body is no CloudEvent with data"
         if not isinstance(alert, dict):
             return 400, "the data of the CloudEvent is no alert"
@@ -215,11 +202,9 @@ class AlertReceiver:
         if message.id in self._ids:
             self.counts["repeated"] += 1
             return 204, ""
-        if self._file is not None:
-            line = {"id": message.id, "timestamp": message.timestamp, "body": message.body.decode()}
+        if self._ledger is not None:
             try:
-                self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-                self._file.flush()
+                self._ledger.append(message.id, message.timestamp, message.body)
             except OSError as error:
                 return 507, f"the alert cannot be kept: {error.strerror}"
         self._ids.add(message.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import resource
 import socket
 import time
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ SECRET = "whsec_" + "A" * 32
 OTHER = "whsec_" + "B" * 32
 ALERT = raised(1).alert
 BODY = cloud_event(ALERT.to_json())
+UTF_16 = '{"data": {}}'.encode("utf-16")
+DEEP = b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
 @pytest.fixture
@@ -83,6 +86,8 @@ def test_an_id_counts_once(receiver: AlertReceiver) -> None:
         ({"body": b"[1]"}, b"[1]", 400, "the body is no CloudEvent with data"),
         ({"body": b'{"data": 5}'}, b'{"data": 5}', 400, "the data of the CloudEvent is no alert"),
         ({"body": b"\xff\xfe"}, b"\xff\xfe", 400, "the body is no CloudEvent with data"),
+        ({"body": UTF_16}, UTF_16, 400, "the body is no CloudEvent with data"),
+        ({"body": DEEP}, DEEP, 400, "the body is no CloudEvent with data"),
     ],
 )
 def test_a_refusal_gives_its_reason(
@@ -182,20 +187,23 @@ def test_a_file_that_cannot_be_used_is_told(tmp_path: Path) -> None:
         AlertReceiver([SECRET], file=tmp_path / "no" / "folder.jsonl").start()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_an_alert_that_cannot_be_kept_is_not_accepted() -> None:
-    class Full(AlertReceiver):
-        def _open_file(self) -> None:
-            self._file = Path("/dev/full").open("w")  # noqa: SIM115
-
-        def stop(self) -> None:
-            self._file = None
-            super().stop()
-
-    with Full([SECRET]) as receiver:
-        status, reason = post(receiver, signed())
-        assert (status, reason) == (507, "the alert cannot be kept: No space left on device")
-        assert post(receiver, signed())[0] == 507, "it was not remembered as accepted"
+def test_an_alert_that_cannot_be_kept_is_not_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "received.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with AlertReceiver([SECRET], file=file) as receiver:
+        assert post(receiver, signed(id_="m1"))[0] == 204
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 40, before[1]))
+        try:
+            full = [post(receiver, signed(id_="m2")) for _ in range(2)]
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert full == [(507, "the alert cannot be kept: File too large")] * 2
+        assert post(receiver, signed(id_="m2"))[0] == 204
+        assert receiver.counts == {"accepted": 2, "507": 2}
+    with AlertReceiver([SECRET], file=file) as receiver:
+        for id_ in ("m1", "m2"):
+            assert post(receiver, signed(id_=id_))[0] == 204
+        assert receiver.counts == {"repeated": 2}
 
 
 def test_a_client_that_goes_away_harms_nobody(receiver: AlertReceiver) -> None:
