@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,9 @@ from alerts.notation import json_value, plain, timestamp
 from cep.plan import RulePlan
 from cep.scalar import Evaluator, aggregate_of, compiled
 from rules.typed import Aggregate, Match, Path, PrevRef, Rule, StepRef, TextMatch
+from rules.types import Scalar, Type
+
+Writer = Callable[[object], object]
 
 
 @dataclass(slots=True)
@@ -44,7 +47,8 @@ class Renderer:
     plan: RulePlan
     names: tuple[str, ...] = ()
     steps: dict[str, int] = field(default_factory=dict)
-    emit: tuple[tuple[str, Evaluator, object], ...] = ()
+    emit: tuple[tuple[str, Evaluator, Writer], ...] = ()
+    labels: tuple[tuple[str, Writer], ...] = ()
 
     def __post_init__(self) -> None:
         rule = self.plan.rule
@@ -54,22 +58,32 @@ class Renderer:
         else:
             self.names = (rule.body.stream,)
         self.steps = {name: number for number, name in enumerate(self.names)}
-        self.emit = tuple((item.name, compiled(item.value), item.value.type) for item in rule.emit)
+        self.emit = tuple((item.name, compiled(item.value), _writer(item.value.type)) for item in rule.emit)
+        if rule.by is not None:
+            types = zip(rule.by.names, rule.by.types, strict=True)
+            self.labels = tuple((name, _writer(type_)) for name, type_ in types)
 
     def raised(self, decision: Decision) -> Raised:
         """The alert of a decision, before suppression."""
         rule = self.plan.rule
-        by = rule.by
-        labels = by.names if by is not None else ()
-        types = by.types if by is not None else ()
-        key = {n: json_value(v, t) for n, v, t in zip(labels, decision.key, types, strict=True)}
-        scope = _Scope(self.steps, decision, dict(zip(labels, decision.key, strict=True)))
-        emit = {name: json_value(evaluator(scope), type_) for name, evaluator, type_ in self.emit}
+        key = {name: write(value) for (name, write), value in zip(self.labels, decision.key, strict=True)}
+        scope = _Scope(self.steps, decision, dict(zip(key, decision.key, strict=True)))
+        emit = {name: write(evaluator(scope)) for name, evaluator, write in self.emit}
         events = [(self.names[n], [taken.id for taken in decision.steps[n]]) for n in sorted(decision.steps)]
         kind: Kind = "match" if isinstance(rule.body, Match) else "event"
         return written(
             self.plan.pack, self.plan.revision, rule, kind, decision.time, key, emit, events, decision.order
         )
+
+
+def _writer(type_: Type) -> Writer:
+    """Writes values of a type as JSON values; most are as they are (doubles are never NaN)."""
+    if type_ in _AS_THEY_ARE:
+        return lambda value: value
+    return lambda value: json_value(value, type_)
+
+
+_AS_THEY_ARE = (Scalar.STRING, Scalar.TEXT, Scalar.LONG, Scalar.DOUBLE, Scalar.BOOLEAN)
 
 
 def written(
