@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from alerts.outbox.errors import CANNOT_OPEN, OutboxError, failure
+from alerts.codes import CANNOT_OPEN
+from alerts.outbox.errors import OutboxError, failure
 
 WRITES = "outbox_writes"
 """The execution option of a connection whose next transaction writes."""

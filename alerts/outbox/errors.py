@@ -11,15 +11,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import exc
 
-LOCKED = "CEP0801"
-FULL = "CEP0802"
-READ_ONLY = "CEP0803"
-CORRUPT = "CEP0804"
-CANNOT_OPEN = "CEP0805"
-WRONG_VERSION = "CEP0806"
-OTHER_BATCH = "CEP0807"
-FORGOTTEN_BATCH = "CEP0808"
-DATABASE = "CEP0809"
+from alerts.codes import CANNOT_OPEN, CORRUPT, DATABASE, FULL, LOCKED, READ_ONLY
 
 _SENTENCES = {
     LOCKED: (

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, delete, func, insert, literal, select
 
 from alerts.alert import Alert, Raised
+from alerts.codes import FORGOTTEN_BATCH, OTHER_BATCH
 from alerts.outbox import memory
-from alerts.outbox.errors import FORGOTTEN_BATCH, OTHER_BATCH, OutboxError
+from alerts.outbox.errors import OutboxError
 from alerts.outbox.schema import alerts, batches, deliveries
 from alerts.routing import Route
 from alerts.suppress import Slot, in_order, slot, withhold

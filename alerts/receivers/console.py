@@ -38,5 +38,5 @@ class ConsoleReceiver:
 def text_line(alert: dict[str, object]) -> str:
     """`2018-07-11T10:05:00Z high     card_testing 3 probes on c1`, and how many were withheld before."""
     suppressed = f" (+{alert['suppressed']} withheld)" if alert["suppressed"] else ""
-    line = f"{alert['time']} {alert['severity']:<8} {alert['rule']} {alert['summary']}{suppressed}"
+    line = f"{alert['time']} {alert['severity']!s:<8} {alert['rule']} {alert['summary']}{suppressed}"
     return line.translate(_UNPRINTABLE)

@@ -1,0 +1,30 @@
+"""The codes of what can be wrong with an outbox, with their titles. A code never changes its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+LOCKED = "CEP0801"
+FULL = "CEP0802"
+READ_ONLY = "CEP0803"
+CORRUPT = "CEP0804"
+CANNOT_OPEN = "CEP0805"
+WRONG_VERSION = "CEP0806"
+OTHER_BATCH = "CEP0807"
+FORGOTTEN_BATCH = "CEP0808"
+DATABASE = "CEP0809"
+
+TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        LOCKED: "the outbox is locked by another process",
+        FULL: "there is no room left for the outbox",
+        READ_ONLY: "the outbox cannot be written",
+        CORRUPT: "the outbox is damaged or is no database",
+        CANNOT_OPEN: "the outbox cannot be opened",
+        WRONG_VERSION: "no outbox, or one of another version",
+        OTHER_BATCH: "the outbox belongs to another run of the job",
+        FORGOTTEN_BATCH: "the outbox is far ahead of the state folder",
+        DATABASE: "the database of the outbox failed",
+    }
+)
