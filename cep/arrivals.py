@@ -1,4 +1,4 @@
-"""The events of one space that a shard looks at in a batch: what waited and what came, once each, in order."""
+"""The events of a space that a shard looks at in a batch: waiting ones and new ones, each once, in order."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def single(column: pa.ChunkedArray) -> pa.Array:
 
 
 def parts_of(
-    plan: Plan, space: Space, judged: Judged, old: SpaceState | None, segments: Sequence[Segment], batch: int
+    plan: Plan, judged: Judged, old: SpaceState | None, segments: Sequence[Segment], batch: int
 ) -> list[Part]:
     """What waited and what came in this batch; one part per stream and plan, in feed order."""
     tables: dict[tuple[str, str], list[pa.Table]] = {}
@@ -143,7 +143,8 @@ def _places(plan: Plan, parts: list[Part], one_partition: bool) -> Ints:
         ranks = np.array([rank[name] for name in column.dictionary.to_pylist()], np.int64)
         origins.append(ranks[column.indices.to_numpy(zero_copy_only=False)])
     feeds = np.repeat([plan.feed(p.stream) for p in parts], [len(p.table) for p in parts])
-    return (batches * len(plan.streams) + feeds) * max(1, len(names)) + np.concatenate(origins)
+    places: Ints = (batches * len(plan.streams) + feeds) * max(1, len(names)) + np.concatenate(origins)
+    return places
 
 
 def without_duplicates(

@@ -45,7 +45,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """States by number: 0 the start, 1 to n after a step, beyond those the ones whose absence was prevented."""
+    """States by number: 0 the start, 1 to n after a step, beyond those the ones after a prevented absence."""
 
     steps: tuple[Step, ...]
     absent: Absent | None
@@ -62,7 +62,10 @@ class Automaton:
 
 
 def automaton(match: Match) -> Automaton:
-    """The automaton of a sequence of steps with an absence at its end or none (`cep.unsupported` guards that)."""
+    """The automaton of a sequence of steps, with an absence at its end or none.
+
+    `cep.unsupported` keeps everything else away.
+    """
     steps: list[tuple[Sign, Step]] = []
     absent: Absent | None = None
     for sign, element in match.pattern.elements:

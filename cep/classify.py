@@ -1,4 +1,4 @@
-"""Before the shuffle: late events set aside, every distinct condition judged by column, events sent to shards.
+"""Before the shuffle: late events set aside, each distinct condition judged by column, events sent to shards.
 
 An event that no rule wants ends here. The others go, with the columns that some rule still needs, as one
 payload to the shard of their key, once per key space. Counters have names of up to three parts, e.g.

@@ -1,4 +1,4 @@
-"""`+ - * / %` and minus over Arrow columns of numbers, times and durations, with what does not fit made null."""
+"""`+ - * / %` and minus over Arrow columns of numbers, times and durations; what does not fit is null."""
 
 from __future__ import annotations
 

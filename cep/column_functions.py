@@ -30,7 +30,7 @@ def call(
     return _FUNCTIONS[function](arguments, constants, type_)
 
 
-def _abs(arguments: Sequence[pa.Array], _: Sequence[object], type_: Type) -> Result:
+def _abs(arguments: Sequence[pa.Array], _: Sequence[object], __: Type) -> Result:
     a, null = values(arguments[0]), nulls(arguments[0])
     with np.errstate(all="ignore"):
         over = (np.abs(a) < 0) & ~null
@@ -68,7 +68,7 @@ def _length(arguments: Sequence[pa.Array], _: Sequence[object], __: Type) -> Res
 
 
 def _case(function: Callable[[pa.Array], pa.Array]) -> Callable[..., Result]:
-    return lambda arguments, constants, type_: (function(arguments[0]), 0)
+    return lambda arguments, *_: (function(arguments[0]), 0)
 
 
 def _clock(part: Callable[[Any], Any], of_utc: Callable[[Any], Any]) -> Callable[..., Result | None]:

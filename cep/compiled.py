@@ -24,7 +24,7 @@ _SIGNATURES = {
         _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS,
     ),
     "collect": numba.void(*[_INTS] * 12),
-    "replay": numba.void(_INTS, _INTS, _INTS, _INTS, _INTS, _BYTES, _INTS, _INTS, numba.float64[::1], _INTS, _INTS),
+    "replay": numba.void(*[_INTS] * 5, _BYTES, _INTS, _INTS, numba.float64[::1], _INTS, _INTS),
     "lengths": numba.void(_INTS, _INTS, _INTS),
     "unroll": numba.void(*[_INTS] * 6),
 }  # fmt: skip

@@ -18,7 +18,7 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(slots=True)
 class History:
-    """The last events of every key for one rule: key number, time, and per column of the rule value and null."""
+    """The last events of every key for one rule: key number, time, and values and nulls per column."""
 
     keys: Ints
     times: Ints
@@ -141,7 +141,7 @@ def look_back(
         else np.zeros(0, bool)
     )
     if within is not None:
-        # The watermark is at least as late as these times, so their difference only overflows at the end of time.
+        # The watermark is no earlier than these times; unsigned, their difference cannot overflow.
         age = np.uint64(watermark & (2**64 - 1)) - together.times.view(np.uint64)
         kept &= age <= np.uint64(within)
     return together.chosen(kept)

@@ -1,4 +1,4 @@
-"""What the kernel sees of a shard's events for one rule: truths by place, values by column, all in key order."""
+"""What the kernel sees of a shard's events for one rule: truths by place, values by column, in key order."""
 
 from __future__ import annotations
 

@@ -21,6 +21,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
 
 # Programs: (operation, a, b, dst) over slots.
 (
@@ -83,14 +88,14 @@ FIRSTS = 1 << 20
 EARTH_RADIUS_KM = 6371.0088
 
 
-def later(time, duration):
+def later(time: int, duration: int) -> int:
     """Time plus duration, at most the end of time."""
     if time > END_OF_TIME - duration:
         return END_OF_TIME
     return time + duration
 
 
-def rounded(value):
+def rounded(value: float) -> float:
     """A double to a whole one, halves away from zero."""
     below = float(math.floor(abs(value)))
     if abs(value) - below >= 0.5:
@@ -98,7 +103,7 @@ def rounded(value):
     return math.copysign(below, value)
 
 
-def distance(latitude, longitude, latitude2, longitude2):
+def distance(latitude: float, longitude: float, latitude2: float, longitude2: float) -> float:
     """Great-circle kilometres, as cep.functions."""
     a = math.radians(latitude)
     b = math.radians(latitude2)
@@ -108,7 +113,7 @@ def distance(latitude, longitude, latitude2, longitude2):
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, chord)))
 
 
-def product_overflows(x, y):
+def product_overflows(x: int, y: int) -> bool:
     """Whether the product of two longs is none."""
     if x == 0 or y == 0:
         return False
@@ -121,12 +126,12 @@ def product_overflows(x, y):
     return (x < 0) == (y < 0) or GREATEST % abs(y) != abs(y) - 1 or abs(x) != most + 1
 
 
-def is_null(threads, row, register):
+def is_null(threads: Ints, row: int, register: int) -> int:
     """Whether a register of a thread is null."""
-    return (threads[row + T_NULLS + register // NULL_BITS] >> (register % NULL_BITS)) & 1
+    return int((threads[row + T_NULLS + register // NULL_BITS] >> (register % NULL_BITS)) & 1)
 
 
-def set_null(threads, row, register, null):
+def set_null(threads: Ints, row: int, register: int, null: int) -> None:
     """Mark a register as null or known."""
     word = row + T_NULLS + register // NULL_BITS
     bit = np.int64(1) << np.int64(register % NULL_BITS)
@@ -137,8 +142,9 @@ def set_null(threads, row, register, null):
 
 
 def holds(
-    tables, at, length, i, row, constants, columns, nulls, ranks, threads, slots, floats, unknown, cursor
-):
+    tables: Ints, at: int, length: int, i: int, row: int, constants: Ints, columns: Ints, nulls: Bytes, ranks:
+    Ints, threads: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
+) -> bool:  # fmt: skip
     """Whether a program is true for the event i and the registers of a thread; no program is true."""
     if length == 0:
         return True
@@ -165,7 +171,7 @@ def holds(
         elif operation == COPY:
             slots[dst] = slots[a]
             unknown[dst] = unknown[a]
-        elif operation == AND or operation == OR:
+        elif operation in (AND, OR):
             decisive = 0 if operation == AND else 1
             if (unknown[a] == 0 and slots[a] == decisive) or (unknown[b] == 0 and slots[b] == decisive):
                 slots[dst] = decisive
@@ -192,9 +198,8 @@ def holds(
             if unknown[dst] == 0:
                 floats[dst] = distance(floats[a], floats[a + 1], floats[a + 2], floats[a + 3])
         else:
-            two = not (
-                operation == NOT or operation == TO_FLOAT or operation == TO_WHOLE or operation == NEGATE_I
-                or operation == ABS_I or operation == NEGATE_F or operation == ABS_F or operation == ROUND
+            two = operation not in (
+                NOT, TO_FLOAT, TO_WHOLE, NEGATE_I, ABS_I, NEGATE_F, ABS_F, ROUND,
             )  # fmt: skip
             if unknown[a] or (two and unknown[b]):
                 slots[dst] = 0
@@ -206,10 +211,10 @@ def holds(
                     if unknown[dst] == 2:
                         cursor[C_OVERFLOWS] += 1
                         unknown[dst] = 1
-    return unknown[dst] == 0 and slots[dst] == 1
+    return bool(unknown[dst] == 0 and slots[dst] == 1)
 
 
-def strict(operation, a, b, dst, slots, floats, ranks):
+def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats, ranks: Ints) -> int:
     """An operation on known values: 0, or 1 if its result is null, 2 if it has none for want of room."""
     if operation == EQUAL_I:
         slots[dst] = 1 if slots[a] == slots[b] else 0
@@ -265,7 +270,7 @@ def strict(operation, a, b, dst, slots, floats, ranks):
                 if rest != 0 and (rest < 0) != (x < 0):
                     rest -= y
                 slots[dst] = rest
-        elif x == LEAST and (operation == NEGATE_I or operation == ABS_I):
+        elif x == LEAST and operation in (NEGATE_I, ABS_I):
             return 2
         elif operation == NEGATE_I or x < 0:
             slots[dst] = -x
@@ -301,8 +306,11 @@ def strict(operation, a, b, dst, slots, floats, ranks):
     return 0
 
 
-def take(tables, at, length, i, row, columns, nulls, ranks, threads, bits, reals, cursor):
-    """Update a thread's registers by the event i. `bits` and `reals` are one scratch value, read both ways."""
+def take(
+    tables: Ints, at: int, length: int, i: int, row: int, columns: Ints, nulls: Bytes, ranks: Ints, threads:
+    Ints, bits: Ints, reals: Floats, cursor: Ints,
+) -> None:  # fmt: skip
+    """Update a thread's registers by the event i. `bits` and `reals` are one scratch pair, read both ways."""
     registers = row + T_NULLS + tables[H_NULL_WORDS]
     n = cursor[C_EVENTS]
     for k in range(at, at + length * INSTRUCTION, INSTRUCTION):
@@ -379,23 +387,23 @@ def take(tables, at, length, i, row, columns, nulls, ranks, threads, bits, reals
                 threads[registers + register] = value
 
 
-def free_thread(threads, row, cursor):
+def free_thread(threads: Ints, row: int, cursor: Ints) -> None:
     """Give a thread's row back."""
     threads[row + T_NEXT] = cursor[C_THREAD]
     cursor[C_THREAD] = row
     cursor[C_THREADS] += 1
 
 
-def new_thread(threads, cursor):
+def new_thread(threads: Ints, cursor: Ints) -> int:
     """A free row. The caller has made sure that there is one."""
     row = cursor[C_THREAD]
     cursor[C_THREAD] = threads[row + T_NEXT]
     cursor[C_THREADS] -= 1
     threads[row + T_NEXT] = NONE
-    return row
+    return int(row)
 
 
-def free_run(lists, runs, threads, at, before, run, cursor):
+def free_run(lists: Ints, runs: Ints, threads: Ints, at: int, before: int, run: int, cursor: Ints) -> None:
     """Take a run and its threads out of its list; `before` is the run before it, or none."""
     after = runs[run + R_NEXT]
     if before >= 0:
@@ -416,7 +424,10 @@ def free_run(lists, runs, threads, at, before, run, cursor):
     cursor[C_RUNS] += 1
 
 
-def raised(tables, lists, runs, threads, nodes, matches, at, run, time, by_event, cursor):
+def raised(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, run: int, time:
+    int, by_event: int, cursor: Ints,
+) -> int:  # fmt: skip
     """Record the match of a run's first thread. Returns the sequence number before which begun runs end."""
     row = runs[run + R_THREAD]
     start = runs[run + R_START]
@@ -429,11 +440,11 @@ def raised(tables, lists, runs, threads, nodes, matches, at, run, time, by_event
     cursor[C_MATCHES] = match + MATCH
     skip = tables[H_SKIP]
     if skip == SKIP_PAST_LAST:
-        return threads[row + T_SEQUENCE] + 1
+        return int(threads[row + T_SEQUENCE] + 1)
     if skip == SKIP_TO_NEXT:
-        return start + 1
+        return int(start + 1)
     if skip == SKIP_NONE:
-        return start
+        return int(start)
     found = start
     node = threads[row + T_NODE]
     while node >= 0:
@@ -442,10 +453,13 @@ def raised(tables, lists, runs, threads, nodes, matches, at, run, time, by_event
             if skip == SKIP_TO_LAST:
                 break
         node = nodes[node + N_PREVIOUS]
-    return found if found > start else start + 1
+    return int(found if found > start else start + 1)
 
 
-def settle(tables, lists, runs, threads, nodes, matches, at, bound, cursor):
+def settle(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, bound: int,
+    cursor: Ints,
+) -> None:  # fmt: skip
     """Settle what is due in one list up to and including `bound`, in order of time, then of first events."""
     while lists[at + L_DEADLINE] <= bound:
         due = END_OF_TIME
@@ -507,21 +521,21 @@ def settle(tables, lists, runs, threads, nodes, matches, at, bound, cursor):
             lists[at + L_DEADLINE] = END_OF_TIME
 
 
-def reached(tables, state, row, threads):
+def reached(tables: Ints, state: int, row: int, threads: Ints) -> bool:
     """Whether a thread has made the rounds that must be made before its state may be left."""
     counter = tables[state + S_COUNTER]
     if counter < 0:
         return True
-    return threads[row + T_NULLS + tables[H_NULL_WORDS] + counter] >= tables[state + S_LEAST]
+    return bool(threads[row + T_NULLS + tables[H_NULL_WORDS] + counter] >= tables[state + S_LEAST])
 
 
-def timed(tables, state, row, threads):
+def timed(tables: Ints, state: int, row: int, threads: Ints) -> bool:
     """Whether a timed step is among what a thread waits for."""
     return tables[state + S_TIMER] != NO_TIMER and reached(tables, state, row, threads)
 
 
-def wait(tables, threads, row, began, cursor):
-    """Set when a thread is due. Returns 0 where nothing can come after, 1 where it goes on; + 2 if it may end."""
+def wait(tables: Ints, threads: Ints, row: int, began: int) -> int:
+    """Set when a thread is due. Returns 1 where it may go on, else 0; plus 2 where the pattern may end."""
     state = tables[H_STATES] + threads[row + T_STATE] * STATE
     registers = row + T_NULLS + tables[H_NULL_WORDS]
     goes_on = 0
@@ -545,8 +559,9 @@ def wait(tables, threads, row, began, cursor):
 
 
 def fork(
-    tables, edge, parent, i, t, began, columns, nulls, ranks, threads, nodes, bits, reals, cursor,
-):  # fmt: skip
+    tables: Ints, edge: int, parent: int, i: int, t: int, began: int, columns: Ints, nulls: Bytes, ranks:
+    Ints, threads: Ints, nodes: Ints, bits: Ints, reals: Floats, cursor: Ints,
+) -> int:  # fmt: skip
     """A thread that took event i along an edge. Returns its row, which may have matched.
 
     Where the pattern may end but also go on, the row goes on and is followed by a row that matched.
@@ -566,10 +581,10 @@ def fork(
     threads[row + T_TIME] = t
     threads[row + T_SEQUENCE] = cursor[C_SEQUENCE] + i
     take(
-        tables, tables[edge + E_UPDATE], tables[edge + E_UPDATES], i, row, columns, nulls, ranks, threads, bits,
-        reals, cursor,
+        tables, tables[edge + E_UPDATE], tables[edge + E_UPDATES], i, row, columns, nulls, ranks, threads,
+        bits, reals, cursor,
     )  # fmt: skip
-    outcome = wait(tables, threads, row, began, cursor)
+    outcome = wait(tables, threads, row, began)
     if outcome == 2:
         threads[row + T_STATE] = MATCHED
     elif outcome == 3:
@@ -582,9 +597,10 @@ def fork(
 
 
 def begin(
-    tables, lists, runs, threads, nodes, at, i, t, constants, places, columns, nulls, ranks,
-    slots, floats, unknown, bits, reals, cursor,
-):  # fmt: skip
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, i: int, t: int, constants:
+    Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints,
+    bits: Ints, reals: Floats, cursor: Ints,
+) -> int:  # fmt: skip
     """Begin a run at event i if it fits a first step. Returns the run, or none."""
     n = cursor[C_EVENTS]
     state = tables[H_STATES]
@@ -593,8 +609,8 @@ def begin(
     made = 0
     for edge in range(tables[state + S_EDGE], tables[state + S_EDGE] + tables[state + S_EDGES] * EDGE, EDGE):
         if places[tables[edge + E_PLACE] * n + i] == 0 or not holds(
-            tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, blank, constants, columns, nulls, ranks,
-            threads, slots, floats, unknown, cursor,
+            tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, blank, constants, columns, nulls,
+            ranks, threads, slots, floats, unknown, cursor,
         ):  # fmt: skip
             continue
         row = fork(tables, edge, blank, i, t, t, columns, nulls, ranks, threads, nodes, bits, reals, cursor)
@@ -625,13 +641,14 @@ def begin(
     lists[at + L_LAST] = run
     lists[at + L_RUNS] += 1
     lists[at + L_THREADS] += made
-    return run
+    return int(run)
 
 
 def advance(
-    tables, lists, runs, threads, nodes, at, run, i, t, constants, places, columns, nulls, ranks,
-    slots, floats, unknown, bits, reals, cursor,
-):  # fmt: skip
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, run: int, i: int, t: int,
+    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
+    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints,
+) -> None:  # fmt: skip
     """Show event i to the threads of a run, most preferred first."""
     n = cursor[C_EVENTS]
     began = runs[run + R_TIME]
@@ -663,8 +680,8 @@ def advance(
                 if not inside or (is_strict and threads[row + T_SEQUENCE] != seen):
                     continue
                 if places[tables[edge + E_PLACE] * n + i] == 0 or not holds(
-                    tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, row, constants, columns, nulls,
-                    ranks, threads, slots, floats, unknown, cursor,
+                    tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, row, constants, columns,
+                    nulls, ranks, threads, slots, floats, unknown, cursor,
                 ):  # fmt: skip
                     if not is_strict:
                         keep = True
@@ -690,15 +707,15 @@ def advance(
             elif timed(tables, state, row, threads):
                 keep = True
                 if places[tables[state + S_GUARD] * n + i] == 1 and holds(
-                    tables, tables[state + S_PROGRAM], tables[state + S_LENGTH], i, row, constants, columns, nulls,
-                    ranks, threads, slots, floats, unknown, cursor,
+                    tables, tables[state + S_PROGRAM], tables[state + S_LENGTH], i, row, constants, columns,
+                    nulls, ranks, threads, slots, floats, unknown, cursor,
                 ):  # fmt: skip
                     # The absence is prevented; what else the thread waited for lives on, if it still can.
                     keep = False
                     if inside and tables[state + S_PREVENTED] >= 0:
-                        keep = may_still(tables, state, row, seen, registers, threads)
+                        keep = may_still(tables, state, row, registers, threads)
                         threads[row + T_STATE] = tables[state + S_PREVENTED]
-                        wait(tables, threads, row, began, cursor)
+                        wait(tables, threads, row, began)
                         if threads[row + T_DEADLINE] < lists[at + L_DEADLINE]:
                             lists[at + L_DEADLINE] = threads[row + T_DEADLINE]
         if keep:
@@ -720,7 +737,7 @@ def advance(
     lists[at + L_THREADS] += change
 
 
-def may_still(tables, state, row, seen, registers, threads):
+def may_still(tables: Ints, state: int, row: int, registers: int, threads: Ints) -> bool:
     """Whether a thread that event after event passed by still waits for one: on a relaxed edge."""
     for edge in range(tables[state + S_EDGE], tables[state + S_EDGE] + tables[state + S_EDGES] * EDGE, EDGE):
         counter = tables[edge + E_COUNTER]
@@ -735,7 +752,7 @@ def may_still(tables, state, row, seen, registers, threads):
     return False
 
 
-def least_deadline(lists, runs, threads, at, run):
+def least_deadline(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
     """Lower a list's least deadline to those of a run's threads."""
     row = runs[run + R_THREAD]
     while row >= 0:
@@ -745,9 +762,10 @@ def least_deadline(lists, runs, threads, at, run):
 
 
 def show(
-    tables, lists, runs, threads, nodes, matches, at, i, t, constants, places, columns, nulls, ranks,
-    slots, floats, unknown, bits, reals, cursor,
-):  # fmt: skip
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, i: int, t: int,
+    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
+    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints,
+) -> None:  # fmt: skip
     """Show event i to the runs of its key, earliest first; then it may begin one."""
     if lists[at + L_DEADLINE] <= t:
         settle(tables, lists, runs, threads, nodes, matches, at, t, cursor)
@@ -790,12 +808,12 @@ def show(
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 
-def crowded(tables, lists, nodes, matches, at, cursor):
+def crowded(tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints) -> bool:
     """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
     living = 1 if at < 0 else lists[at + L_THREADS] + 1
     need = living * tables[H_FORK]
     cursor[C_NEED] = need
-    return (
+    return bool(
         cursor[C_THREADS] < need
         or cursor[C_RUNS] < 1
         or cursor[C_LISTS] + LIST > len(lists)
@@ -805,9 +823,10 @@ def crowded(tables, lists, nodes, matches, at, cursor):
 
 
 def run(
-    tables, constants, wake, keys, times, places, columns, nulls, ranks,
-    list_of_key, lists, runs, threads, nodes, matches, slots, unknown, cursor,
-):  # fmt: skip
+    tables: Ints, constants: Ints, wake: Ints, keys: Ints, times: Ints, places: Bytes, columns: Ints, nulls:
+    Bytes, ranks: Ints, list_of_key: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints,
+    slots: Ints, unknown: Ints, cursor: Ints,
+) -> int:  # fmt: skip
     """Run one rule over a shard's events: first the events in `wake`, then what is due by the watermark.
 
     The events are in order of key, then of time; `keys` and `times` are theirs, `places`, `columns` and
@@ -847,8 +866,8 @@ def run(
             lists[at + L_THREADS] = 0
             lists[at + L_DEADLINE] = END_OF_TIME
         show(
-            tables, lists, runs, threads, nodes, matches, at, i, times[i], constants, places, columns, nulls, ranks,
-            slots, floats, unknown, bits, reals, cursor,
+            tables, lists, runs, threads, nodes, matches, at, i, times[i], constants, places, columns,
+            nulls, ranks, slots, floats, unknown, bits, reals, cursor,
         )  # fmt: skip
         cursor[C_POSITION] += 1
     while cursor[C_SETTLED] < cursor[C_LISTS]:
@@ -862,8 +881,9 @@ def run(
 
 
 def collect(
-    lists, runs, threads, nodes, list_rows, run_rows, thread_rows, run_counts, thread_counts, marks, counts, cursor,
-):  # fmt: skip
+    lists: Ints, runs: Ints, threads: Ints, nodes: Ints, list_rows: Ints, run_rows: Ints, thread_rows: Ints,
+    run_counts: Ints, thread_counts: Ints, marks: Ints, counts: Ints, cursor: Ints,
+) -> None:  # fmt: skip
     """Walk all live rows in order: their offsets, how many belong to each, and the nodes that they name."""
     listed = ran = threaded = 0
     for at in range(0, cursor[C_LISTS], LIST):
@@ -892,7 +912,10 @@ def collect(
     counts[2] = threaded
 
 
-def replay(tables, threads, nodes, updates, columns, nulls, ranks, bits, reals, cursor, path):
+def replay(
+    tables: Ints, threads: Ints, nodes: Ints, updates: Ints, columns: Ints, nulls: Bytes, ranks: Ints, bits:
+    Ints, reals: Floats, cursor: Ints, path: Ints,
+) -> None:  # fmt: skip
     """Work out the registers of all threads anew from the events that they took.
 
     `threads` are compact rows (without the link); `updates` gives each step's updates (place, number);
@@ -915,12 +938,12 @@ def replay(tables, threads, nodes, updates, columns, nulls, ranks, bits, reals, 
         for k in range(length - 1, -1, -1):
             step = nodes[path[k] + N_STEP]
             take(
-                tables, updates[2 * step], updates[2 * step + 1], nodes[path[k] + N_EVENT], row, columns, nulls,
-                ranks, threads, bits, reals, cursor,
+                tables, updates[2 * step], updates[2 * step + 1], nodes[path[k] + N_EVENT], row, columns,
+                nulls, ranks, threads, bits, reals, cursor,
             )  # fmt: skip
 
 
-def lengths(nodes, heads, found):
+def lengths(nodes: Ints, heads: Ints, found: Ints) -> None:
     """How many events each of the chains that end at `heads` holds."""
     for k in range(len(heads)):
         node = heads[k]
@@ -931,7 +954,7 @@ def lengths(nodes, heads, found):
         found[k] = count
 
 
-def unroll(nodes, heads, ends, steps, events, sequences):
+def unroll(nodes: Ints, heads: Ints, ends: Ints, steps: Ints, events: Ints, sequences: Ints) -> None:
     """Write the chains out, first event first; the k-th ends before place `ends[k]`."""
     for k in range(len(heads)):
         node = heads[k]

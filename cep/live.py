@@ -1,4 +1,4 @@
-"""What outlives a batch, or a revision: live runs renumbered, registers worked out anew, strings collected."""
+"""What outlives a batch, or a revision: runs renumbered, registers worked out anew, strings collected."""
 
 from __future__ import annotations
 

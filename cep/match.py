@@ -104,7 +104,7 @@ def _of_space(
     compiled: bool | None,
 ) -> tuple[list[Raised], SpaceState, dict[str, int]]:
     judged: Judged = {rule.identity: (rule.places, rule.columns) for rule in space.rules}
-    parts = parts_of(plan, space, judged, old, segments, clock.batch)
+    parts = parts_of(plan, judged, old, segments, clock.batch)
     events = in_order(plan, parts, clock.one_partition)
     events = without_duplicates(space, events, {} if old is None else old.remembered, counts)
     cut = int(np.searchsorted(events.time, clock.watermark_after, side="right"))

@@ -29,7 +29,7 @@ Counts = Counter[tuple[str, ...]]
 
 @dataclass(slots=True)
 class Found:
-    """The matches of one rule: rows of the kernel's `matches`, and the chains of events taken, one after another.
+    """The matches of one rule: rows of the kernel's `matches`, and the chains of events taken, end to end.
 
     The k-th match took those from `ends[k - 1]` up to `ends[k]`: step, event number, sequence number.
     """
@@ -109,8 +109,8 @@ def run_patterns(
         while True:
             outcome = engine.run(
                 rule.tables.array, constants[rule.identity], wake, numbers, events.time, places.ravel(),
-                values.ravel(), nulls.ravel(), ranks, list_of_key, pool.lists, pool.runs, pool.threads, pool.nodes,
-                pool.matches, slots, unknown, cursor,
+                values.ravel(), nulls.ravel(), ranks, list_of_key, pool.lists, pool.runs, pool.threads,
+                pool.nodes, pool.matches, slots, unknown, cursor,
             )  # fmt: skip
             if outcome == kernel.DONE:
                 break

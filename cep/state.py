@@ -106,10 +106,7 @@ def write(state: State) -> bytes | None:
                 for rule, runs in sorted(space.rules.items())
             ],
             "histories": [[list(rule), table(t)] for rule, t in sorted(space.histories.items())],
-            "waiting": [
-                [w.stream, w.plan, [[list(r), *map(list, j)] for r, j in sorted(w.judged.items())], table(w.table)]
-                for w in space.waiting
-            ],
+            "waiting": [[w.stream, w.plan, _readable(w.judged), table(w.table)] for w in space.waiting],
             "remembered": [[stream, table(t)] for stream, t in sorted(space.remembered.items())],
         }  # fmt: skip
     if not spaces:
@@ -117,6 +114,10 @@ def write(state: State) -> bytes | None:
     head = json.dumps({"blobs": [len(b) for b in blobs], "spaces": spaces}, ensure_ascii=False).encode()
     rest = b"".join((head, *blobs))
     return _HEAD.pack(MAGIC, VERSION, zlib.crc32(rest), len(head)) + rest
+
+
+def _readable(judged: Judged) -> list[list[object]]:
+    return [[list(rule), *map(list, of)] for rule, of in sorted(judged.items())]
 
 
 def read(data: bytes | None) -> dict[str, SpaceState]:

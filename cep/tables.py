@@ -63,7 +63,10 @@ _SKIPS = {
 
 
 def compile_tables(pack: Pack, rule: Rule) -> Tables:
-    """The tables of a rule with a pattern. Raises NotExecutedError for a condition that no program expresses."""
+    """The tables of a rule with a pattern.
+
+    Raises NotExecutedError for a condition that no program expresses.
+    """
     match = rule.body
     assert isinstance(match, Match)
     machine = automaton(match)
@@ -135,10 +138,10 @@ class _Writer:
             state_rows.extend(self._state(edges + len(edge_rows), state, conditions))
             for edge in state.edges:
                 counter = self._counter(state.step)
-                program, length = conditions[edge.step]
+                condition, length = conditions[edge.step]
                 update, changed = updates[edge.step]
                 edge_rows.extend(
-                    (edge.step, program, length, int(edge.strict), counter, edge.least, edge.most, update,
+                    (edge.step, condition, length, int(edge.strict), counter, edge.least, edge.most, update,
                      changed, edge.step + 1, edge.step)
                 )  # fmt: skip
         within = -1 if self.match.within is None else self.match.within
@@ -163,8 +166,8 @@ class _Writer:
         prevented = -1 if state.prevented is None else state.prevented
         counter = self._counter(state.step)
         return (
-            first_edge, len(state.edges), int(state.accepts), counter, state.least, timer, guard, program, length,
-            prevented,
+            first_edge, len(state.edges), int(state.accepts), counter, state.least, timer, guard, program,
+            length, prevented,
         )  # fmt: skip
 
     def _counter(self, step: int | None) -> int:

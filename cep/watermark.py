@@ -1,4 +1,4 @@
-"""The watermark after a batch, worked out alike by every shard from what the mappers saw (engine.md, Time)."""
+"""The watermark after a batch, worked out alike by every shard from what the mappers saw."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def watermark(
     if forced is not None:
         return max(before, forced)
     quiet_streams = {stream for stream, _ in silent}
-    bounds = []
+    bounds: list[int] = []
     for stream in read:
         own = {partition: time for partition, time in greatest.items() if partition[0] == stream}
         if not own and stream not in quiet_streams:
