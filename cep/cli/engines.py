@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from alerts.alert import Kind, Raised
 from alerts.notation import json_value
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
-from cep.reference import Decided, TextJudge, decided
 from cep.render import written
 from rules.typed import Emit, Guard, Match, On, Pack, Rule, Step, TextMatch, walk
 
 if TYPE_CHECKING:
     from cep.plan import Plan
+    from cep.reference import Decided, TextJudge
 
 Name = Literal["compiled", "reference"]
 NAMES: tuple[Name, ...] = ("compiled", "reference")
@@ -116,6 +116,8 @@ class Reference:
 
     def finish(self) -> list[Raised]:
         """Decide everything up to the watermark."""
+        from cep.reference import decided
+
         found = decided(self._pack, self._arrivals, self._watermark, _judge(self._pack))
         rules = {rule.name: rule for rule in self._pack.rules}
         return [_raised(self._pack, rules[one.rule], one, number) for number, one in enumerate(found)]

@@ -13,6 +13,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
 from typing import NoReturn
 
 from cep.cli.failure import HUNG_UP, INTERRUPTED, OK, OUTSIDE, USAGE, CommandError
@@ -27,6 +28,9 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 """Verb to its module and its line in the help, in the order of the help."""
 
+_IN_PROCESS = frozenset({"check", "test", "eval"})
+"""Verbs that nobody waits half a second for."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 ok, 1 findings, 2 usage, 3 the outside world.
@@ -37,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _survive_any_locale()
     try:
         try:
-            return _dispatch(given)
+            return _dispatch(given, alone=argv is None)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -58,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _report(error, given)
 
 
-def _dispatch(given: list[str]) -> int:
+def _dispatch(given: list[str], alone: bool) -> int:
+    """Run a verb. `alone`: the process does nothing else."""
     verb = next((word for word in given if not word.startswith("-")), None)
     if verb is not None and verb not in VERBS:
         close = difflib.get_close_matches(verb, VERBS, n=1)
@@ -74,8 +79,22 @@ def _dispatch(given: list[str]) -> int:
     arguments = parser.parse_args(given)
     if verb is None:
         parser.error("a verb is missing: one of " + ", ".join(VERBS))
+    if alone and verb in _IN_PROCESS:
+        sys.meta_path.insert(0, _NoPandas())
     code: int = importlib.import_module(VERBS[verb][0]).run(arguments)
     return code
+
+
+class _NoPandas(MetaPathFinder):
+    """Hides pandas, which Arrow imports, if it can, with the first array that it makes.
+
+    That takes longer than a small pack in all, and nothing in process uses it.
+    """
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        """Says that there is no pandas; leaves all else to other finders."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError("pandas is not used here", name=fullname)
 
 
 class _Parser(argparse.ArgumentParser):
