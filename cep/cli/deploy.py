@@ -1,0 +1,100 @@
+"""`cep deploy`: a pack to the running job, and what becomes of every rule's runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cep.cli.failure import FINDINGS, OK, USAGE, OutsideError
+
+if TYPE_CHECKING:
+    from cep.cli.arguments import Subparsers
+    from cep.deploy import Answer
+    from rules.typed import Pack
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb's parser."""
+    parser = subparsers.add_parser(
+        "deploy",
+        help="hand a pack to the running job",
+        description="Validate a pack, hand it to the running job, and return when a batch has run with it. "
+        "It takes the place of the pack of its name; one with errors is refused and the running one stays.",
+    )
+    parser.add_argument("pack", type=Path, metavar="PACK", help="a rule file, or a folder that holds a pack")
+    parser.add_argument("--job", type=Path, required=True, metavar="JOB", help="the running job's job.toml")
+    parser.add_argument(
+        "--timeout", type=float, default=120.0, metavar="SECONDS", help="how long to wait (default: 120)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Deploy; returns the exit code."""
+    from cep.cli.packs import load_one, runnable
+    from cep.cli.run import tell
+    from cep.config import load_job
+    from cep.deploy import Request, hand_over, new_id
+    from cep.job.errors import JobError
+    from cep.job.folder import StateFolder
+
+    described = load_job(arguments.job, os.environ)
+    if described.job is None:
+        tell(described.diagnostics)
+        return USAGE
+    checked = load_one(arguments.pack)
+    tell(checked.diagnostics)
+    pack = runnable(checked)
+    if pack is None:
+        return FINDINGS
+    request = Request(new_id(), pack.name, pack.revision, pack.files)
+    try:
+        answer = hand_over(StateFolder(described.job.state), request, arguments.timeout)
+    except JobError as error:
+        raise OutsideError(error.message, error.help) from error
+    if arguments.format == "json":
+        print(json.dumps(asdict(answer), ensure_ascii=False))
+    elif answer.taken:
+        print(_text(pack, answer))
+    else:
+        _refusal(answer)
+    return OK if answer.taken else FINDINGS
+
+
+def _text(pack: Pack, answer: Answer) -> str:
+    head = f"pack {answer.pack} {pack.version}, revision {answer.revision}, runs since batch {answer.batch}"
+    if answer.previous == answer.revision:
+        head += "; it is the revision that ran before"
+    elif answer.previous:
+        head += f"; before it ran revision {answer.previous}"
+    lines = [head]
+    width = max((len(rule.rule) for rule in answer.rules), default=0)
+    for rule in answer.rules:
+        runs = f"{rule.runs:,} run{'' if rule.runs == 1 else 's'}"
+        what = {
+            "kept": f"kept ({runs})",
+            "started anew": f"started anew: its structure changed ({runs} dropped)",
+            "new": "new",
+            "removed": f"removed ({runs} dropped)",
+        }[rule.fate]
+        lines.append(f"  {rule.rule:<{width}}  {what}")
+    if answer.note:
+        lines.append(answer.note)
+    return "\n".join(lines)
+
+
+def _refusal(answer: Answer) -> None:
+    from cep.cli.output import error_text
+
+    for one in answer.diagnostics:
+        if one.get("level") == "error":
+            where = f"{one['file']}:{one['line']}:{one['column']}: " if one.get("file") else ""
+            print(
+                error_text(f"{where}{one['code']}: {one['message']}", str(one.get("help") or "")),
+                file=sys.stderr,
+            )
+    print(error_text("the job refused the pack; what ran before runs on"), file=sys.stderr)

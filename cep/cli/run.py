@@ -1,0 +1,93 @@
+"""`cep run`: the job that a job.toml describes, until it is stopped or everything is read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cep.cli.failure import OK, USAGE, OutsideError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cep.cli.arguments import Subparsers
+    from cep.config import Job
+    from rules.typed import Pack
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb's parser."""
+    parser = subparsers.add_parser(
+        "run",
+        help="run the job that a job.toml describes",
+        description="Read the feeds, match the rules, deliver the alerts, until the job is stopped (Ctrl-C). "
+        "Stopped or killed, it goes on where it was at the next start.",
+    )
+    parser.add_argument("job", type=Path, metavar="JOB", help="the job's description, job.toml")
+    parser.add_argument("--once", action="store_true", help="take what is there, deliver, and stop")
+    parser.add_argument(
+        "--drain",
+        action="store_true",
+        help="with --once: then end time, which settles everything still open, and close the state folder",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the job; returns the exit code."""
+    from cep.config import load_job
+    from rules.diagnostics import DiagnosticsError
+
+    if arguments.drain and not arguments.once:
+        raise UsageError("--drain goes with --once", "a job that runs on has no end of time")
+    loaded = load_job(arguments.job, os.environ)
+    tell(loaded.diagnostics)
+    if loaded.job is None:
+        return USAGE
+    try:
+        return _run(loaded.job, arguments)
+    except DiagnosticsError as error:
+        tell(error.diagnostics)
+        return USAGE
+
+
+def _run(job: Job, arguments: argparse.Namespace) -> int:
+    from cep.job import life
+    from cep.job.errors import ConfigurationError, JobError
+    from cep.job.progress import Progress
+
+    progress = Progress(sys.stderr, time.time_ns)
+    try:
+        life.run(
+            job, lambda: first_packs(job), os.environ, life.Mode(arguments.once, arguments.drain), progress
+        )
+    except ConfigurationError as error:
+        raise UsageError(error.message, error.help) from error
+    except JobError as error:
+        raise OutsideError(error.message, error.help) from error
+    finally:
+        progress.end()
+    return OK
+
+
+def first_packs(job: Job) -> Sequence[Pack]:
+    """The packs of the job's folder. Raises DiagnosticsError and UsageError."""
+    from cep.cli.packs import load_all, runnable
+    from rules.diagnostics import DiagnosticsError
+
+    checked = load_all([job.packs])
+    packs = [pack for one in checked if (pack := runnable(one)) is not None]
+    if len(packs) < len(checked):
+        raise DiagnosticsError([d for one in checked for d in one.diagnostics])
+    tell([d for one in checked for d in one.diagnostics])
+    return packs
+
+
+def tell(diagnostics: Sequence[object]) -> None:
+    """Print diagnostics where a user looks for them."""
+    from cep.cli.output import diagnostics_text
+
+    print(diagnostics_text(diagnostics, sys.stderr), end="", file=sys.stderr)  # type: ignore[arg-type]

@@ -1,0 +1,25 @@
+"""The running job: one Spark query that calls the matching functions, and what keeps it alive and exact.
+
+In the order in which a job meets them:
+
+errors       JobError: one sentence, what helps, and whose fault it is
+folder       the state folder: its paths, its format version, what is fixed in it for ever
+lock         one job per state folder
+revisions    the packs of the state folder by revision; a compiled plan per set of revisions
+java         whether there is a Java that Spark can run on
+session      Spark with our settings, its noise in a log file
+daemon       the process that Spark forks Python workers from
+rows         what mappers tell shards and shards tell the driver
+manifest     what a batch runs with, written before it runs
+sources      feeds and ticks as one streaming table of file splits
+mapper       before the shuffle: read, decode, classify
+matcher      behind the shuffle: one shard, one batch
+outcome      what all shards said, put together and recorded
+driver       one batch from manifest to outbox, as Spark's foreachBatch calls it
+takeover     packs that `cep deploy` handed over, as they enter a manifest
+failures     what Spark says when it fails, in a sentence
+life         from the lock to the last batch: start, watch, restart, stop
+progress     what a user sees of a job that runs
+
+Only modules in here import pyspark, and only when a job starts.
+"""

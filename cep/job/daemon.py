@@ -1,0 +1,27 @@
+"""The process that Spark forks its Python workers from: it loads once what every worker needs.
+
+Spark's own daemon imports nothing before it forks, so that each worker spends its first second on imports.
+The modules below start no thread when they are imported; what does (numba's pools) is not imported here.
+"""
+
+from __future__ import annotations
+
+import logging
+
+
+def main() -> None:
+    """Load what mappers and matchers need, then be Spark's daemon."""
+    logging.getLogger("pyspark").setLevel(logging.WARNING)
+    import pyspark.sql.streaming.proto.StateMessage_pb2
+    import pyspark.sql.streaming.stateful_processor_util
+    import pyspark.worker  # noqa: F401
+    from pyspark.daemon import manager
+
+    import cep.job.mapper
+    import cep.job.matcher  # noqa: F401
+
+    manager()
+
+
+if __name__ == "__main__":
+    main()

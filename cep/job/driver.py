@@ -1,0 +1,242 @@
+"""One batch, from its manifest to the outbox: what Spark's foreachBatch calls on the driver.
+
+The manifest is on disk before the batch's one action begins; what the batch came to is in the outbox, in
+one transaction, before Spark commits the batch. So whenever the process dies, Spark replays the batch with
+the same manifest, and the outbox knows whether it has it already.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from alerts.outbox import BatchRecord, Outbox
+from alerts.routing import Route
+from cep import deadletters, deploy
+from cep.job import manifest as manifests
+from cep.job import revisions, takeover
+from cep.job.folder import StateFolder
+from cep.job.manifest import Deployed, Manifest, Result, result_of
+from cep.job.mapper import MANIFEST
+from cep.job.outcome import BatchOutcome, put_together
+from cep.job.revisions import Plans
+from cep.job.takeover import Running
+from cep.plan import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from alerts.outbox import Recorded
+    from rules.typed import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch that is in the outbox. `seconds` from its manifest to the outbox; `ended` is wall clock in ns.
+
+    `replayed`: the outbox had it already, so that nothing of it counts again.
+    """
+
+    number: int
+    plan: Plan
+    manifest: Manifest
+    outcome: BatchOutcome
+    alerts: Mapping[str, int]
+    replayed: bool
+    seconds: float
+    ended: int
+
+
+class StoppedError(Exception):
+    """Ends a query whose job is stopping, before a batch begins."""
+
+
+class Driver:
+    """Runs batches for Spark, one at a time, in a thread of Spark's. Other threads read its attributes.
+
+    `failure` is what ended the query, if it ended by failing; `last` the last batch; `begun` when the batch
+    that runs began (monotonic seconds), None between batches; `drain` makes the next new batch the last of
+    all; `stopping` lets no further batch begin; `sources` are the streams that the query reads. `told` is
+    called with sentences for the user.
+    """
+
+    def __init__(
+        self,
+        folder: StateFolder,
+        outbox: Outbox,
+        routes: Sequence[Route],
+        running: Running,
+        shards: int,
+        clock: Callable[[], int],
+        environ: Mapping[str, str],
+        finished: Callable[[Batch], None],
+        deployed: Callable[[bool], None],
+        told: Callable[[str], None],
+    ) -> None:
+        self._folder = folder
+        self._outbox = outbox
+        self._routes = routes
+        self._shards = shards
+        self._clock = clock
+        self._environ = environ
+        self._finished = finished
+        self._deployed = deployed
+        self._told = told
+        self._plans = Plans(folder.packs)
+        self._before: tuple[int, Result] | None = None
+        self._continued = False
+        self.running = running
+        self.sources: Collection[str] = ()
+        self.failure: BaseException | None = None
+        self.last: Batch | None = None
+        self.begun: float | None = None
+        self.drain = False
+        self.stopping = threading.Event()
+
+    def __call__(self, frame: DataFrame, number: int) -> None:
+        """Runs batch `number`, whose one action collects `frame`."""
+        if self.stopping.is_set():
+            raise StoppedError
+        self.begun = time.monotonic()
+        try:
+            batch = self._run(frame, number)
+        except BaseException as error:
+            self.failure = error
+            raise
+        finally:
+            self.begun = None
+        self.last = batch
+        self._finished(batch)
+
+    def _run(self, frame: DataFrame, number: int) -> Batch:
+        begun = time.perf_counter()
+        before = self._result_before(number)
+        manifest = self._manifest(number, before)
+        plan = self._plans.plan(manifest.revisions)
+        # the workers of this batch, and no other's, see it
+        frame.sparkSession.sparkContext.setLocalProperty(MANIFEST, manifest.text())
+        outcome = put_together(((kind, bytes(payload)) for kind, payload in frame.collect()), self._shards)
+        result = manifests.result(manifest, plan, outcome.greatest, outcome.watermark, outcome.runs)
+        recorded = self._record(manifest, result, outcome)
+        self._before = (number, result)
+        self._continued = True
+        for one in manifest.deployed:
+            self._answer(manifest, one, before, result)
+        severities = Counter(alert.severity for alert in recorded.alerts)
+        seconds = time.perf_counter() - begun
+        return Batch(number, plan, manifest, outcome, severities, recorded.already, seconds, self._clock())
+
+    def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> Recorded:
+        record = BatchRecord(manifest.batch, manifest.digest, result.as_dict())
+        recorded = self._outbox.record(
+            record,
+            outcome.raised,
+            self._routes,
+            lambda connection: deadletters.write(connection, manifest.batch, outcome.dead, outcome.late),
+        )
+        if recorded.already:
+            known = self._outbox.batch(manifest.batch)
+            if known is not None and known.result != record.result:
+                self._told(
+                    f"batch {manifest.batch} was run again and came to something else: files that it read "
+                    "were changed or removed since; its alerts stay as they were"
+                )
+        return recorded
+
+    def _result_before(self, number: int) -> Result | None:
+        if number == 0:
+            return None
+        if self._before is not None and self._before[0] == number - 1:
+            return self._before[1]
+        record = self._outbox.batch(number - 1)
+        if record is None:
+            raise self._folder.damaged(
+                f"Spark is at batch {number}, and the outbox has no batch {number - 1}"
+            )
+        try:
+            return result_of(record.result)
+        except ValueError as error:
+            raise self._folder.damaged(
+                f"what the outbox says of batch {number - 1} cannot be read"
+            ) from error
+
+    def _manifest(self, number: int, before: Result | None) -> Manifest:
+        found = manifests.read(self._folder.manifests, number)
+        if found is not None:
+            self._pin(found)
+            return found
+        if self._outbox.batch(number) is not None:
+            raise self._folder.damaged(f"the manifest of batch {number} is missing, which the outbox has")
+        deployed, fresh = self._take_over()
+        for pack in self.running.packs.values():
+            revisions.store(self._folder.packs, pack)
+        made = manifests.following(
+            number,
+            before,
+            self._plans.plan(self.running.revisions),
+            self.running.revisions,
+            self._shards,
+            self._clock(),
+            continued=self._continued,
+            drain=self.drain,
+            deployed=deployed,
+            fresh=fresh if before is not None else (),
+        )
+        manifests.write(self._folder.manifests, made)
+        return made
+
+    def _pin(self, manifest: Manifest) -> None:
+        """A replay runs with the packs of its manifest, and so does what follows it."""
+        if manifest.revisions != self.running.revisions:
+            packs = {name: self._pack(revision) for name, revision in manifest.revisions.items()}
+            self.running = replace(self.running, packs=packs)
+
+    def _take_over(self) -> tuple[list[Deployed], set[str]]:
+        """Takes what was handed over into what runs; refusals are answered at once."""
+        taken: list[Deployed] = []
+        fresh: set[str] = set()
+        for request in deploy.waiting(self._folder):
+            came = takeover.take(self.running, request, self._environ)
+            if isinstance(came, deploy.Answer):
+                deploy.answer(self._folder, came)
+                self._deployed(False)
+                self._told(f"a deploy of pack {came.pack} was refused; revision {came.revision} does not run")
+                continue
+            after, deployed = came
+            name = deployed.pack
+            fresh |= takeover.begun(self.running.packs.get(name), after.packs[name])
+            self.running = after
+            taken.append(deployed)
+        return taken, fresh
+
+    def _answer(self, manifest: Manifest, deployed: Deployed, before: Result | None, after: Result) -> None:
+        old = self._pack(deployed.previous) if deployed.previous else None
+        new = self._pack(deployed.revision)
+        unread = sorted(self.unread())
+        given = deploy.Answer(
+            deployed.request,
+            deployed.pack,
+            deployed.revision,
+            batch=manifest.batch,
+            previous=deployed.previous,
+            rules=takeover.fates(old, new, before.runs if before else {}, after.runs),
+            note=f"the query is started again to read {', '.join(unread)}" if unread else "",
+        )
+        deploy.answer(self._folder, given)
+        self._deployed(True)
+        self._told(f"batch {manifest.batch} runs pack {deployed.pack} in revision {deployed.revision}")
+
+    def unread(self) -> set[str]:
+        """Streams that the packs declare and job.toml feeds, and that the query does not read yet."""
+        declared = {s.name for pack in self.running.packs.values() for s in pack.streams}
+        return (declared & {feed.name for feed in self.running.job.feeds}) - set(self.sources)
+
+    def _pack(self, revision: str) -> Pack:
+        for pack in self.running.packs.values():
+            if pack.revision == revision:
+                return pack
+        return revisions.load(self._folder.packs, revision)

@@ -1,0 +1,39 @@
+"""What stops a job, in its user's terms.
+
+JobError            a sentence, what helps, and the exit code's kind
+├── ConfigurationError    the job's description or state folder cannot be right (exit code 2)
+└── OutsideError          Java, a port, a disk, another process (exit code 3)
+
+They cross from Python workers to the driver as text, so that `str` of one says everything.
+"""
+
+from __future__ import annotations
+
+_HELP = " = help: "
+
+
+class JobError(Exception):
+    """`message` is one sentence without a full stop; `help` says what to do, or is empty."""
+
+    def __init__(self, message: str, help: str = "") -> None:  # noqa: A002  the word users see
+        super().__init__(f"{message}{_HELP}{help}" if help else message)
+        self.message = message
+        self.help = help
+
+
+class ConfigurationError(JobError):
+    """job.toml, a pack or the state folder cannot be used as they are."""
+
+
+class OutsideError(JobError):
+    """Something outside of the program failed."""
+
+
+def from_text(kind: str, text: str) -> JobError | None:
+    """The error whose class is named `kind` and whose `str` is `text`; None if that is none of ours."""
+    known = {c.__name__: c for c in (JobError, ConfigurationError, OutsideError)}
+    found = known.get(kind.rpartition(".")[2])
+    if found is None or not kind.startswith("cep.job.errors."):
+        return None
+    message, _, help_ = text.partition(_HELP)
+    return found(message, help_)

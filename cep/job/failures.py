@@ -1,0 +1,99 @@
+"""What Spark says when it fails, as one sentence: our own error from inside a worker, or the last cause."""
+
+from __future__ import annotations
+
+import errno
+import re
+import time
+import traceback
+from pathlib import Path
+
+from alerts.outbox import OutboxError
+from cep.job.errors import JobError, OutsideError, from_text
+from cep.job.folder import StateFolder
+
+_FULL = "free space on the disk of the state folder, then start the job again: it goes on where it stopped"
+_PYTHON_ERROR = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: (.*))?$")
+_JAVA_CAUSE = re.compile(r"^Caused by: ((?:[\w$]+\.)+[\w$]+)(?:: (.*))?$", re.MULTILINE)
+_STATE_BROKEN = (
+    "CANNOT_LOAD_STATE_STORE",
+    "CHECKPOINT_RESTORE",
+    "INVALID_CHECKPOINT",
+    "STATE_STORE_",
+    "batch files are missing",
+    "Incomplete log file",
+    "Malformed log file",
+    "Failed to read log file",
+    "does not exist in the offset log",
+    "assertion failed",
+)
+
+
+def explained(error: BaseException, folder: StateFolder, now: float) -> JobError:
+    """The error as its user should hear it. What is not one of ours leaves its traceback in a file.
+
+    `now` is the wall clock in seconds since 1970; it names the file.
+    """
+    if isinstance(error, JobError):
+        return error
+    if isinstance(error, OutboxError):
+        return OutsideError(error.message, error.help)
+    text = str(error)
+    if ours := _from_worker(text):
+        return ours
+    if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left" in text:
+        return OutsideError(f"there is no space left for the state folder {folder.root}", _FULL)
+    where = _keep(error, folder, now)
+    told = f"the traceback is in {where}" if where else "its traceback could not be written"
+    if any(sign in text for sign in _STATE_BROKEN):
+        damaged = folder.damaged(_cause(error, text))
+        return type(damaged)(damaged.message, f"{damaged.help}; {told}")
+    return OutsideError(f"the job stopped: {_cause(error, text)}", told)
+
+
+def _from_worker(text: str) -> JobError | None:
+    """Our own error at the end of a Python worker's traceback within Spark's message."""
+    for line in reversed(_worker_lines(text)):
+        found = _PYTHON_ERROR.match(line)
+        if found and (ours := from_text(found[1], found[2] or "")):
+            return ours
+    return None
+
+
+def _worker_lines(text: str) -> list[str]:
+    """The lines of a Python traceback that are not indented: its errors, the last one last."""
+    begin = text.find("Traceback (most recent call last)")
+    if begin < 0:
+        return []
+    lines = text[begin:].splitlines()
+    return [line for line in lines if line and not line[0].isspace()]
+
+
+def _cause(error: BaseException, text: str) -> str:
+    """The last cause in a few words."""
+    for line in reversed(_worker_lines(text)):
+        found = _PYTHON_ERROR.match(line)
+        if found and found[1].rpartition(".")[2].endswith(("Error", "Exception", "Interrupt")):
+            return _short(line)
+    causes = _JAVA_CAUSE.findall(text)
+    if causes:
+        kind, message = causes[-1]
+        return _short(f"{kind.rpartition('.')[2]}: {message}" if message else kind)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return _short(f"{type(error).__name__}: {first}" if first else type(error).__name__)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split()).rstrip(".")
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+def _keep(error: BaseException, folder: StateFolder, now: float) -> Path | None:
+    moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+    path = folder.logs / f"failure-{moment}.txt"
+    try:
+        with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            traceback.print_exception(error, file=file)
+    except OSError:
+        return None
+    return path

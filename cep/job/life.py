@@ -1,0 +1,320 @@
+"""From the lock to the last batch: what a job does besides its batches."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from alerts.dispatch import Dispatcher
+from alerts.outbox import Outbox, OutboxError
+from alerts.receivers.console import ConsoleReceiver
+from alerts.receivers.webhook import WebhookReceiver
+from cep.config import Job, Receiver
+from cep.http import Health, application, bind, serving
+from cep.job import lock, revisions, session, stream
+from cep.job.driver import Batch, Driver
+from cep.job.errors import ConfigurationError, OutsideError
+from cep.job.failures import explained
+from cep.job.files import write_json
+from cep.job.folder import Layout, StateFolder
+from cep.job.java import require_java
+from cep.job.manifest import result_of
+from cep.job.progress import Progress, instant, lags
+from cep.job.takeover import Running
+from cep.metrics import Metrics
+from rules.typed import Pack
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_STUCK = 120.0
+"""A batch that takes longer, or a longer time without one beyond the trigger, makes /healthz say 503."""
+
+_DELIVER = 60.0
+"""Seconds that `--once` waits for its alerts to be delivered; what is not stays in the outbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """`once`: take what is there and stop; `drain`: then settle everything and close the folder."""
+
+    once: bool = False
+    drain: bool = False
+
+
+def run(
+    job: Job,
+    packs: Callable[[], Sequence[Pack]],
+    environ: Mapping[str, str],
+    mode: Mode,
+    progress: Progress,
+) -> None:
+    """Runs the job until it is stopped or, with `once`, done.
+
+    `packs` gives those for the first start of the state folder. Raises JobError, and DiagnosticsError for
+    packs that cannot run together or do not fit the job.
+    """
+    folder = StateFolder(job.state)
+    folder.make()
+    try:
+        with ExitStack() as stack:
+            log = stack.enter_context(lock.held(folder))
+            _Life(job, packs, environ, mode, progress, log, stack).run()
+    except (OutboxError, OSError) as error:
+        raise explained(error, folder, time.time()) from error
+
+
+class _Life:
+    """One run of the program."""
+
+    def __init__(
+        self,
+        job: Job,
+        packs: Callable[[], Sequence[Pack]],
+        environ: Mapping[str, str],
+        mode: Mode,
+        progress: Progress,
+        log: int,
+        stack: ExitStack,
+    ) -> None:
+        self._job = job
+        self._folder = StateFolder(job.state)
+        self._first_packs = packs
+        self._environ = environ
+        self._mode = mode
+        self._progress = progress
+        self._log = log
+        self._stack = stack
+        self._metrics = Metrics()
+        self._stop = threading.Event()
+        self._failed = False
+        self._alive_at = time.monotonic()
+
+    def run(self) -> None:
+        """Everything in order; what was begun is ended in the reverse order by the stack."""
+        job, folder = self._job, self._folder
+        if folder.closed:
+            raise ConfigurationError(
+                f"the state folder {folder.root} was closed by --drain: time has ended for it",
+                "name a new [job] state",
+            )
+        require_java(self._environ)
+        before = folder.layout()
+        listening = None if job.http is None else self._bind(job.http.host, job.http.port)
+        outbox = self._open_outbox()
+        driver = self._driver = self._make_driver(outbox)
+        cores = os.cpu_count() or 1
+        sources = self._sources(before)
+        layout = folder.settle_layout(job.shards, min(cores, job.shards), sources)
+        self._metrics.watch_outbox(outbox, self._progress.tell)
+        dispatcher = self._dispatch(outbox)
+        if listening is not None:
+            app = application(self._metrics, lambda: self._health(outbox))
+            self._stack.enter_context(serving(app, listening))
+        with _signals(self._stop):
+            self._progress.tell("starting Spark; the first batch takes 10 to 20 seconds")
+            spark = session.start(folder, layout.partitions, cores, self._log, self._environ)
+            self._stack.callback(spark.stop)
+            # Spark's own handler would cancel the batch that runs
+            signal.signal(signal.SIGINT, lambda *_: self._stop.set())
+            self._batches(spark, layout, cores)
+            if self._mode.drain and not self._stop.is_set():
+                driver.drain = True
+                self._batches(spark, layout, cores)
+                if driver.last is not None and driver.last.manifest.drain:
+                    write_json(folder.closed_file, {"batch": driver.last.number})
+        if self._mode.once and not dispatcher.drain(_DELIVER):
+            self._progress.tell(
+                "some alerts are not delivered yet; they stay in the outbox for the next start"
+            )
+
+    def _batches(self, spark: SparkSession, layout: Layout, cores: int) -> None:
+        """Runs the query until it is done or the job is to stop; starts it again for feeds that are new."""
+        folder, driver = self._folder, self._driver
+        trigger = None if self._mode.once else self._job.trigger / 1e9
+        while not self._stop.is_set():
+            sources = self._sources(layout)
+            layout = folder.settle_layout(layout.shards, layout.partitions, sources)
+            feeds = [feed for feed in driver.running.job.feeds if feed.name in sources]
+            driver.sources = sources
+            query = stream.start(spark, folder, layout, cores, feeds, driver, trigger)
+            self._watch(query)
+            if driver.failure is not None:
+                self._failed = True
+                raise explained(driver.failure, folder, time.time())
+            failure = query.exception()
+            if failure is not None and not driver.stopping.is_set() and not self._stop.is_set():
+                self._failed = True
+                raise explained(failure, folder, time.time())
+            if not driver.unread():
+                return
+            driver.stopping.clear()
+            self._progress.tell(f"starting the query again to read {', '.join(sorted(driver.unread()))}")
+
+    def _watch(self, query: StreamingQuery) -> None:
+        """Returns when the query has ended: by itself, because the job is to stop, or to read new feeds."""
+        driver = self._driver
+        while query.isActive:
+            self._stop.wait(0.2)
+            if self._stop.is_set() or driver.unread():
+                driver.stopping.set()
+                self._finish_batch(query)
+                query.stop()
+                return
+
+    def _finish_batch(self, query: StreamingQuery) -> None:
+        """Waits for the batch that runs, and for Spark's commit of it."""
+        driver, commits = self._driver, self._folder.checkpoint / "commits"
+        while driver.begun is not None and query.isActive:
+            time.sleep(0.02)
+        deadline = time.monotonic() + 5
+        while driver.last is not None and query.isActive and time.monotonic() < deadline:
+            if (commits / str(driver.last.number)).exists():
+                return
+            time.sleep(0.02)
+
+    def _sources(self, layout: Layout | None) -> tuple[str, ...]:
+        """The streams whose feeds are read: those that the packs declare, and those ever read before."""
+        fed = {feed.name for feed in self._driver.running.job.feeds}
+        declared = {s.name for pack in self._driver.running.packs.values() for s in pack.streams}
+        return tuple(sorted((declared & fed) | (set(layout.feeds) & fed if layout else set())))
+
+    def _bind(self, host: str, port: int) -> socket.socket:
+        try:
+            listening = bind(host, port)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                what = f"the port {port} of {host} is taken by another program"
+            else:
+                what = f"this job cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}"
+            raise OutsideError(what, "stop that program, or change [http] listen") from error
+        self._stack.callback(listening.close)
+        return listening
+
+    def _open_outbox(self) -> Outbox:
+        begun = (self._folder.checkpoint / "offsets").exists()
+        outbox = Outbox.open(self._job.outbox_url(self._environ), create=not begun)
+        self._stack.callback(outbox.close)
+        return outbox
+
+    def _make_driver(self, outbox: Outbox) -> Driver:
+        job = self._job
+        running = Running({pack.name: pack for pack in self._packs(outbox)}, job)
+        running.plan()
+        self._metrics.packs(running.revisions)
+        return Driver(
+            self._folder, outbox, [r.route for r in job.receivers], running, job.shards, time.time_ns,
+            self._environ, self._finished,
+            self._metrics.deployed, self._progress.tell,
+        )  # fmt: skip
+
+    def _packs(self, outbox: Outbox) -> Sequence[Pack]:
+        """Those of the last batch; at the first start those of the packs folder."""
+        last = outbox.last_batch()
+        if last is None:
+            found = self._first_packs()
+            self._progress.tell(f"first start on {self._folder.root}: {_named(found)}")
+            return found
+        try:
+            revisions_ = result_of(last.result).revisions
+        except ValueError as error:
+            raise self._folder.damaged("the outbox's last batch cannot be read") from error
+        found = [revisions.load(self._folder.packs, revision) for _, revision in sorted(revisions_.items())]
+        self._progress.tell(
+            f"going on after batch {last.number}: {_named(found)}, as deployed; the folder of [job] packs "
+            "counts only at the first start"
+        )
+        return found
+
+    def _dispatch(self, outbox: Outbox) -> Dispatcher:
+        dispatcher = self._dispatcher = Dispatcher(
+            outbox,
+            [self._receiver(r) for r in self._job.receivers],
+            attempted=self._metrics.attempted,
+            report=self._progress.tell,
+        )
+        dispatcher.start()
+        self._stack.callback(dispatcher.stop)
+        return dispatcher
+
+    def _receiver(self, described: Receiver) -> ConsoleReceiver | WebhookReceiver:
+        if described.kind == "console":
+            return ConsoleReceiver(described.name, sys.stdout)
+        assert described.url is not None
+        secrets = [] if described.secret is None else [described.secret.reveal(self._environ)]
+        return WebhookReceiver(described.name, described.url.reveal(self._environ), secrets)
+
+    def _finished(self, batch: Batch) -> None:
+        """After every batch, in Spark's thread."""
+        self._alive_at = time.monotonic()
+        self._dispatcher.wake()
+        if not batch.replayed:
+            self._count(batch)
+        self._progress.batch(batch)
+
+    def _count(self, batch: Batch) -> None:
+        outcome, metrics = batch.outcome, self._metrics
+        matches: dict[str, int] = {}
+        for name, number in outcome.counts.items():
+            if name[0] == "events" and len(name) == 3:
+                metrics.events(name[1], name[2], number)
+            elif name[0] == "matches":
+                matches[name[1]] = number
+        runs = dict.fromkeys((r.rule.name for r in batch.plan.rules()), 0) | dict(outcome.runs)
+        metrics.rules(matches, runs)
+        metrics.alerts(batch.alerts)
+        metrics.batch(batch.seconds, outcome.state_bytes)
+        metrics.packs(batch.manifest.revisions)
+        metrics.lags(lags(batch))
+
+    def _health(self, outbox: Outbox) -> Health:
+        last = self._driver.last
+        waited = time.monotonic() - self._alive_at
+        stuck = waited > _STUCK + self._job.trigger / 1e9
+        status = "failed" if self._failed else "stuck" if stuck else "starting" if last is None else "running"
+        told: dict[str, object] = {
+            "status": status,
+            "job": self._job.name,
+            "batch": None if last is None else last.number,
+            "watermark": None if last is None else instant(last.outcome.watermark),
+            "seconds_since_batch": round(waited, 1),
+            "packs": self._driver.running.revisions,
+        }
+        try:
+            told["outbox_pending"] = {name: s.pending for name, s in outbox.status().items()}
+        except OutboxError as error:
+            status = told["status"] = "failed"
+            told["outbox"] = error.message
+        return Health(status in ("running", "starting"), told)
+
+
+def _named(packs: Sequence[Pack]) -> str:
+    return ", ".join(f"pack {pack.name} {pack.version} in revision {pack.revision}" for pack in packs)
+
+
+@contextmanager
+def _signals(stop: threading.Event) -> Iterator[None]:
+    """SIGTERM and SIGINT ask the job to stop; before Spark is there, they end it at once."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def at_once(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, at_once)
+    signal.signal(signal.SIGINT, at_once)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,295 @@
+"""What batch N runs with, fixed before it runs: so that a replay, whenever it comes, is the same batch.
+
+The driver writes N.json before the batch's one action and reads it back when Spark replays the batch.
+Everything in it follows from the result of batch N-1, which the outbox keeps, from the clock, and from what
+was asked of the job since. Its digest goes to the outbox with the batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cep.events import MIN_TIME
+from cep.job import silence
+from cep.job.errors import ConfigurationError
+from cep.job.files import to_json, write_whole
+from cep.job.silence import Quiet
+from cep.plan import Plan
+from cep.watermark import Partition, progress, watermark
+
+VERSION = 1
+_KEPT = 1_000  # manifests of so many batches: Spark can go back 100
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """A deploy that this batch is the first to run with; `previous` is the revision before, "" for none."""
+
+    request: str
+    pack: str
+    revision: str
+    previous: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Batch `batch`: all times in nanoseconds, event times since 1970 UTC.
+
+    `watermark` and `greatest` (event time by partition) are those before the batch. `clock` is the wall
+    clock, `elapsed` batch time (cep.job.silence), `heard` when in batch time each partition last delivered.
+    `since` has for rules that were deployed to a running job the watermark of that moment. `drain`: time
+    ends with this batch.
+    """
+
+    batch: int
+    revisions: Mapping[str, str]
+    shards: int
+    clock: int
+    elapsed: int = 0
+    watermark: int = MIN_TIME
+    greatest: Mapping[Partition, int] = field(default_factory=dict)
+    heard: Mapping[Partition, int] = field(default_factory=dict)
+    silent: tuple[Partition, ...] = ()
+    quiet: Quiet | None = None
+    since: Mapping[str, int] = field(default_factory=dict)
+    drain: bool = False
+    deployed: tuple[Deployed, ...] = ()
+
+    def text(self) -> str:
+        """The JSON of the file; equal manifests have equal texts."""
+        value = {
+            "version": VERSION,
+            "batch": self.batch,
+            "revisions": dict(self.revisions),
+            "shards": self.shards,
+            "clock": self.clock,
+            "elapsed": self.elapsed,
+            "watermark": self.watermark,
+            "greatest": _rows(self.greatest),
+            "heard": _rows(self.heard),
+            "silent": [list(p) for p in self.silent],
+            "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
+            "since": dict(self.since),
+            "drain": self.drain,
+            "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
+        }
+        return to_json(value).decode()
+
+    @property
+    def digest(self) -> str:
+        """What the outbox knows the batch by."""
+        return hashlib.sha256(self.text().encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the next manifest must know of a batch: a JSON object in the outbox.
+
+    `runs` are the live runs by rule after the batch.
+    """
+
+    revisions: Mapping[str, str]
+    watermark: int
+    greatest: Mapping[Partition, int]
+    heard: Mapping[Partition, int]
+    clock: int
+    elapsed: int
+    quiet: Quiet | None
+    since: Mapping[str, int]
+    runs: Mapping[str, int]
+    drained: bool
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON object."""
+        return {
+            "revisions": dict(self.revisions),
+            "watermark": self.watermark,
+            "greatest": _rows(self.greatest),
+            "heard": _rows(self.heard),
+            "clock": self.clock,
+            "elapsed": self.elapsed,
+            "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
+            "since": dict(self.since),
+            "runs": dict(self.runs),
+            "drained": self.drained,
+        }
+
+
+def result_of(value: Mapping[str, object]) -> Result:
+    """The result that `as_dict` gave. Raises ValueError."""
+    try:
+        quiet = value["quiet"]
+        return Result(
+            revisions=_texts(value["revisions"]),
+            watermark=_int(value["watermark"]),
+            greatest=_partitions(value["greatest"]),
+            heard=_partitions(value["heard"]),
+            clock=_int(value["clock"]),
+            elapsed=_int(value["elapsed"]),
+            quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
+            since=_ints(value["since"]),
+            runs=_ints(value["runs"]),
+            drained=bool(value["drained"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no result of a batch: {error}") from error
+
+
+def parse(text: str) -> Manifest:
+    """The manifest of a file's text. Raises ValueError."""
+    try:
+        value = json.loads(text)
+        if value["version"] != VERSION:
+            raise ValueError(f"version {value['version']}, this program reads version {VERSION}")
+        quiet = value["quiet"]
+        return Manifest(
+            batch=_int(value["batch"]),
+            revisions=_texts(value["revisions"]),
+            shards=_int(value["shards"]),
+            clock=_int(value["clock"]),
+            elapsed=_int(value["elapsed"]),
+            watermark=_int(value["watermark"]),
+            greatest=_partitions(value["greatest"]),
+            heard=_partitions(value["heard"]),
+            silent=tuple((str(s), str(p)) for s, p in value["silent"]),
+            quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
+            since=_ints(value["since"]),
+            drain=bool(value["drain"]),
+            deployed=tuple(Deployed(*map(str, d)) for d in value["deployed"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no manifest: {error}") from error
+
+
+def read(manifests: Path, batch: int) -> Manifest | None:
+    """The manifest of a batch; None if none was written. Raises ConfigurationError for a damaged one."""
+    path = manifests / f"{batch}.json"
+    try:
+        found = parse(path.read_text("utf-8"))
+        if found.batch != batch:
+            raise ValueError(f"it is of batch {found.batch}")
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise ConfigurationError(
+            f"the manifest {path} is damaged: {error}",
+            "restore the state folder from a backup together with the outbox, or name a new [job] state",
+        ) from error
+    return found
+
+
+def write(manifests: Path, manifest: Manifest) -> None:
+    """Writes the manifest of a batch, whole and on disk before anything else happens; old ones go."""
+    write_whole(manifests / f"{manifest.batch}.json", manifest.text().encode())
+    (manifests / f"{manifest.batch - _KEPT}.json").unlink(missing_ok=True)
+
+
+def following(
+    batch: int,
+    before: Result | None,
+    plan: Plan,
+    revisions: Mapping[str, str],
+    shards: int,
+    clock: int,
+    *,
+    continued: bool,
+    drain: bool,
+    deployed: Iterable[Deployed] = (),
+    fresh: Collection[str] = (),
+) -> Manifest:
+    """The manifest of a batch that was never begun.
+
+    `before` is the result of the batch before, None for batch 0; `plan` that of `revisions`. `continued`
+    tells that this process ran the batch before: only then does time between the two count as batch time.
+    `fresh` are the rules that a deploy lets begin with this batch.
+    """
+    first = Manifest(batch, dict(revisions), shards, clock, drain=drain, deployed=tuple(deployed))
+    if before is None:
+        return first
+    elapsed = before.elapsed + (max(0, clock - before.clock) if continued else 0)
+    idle = {name: stream.idle for name, stream in plan.streams.items()}
+    quiet_ones = silence.silent(before.heard, plan.read, idle, elapsed)
+    names = {rule.rule.name for rule in plan.rules()}
+    since = {name: at for name, at in before.since.items() if name in names}
+    since |= dict.fromkeys(fresh, before.watermark)
+    return replace(
+        first,
+        elapsed=elapsed,
+        watermark=before.watermark,
+        greatest=before.greatest,
+        heard=before.heard,
+        silent=quiet_ones,
+        quiet=silence.quiet(before.quiet, quiet_ones, before.heard, plan.read, elapsed, before.watermark),
+        since=since,
+    )
+
+
+def watermark_after(manifest: Manifest, plan: Plan, seen: Iterable[Mapping[Partition, int]]) -> int:
+    """The watermark after the batch, from what its mappers saw: the same in every shard."""
+    parts = list(seen)
+    delivered = {partition for part in parts for partition in part}
+    streams = {stream for stream, _ in delivered}
+    still = {(s, p) for s, p in manifest.silent if (s, p) not in delivered and not (p == "" and s in streams)}
+    after = watermark(
+        manifest.watermark,
+        progress(manifest.greatest, parts),
+        {name: stream.lateness for name, stream in plan.streams.items()},
+        plan.read,
+        still,
+        drain=manifest.drain,
+    )
+    if streams & set(plan.read):
+        return after
+    idle = {name: stream.idle for name, stream in plan.streams.items()}
+    return max(after, silence.paced(manifest.quiet, plan.read, idle, manifest.elapsed, manifest.clock))
+
+
+def result(
+    manifest: Manifest, plan: Plan, seen: Mapping[Partition, int], after: int, runs: Mapping[str, int]
+) -> Result:
+    """What is to be remembered of the batch. `seen`: the greatest event times in it, by partition."""
+    return Result(
+        revisions=manifest.revisions,
+        watermark=after,
+        greatest=progress(manifest.greatest, [seen]),
+        heard={**manifest.heard, **dict.fromkeys(seen, manifest.elapsed)},
+        clock=manifest.clock,
+        elapsed=manifest.elapsed,
+        quiet=None if {s for s, _ in seen} & set(plan.read) else manifest.quiet,
+        since=manifest.since,
+        runs=runs,
+        drained=manifest.drain,
+    )
+
+
+def _rows(of: Mapping[Partition, int]) -> list[list[object]]:
+    return [[stream, partition, value] for (stream, partition), value in sorted(of.items())]
+
+
+def _partitions(value: object) -> dict[Partition, int]:
+    return {(str(s), str(p)): _int(v) for s, p, v in _list(value)}
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("a list is expected")
+    return value
+
+
+def _int(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("a whole number is expected")
+    return value
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(k): str(v) for k, v in value.items()}  # type: ignore[attr-defined]
+
+
+def _ints(value: object) -> dict[str, int]:
+    return {str(k): _int(v) for k, v in value.items()}  # type: ignore[attr-defined]

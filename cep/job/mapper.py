@@ -1,0 +1,176 @@
+"""Before the shuffle: one lane's share of a batch's files becomes payloads for shards.
+
+Runs in Spark's Python workers. Every mapper sends every shard the greatest event times that it saw, so that
+each shard works out the same watermark; that is also what brings a batch to shards without events.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from cep.classify import classify
+from cep.decode.blocks import Decoder, decoder
+from cep.decode.letters import DeadLetter
+from cep.events import Events
+from cep.feeds import Split, read
+from cep.formats import FeedFormat
+from cep.job.late import late_events
+from cep.job.manifest import Manifest, parse
+from cep.job.revisions import Plans
+from cep.job.rows import Kind, pack
+from cep.job.share import ListedFile, share
+from cep.job.sources import local_path
+from cep.plan import Plan
+from cep.watermark import Partition, progress
+
+MANIFEST = "cep.manifest"
+"""The property by which a batch's tasks get its manifest."""
+
+_AT_ONCE = 100_000  # events that are classified together
+_SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa.binary())])
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
+
+    `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds.
+    """
+
+    packs: Path
+    lanes: int
+    keys: tuple[int, ...]
+    formats: Mapping[str, FeedFormat]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows for all shards, from this lane's rows of cep.job.sources."""
+        lane, files = _listed(batches)
+        manifest = current_manifest()
+        plan = plans(self.packs).plan(manifest.revisions)
+        mapping = _Mapping(self, plan, manifest)
+        yield from mapping.rows(share(files, lane, self.lanes) if files else [])
+
+
+_plans: dict[Path, Plans] = {}
+
+
+def plans(packs: Path) -> Plans:
+    """This worker process's plans."""
+    return _plans.setdefault(packs, Plans(packs))
+
+
+def current_manifest() -> Manifest:
+    """The manifest of the batch that this task belongs to."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    text = context.getLocalProperty(MANIFEST) if context else None
+    if not text:
+        raise RuntimeError("a task without a manifest")
+    return parse(text)
+
+
+def _listed(batches: Iterable[pa.RecordBatch]) -> tuple[int, list[ListedFile]]:
+    """The lane, and the files of the batch."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    lane = context.partitionId() if context else 0
+    files = [
+        ListedFile(stream, local_path(path), length)
+        for batch in batches
+        for stream, path, length in zip(*(batch.column(n).to_pylist() for n in (1, 2, 3)), strict=True)
+        if stream
+    ]
+    return lane, files
+
+
+class _Mapping:
+    """One lane's work in one batch."""
+
+    def __init__(self, task: Lanes, plan: Plan, manifest: Manifest) -> None:
+        self._task = task
+        self._plan = plan
+        self._manifest = manifest
+        self._decoders: dict[str, Decoder] = {}
+        self._greatest: dict[Partition, int] = {}
+        self._counts: Counter[tuple[str, ...]] = Counter()
+        self._seconds: dict[str, float] = {"decode": 0.0, "classify": 0.0}
+        self._waiting: list[Events] = []
+        self._number = 0
+
+    def rows(self, parts: Sequence[tuple[str, Split]]) -> Iterator[pa.RecordBatch]:
+        """All rows of the lane."""
+        for stream, split in parts:
+            yield from self._split(stream, split)
+        yield from self._classified()
+        counted = pack((dict(self._counts), dict(self._seconds)))
+        seen = pack(self._greatest)
+        keys = self._task.keys
+        yield _rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
+
+    def _split(self, stream: str, split: Split) -> Iterator[pa.RecordBatch]:
+        reader = self._decoder(stream)
+        if reader is None:
+            self._counts["files", stream, "unwanted"] += 1
+            return
+        begun = time.perf_counter()
+        for block in read(split, reader):
+            self._seconds["decode"] += time.perf_counter() - begun
+            if block.dead:
+                self._counts["events", stream, "dead"] += len(block.dead)
+                yield self._letters(block.dead)
+            if len(block.events.table):
+                self._waiting.append(block.events)
+                self._number += len(block.events.table)
+            if self._number >= _AT_ONCE:
+                yield from self._classified()
+            begun = time.perf_counter()
+
+    def _decoder(self, stream: str) -> Decoder | None:
+        """The decoder of a stream; None if no pack that runs declares it."""
+        if stream not in self._plan.streams:
+            return None
+        if stream not in self._decoders:
+            self._decoders[stream] = decoder(self._plan.streams[stream], self._task.formats[stream])
+        return self._decoders[stream]
+
+    def _classified(self) -> Iterator[pa.RecordBatch]:
+        if not self._waiting:
+            return
+        begun = time.perf_counter()
+        keys = self._task.keys
+        found = classify(self._plan, len(keys), self._waiting, self._manifest.watermark)
+        self._waiting, self._number = [], 0
+        self._greatest = progress(self._greatest, [found.greatest])
+        self._counts.update(found.counts)
+        rows = [(keys[shard], Kind.EVENTS, payload) for shard, payload in found.payloads.items()]
+        self._seconds["classify"] += time.perf_counter() - begun
+        if rows:
+            yield _rows(rows)
+        if found.late:
+            yield self._late(found.late)
+
+    def _letters(self, dead: Iterable[DeadLetter]) -> pa.RecordBatch:
+        letters = [(d.feed, d.file, d.offset, d.stage, d.reason, d.data) for d in dead]
+        return _rows([(self._task.keys[0], Kind.DEAD, pack(letters))])
+
+    def _late(self, late: Iterable[Events]) -> pa.RecordBatch:
+        events = [
+            (e.stream, e.file, e.offset, e.id, e.time, e.data)
+            for part in late
+            for e in late_events(self._plan.streams[part.stream], part)
+        ]
+        return _rows([(self._task.keys[0], Kind.LATE, pack(events))])
+
+
+def _rows(rows: list[tuple[int, Kind, bytes]]) -> pa.RecordBatch:
+    shards, kinds, payloads = zip(*rows, strict=True)
+    arrays = [pa.array(shards, pa.int32()), pa.array(kinds, pa.int32()), pa.array(payloads, pa.binary())]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)

@@ -1,0 +1,90 @@
+"""What all mappers and shards said of a batch, put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from alerts.alert import Raised
+from cep.deadletters import LateEvent
+from cep.decode.letters import DeadLetter
+from cep.job.rows import Kind, unpack, unpack_raised
+from cep.watermark import Partition, progress
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """A batch after its one action. `greatest` are the event times seen in it, by partition.
+
+    `seconds` by stage are sums over tasks, which run side by side.
+    """
+
+    watermark: int
+    greatest: Mapping[Partition, int]
+    raised: tuple[Raised, ...]
+    dead: tuple[DeadLetter, ...]
+    late: tuple[LateEvent, ...]
+    counts: Mapping[tuple[str, ...], int]
+    runs: Mapping[str, int]
+    state_bytes: int
+    seconds: Mapping[str, float]
+
+    def of(self, *name: str) -> int:
+        """The sum of all counters whose name begins and ends so: `of("events", "accepted")`."""
+        first, last = name[0], name[-1]
+        return sum(n for key, n in self.counts.items() if key[0] == first and key[-1] == last)
+
+
+class ShardsDisagreeError(Exception):
+    """Shards of one batch came to different watermarks, or some did not answer: our mistake."""
+
+
+def put_together(rows: Iterable[tuple[int, bytes]], shards: int) -> BatchOutcome:
+    """The outcome of a batch from the rows that were collected. Raises ShardsDisagreeError."""
+    raised: list[Raised] = []
+    dead: list[DeadLetter] = []
+    late: list[LateEvent] = []
+    counts: Counter[tuple[str, ...]] = Counter()
+    runs: Counter[str] = Counter()
+    greatest: dict[Partition, int] = {}
+    watermarks: list[int] = []
+    seconds: Counter[str] = Counter()
+    size = 0
+    for number, payload in rows:
+        match Kind(number):
+            case Kind.RAISED:
+                raised.extend(unpack_raised(payload))
+            case Kind.DEAD:
+                dead.extend(DeadLetter(*letter) for letter in unpack(payload))
+            case Kind.LATE:
+                late.extend(LateEvent(*event) for event in unpack(payload))
+            case Kind.READ:
+                counted, spent = unpack(payload)
+                counts.update(counted)
+                seconds.update(spent)
+            case Kind.SETTLED:
+                after, seen, counted, live, bytes_, spent = unpack(payload)
+                watermarks.append(after)
+                greatest = progress(greatest, [seen])
+                counts.update(counted)
+                runs.update(live)
+                size += bytes_
+                seconds["match"] += spent
+            case Kind.EVENTS | Kind.SEEN:
+                raise ShardsDisagreeError(f"a row of kind {number} came to the driver")
+    if len(watermarks) != shards or len(set(watermarks)) != 1:
+        raise ShardsDisagreeError(
+            f"{len(watermarks)} of {shards} shards answered, with watermarks {set(watermarks)}"
+        )
+    return BatchOutcome(
+        watermarks[0],
+        greatest,
+        tuple(raised),
+        tuple(sorted(dead, key=lambda d: (d.feed, d.file, d.offset))),
+        tuple(sorted(late, key=lambda e: (e.stream, e.file, e.offset))),
+        counts,
+        {rule: n for rule, n in runs.items() if n},
+        size,
+        seconds,
+    )

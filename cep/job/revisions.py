@@ -1,0 +1,74 @@
+"""The packs of a state folder by revision, as texts; and the plan of a set of them, compiled once.
+
+Driver and workers read the same texts, so that a batch runs with the packs that its manifest names,
+whatever was deployed since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cep.job.errors import ConfigurationError
+from cep.job.files import write_json
+
+if TYPE_CHECKING:
+    from cep.plan import Plan
+    from rules.typed import Pack
+
+_KEPT = 4  # plans in memory: the one that runs, and those of a replay around deploys
+
+
+def store(packs: Path, pack: Pack) -> None:
+    """Puts a pack's texts into the folder, under its revision."""
+    path = packs / f"{pack.revision}.json"
+    if not path.exists():
+        value = {"pack": pack.name, "revision": pack.revision, "files": [list(f) for f in pack.files]}
+        write_json(path, value)
+
+
+def load(packs: Path, revision: str) -> Pack:
+    """The pack of that revision. Raises ConfigurationError where its texts are missing or no longer good."""
+    from rules.packs import load_texts
+
+    path = packs / f"{revision}.json"
+    try:
+        value = json.loads(path.read_text("utf-8"))
+        files = [(str(name), str(text)) for name, text in value["files"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"the pack {path} that the job runs cannot be read",
+            "restore the state folder from a backup, or name a new [job] state and begin anew",
+        ) from error
+    loaded = load_texts(files)
+    if loaded.pack is None or loaded.pack.revision != revision:
+        why = next((d.message for d in loaded.diagnostics if d.level == "error"), "its revision differs")
+        raise ConfigurationError(
+            f"this program does not accept the pack {path} that the job runs: {why}",
+            "use the program version that the pack was deployed with, or name a new [job] state",
+        )
+    return loaded.pack
+
+
+@dataclass(slots=True)
+class Plans:
+    """Compiled plans of sets of revisions, the last few kept. One per process."""
+
+    packs: Path
+    _compiled: dict[tuple[tuple[str, str], ...], Plan] = field(default_factory=dict)
+
+    def plan(self, revisions: Mapping[str, str]) -> Plan:
+        """The plan of these packs, by name. Raises ConfigurationError."""
+        from cep.plan import compile_plan
+
+        key = tuple(sorted(revisions.items()))
+        found = self._compiled.pop(key, None)
+        if found is None:
+            found = compile_plan([load(self.packs, revision) for _, revision in key])
+        self._compiled[key] = found
+        while len(self._compiled) > _KEPT:
+            self._compiled.pop(next(iter(self._compiled)))
+        return found

@@ -1,0 +1,75 @@
+"""What mappers tell shards, and shards the driver: rows of (shard, kind, payload), all of one schema.
+
+    EVENTS   mapper -> shard    a payload of cep.classify
+    SEEN     mapper -> shard    the greatest event times this mapper saw; every mapper sends every shard one
+    DEAD     mapper -> driver   dead letters; shard 0 passes them on
+    LATE     mapper -> driver   late events, as dead letters of the stage "late"; as DEAD
+    READ     mapper -> driver   what this mapper counted and took; as DEAD
+    RAISED   shard -> driver    alerts before suppression
+    SETTLED  shard -> driver    the watermark, counts and runs of a shard; one from every shard
+
+Payloads but EVENTS are pickled tuples, dicts and bytes: both ends are this program, at one version.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any
+
+from alerts.alert import Alert, Raised, Withholding
+
+MAPPED = "shard int, kind int, payload binary"
+"""Schema of the rows from mappers."""
+MATCHED = "kind int, payload binary"
+"""Schema of the rows from shards."""
+
+
+class Kind(IntEnum):
+    """What a row's payload is."""
+
+    EVENTS = 1
+    SEEN = 2
+    DEAD = 3
+    LATE = 4
+    READ = 5
+    RAISED = 6
+    SETTLED = 7
+
+
+PASSED_ON = frozenset({Kind.DEAD, Kind.LATE, Kind.READ})
+"""Kinds that a shard hands to the driver as they are."""
+
+
+def pack(value: object) -> bytes:
+    """A payload of plain values."""
+    return pickle.dumps(value, protocol=5)
+
+
+def unpack(payload: bytes) -> Any:
+    """The plain values of a payload."""
+    return pickle.loads(payload)
+
+
+def pack_raised(raised: Iterable[Raised]) -> bytes:
+    """Alerts as a payload."""
+    return pack(
+        [
+            (
+                tuple(getattr(r.alert, name) for name in Alert.__slots__),
+                r.time,
+                r.order,
+                None if r.withholding is None else (r.withholding.key, r.withholding.duration),
+            )
+            for r in raised
+        ]
+    )
+
+
+def unpack_raised(payload: bytes) -> list[Raised]:
+    """The alerts of a payload."""
+    return [
+        Raised(Alert(*alert), time, order, None if held is None else Withholding(*held))
+        for alert, time, order, held in pickle.loads(payload)
+    ]

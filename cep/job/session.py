@@ -1,0 +1,112 @@
+"""Spark with the job's settings: local, listening on loopback only, silent but for its log file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from cep.job.errors import OutsideError
+from cep.job.folder import StateFolder
+from cep.job.java import require_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STATE = "org.apache.spark.sql.execution.streaming"
+
+_LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = {folder}/spark-messages.log
+appender.file.filePattern = {folder}/spark-messages.log.%i
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{{yyyy-MM-dd'T'HH:mm:ss.SSSX}}{{UTC}} %p %c{{1}}: %m%n%ex
+appender.file.policies.type = Policies
+appender.file.policies.size.type = SizeBasedTriggeringPolicy
+appender.file.policies.size.size = 10MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 3
+logger.state.name = org.apache.spark.sql.execution.python
+logger.state.level = error
+logger.plan.name = org.apache.spark.sql.execution.streaming
+logger.plan.level = error
+"""
+
+
+def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
+    """Spark's settings, each of which was measured or is needed (docs/decisions, the job's settings).
+
+    `partitions` is the number of shuffle and state partitions, fixed for the life of the state folder.
+    """
+    scratch = str(folder.scratch.absolute())
+    return {
+        "spark.app.name": "cep",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        # a small heap collected by one thread, and the quick compiler only: the JVM does little here
+        "spark.driver.extraJavaOptions": (
+            "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData "
+            f"-Djava.io.tmpdir={scratch} -Duser.timezone=UTC"
+        ),
+        "spark.local.dir": scratch,
+        "spark.sql.warehouse.dir": f"{scratch}/warehouse",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+        "spark.python.daemon.module": "cep.job.daemon",
+        "spark.sql.streaming.stateStore.providerClass": f"{_STATE}.state.RocksDBStateStoreProvider",
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            f"{_STATE}.checkpointing.FileSystemBasedCheckpointFileManager"
+        ),
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
+        "spark.sql.streaming.offsetLog.formatVersion": "2",
+        "spark.sql.streaming.metricsEnabled": "false",
+        "spark.sql.streaming.numRecentProgressUpdates": "10",
+        # the log of files read grows for ever and is rewritten whole each time
+        "spark.sql.streaming.fileSource.log.compactInterval": "100",
+    }
+
+
+def start(
+    folder: StateFolder, partitions: int, cores: int, log: int, environment: Mapping[str, str]
+) -> SparkSession:
+    """A session on `cores` cores, whose JVM writes what it prints to the descriptor `log`.
+
+    Changes this process's environment where Spark can be told things in no other way. Raises OutsideError
+    without a Java that will do, or when the JVM does not start.
+    """
+    require_java(environment)
+    folder.empty_scratch()
+    logs = folder.logs.absolute()
+    conf_folder = folder.scratch / "conf"
+    conf_folder.mkdir()
+    (conf_folder / "log4j2.properties").write_text(_LOG4J.format(folder=logs), "utf-8")
+    for name in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_MASTER"):
+        os.environ.pop(name, None)  # of another Spark on this machine
+    os.environ["SPARK_CONF_DIR"] = str(conf_folder.absolute())
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=False).setMaster(f"local[{cores}]")
+    for name, value in settings(folder, partitions).items():
+        conf.set(name, value)
+    try:
+        gateway = launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+        context = SparkContext(conf=conf, gateway=gateway)
+    except PySparkRuntimeError as error:
+        raise OutsideError("Java did not start Spark", f"see {logs / 'spark.log'}") from error
+    return SparkSession(context)

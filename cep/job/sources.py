@@ -1,0 +1,78 @@
+"""Feeds and ticks as one streaming table: (lane, stream, path, length), every file listed in every lane.
+
+Spark lists files and never opens them: of its `binaryFile` source only path and length are selected. Each
+source has a name, so that feeds can be added to a checkpoint. Mappers are lanes; each sees the whole list
+of a batch and takes its share (cep.job.mapper), so that a single large file is read by all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cep.config import Feed
+from cep.feeds import matching
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TICKS = "ticks"
+"""The name of the source of ticks; no stream can have it, for a stream's source is `feed_NAME`."""
+
+BATCH_BYTES = 64 << 20
+"""Bytes of files that one batch takes from a feed, at least one file."""
+
+_FOR_EVER = "36500d"
+
+
+def listing(session: SparkSession, feeds: Sequence[Feed], lanes: int) -> DataFrame:
+    """The union of all sources, once per lane; partition i of it is lane i."""
+    from pyspark.sql import functions as f
+
+    union = _ticks(session)
+    for feed in feeds:
+        union = union.union(_files(session, feed))
+    in_lanes = union.withColumn("lane", f.explode(f.array(*[f.lit(lane) for lane in range(lanes)])))
+    return in_lanes.repartitionById(lanes, "lane").select("lane", "stream", "path", "length")
+
+
+def local_path(path: str) -> str:
+    """The file of a path as Spark lists it."""
+    return re.sub(r"^file:/*", "/", path)
+
+
+def _files(session: SparkSession, feed: Feed) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    folder, below = matching(feed.path)
+    reader = (
+        session.readStream.format("binaryFile")
+        .schema("path string, modificationTime timestamp, length long, content binary")
+        .option("maxBytesPerTrigger", str(BATCH_BYTES))
+        .option("maxFileAge", _FOR_EVER)  # else files older than a week than the newest are passed over
+        .name(f"feed_{feed.name}")
+    )
+    if "/" in below:
+        files = reader.load(f"{folder}/{below}")
+    else:  # one look into one folder, where a path with wildcards would look at every file by itself
+        files = reader.option("pathGlobFilter", below).load(folder)
+    return files.select(f.lit(feed.name).alias("stream"), "path", "length")
+
+
+def _ticks(session: SparkSession) -> DataFrame:
+    """A row in every batch, so that batches go on while the feeds are silent.
+
+    Spark keeps no list of these, as it does of files, so that a job can tick for years.
+    """
+    from pyspark.sql import functions as f
+
+    ticks = (
+        session.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", "1")
+        .option("numPartitions", "1")
+        .option("startTimestamp", "0")
+        .name(TICKS)
+        .load()
+    )
+    return ticks.select(f.lit("").alias("stream"), f.lit("").alias("path"), f.col("value").alias("length"))

@@ -1,0 +1,50 @@
+"""The one streaming query: listing -> classify -> shuffle by shard -> match -> the driver's foreachBatch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from cep.config import Feed
+from cep.job.balance import shard_keys
+from cep.job.folder import Layout, StateFolder
+from cep.job.mapper import Lanes
+from cep.job.matcher import Matcher
+from cep.job.rows import MAPPED, MATCHED
+from cep.job.sources import listing
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+def start(
+    session: SparkSession,
+    folder: StateFolder,
+    layout: Layout,
+    lanes: int,
+    feeds: Sequence[Feed],
+    batch: Callable[[DataFrame, int], None],
+    trigger: float | None,
+) -> StreamingQuery:
+    """Starts the query on the state folder's checkpoint.
+
+    `trigger` is the least number of seconds from one batch's begin to the next's; None: take what is there
+    and stop. `batch` is called with each batch's frame and number.
+    """
+    keys = shard_keys(layout.shards, layout.partitions)
+    mapper = Lanes(folder.packs.absolute(), lanes, keys, {feed.name: feed.format for feed in feeds})
+    matched = (
+        listing(session, feeds, lanes)
+        .mapInArrow(mapper, MAPPED)
+        .groupBy("shard")
+        .transformWithState(Matcher(folder.packs.absolute(), keys), MATCHED, "append", "none")
+    )
+    writer = (
+        matched.writeStream.queryName("cep")
+        .foreachBatch(batch)
+        .option("checkpointLocation", str(folder.checkpoint.absolute()))
+    )
+    if trigger is None:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=f"{round(trigger * 1000)} milliseconds").start()

@@ -1,0 +1,130 @@
+"""Packs that were handed over, as they enter a manifest; and what that means for every rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+
+from cep.config import Job, check_feeds, load_job
+from cep.deploy import Answer, Request, RuleFate
+from cep.job.manifest import Deployed
+from cep.plan import Plan, compile_plan
+from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
+from rules.packs import load_texts
+from rules.source import Span
+from rules.typed import Pack, Stream
+
+_TOLERATED = frozenset({"CEP0710", "CEP0714"})
+"""A feed whose stream, or a receiver whose rule, a later revision no longer has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The packs that run, by name, and the job that they run in."""
+
+    packs: Mapping[str, Pack]
+    job: Job
+
+    @property
+    def revisions(self) -> dict[str, str]:
+        """The revision of every pack."""
+        return {name: pack.revision for name, pack in sorted(self.packs.items())}
+
+    def plan(self, *, first: bool = False) -> Plan:
+        """Their plan. Raises DiagnosticsError where they cannot run together, or do not fit the job.
+
+        At the `first` start of a job, everything in job.toml must be good for something.
+        """
+        packs = [pack for _, pack in sorted(self.packs.items())]
+        plan = compile_plan(packs)
+        findings = [*differing_streams(packs), *check_feeds(self.job, packs)]
+        findings = [d for d in findings if first or d.code not in _TOLERATED]
+        if has_errors(findings):
+            raise DiagnosticsError(findings)
+        return plan
+
+
+def take(running: Running, request: Request, environ: Mapping[str, str]) -> tuple[Running, Deployed] | Answer:
+    """What runs with the pack of a request in place of the one of its name; or the refusal.
+
+    job.toml is read again, for feeds that it did not have; what it says of others counts at a start.
+    """
+    loaded = load_texts(request.files)
+    if loaded.pack is None:
+        return _refused(request, loaded.diagnostics)
+    pack = loaded.pack
+    described = load_job(running.job.file, environ)
+    if described.job is None:
+        return _refused(request, described.diagnostics)
+    known = {feed.name for feed in running.job.feeds}
+    more = tuple(feed for feed in described.job.feeds if feed.name not in known)
+    job = replace(running.job, feeds=(*running.job.feeds, *more), places=described.job.places)
+    after = Running({**running.packs, pack.name: pack}, job)
+    try:
+        after.plan()
+    except DiagnosticsError as error:
+        return _refused(request, error.diagnostics)
+    before = running.packs.get(pack.name)
+    return after, Deployed(request.id, pack.name, pack.revision, before.revision if before else "")
+
+
+def fates(
+    before: Pack | None, after: Pack, runs_before: Mapping[str, int], runs_after: Mapping[str, int]
+) -> tuple[RuleFate, ...]:
+    """Every rule of the pack and what became of its runs, in the order of the pack, removed ones last."""
+    old = {rule.name: rule.structure for rule in before.rules} if before else {}
+    found: list[RuleFate] = []
+    for rule in after.rules:
+        if rule.name not in old:
+            found.append(RuleFate(rule.name, "new", 0))
+        elif old[rule.name] == rule.structure:
+            found.append(RuleFate(rule.name, "kept", runs_after.get(rule.name, 0)))
+        else:
+            found.append(RuleFate(rule.name, "started anew", runs_before.get(rule.name, 0)))
+    here = {rule.name for rule in after.rules}
+    found.extend(RuleFate(name, "removed", runs_before.get(name, 0)) for name in old if name not in here)
+    return tuple(found)
+
+
+def begun(before: Pack | None, after: Pack) -> set[str]:
+    """The rules that begin to watch with the deploy."""
+    old = {rule.name: rule.structure for rule in before.rules} if before else {}
+    return {rule.name for rule in after.rules if old.get(rule.name) != rule.structure}
+
+
+def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
+    """Streams of one name that two packs declare differently: in a job they are one stream."""
+    found: list[Diagnostic] = []
+    first: dict[str, tuple[Stream, str]] = {}
+    for pack in packs:
+        for stream in pack.streams:
+            known, whose = first.setdefault(stream.name, (stream, pack.name))
+            if _meaning(known) != _meaning(stream):
+                message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"
+                fix = "declare it equally in both packs"
+                found.append(Diagnostic("CEP0901", "error", message, stream.span, help=fix))
+    return found
+
+
+def _meaning(stream: object) -> object:
+    """A stream without the places where it is written."""
+    if isinstance(stream, Span):
+        return None
+    if is_dataclass(stream):
+        return (type(stream).__name__, *(_meaning(getattr(stream, f.name)) for f in fields(stream)))
+    if isinstance(stream, tuple):
+        return tuple(_meaning(part) for part in stream)
+    return stream
+
+
+def _refused(request: Request, diagnostics: Collection[Diagnostic]) -> Answer:
+    errors = [d for d in diagnostics if d.level == "error"]
+    assert has_errors(errors)
+    return Answer(
+        request.id,
+        request.pack,
+        request.revision,
+        refused=f"the pack was refused: {errors[0].message}",
+        help=errors[0].help,
+        diagnostics=tuple(d.as_dict() for d in diagnostics),
+    )

@@ -1,0 +1,139 @@
+"""What the job counts and measures, under the names of the product's contract, for /metrics.
+
+Labels are streams, rules, severities, receivers, outcomes, packs and revisions: never a key, an alert or a
+URL. Counters begin at zero with the process; the outbox is asked when the metrics are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+    from alerts.dispatch import Attempt
+    from alerts.outbox import Outbox
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+_DELIVERY = (0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3600, 86400)
+
+
+class Metrics:
+    """The job's metrics in a registry of their own. Every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        r = self._registry
+        self._events = Counter(
+            "cep_events", "Events by what became of them", ["stream", "outcome"], registry=r
+        )
+        self._lag = Gauge(
+            "cep_watermark_lag_seconds", "Clock minus watermark of a stream", ["stream"], registry=r
+        )
+        self._batch = Histogram(
+            "cep_batch_duration_seconds", "Batches from manifest to outbox", buckets=_SECONDS, registry=r
+        )
+        self._matches = Counter(
+            "cep_rule_matches", "What a rule matched, withheld or not", ["rule"], registry=r
+        )
+        self._runs = Gauge("cep_runs", "Partial matches that live", ["rule"], registry=r)
+        self._state = Gauge("cep_state_bytes", "Size of all shards' state", registry=r)
+        self._alerts = Counter("cep_alerts", "Alerts raised", ["severity"], registry=r)
+        self._attempts = Counter(
+            "cep_delivery_attempts", "Attempts to deliver an alert", ["receiver", "outcome"], registry=r
+        )
+        self._latency = Histogram(
+            "cep_delivery_latency_seconds",
+            "From the outbox to the receiver's success",
+            buckets=_DELIVERY,
+            registry=r,
+        )
+        self._packs = Gauge("cep_pack_info", "Packs that run", ["pack", "revision"], registry=r)
+        self._deploy = Gauge("cep_pack_last_deploy_successful", "Whether the last deploy was", registry=r)
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+    def watch_outbox(self, outbox: Outbox, failed: Callable[[str], None]) -> None:
+        """Has the outbox asked at every reading; `failed` is told why, where it cannot be asked."""
+        self._registry.register(_OutboxCollector(outbox, failed))
+
+    def events(self, stream: str, outcome: str, number: int) -> None:
+        """So many events of a stream were accepted, late, dead, ..."""
+        self._events.labels(stream, outcome).inc(number)
+
+    def batch(self, seconds: float, state_bytes: int) -> None:
+        """A batch is in the outbox."""
+        self._batch.observe(seconds)
+        self._state.set(state_bytes)
+
+    def lags(self, seconds: Mapping[str, float]) -> None:
+        """How far each stream's watermark is behind the clock."""
+        for stream, lag in seconds.items():
+            self._lag.labels(stream).set(lag)
+
+    def rules(self, matches: Mapping[str, int], runs: Mapping[str, int]) -> None:
+        """New matches, and the runs that live, by rule; rules that are gone lose their gauge."""
+        for rule, number in matches.items():
+            self._matches.labels(rule).inc(number)
+        self._runs.clear()
+        for rule, number in runs.items():
+            self._runs.labels(rule).set(number)
+
+    def alerts(self, by_severity: Mapping[str, int]) -> None:
+        """Alerts newly in the outbox."""
+        for severity, number in by_severity.items():
+            self._alerts.labels(severity).inc(number)
+
+    def attempted(self, attempt: Attempt) -> None:
+        """One attempt to deliver."""
+        self._attempts.labels(attempt.receiver, attempt.outcome.result).inc()
+        if attempt.outcome.result == "delivered":
+            self._latency.observe(attempt.age)
+
+    def packs(self, revisions: Mapping[str, str]) -> None:
+        """The revision of every pack that runs."""
+        self._packs.clear()
+        for pack, revision in revisions.items():
+            self._packs.labels(pack, revision).set(1)
+
+    def deployed(self, successful: bool) -> None:
+        """What came of the last deploy."""
+        self._deploy.set(1 if successful else 0)
+
+
+class _OutboxCollector(Collector):
+    """Asks the outbox what waits, when metrics are read and not before."""
+
+    def __init__(self, outbox: Outbox, failed: Callable[[str], None]) -> None:
+        self._outbox = outbox
+        self._failed = failed
+
+    def describe(self) -> Iterator[Metric]:
+        """The families without values, so that registering does not ask the outbox."""
+        yield GaugeMetricFamily("cep_outbox_pending", "Deliveries that wait", labels=["receiver"])
+        yield GaugeMetricFamily("cep_outbox_oldest_age_seconds", "Age of the oldest delivery that waits")
+
+    def collect(self) -> Iterator[Metric]:
+        """What waits now."""
+        from alerts.outbox import OutboxError
+
+        pending = GaugeMetricFamily("cep_outbox_pending", "Deliveries that wait", labels=["receiver"])
+        age = GaugeMetricFamily("cep_outbox_oldest_age_seconds", "Age of the oldest delivery that waits")
+        try:
+            for receiver, status in self._outbox.status().items():
+                pending.add_metric([receiver], status.pending)
+            age.add_metric([], self._outbox.oldest_age())
+        except OutboxError as error:
+            self._failed(str(error))
+            return
+        yield pending
+        yield age
