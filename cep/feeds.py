@@ -19,6 +19,7 @@ from cep.decode.blocks import Decoder
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
 from cep.formats import UnknownFormatError, format_of
+from rules.diagnostics import Diagnostic
 
 BLOCK = 32 << 20
 """Bytes that are decoded at a time."""
@@ -85,6 +86,23 @@ def read(split: Split, decoder: Decoder, partition: str = "", block: int = BLOCK
         yield reading.failed(str(error))
     except (OSError, pa.ArrowException, EOFError) as error:
         yield reading.failed(_sentence(error))
+
+
+def check_file(file: str) -> tuple[Diagnostic, ...]:
+    """What stands in the way of reading a file that a user named; empty if nothing does."""
+    path = Path(file)
+    if not path.exists():
+        return (Diagnostic("CEP0851", "error", f"there is no file {file}"),)
+    try:
+        if path.is_dir():
+            raise IsADirectoryError
+        with path.open("rb"):
+            format_of(file)
+    except UnknownFormatError as error:
+        return (Diagnostic("CEP0853", "error", f"{file} cannot be read: {error}"),)
+    except OSError as error:
+        return (Diagnostic("CEP0852", "error", f"{file} cannot be read: {_sentence(error)}"),)
+    return ()
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.decode.arrays import numbers, repeated, texts
-from cep.decode.convert import column, constant
+from cep.decode.convert import column, constant, json_type
 from cep.decode.csv_records import CsvReader, columns_of
 from cep.decode.json_lines import JsonReader
 from cep.decode.letters import DeadLetter, Decoded
@@ -114,10 +114,16 @@ class Decoder:
 def decoder(stream: Stream, feed: FeedFormat | None = None) -> Decoder:
     """A decoder of the stream's events as the feed writes them; the defaults of FeedFormat without one.
 
-    Raises Malformed if a constant has not its field's type (check_feeds tells the user before).
+    Raises Malformed if a constant has not its field's type, and ValueError if one source field is to
+    be read as two types (check_feeds tells the user of both before).
     """
     feed = feed or FeedFormat()
     types = {f.name: f.type for f in stream.fields}
+    read: dict[str, pa.DataType] = {}
+    for name in types.keys() - dict(feed.constants).keys():
+        type_ = json_type(types[name], feed)
+        if read.setdefault(feed.source(name), type_) != type_:
+            raise ValueError(f"`{feed.source(name)}` is to be read as two types")
     return Decoder(stream, feed, {n: constant(v, types[n], feed) for n, v in feed.constants if n in types})
 
 

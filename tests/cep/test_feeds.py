@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.decode import DeadLetter, Decoder, FeedFormat, decoder
-from cep.feeds import Split, matching, read, splits
+from cep.feeds import Split, check_file, matching, read, splits
 from rules.types import Scalar
 
 STREAM = stream_of({"x": Scalar.LONG, "note": Scalar.STRING}, ("x", "note"))
@@ -209,3 +209,12 @@ def test_a_file_that_is_one_endless_line_is_given_up(tmp_path: Path) -> None:
 )
 def test_a_path_is_a_folder_and_a_pattern(pattern: str, folder: str, rest: str) -> None:
     assert matching(pattern) == (folder, rest)
+
+
+def test_files_that_a_user_names_are_looked_at_first(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"")
+    (tmp_path / "a.txt").write_bytes(b"")
+    (tmp_path / "b.csv").mkdir()
+    assert check_file(str(tmp_path / "a.jsonl")) == ()
+    codes = [check_file(str(tmp_path / name))[0].code for name in ("gone.csv", "b.csv", "a.txt")]
+    assert codes == ["CEP0851", "CEP0852", "CEP0853"]

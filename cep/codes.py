@@ -1,0 +1,41 @@
+"""Every code of job configuration (CEP07xx) and of reading data (CEP085x), with its title.
+
+A code is never given another meaning. `docs/errors/CEPxxxx.md` has a page for each. (The outbox keeps
+CEP0801 to CEP0849, the running job CEP09xx.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+CONFIG: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0701": "the job file cannot be read",
+        "CEP0702": "the job file is not TOML",
+        "CEP0703": "an unknown key in the job file",
+        "CEP0704": "a key is missing in the job file",
+        "CEP0705": "a value of the wrong kind in the job file",
+        "CEP0706": "a value in the job file that cannot be used",
+        "CEP0707": "not supported yet in the job file",
+        "CEP0708": "a secret that is not there",
+        "CEP0709": "a secret that cannot be used",
+        "CEP0710": "a feed without a stream",
+        "CEP0711": "a stream without a feed",
+        "CEP0712": "a feed names an unknown field",
+        "CEP0713": "a constant of the wrong type",
+        "CEP0714": "a receiver names an unknown rule",
+        "CEP0715": "a source field that cannot be read as its fields need it",
+        "CEP0716": "a webhook without a secret",
+    }
+)
+
+DATA: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0851": "no such data file",
+        "CEP0852": "a data file cannot be read",
+        "CEP0853": "a data file of unknown format",
+    }
+)
+
+TITLES: Mapping[str, str] = MappingProxyType({**CONFIG, **DATA})

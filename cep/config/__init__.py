@@ -1,0 +1,24 @@
+"""job.toml -> a checked Job, or diagnostics with place and fix.
+
+    load_job(path, environ) -> JobLoaded        the file itself, and that its secrets are there
+    check_feeds(job, packs) -> [Diagnostic]     the file against the packs that it is to run
+
+Only `shape` imports pydantic, and only when a job file is loaded.
+"""
+
+from cep.config.against_packs import check_feeds
+from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
+from cep.config.load import load_job
+from cep.config.secrets import Secret, SecretError
+
+__all__ = [
+    "Feed",
+    "Job",
+    "JobLoaded",
+    "Listen",
+    "Receiver",
+    "Secret",
+    "SecretError",
+    "check_feeds",
+    "load_job",
+]

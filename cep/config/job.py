@@ -1,0 +1,93 @@
+"""What a job file says, checked: paths absolute, durations in nanoseconds, secrets still unread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from alerts.routing import Route
+from cep.config.places import Places
+from cep.config.secrets import Secret
+from cep.formats import FeedFormat
+from rules.diagnostics import Diagnostic, DiagnosticsError
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Where one stream's events come from: the files that `path` (absolute, with wildcards) matches."""
+
+    name: str
+    path: str
+    format: FeedFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """Who gets alerts. `rules` None: those of all rules; `severity` is the least severe it gets.
+
+    A webhook has a url, and a secret unless it goes unsigned; a console has neither.
+    """
+
+    name: str
+    kind: Literal["console", "webhook"]
+    url: Secret | None
+    secret: Secret | None
+    rules: tuple[str, ...] | None
+    severity: str
+
+    @property
+    def route(self) -> Route:
+        """Which alerts it gets."""
+        return Route(self.name, None if self.rules is None else frozenset(self.rules), self.severity)
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """The address that the page, API and metrics are served at; port 0: any that is free."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served."""
+
+    name: str
+    file: Path
+    packs: Path
+    state: Path
+    trigger: int
+    shards: int
+    feeds: tuple[Feed, ...]
+    outbox: Secret
+    receivers: tuple[Receiver, ...]
+    http: Listen | None
+    places: Places = field(repr=False, compare=False)
+
+    def feed(self, name: str) -> Feed:
+        """The feed of a stream. Raises KeyError."""
+        for feed in self.feeds:
+            if feed.name == name:
+                return feed
+        raise KeyError(name)
+
+    def outbox_url(self, environ: Mapping[str, str]) -> str:
+        """The outbox's URL, with its secrets. Raises SecretError."""
+        return self.outbox.reveal(environ)
+
+
+@dataclass(frozen=True, slots=True)
+class JobLoaded:
+    """A job, or None where some diagnostic is an error; with all diagnostics, in order of place."""
+
+    job: Job | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    def need(self) -> Job:
+        """The job. Raises DiagnosticsError where there is none."""
+        if self.job is None:
+            raise DiagnosticsError(self.diagnostics)
+        return self.job

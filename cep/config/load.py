@@ -1,0 +1,185 @@
+"""job.toml: read, parsed, validated; every mistake told with its place, and all of them at once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
+from cep.config.places import KeyPath, Places, places_of
+from cep.config.secrets import Secret, SecretError
+from cep.formats import FeedFormat
+from rules.diagnostics import Diagnostic, has_errors, in_order
+from rules.instants import parse_duration
+from rules.source import SourceFile, Span
+
+if TYPE_CHECKING:
+    from cep.config.shape import FeedSection, JobFile, ReceiverSection
+
+
+def load_job(path: Path, environ: Mapping[str, str]) -> JobLoaded:
+    """The job that a file describes. Relative paths in it begin at the file's folder.
+
+    Secrets are looked for, so that one that is missing is told now, but not kept.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return _refused(
+            Diagnostic("CEP0701", "error", f"there is no file {path}", help="`cep new` writes one")
+        )
+    except IsADirectoryError:
+        return _refused(
+            Diagnostic("CEP0701", "error", f"{path} is a folder", help=f"did you mean {path / 'job.toml'}?")
+        )
+    except UnicodeDecodeError as error:
+        return _refused(Diagnostic("CEP0701", "error", f"{path} is not UTF-8 (byte {error.start})"))
+    except OSError as error:
+        return _refused(Diagnostic("CEP0701", "error", f"{path} cannot be read: {error.strerror}"))
+    file = SourceFile(str(path), text.replace("\r\n", "\n"))
+    try:
+        data = tomllib.loads(file.text)
+    except tomllib.TOMLDecodeError as error:
+        return _refused(_syntax(str(error), file))
+    places = places_of(file)
+    return _validated(path.absolute(), data, places, environ)
+
+
+def _refused(*diagnostics: Diagnostic) -> JobLoaded:
+    return JobLoaded(None, tuple(diagnostics))
+
+
+def _syntax(message: str, file: SourceFile) -> Diagnostic:
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+    said = message[: found.start()] if found else message
+    if found and found[1]:
+        start = file.line_starts[int(found[1]) - 1] + int(found[2]) - 1
+    else:
+        start = len(file.text.rstrip())
+    span = Span(file, start, min(start + 1, len(file.text)))
+    help_ = 'text stands in quotes: name = "fraud"' if said == "Invalid value" else ""
+    if said.startswith("Cannot overwrite"):
+        twice = places_of(file).twice
+        span, said, help_ = (twice[0], "this key is given twice", "") if twice else (span, said, help_)
+    return Diagnostic("CEP0702", "error", f"the job file is not TOML: {said}", span, help=help_)
+
+
+def _validated(path: Path, data: dict[str, Any], places: Places, environ: Mapping[str, str]) -> JobLoaded:
+    from pydantic import ValidationError
+
+    from cep.config.mistakes import diagnose
+    from cep.config.shape import JobFile
+
+    diagnostics = []
+    feeds = data.get("feeds")
+    if isinstance(feeds, dict):
+        for name, feed in feeds.items():
+            if isinstance(feed, dict) and feed.get("source") == "kafka":
+                span = places.value(("feeds", name, "source"))
+                diagnostics.append(
+                    Diagnostic("CEP0707", "error", "feeds from Kafka are not supported yet", span,
+                               help='use source = "files"')
+                )  # fmt: skip
+                feeds[name] = {"source": "files", "path": "unread.jsonl"}
+    try:
+        shaped = JobFile.model_validate(data)
+    except ValidationError as error:
+        diagnostics.extend(diagnose(error, places))
+        return _refused(*in_order(diagnostics))
+    job = _job(path, shaped, places)
+    diagnostics.extend(_secrets(job, environ))
+    return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
+
+
+def _job(path: Path, shaped: JobFile, places: Places) -> Job:
+    folder = path.parent
+    state = folder / shaped.job.state
+    outbox = shaped.outbox.url if shaped.outbox else f"sqlite:///{state}/outbox.db"
+    if outbox.startswith("sqlite:///") and not outbox.startswith("sqlite:////"):
+        outbox = f"sqlite:///{folder}/{outbox.removeprefix('sqlite:///')}"
+    listen = None
+    if shaped.http is not None:
+        from cep.config.shape import listen_address
+
+        listen = Listen(*listen_address(shaped.http.listen))
+    return Job(
+        name=shaped.job.name,
+        file=path,
+        packs=folder / shaped.job.packs,
+        state=state,
+        trigger=parse_duration(shaped.job.trigger),
+        shards=shaped.job.shards,
+        feeds=tuple(_feed(name, feed, folder) for name, feed in shaped.feeds.items()),
+        outbox=Secret(outbox, folder),
+        receivers=tuple(_receiver(name, one, folder) for name, one in shaped.receivers.items()),
+        http=listen,
+        places=places,
+    )
+
+
+def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
+    constants = ((field, _plain(value)) for field, value in feed.constants.items())
+    written = FeedFormat(
+        fields=tuple(feed.fields.items()),
+        constants=tuple(constants),
+        timestamps=feed.timestamps,
+        zone=feed.zone,
+        header=feed.header,
+        delimiter=feed.delimiter,
+    )
+    ending = "/" if feed.path.endswith("/") else ""
+    return Feed(name, str(folder / feed.path) + ending, written)
+
+
+def _plain(value: object) -> object:
+    """A constant as a JSON value: TOML's dates and times as text."""
+    return value if isinstance(value, str | bool | int | float) else str(value)
+
+
+def _receiver(name: str, one: ReceiverSection, folder: Path) -> Receiver:
+    return Receiver(
+        name,
+        one.kind,
+        None if one.url is None else Secret(one.url, folder),
+        None if one.secret is None else Secret(one.secret, folder),
+        None if one.rules is None else tuple(one.rules),
+        one.severity,
+    )
+
+
+def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
+    """What is wrong with the values that stand elsewhere; no message repeats one."""
+    from alerts.signing import secret_key
+    from cep.config.shape import web_address
+
+    found = []
+    wanted: list[tuple[KeyPath, Secret | None, Callable[[str], object] | None]] = [
+        (("outbox", "url"), job.outbox, None)
+    ]
+    for receiver in job.receivers:
+        place = ("receivers", receiver.name)
+        wanted.append(((*place, "url"), receiver.url, web_address))
+        wanted.append(((*place, "secret"), receiver.secret, secret_key))
+        if receiver.kind == "webhook" and receiver.secret is None:
+            found.append(
+                Diagnostic("CEP0716", "warning", f"what `{receiver.name}` gets is not signed",
+                           job.places.key(place), help='give it secret = "${NAME}"')
+            )  # fmt: skip
+    for path, secret, check in wanted:
+        if secret is None:
+            continue
+        span = job.places.value(path)
+        try:
+            value = secret.reveal(environ)
+        except SecretError as error:
+            found.append(Diagnostic("CEP0708", "error", str(error), span))
+            continue
+        try:
+            if check is not None:
+                check(value)
+        except ValueError as error:
+            found.append(Diagnostic("CEP0709", "error", str(error), span))
+    return found

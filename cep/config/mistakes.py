@@ -1,0 +1,110 @@
+"""What pydantic says of a job file, in our words and with a place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from cep.config.places import KeyPath, Places
+from cep.config.shape import JobFile
+from rules.diagnostics import Diagnostic
+from rules.suggest import closest, did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_KINDS = {
+    "string_type": "text in quotes",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list in brackets",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+}
+
+
+def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
+    """A diagnostic for every mistake that pydantic found, each mistake once."""
+    details = [(detail, _path(detail)) for detail in error.errors(include_url=False)]
+    unknown = [path for detail, path in details if detail["type"] == "extra_forbidden"]
+    misspelt = {(*path[:-1], closest(str(path[-1]), _known(path[:-1]))) for path in unknown}
+    seen: set[KeyPath] = set()
+    for detail, path in details:
+        if path not in seen and not (detail["type"] == "missing" and path in misspelt):
+            seen.add(path)
+            yield _diagnostic(detail, path, places)
+
+
+def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnostic:
+    name = ".".join(str(part) for part in path)
+    last = str(path[-1]) if path else ""
+    match detail["type"]:
+        case "missing":
+            span, table = places.key(path[:-1]), ".".join(str(part) for part in path[:-1])
+            where = f"`{last}` is missing in [{table}]" if table else f"the table [{last}] is missing"
+            return Diagnostic("CEP0704", "error", where, span)
+        case "extra_forbidden":
+            known = _known(path[:-1])
+            help_ = did_you_mean(last, known) or f"known here: {', '.join(known)}"
+            return Diagnostic("CEP0703", "error", f"unknown key `{last}`", places.key(path), help=help_)
+        case "value_error":
+            span = places.value(path) if path in places.values else places.key(path)
+            said = str(detail["ctx"]["error"])
+            return Diagnostic("CEP0706", "error", f"`{name}` cannot be used: {said}", span)
+        case "literal_error":
+            given = str(detail["input"])
+            choices = [str(choice) for choice in _choices(path)]
+            help_ = did_you_mean(given, choices)
+            said = f"`{name}` is {_or(choices)}, not `{given}`"
+            return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
+        case kind if kind in _KINDS:
+            return Diagnostic("CEP0705", "error", f"`{name}` must be {_KINDS[kind]}", places.value(path))
+        case "too_short" if last == "feeds":
+            return Diagnostic(
+                "CEP0704", "error", "there is no feed", places.key(path), help="write [feeds.STREAM]"
+            )
+        case _:
+            said = detail["msg"].removeprefix("Input ").removeprefix("Value ")
+            return Diagnostic("CEP0706", "error", f"`{name}` {said}", places.value(path))
+
+
+def _path(detail: ErrorDetails) -> KeyPath:
+    """The path in the file: pydantic adds the branches of a union, and marks keys of tables."""
+    path: list[str | int] = []
+    for part in detail["loc"]:
+        if part == "[key]" or (len(path) > 3 and path[2] == "constants"):
+            break
+        path.append(part)
+    return tuple(path)
+
+
+def _model(path: KeyPath) -> type[BaseModel]:
+    """The section that a table of the file is shaped by."""
+    model: type[BaseModel] = JobFile
+    for part in path:
+        field = model.model_fields.get(str(part))
+        if field is not None:
+            found = [
+                inner
+                for inner in (field.annotation, *get_args(field.annotation))
+                if isinstance(inner, type) and issubclass(inner, BaseModel)
+            ]
+            model = found[0] if found else model
+    return model
+
+
+def _known(table: KeyPath) -> list[str]:
+    return list(_model(table).model_fields)
+
+
+def _choices(path: KeyPath) -> tuple[object, ...]:
+    return get_args(_model(path[:-1]).model_fields[str(path[-1])].annotation)
+
+
+def _or(choices: list[str]) -> str:
+    shown = [f"`{choice}`" for choice in choices]
+    return " or ".join(shown)

@@ -1,0 +1,57 @@
+"""Values that a job file may leave to the environment or to a file, so that it holds no secret itself.
+
+SecretError    the variable or file is not there when the value is asked for
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_FILE = "file:"
+
+
+class SecretError(Exception):
+    """A secret that is not there. The text names the variable or file, never a value."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Secret:
+    """A text with `${NAME}` in it, or `file:PATH`; `folder` is where a relative PATH begins.
+
+    Its repr shows what the job file says, and only if that is a reference.
+    """
+
+    written: str
+    folder: Path
+
+    def __repr__(self) -> str:
+        return f"Secret({self.written!r})" if self.refers else "Secret(...)"
+
+    @property
+    def refers(self) -> bool:
+        """Whether the value stands elsewhere."""
+        return self.written.startswith(_FILE) or _VARIABLE.search(self.written) is not None
+
+    def reveal(self, environ: Mapping[str, str]) -> str:
+        """The value: variables replaced, or the file's text without the line end behind it.
+
+        Raises SecretError.
+        """
+        if self.written.startswith(_FILE):
+            path = self.folder / self.written.removeprefix(_FILE)
+            try:
+                return path.read_text(encoding="utf-8").rstrip("\r\n")
+            except FileNotFoundError:
+                raise SecretError(f"there is no file {path}") from None
+            except OSError as error:
+                raise SecretError(f"{path} cannot be read: {error.strerror}") from None
+            except UnicodeDecodeError:
+                raise SecretError(f"{path} is not text") from None
+        missing = [name for name in _VARIABLE.findall(self.written) if name not in environ]
+        if missing:
+            raise SecretError(f"the environment variable {missing[0]} is not set")
+        return _VARIABLE.sub(lambda found: environ[found[1]], self.written)
