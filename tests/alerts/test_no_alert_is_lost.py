@@ -19,7 +19,7 @@ from alerts.receive import AlertReceiver
 from alerts.receivers.webhook import WebhookReceiver
 
 SECRET = "whsec_" + "A" * 32
-BATCHES = 30
+BATCHES = 20
 
 
 def expected() -> set[str]:
@@ -58,7 +58,7 @@ def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int) -> No
         return Answer(503) if refuse.random() < 0.2 else Answer(drop=refuse.random() < 0.05)
 
     with WaywardServer(sometimes) as server:
-        run_and_kill(tmp_path, server.url, [random.randrange(1, 12) for _ in range(4)])
+        run_and_kill(tmp_path, server.url, [random.randrange(1, 8) for _ in range(3)])
         bodies = {(call.id, call.body) for call in server.calls}
         assert {call.id for call in server.calls} == expected()
         assert len(bodies) == len(expected()), "one id had two bodies"
@@ -73,7 +73,7 @@ def test_a_receiver_that_remembers_ids_has_every_alert_once(tmp_path: Path) -> N
     """Also if the receiver itself is restarted in between."""
     file = tmp_path / "received.jsonl"
     with AlertReceiver([SECRET], file=file) as receiver:
-        run_and_kill(tmp_path, receiver.url, [7, 5])
+        run_and_kill(tmp_path, receiver.url, [7, 4])
         assert Counter(r.id for r in receiver.received) == Counter(expected())
         port = receiver.port
     one = raised(0, key="k0").alert

@@ -203,7 +203,7 @@ RAISED = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
 @given(RAISED, st.lists(st.integers(0, 30), max_size=5), st.randoms())
 def test_suppression_survives_batches_restarts_and_replays(
     tmp_path_factory: pytest.TempPathFactory, all_raised: list[Raised], cuts: list[int], random: Random
