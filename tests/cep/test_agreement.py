@@ -39,7 +39,7 @@ def assert_agreement(program: Program) -> None:
     assert got.late == expected.late, f"{program}"
 
 
-@settings(max_examples=250, **QUIET)
+@settings(max_examples=120, **QUIET)
 @given(programs())
 def test_engines_agree(program: Program) -> None:
     assert_agreement(program)

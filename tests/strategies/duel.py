@@ -21,8 +21,11 @@ from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
 from cep.plan import Plan, compile_plan
 from cep.reference import Decided, decided
+from percolator.query.parse import parse
+from percolator.reference import matches
+from percolator.schema import Schema
 from rules.packs import load_texts
-from rules.typed import Pack, Rule
+from rules.typed import Pack, Rule, TextMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Program:
 def programs(draw: st.DrawFn, compiled: bool = False) -> Program:
     """Random programs."""
     text = draw(packs())
-    came = draw(arrivals())
+    came = draw(arrivals(draw(st.sampled_from((12, 12, 12, 30)))))
     ends = [0, *draw(cuts(len(came))), len(came)]
     batches = tuple(tuple(came[a:b]) for a, b in itertools.pairwise(ends))
     restarts = draw(st.frozensets(st.integers(0, len(batches) - 1), max_size=3))
@@ -121,8 +124,14 @@ def by_reference(program: Program) -> Answer:
             least = min(time for (stream, _), time in greatest.items() if stream in read)
             watermark = max(watermark, least - LATENESS * SECOND)
     until = MAX_TIME if program.drain else watermark
-    alerts = [as_alert(pack, alert) for alert in decided(pack, map(row, in_time), until)]
+    alerts = [as_alert(pack, alert) for alert in decided(pack, map(row, in_time), until, says)]
     return Answer(alerts, watermark, late)
+
+
+def says(search: TextMatch, text: str) -> bool:
+    """Whether a text satisfies a query, by the percolator's own reference."""
+    name = ".".join(search.path)
+    return matches(parse(search.query), {name: text}, Schema.of({name: "text"}))
 
 
 def _streams(rule: Rule) -> Sequence[str]:

@@ -17,9 +17,12 @@ stream {name} {{
   id_: string
   at:  timestamp
   g:   string?
+  h:   string?
+  n:   long
   k:   string
   v:   long?
   w:   double?
+  t:   text?
   id id_  time at  lateness {lateness} seconds
 }}
 """
@@ -70,15 +73,42 @@ def _about_earlier(named: Named) -> st.SearchStrategy[str]:
     if named.single:
         keys += [f"k == {s}.k", f"k > {s}.k"]
         ends |= st.sampled_from((f"{s}.v", f"{s}.w"))
+    keys += [f"min({s}.k) == k", f"max({s}.k) > k", f'k in (last({s}.k), "a")', f'last({s}.k) like "a%"']
+    first, last = (f"{s}.", f"{s}.") if named.single else (f"first({s}.", f"last({s}.")
+    end = "" if named.single else ")"
+    keys += [
+        f"lower({last}k{end}) == k",
+        f"coalesce({first}v{end}, 1) == v",
+        f"(v > 1 ? {last}v{end} : 1) == 1",
+        f"abs({last}v{end} - v) <= 1",
+        f"round({last}w{end} * 1.5) > w",
+        f"({last}v{end} is null or {last}v{end} > 1)",
+        f"v between {last}v{end} and 3",
+        f"{last}g{end} == g",
+        f"-{last}v{end} < v - 2",
+        f"{last}v{end} % 2 == v % 2",
+        f"{last}v{end} / v > 0.5",
+        f"{last}v{end} * v + {first}v{end} > 3",
+        f"at - {first}at{end} < 4 seconds",
+        f"at > {last}at{end} + 1 second",
+        f"hour({last}at{end}) == 0",
+    ]
     value = st.sampled_from(("v", "w", "2 * v", "v + 1"))
     return st.one_of(
         st.sampled_from(keys),
         st.tuples(value, _COMPARE, ends | aggregates).map(" ".join),
         st.tuples(ends | aggregates, _COMPARE, _SMALL.map(str)).map(" ".join),
-        st.just(f"{'last(' if not named.single else '('}{s}.v) is null"),
-        st.just(f"at - {'first(' if not named.single else '('}{s}.at) < 4 seconds"),
     )
 
+
+_TEXTS = st.sampled_from(
+    (
+        't matches "red"',
+        't matches "red AND car"',
+        't matches "car OR NOT house"',
+        't matches "\\"red car\\""',
+    )
+)
 
 _ABOUT_PREVIOUS = st.sampled_from(
     ('prev(k) == "a"', "prev(v) < v", "prev(v, 2) is null", "prev(k) is null", "prev(w) != w", "k == prev(k)")
@@ -89,17 +119,18 @@ def conditions(names: list[Named]) -> st.SearchStrategy[str]:
     """A condition over the candidate and the steps before it."""
     alone = _about_candidate()
     earlier = [_about_earlier(named) for named in names[-3:]]
-    atom = st.one_of(alone, alone, _ABOUT_PREVIOUS, *earlier)
+    atom = st.one_of(alone, alone, _ABOUT_PREVIOUS, _TEXTS, *earlier)
     return st.one_of(
         alone,
         *earlier,
+        _ABOUT_PREVIOUS | _TEXTS,
         st.tuples(atom, atom).map(lambda p: f"{p[0]} and {p[1]}"),
         st.tuples(atom, atom).map(lambda p: f"({p[0]}) or {p[1]}"),
         atom.map(lambda c: f"not ({c})"),
     )
 
 
-QUANTIFIERS = ("", "", "", "{2}", "{2,}", "{1,}", "{1,2}", "{2,3}", "{3}")
+QUANTIFIERS = ("", "", "", "", "{2}", "{2,}", "{1,}", "+", "{1,2}", "{2,3}", "{3}", "?", "*", "{0,2}")
 
 
 @st.composite
@@ -118,8 +149,8 @@ def patterns(draw: st.DrawFn, streams: tuple[str, ...] = ("e", "f")) -> tuple[st
     for number in range(draw(st.sampled_from((1, 2, 2, 3, 3, 4)))):
         stream = draw(st.sampled_from(streams))
         quantifier = draw(st.sampled_from(QUANTIFIERS))
-        named = Named(f"s{number}", stream, quantifier == "")
-        visible = [*names, named] if quantifier and draw(st.booleans()) else names
+        named = Named(f"s{number}", stream, quantifier in ("", "?"))
+        visible = names if named.single or draw(st.booleans()) else [*names, named]
         source = draw(_source(visible, stream))
         own = " contiguous" if quantifier and draw(st.integers(0, 3)) == 0 else ""
         sign = draw(st.sampled_from(("->", "->", "=>"))) if parts else ""
@@ -133,14 +164,16 @@ def patterns(draw: st.DrawFn, streams: tuple[str, ...] = ("e", "f")) -> tuple[st
 
 
 @st.composite
-def _emits(draw: st.DrawFn, names: list[Named], by: bool) -> list[str]:
-    choices = ["g"] if by else []
+def _emits(draw: st.DrawFn, names: list[Named], key: str) -> list[str]:
+    choices = [key] if key in ("g", "n") else []
     for named in names:
         s = named.name
         choices += [
             f"n_{s} = count({s})", f"sum_{s} = sum({s}.v)", f"avg_{s} = avg({s}.w)", f"max_{s} = max({s}.k)",
             f"min_{s} = min({s}.w)", f"first_{s} = first({s}.v)", f"last_{s} = last({s}.k)",
-            f"second_{s} = first({s}.v, 1)",
+            f"second_{s} = first({s}.v, 1)", f"before_{s} = last({s}.w, 1)", f"list_{s} = list({s}.k)",
+            f"distinct_{s} = distinct({s}.k)", f"half_{s} = percentile({s}.w, 0.5)",
+            f"dev_{s} = stddev({s}.v)", f"since_{s} = last({s}.at) - first({s}.at)",
         ]  # fmt: skip
         if named.single:
             choices += [f"v_{s} = {s}.v", f"due_{s} = {s}.at + 4 hours", f"w_{s} = coalesce({s}.w, 7.0)"]
@@ -150,15 +183,20 @@ def _emits(draw: st.DrawFn, names: list[Named], by: bool) -> list[str]:
 @st.composite
 def match_rules(draw: st.DrawFn, name: str) -> str:
     """One rule with a pattern."""
-    pattern, names, _ = draw(patterns(draw(st.sampled_from((("e",), ("e",), ("e",), ("e", "f"))))))
-    by = draw(st.sampled_from(("by g", "by g", "")))
+    streams = draw(st.sampled_from((("e",), ("e",), ("e",), ("e", "f"))))
+    pattern, names, _ = draw(patterns(streams))
+    keys = ["by g", "by g", "by g", "by n", "by g, n", ""]
+    if all(f"{name}" in pattern for name in ("f[", "e[")):
+        keys += ["by e.g = f.h", "by e.g = f.h"]
+    by = draw(st.sampled_from(keys))
     within = draw(
         st.sampled_from((2, 3, 5, 8, 20, 20)).map(lambda s: f"within {s}s") | st.just("within unbounded")
     )
     skips = ["", "", "", "skip none", "skip to next", "skip past last"]
     skips += [f"skip to {end} {named.name}" for named in names[1:] for end in ("first", "last")]
-    emits = draw(_emits(names, bool(by)))
-    clauses = [by, f"match {pattern}", within, draw(st.sampled_from(skips))]
+    emits = draw(_emits(names, by[3:4]))
+    limit = draw(st.sampled_from(("", "", "", "", "limit 1 runs", "limit 2 runs")))
+    clauses = [by, f"match {pattern}", within, draw(st.sampled_from(skips)), limit]
     clauses += ["emit " + ", ".join(emits)] if emits else []
     return f"rule {name} {{\n" + "".join(f"  {clause}\n" for clause in clauses if clause) + "}\n"
 
@@ -167,7 +205,7 @@ def match_rules(draw: st.DrawFn, name: str) -> str:
 def on_rules(draw: st.DrawFn, name: str) -> str:
     """One rule that raises an alert for every event."""
     source = draw(st.just("e") | _about_candidate().map(lambda c: f"e[{c}]"))
-    by = draw(st.sampled_from(("", "  by g\n")))
+    by = draw(st.sampled_from(("", "  by g, n\n")))
     emit = draw(st.sampled_from(("", "  emit k, twice = 2 * v, w\n", "  emit id_, low = v < 2\n")))
     return f"rule {name} {{\n{by}  on {source}\n{emit}}}\n"
 

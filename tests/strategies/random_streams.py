@@ -34,9 +34,12 @@ def _values(draw: st.DrawFn, number: int) -> dict[str, Any]:
         "id_": f"{number}",
         "at": draw(st.sampled_from((0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 8, 11))) * SECOND,
         "g": draw(st.sampled_from(("x", "x", "x", "x", "y", None))),
+        "h": draw(st.sampled_from(("x", "x", "y", None))),
+        "n": draw(st.sampled_from((1, 1, 2))),
         "k": draw(st.sampled_from("aaabbc")),
-        "v": draw(st.sampled_from((0, 1, 1, 2, 2, 3, None))),
-        "w": draw(st.sampled_from((0.0, 0.5, 1.5, 2.0, None))),
+        "v": draw(st.sampled_from((0, 1, 1, 1, 2, 2, 2, 3, -1, 2**62, None))),
+        "w": draw(st.sampled_from((0.0, 0.5, 0.5, 1.5, 1.5, 2.0, -2.5, 1e308, None))),
+        "t": draw(st.sampled_from((None, "", "red car", "a red house", "Car, red!", "the car"))),
     }
 
 
