@@ -22,7 +22,7 @@ SYNTAX: Mapping[str, str] = MappingProxyType(
         "CEP0108": "a character or name that the language does not have",
         "CEP0109": "nothing after a comma",
         "CEP0110": "comparisons do not chain",
-        "CEP0111": "a file is too large",
+        "CEP0111": "a file is too large, or has too many errors",
         "CEP0112": "a clause or setting is given twice",
         "CEP0113": "a rule has no body, or two",
         "CEP0150": "windows are not supported yet",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
-from rules.source import SourceFile
+from rules.source import SourceFile, Span
 from rules.typed import Pack
 
 SUFFIX = ".rules"
@@ -63,6 +63,9 @@ def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:
     findings = Findings()
     trees = []
     for name, text in files:
+        broken = _not_unicode(name, text)
+        if broken is not None:
+            return Loaded(None, (broken,))
         tree, problems = parse(SourceFile(name, text.removeprefix("\ufeff")))
         trees.append(tree)
         findings.diagnostics.extend(problems)
@@ -73,12 +76,22 @@ def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:
     return Loaded(pack, tuple(in_order(check(pack, trees, declared))))
 
 
+def _not_unicode(name: str, text: str) -> Diagnostic | None:
+    """A text from JSON may hold half a character, which no file and no alert could."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        span = Span(SourceFile(name, text), problem.start, problem.start + 1)
+        return Diagnostic("CEP0507", "error", "this is half of a UTF-16 pair, not a character", span)
+    return None
+
+
 def revision(files: Sequence[tuple[str, str]]) -> str:
     """The content hash of a pack: 16 hexadecimal digits of SHA-256 over the sorted names and texts."""
     digest = hashlib.sha256()
     for name, text in sorted(files):
         for part in (name, text):
-            data = part.encode("utf-8", "surrogatepass")
+            data = part.encode()
             digest.update(len(data).to_bytes(8, "big"))
             digest.update(data)
     return digest.hexdigest()[:16]

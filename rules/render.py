@@ -6,7 +6,7 @@ terminal shows: tabs reach to the next multiple of four, wide characters take tw
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from unicodedata import category, combining, east_asian_width
 
@@ -14,17 +14,19 @@ from rules.diagnostics import Diagnostic
 from rules.source import SourceFile, Span
 
 TAB = 4
-WIDTH = 160
-"""Cells of a source line that are shown; of a longer one, those around the place."""
+LONG = 240
+"""Characters of a source line that are shown; of a longer one, those around the place."""
 
 _COLOURS = {"error": "1;31", "warning": "1;33", "hint": "1;36"}
 _GUTTER = "1;34"
 _BOLD = "1"
 
+Paint = Callable[[str, str], str]
+
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A place in one line, in cells."""
+    """A place in one line, in characters of that line."""
 
     line: int
     start: int
@@ -73,7 +75,8 @@ def _plain(text: str, _code: str) -> str:
 def _by_file(diagnostic: Diagnostic) -> list[tuple[SourceFile, list[_Mark]]]:
     """The places of a diagnostic by file, the primary one's file first."""
     assert diagnostic.span is not None
-    found: list[tuple[SourceFile, list[_Mark]]] = [(diagnostic.span.file, [_mark(diagnostic.span, diagnostic.note, True)])]  # fmt: skip  # noqa: E501
+    primary = _mark(diagnostic.span, diagnostic.note, True)
+    found: list[tuple[SourceFile, list[_Mark]]] = [(diagnostic.span.file, [primary])]
     for label in diagnostic.labels:
         marks = next((m for f, m in found if f is label.span.file), None)
         if marks is None:
@@ -89,47 +92,34 @@ def _first(diagnostic: Diagnostic, file: SourceFile) -> Span:
 
 def _mark(span: Span, text: str, primary: bool) -> _Mark:
     line, column = span.file.position(span.start)
-    source = span.file.line(line)
-    start = _cells(source[: column - 1])
-    # of a place of several lines, what is in the first one
-    end = _cells(source[: column - 1 + span.end - span.start])
-    return _Mark(line, start, max(end, start + 1), text, primary)
+    start = column - 1
+    return _Mark(line, start, start + max(span.end - span.start, 1), text, primary)
 
 
-def _source(file: SourceFile, marks: list[_Mark], gutter: int, tint: str, paint: object) -> Iterable[str]:
-    assert callable(paint)
+def _source(file: SourceFile, marks: list[_Mark], gutter: int, tint: str, paint: Paint) -> Iterator[str]:
     last = 0
     for number in sorted({mark.line for mark in marks}):
         if last and number > last + 1:
             yield paint("...", _GUTTER)
         last = number
         here = sorted((m for m in marks if m.line == number), key=lambda m: not m.primary)
-        shown, shift = _window(_shown(file.line(number)), here[0])
-        yield f"{paint(f'{number:>{gutter}} |', _GUTTER)} {shown}".rstrip()
+        begin, excerpt = _excerpt(file.line(number), here[0].start)
+        yield f"{paint(f'{number:>{gutter}} |', _GUTTER)} {_shown(excerpt)}".rstrip()
         for mark in here:
-            start, end = max(mark.start - shift, 0), max(mark.end - shift, 1)
-            if start >= WIDTH:
+            start, end = mark.start - begin, min(mark.end - begin, len(excerpt))
+            if not 0 <= start <= len(excerpt):
                 continue
-            line = ("^" if mark.primary else "-") * (min(end, WIDTH) - start)
+            # of a place of several lines, what is in the first one
+            cells = _cells(excerpt[:start]), _cells(excerpt[:end])
+            line = ("^" if mark.primary else "-") * max(cells[1] - cells[0], 1)
             under = paint(f"{line} {mark.text}".rstrip(), tint if mark.primary else _GUTTER)
-            yield " " * gutter + paint(" |", _GUTTER) + " " + " " * start + under
+            yield " " * gutter + paint(" |", _GUTTER) + " " + " " * cells[0] + under
 
 
-def _window(shown: str, mark: _Mark) -> tuple[str, int]:
-    """The part of a long line around a place, and how many cells were cut off before it."""
-    if _cells(shown) <= WIDTH:
-        return shown, 0
-    shift = max(0, mark.start - WIDTH // 3)
-    cells = 0
-    kept: list[str] = []
-    for char in shown:
-        width = _width(char)
-        if shift <= cells and cells + width <= shift + WIDTH:
-            kept.append(char)
-        elif shift <= cells + width - 1 < shift + WIDTH:
-            kept.append(" ")  # half of a wide character
-        cells += width
-    return "".join(kept), shift
+def _excerpt(line: str, around: int) -> tuple[int, str]:
+    """The part of a line that is shown, and where in the line it begins."""
+    begin = max(0, around - LONG // 3) if len(line) > LONG else 0
+    return begin, line[begin : begin + LONG]
 
 
 def _shown(line: str) -> str:

@@ -26,6 +26,9 @@ from rules.syntax import Block, Broken, File, Name, Unsupported
 SIZE = 16 * 1024 * 1024
 """Greatest length of a file, in characters."""
 
+ERRORS = 1000
+"""Syntax errors of one file that are reported."""
+
 _GRAMMARS: dict[str, Callable[[], ParserElement]] = {
     "pack": header,
     "stream": stream,
@@ -47,6 +50,8 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
     diagnostics = list(pieces.diagnostics)
     blocks: list[Block] = []
     for raw in pieces.blocks:
+        if len(diagnostics) >= ERRORS:
+            break
         if not raw.keyword:
             diagnostics.append(stray(raw.text))
             continue
@@ -54,6 +59,10 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
         blocks.append(block)
         if problem is not None:
             diagnostics.append(problem)
+    if len(diagnostics) >= ERRORS:
+        place = diagnostics[ERRORS - 1].span
+        message = f"the file has {ERRORS:,} errors: what follows was not read"
+        diagnostics[ERRORS:] = [Diagnostic("CEP0111", "error", message, place)]
     return File(source, tuple(blocks), pieces.comments), tuple(diagnostics)
 
 
@@ -61,7 +70,10 @@ def _block(raw: RawBlock) -> tuple[Block, Diagnostic | None]:
     if not raw.whole:
         return _broken(raw), None
     try:
-        if raw.keyword in _GRAMMARS:
+        if raw.keyword in ERRORS = 1000
+"""Syntax errors of one file that are reported."""
+
+_GRAMMARS:
             (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
         else:
             (block,) = _head().parse_string(raw.text)

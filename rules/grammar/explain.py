@@ -15,6 +15,8 @@ from rules.suggest import closest
 
 _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|==|!=|<=|>=|=~|\S")
 _KNOWN = frozenset('()[]{},.:?+-*/%<>=!~|&"`#_&^')
+_ENDS = frozenset(")]},")
+_SHOWN = 40
 _WORDS = {
     "rule": CLAUSES,
     "stream": ("id", "time", "lateness", "idle"),
@@ -48,7 +50,7 @@ def stray(text: BlockText) -> Diagnostic:
         "error",
         "expected a block: `pack`, `stream`, `let`, `rule` or `test`",
         text.span(start, end),
-        f"found `{word}`",
+        f"found `{_clipped(word)}`",
         help=f"did you mean `{guess}`?" if guess else "",
     )
 
@@ -71,7 +73,7 @@ def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> D
         "error",
         expected,
         span,
-        f"found `{word}`" if word else "the block ends here",
+        f"found `{_clipped(word)}`" if word else "the block ends here",
         help=_help(text, end, word, expected, keyword),
     )
 
@@ -89,6 +91,10 @@ def _help(text: BlockText, end: int, word: str, expected: str, keyword: str) -> 
     return ""
 
 
+def _clipped(word: str) -> str:
+    return word if len(word) <= _SHOWN else word[:_SHOWN] + "..."
+
+
 def _found(text: BlockText, at: int) -> tuple[int, int]:
     """The token at a place or after it; at the end of the block, its last token."""
     found = _TOKEN.search(text, at)
@@ -99,6 +105,10 @@ def _found(text: BlockText, at: int) -> tuple[int, int]:
 
 
 def _comma_before(text: BlockText, at: int) -> int | None:
+    """The comma right before a place where its list ends."""
+    start, end = _found(text, at)
+    if at < len(text.rstrip()) and text[start:end] not in _ENDS:
+        return None
     before = at - 1
     while before >= 0 and text[before].isspace():
         before -= 1

@@ -17,6 +17,11 @@ from rules.instants import DURATION, GREATEST, duration_of
 from rules.source import SourceFile, Span
 from rules.syntax import Dotted, Duration, Name, Number, String
 
+LONGEST = 200
+"""Characters of a name."""
+DEEPEST = 16
+"""Dots in a name."""
+
 RESERVED = frozenset(["and", "or", "not", "in", "between", "like", "is", "matches", "true", "false", "null"])
 
 NAME = r"(?:(?!(?:and|or|not|in|between|like|is|matches|true|false|null)\b)[^\W\d]\w*|`[^`\n]+`)"
@@ -88,11 +93,17 @@ def read_name(text: BlockText, start: int, written: str) -> Name:
     if written.startswith("`@"):
         message = "a name cannot begin with `@`"
         raise Refusal(text, start, start + len(written), "CEP0108", message)
+    if len(written) > LONGEST:
+        message = f"a name has {LONGEST} characters at most"
+        raise Refusal(text, start, start + len(written), "CEP0108", message)
     return Name(spell(written), text.span(start, start + len(written)))
 
 
 def read_dotted(text: BlockText, start: int, written: str) -> Dotted:
     """Names with dots between them."""
+    if written.count(".") > DEEPEST:
+        message = f"a name has {DEEPEST} dots at most"
+        raise Refusal(text, start, start + len(written), "CEP0104", message)
     names = tuple(read_name(text, start + m.start(), m.group()) for m in _NAME.finditer(written))
     return Dotted(names, text.span(start, start + len(written)))
 

@@ -35,6 +35,8 @@ from rules.syntax import (
 
 NESTING = 32
 """Groups may stand in groups so deep."""
+STEPS = 500
+"""A pattern may have so many steps."""
 MOST = 1_000_000
 """Greatest number in a quantifier."""
 
@@ -149,6 +151,7 @@ class _Open:
 def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
     assert isinstance(text, BlockText)
     stack = [_Open(None)]
+    elements = 0
     for token in tokens:
         match token:
             case Span() if token.text == "(":
@@ -169,6 +172,9 @@ def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
             case Quantifier() | Modifier():
                 stack[-1].elements[-1] = _suffixed(text, stack[-1].elements[-1], token)
             case _:
+                elements += 1
+                if elements > STEPS:
+                    raise _refusal(text, token.span, "CEP0104", f"a pattern has at most {STEPS} steps")
                 stack[-1].elements.append(token)
     last = stack[-1]
     if last.opened is not None:

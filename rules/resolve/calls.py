@@ -274,6 +274,8 @@ def _previous(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expres
     offset = _offset(node, 1, scope, resolve)
     if argument is None:
         return None
+    if argument.names[0].text == "it" and len(argument.names) > 1:
+        argument = syntax.Dotted(argument.names[1:], argument.span)
     found = candidate_field(argument, scope)
     if found is None or offset is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rules.diagnostics import Diagnostic, Label, Level
+from rules.diagnostics import Diagnostic, Label
 from rules.source import Span
 
 
@@ -21,7 +21,6 @@ class Findings:
         note: str = "",
         labels: tuple[Label, ...] = (),
         help_: str = "",
-        level: Level = "error",
     ) -> None:
         """Record a finding at that place."""
-        self.diagnostics.append(Diagnostic(code, level, message, span, note, labels, help_))
+        self.diagnostics.append(Diagnostic(code, "error", message, span, note, labels, help_))

@@ -171,10 +171,11 @@ def between(parts: list[Typed], node: syntax.Between, scope: Scope) -> Typed:
     upper = syntax.Binary(
         cast(syntax.BinaryOperator, second), node.operand, node.high, node.high.span, node.span
     )
-    compared = compare(operand, low, lower, scope), compare(operand, high, upper, scope)
-    if compared[0] is None or compared[1] is None:
+    above = compare(operand, low, lower, scope)
+    below = None if above is None else compare(operand, high, upper, scope)
+    if above is None or below is None:
         return None
-    return typed.Logical("or" if node.negated else "and", (compared[0], compared[1]), node.span)
+    return typed.Logical("or" if node.negated else "and", (above, below), node.span)
 
 
 def membership(

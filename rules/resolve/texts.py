@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rules import syntax, typed
 from rules.grammar.lexical import offset_in
-from rules.regex import problem_in
 from rules.resolve.operators import kind_of
 from rules.resolve.scope import Scope
 from rules.source import Span
@@ -31,6 +30,8 @@ def search(operand: Typed, pattern: Typed, node: syntax.Predicate, scope: Scope)
     text = _constant(operand, pattern, node, scope)
     if operand is None or text is None:
         return None
+    from rules.regex import problem_in  # only where a pack searches by regular expression
+
     problem = problem_in(text)
     if problem is not None:
         message, index = problem
