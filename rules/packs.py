@@ -7,6 +7,7 @@ to workers, who come to the same pack by `load_texts`.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,14 +88,29 @@ def _not_unicode(name: str, text: str) -> Diagnostic | None:
 
 
 def revision(files: Sequence[tuple[str, str]]) -> str:
-    """The content hash of a pack: 16 hexadecimal digits of SHA-256 over the sorted names and texts."""
+    """The content hash of a pack: 16 hexadecimal digits of SHA-256 over the sorted names and texts.
+
+    Names count from the folder that all files share, so that a pack has one revision, wherever it is
+    loaded from.
+    """
     digest = hashlib.sha256()
-    for name, text in sorted(files):
+    for name, text in sorted(
+        zip(_below_shared([name for name, _ in files]), (t for _, t in files), strict=True)
+    ):
         for part in (name, text):
             data = part.encode()
             digest.update(len(data).to_bytes(8, "big"))
             digest.update(data)
     return digest.hexdigest()[:16]
+
+
+def _below_shared(names: Sequence[str]) -> list[str]:
+    """The names without the folder that they share; as they are where they share none."""
+    try:
+        shared = os.path.commonpath([os.path.dirname(name) for name in names])  # noqa: PTH120
+    except ValueError:
+        return list(names)  # some absolute, some relative
+    return [os.path.relpath(name, shared or ".") for name in names]
 
 
 def _files(path: Path, diagnostics: list[Diagnostic]) -> list[Path]:
