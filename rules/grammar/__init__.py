@@ -70,10 +70,7 @@ def _block(raw: RawBlock) -> tuple[Block, Diagnostic | None]:
     if not raw.whole:
         return _broken(raw), None
     try:
-        if raw.keyword in ERRORS = 1000
-"""Syntax errors of one file that are reported."""
-
-_GRAMMARS:
+        if raw.keyword in _GRAMMARS:
             (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
         else:
             (block,) = _head().parse_string(raw.text)
