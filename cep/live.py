@@ -16,7 +16,6 @@ from cep.engines import Engine
 from cep.history import History, back, texts_in
 from cep.judgement import as_numbers
 from cep.keys import Keys
-from cep.payload import ID
 from cep.plan import Plan, RulePlan, Space
 from cep.pool import Runs
 from cep.program import TEXT
@@ -194,6 +193,3 @@ def _collected(
             if texts_in(rules[name], column):
                 used.append(history.values[row, history.nulls[row] == 0])
     return texts.kept(np.concatenate(used))
-
-
-__all__ = ["ID", "Migration", "compacted"]

@@ -6,25 +6,25 @@ batch that is replayed raises the same alerts with the same ids.
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
 from alerts.alert import Raised
 from cep import kernel
-from cep.arrivals import Arrivals, at_the_watermark, in_order, parts_of, still_waiting, without_duplicates
+from cep.arrivals import at_the_watermark, in_order, parts_of, still_waiting, without_duplicates
 from cep.engines import engine
-from cep.events import MIN_TIME
-from cep.live import Migration
-from cep.pattern_space import Found, Result, run_patterns
+from cep.pattern_space import Result, run_patterns
 from cep.payload import Segment, unpack
 from cep.plan import Plan, Space
 from cep.render import Decision, Renderer, Taken
 from cep.single_events import run_single
-from cep.state import Judged, SpaceState, read, write
+from cep.state import Judged, SpaceState, Waiting, read, write
 
 Counts = Counter[tuple[str, ...]]
 
@@ -115,7 +115,8 @@ def _of_space(
     if old is not None and clock.watermark_after == clock.watermark_before:
         remembered = {**old.remembered, **_added(old.remembered, remembered)}
     if space.on is not None:
-        raised = run_single(plan, space, ready)
+        with _collector_paused():
+            raised = run_single(plan, space, ready)
         for one in raised:
             counts["matches", one.alert.rule] += 1
         return raised, _nothing(plan, waiting, remembered), {}
@@ -123,24 +124,34 @@ def _of_space(
     result = run_patterns(plan, space, old, ready, clock.watermark_after, machine, counts)
     assert result.state is not None
     kept = replace(result.state, waiting=waiting, remembered=remembered)
-    return _decisions(result, counts), kept, result.live
+    with _collector_paused():
+        return _decisions(result, counts), kept, result.live
 
 
-def _added(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, object]:
-    import pyarrow as pa
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Many new objects without a cycle would only make the cyclic collector look through them in vain."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
+
+def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     return {
         stream: pa.concat_tables([old[stream], table]) if stream in old else table
         for stream, table in new.items()
     }
 
 
-def _nothing(plan: Plan, waiting: tuple[object, ...], remembered: Mapping[str, object]) -> SpaceState:
-    import pyarrow as pa
-
+def _nothing(plan: Plan, waiting: tuple[Waiting, ...], remembered: Mapping[str, pa.Table]) -> SpaceState:
+    """The state of a space without runs."""
     return SpaceState(
         plan.id, 0, pa.table({}), pa.array([], pa.string()), {}, np.zeros((0, 2), np.int64), {}, {},
-        waiting, remembered,  # type: ignore[arg-type]
+        waiting, remembered,
     )  # fmt: skip
 
 
@@ -169,6 +180,3 @@ def _decisions(result: Result, counts: Counts) -> list[Raised]:
             raised.append(renderer.raised(decision))
             start = end
     return raised
-
-
-__all__ = ["MIN_TIME", "Arrivals", "Clock", "Found", "Migration", "Outcome", "match_shard", "npt"]

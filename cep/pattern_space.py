@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -166,6 +165,3 @@ def _unrolled(rule: RulePlan, pool: Pool, engine: Engine) -> Found:
     steps, events, sequences = (np.zeros(total, np.int64) for _ in range(3))
     engine.unroll(pool.nodes, heads, ends, steps, events, sequences)
     return Found(rule, matches.copy(), ends, steps, events, sequences)
-
-
-__all__ = ["Found", "Mapping", "Result", "Sequence", "run_patterns"]
