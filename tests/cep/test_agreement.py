@@ -46,6 +46,7 @@ def test_engines_agree(program: Program) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(0)
 @settings(max_examples=MANY, **QUIET)
 @given(programs())
 def test_engines_agree_on_many(program: Program) -> None:
@@ -53,6 +54,7 @@ def test_engines_agree_on_many(program: Program) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(0)
 @settings(max_examples=max(1, MANY // 10), **QUIET)
 @given(programs(compiled=True))
 def test_the_compiled_kernel_agrees(program: Program) -> None:

@@ -93,6 +93,7 @@ def test_columns_and_rows_agree(text: str, given_rows: list[dict[str, object]]) 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(0)
 @settings(
     max_examples=int(os.environ.get("CEP_EXAMPLES", "20000")),
     deadline=None,
