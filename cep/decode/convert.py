@@ -7,7 +7,8 @@ that required fields, NaN and timestamps have one meaning. All by column; one ba
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -85,6 +86,26 @@ def required_fields(stream: Stream) -> frozenset[str]:
     """The fields that every event has: those not nullable, and those that hold its time and its id."""
     required = {f.name for f in stream.fields if not f.nullable} | {stream.time[0]}
     return frozenset(required | ({stream.id[0]} if stream.id else set()))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A field that is read from the source, under the source's name for it."""
+
+    name: str
+    type: Type
+    source: str
+    required: bool
+
+
+def wanted_fields(stream: Stream, feed: FeedFormat, constants: Collection[str]) -> tuple[Wanted, ...]:
+    """The fields that are read, in order of declaration; constants are not."""
+    required = required_fields(stream)
+    return tuple(
+        Wanted(f.name, f.type, feed.source(f.name), f.name in required)
+        for f in stream.fields
+        if f.name not in constants
+    )
 
 
 def column(table: pa.Table, path: Path) -> pa.ChunkedArray:

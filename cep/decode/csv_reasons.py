@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 
 from cep.decode.arrays import texts
-from cep.decode.convert import lacks, required_fields
+from cep.decode.convert import Wanted, lacks
 from cep.decode.durations import parse_durations
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import certainly_iso, parse_timestamps
 from cep.formats import EPOCHS, FeedFormat
-from rules.typed import Stream
 from rules.types import Scalar, Type
 
 _LONG = re.compile(r"\s*(-?\d+|-?0[xX][0-9a-fA-F]+)\s*")
 _BOOLEANS = ("0", "1", "true", "false", "True", "False", "TRUE", "FALSE")
 
 
-def why_not(
-    record: bytes, width: int, places: Mapping[str, int], stream: Stream, feed: FeedFormat
-) -> str | None:
-    """The first thing wrong with a record, fields in order of declaration; None if that is not certain."""
+def why_not(record: bytes, width: int, wanted: Sequence[tuple[int, Wanted]], feed: FeedFormat) -> str | None:
+    """The first thing wrong with a record of `width` cells; None if that is not certain.
+
+    `wanted` are the fields with their places in the record, in order of declaration.
+    """
     try:
         rows = list(csv.reader([record.decode()], delimiter=feed.delimiter))
     except UnicodeDecodeError as error:
@@ -38,18 +38,14 @@ def why_not(
     (cells,) = rows
     if len(cells) != width:
         return f"has {len(cells)} cells where the file has {width} columns"
-    required = required_fields(stream)
-    for field in stream.fields:
-        if field.name not in places:
-            continue
-        cell = cells[places[field.name]]
-        if not cell:
-            if field.name in required:
-                return lacks(field.name)
-            continue
-        reason = _wrong(cell, field.type, feed, field.name)
+    for place, field in wanted:
+        cell = cells[place]
+        if cell:
+            reason = _wrong(cell, field.type, feed, field.name)
+        else:
+            reason = lacks(field.name) if field.required else None
         if reason is not None:
-            return reason
+            return reason if field.source == field.name else f"{reason} (`{field.source}` in the source)"
     return None
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Collection
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pcsv
 
-from cep.decode.convert import declared, lacks, required_fields, text_type
+from cep.decode.convert import Wanted, declared, lacks, text_type, wanted_fields
 from cep.decode.csv_reasons import why_not
 from cep.decode.lines import check_utf8
 from cep.decode.malformed import Malformed
@@ -40,14 +41,11 @@ class CsvReader:
         self._stream, self._feed, self._constants = stream, feed, constants
         self._records = records_of(data, feed.delimiter)
         self.lines = self._records.lines
-        self._places, self._refusal = _places(names, stream, feed, frozenset(constants))
+        self._wanted, self._refusal = _wanted(names, stream, feed, constants)
         self._width = len(names)
-        types = {
-            self._places[f.name]: text_type(f.type, feed) for f in stream.fields if f.name in self._places
-        }
         self._convert = pcsv.ConvertOptions(
-            column_types={str(place): type_ for place, type_ in types.items()},
-            include_columns=[str(place) for place in types],
+            column_types={str(place): text_type(field.type, feed) for place, field in self._wanted},
+            include_columns=list(dict.fromkeys(str(place) for place, _ in self._wanted)),
             null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=True,
@@ -80,14 +78,14 @@ class CsvReader:
             raise Malformed(_reason(str(error))) from None
         if table.num_rows != len(chosen):
             raise Malformed("a carriage return outside quotes")
-        columns = {name: table.column(str(place)).combine_chunks() for name, place in self._places.items()}
+        columns = {field.name: table.column(str(place)).combine_chunks() for place, field in self._wanted}
         return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
 
     def explain(self, record: int) -> str | None:
         """Why the record is certainly refused, or None."""
         if self._refusal or self._records.unclosed[record]:
             return self._refusal or "a quote is not closed"
-        return why_not(self.lines[record], self._width, self._places, self._stream, self._feed)
+        return why_not(self.lines[record], self._width, self._wanted, self._feed)
 
     def octets(self, record: int) -> bytes:
         """The bytes of a record, without its line end."""
@@ -111,23 +109,19 @@ def columns_of(data: memoryview, stream: Stream, feed: FeedFormat) -> tuple[tupl
     return tuple(cell.strip() for cell in cells), start + len(first)
 
 
-def _places(
-    names: tuple[str, ...], stream: Stream, feed: FeedFormat, constants: frozenset[str]
-) -> tuple[dict[str, int], str | None]:
-    """Where each field stands, from 0, and why no record of such a file can be an event, if so."""
-    places: dict[str, int] = {}
-    required = required_fields(stream)
-    for field in stream.fields:
-        source = feed.source(field.name)
-        if field.name in constants:
-            continue
-        if names.count(source) > 1:
-            return {}, f"two columns are called `{source}`"
-        if source in names and isinstance(field.type, Scalar):
-            places[field.name] = names.index(source)
-        elif field.name in required:
-            return {}, f"{lacks(field.name)}: the file has no column `{source}`"
-    return places, None
+def _wanted(
+    names: tuple[str, ...], stream: Stream, feed: FeedFormat, constants: Collection[str]
+) -> tuple[list[tuple[int, Wanted]], str | None]:
+    """Where each field that is read stands, from 0; and why no record can be an event, if so."""
+    found: list[tuple[int, Wanted]] = []
+    for field in wanted_fields(stream, feed, constants):
+        if names.count(field.source) > 1:
+            return [], f"two columns are called `{field.source}`"
+        if field.source in names and isinstance(field.type, Scalar):
+            found.append((names.index(field.source), field))
+        elif field.required:
+            return [], f"{lacks(field.name)}: the file has no column `{field.source}`"
+    return found, None
 
 
 def _lone_return(text: pa.Buffer) -> bool:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.json as pj
 from numpy.typing import NDArray
 
-from cep.decode.convert import declared, json_type
+from cep.decode.convert import declared, json_type, wanted_fields
 from cep.decode.json_reasons import why_not
 from cep.decode.lines import Lines, check_utf8
 from cep.decode.malformed import Malformed
@@ -35,9 +35,9 @@ class JsonReader:
     ) -> None:
         self.lines = Lines.of(data)
         self._stream, self._feed, self._constants = stream, feed, constants
-        self._sources = {f.name: feed.source(f.name) for f in stream.fields if f.name not in constants}
-        by_source = {self._sources[f.name]: f for f in stream.fields if f.name in self._sources}
-        self._schema = pa.schema([(name, json_type(f.type, feed)) for name, f in by_source.items()])
+        self._wanted = wanted_fields(stream, feed, constants)
+        types = {field.source: json_type(field.type, feed) for field in self._wanted}
+        self._schema = pa.schema(list(types.items()))
         self._objects = self._look_like_objects()
 
     def read(self, chosen: Indices) -> pa.Table:
@@ -62,12 +62,12 @@ class JsonReader:
             raise Malformed(_reason(str(error))) from None
         if table.num_rows != len(chosen):
             raise Malformed("more than one JSON object in the line")
-        columns = {name: table.column(source).combine_chunks() for name, source in self._sources.items()}
+        columns = {field.name: table.column(field.source).combine_chunks() for field in self._wanted}
         return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
 
     def explain(self, record: int) -> str | None:
         """Why the line is certainly refused, or None."""
-        reason = why_not(self.lines[record], self._stream, self._feed, frozenset(self._constants))
+        reason = why_not(self.lines[record], self._wanted, self._feed)
         return reason or (None if self._objects[record] else "not one JSON object")
 
     def octets(self, record: int) -> bytes:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cep.decode.arrays import numbers, texts
-from cep.decode.convert import lacks, required_fields
+from cep.decode.convert import Wanted, lacks
 from cep.decode.durations import parse_durations
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import certainly_iso, parse_timestamps
 from cep.formats import EPOCHS, FeedFormat
-from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
 
 _LENIENT = re.compile(rb"Inf|NaN")  # Arrow reads more spellings of these than Python
@@ -35,7 +35,7 @@ class _Object(dict[str, Any]):
         )
 
 
-def why_not(line: bytes, stream: Stream, feed: FeedFormat, constants: frozenset[str]) -> str | None:
+def why_not(line: bytes, wanted: Sequence[Wanted], feed: FeedFormat) -> str | None:
     """The first thing wrong with a line, fields in order of declaration; None if that is not certain."""
     try:
         value = json.loads(line.decode(), object_pairs_hook=_Object)
@@ -51,25 +51,17 @@ def why_not(line: bytes, stream: Stream, feed: FeedFormat, constants: frozenset[
         return None
     if not isinstance(value, _Object):
         return f"not a JSON object but {_described(value)}"
-    required = required_fields(stream)
-    for field in stream.fields:
-        if field.name in constants:
-            continue
-        source = feed.source(field.name)
-        if source in value.twice:
-            return f"`{source}` occurs twice"
-        if value.get(source) is None:
-            if field.name in required:
-                return lacks(field.name) + _origin(field.name, source)
-            continue
-        reason = _wrong(value[source], field.type, feed, field.name)
+    for field in wanted:
+        found = value.get(field.source)
+        if field.source in value.twice:
+            return f"`{field.source}` occurs twice"
+        if found is None:
+            reason = lacks(field.name) if field.required else None
+        else:
+            reason = _wrong(found, field.type, feed, field.name)
         if reason is not None:
-            return reason + _origin(field.name, source)
+            return reason if field.source == field.name else f"{reason} (`{field.source}` in the source)"
     return None
-
-
-def _origin(field: str, source: str) -> str:
-    return "" if source == field else f" (`{source}` in the source)"
 
 
 def _wrong(value: Any, type_: Type, feed: FeedFormat, name: str) -> str | None:
