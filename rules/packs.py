@@ -108,9 +108,9 @@ def _below_shared(names: Sequence[str]) -> list[str]:
     """The names without the folder that they share; as they are where they share none."""
     try:
         shared = os.path.commonpath([os.path.dirname(name) for name in names])  # noqa: PTH120
+        return [os.path.relpath(name, shared or ".") for name in names]
     except ValueError:
-        return list(names)  # some absolute, some relative
-    return [os.path.relpath(name, shared or ".") for name in names]
+        return list(names)  # some absolute, some relative, or without a name
 
 
 def _files(path: Path, diagnostics: list[Diagnostic]) -> list[Path]:

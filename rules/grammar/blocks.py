@@ -125,7 +125,8 @@ class _Cutter:
 
     def _unclosed(self) -> None:
         if self._braces:
-            self._report("CEP0103", "`{` is never closed", self._braces[0], self._braces[0] + 1)
+            if self._whole:  # else a string that is never closed holds the brace
+                self._report("CEP0103", "`{` is never closed", self._braces[0], self._braces[0] + 1)
             self._braces.clear()
             self._whole = False
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from pyparsing import ParseSyntaxException
 
+UNITS = "units are ms s m h d w right after the number, or a word such as `minutes` after it"
+"""The help for durations."""
+
 
 class Refusal(ParseSyntaxException):
     """A syntax error with its own code, message, end and help. It is never backtracked over.

@@ -8,7 +8,7 @@ from pyparsing import ParseBaseException
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
-from rules.grammar.errors import Refusal
+from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.lexical import RESERVED, BlockText
 from rules.grammar.rule import CLAUSES
 from rules.suggest import closest
@@ -26,6 +26,11 @@ _WORDS = {
 
 def explain(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagnostic:
     """The diagnostic for what pyparsing refused in a block of that keyword."""
+    start, end = _found(text, problem.loc)
+    if not (isinstance(problem, Refusal) and problem.code != "CEP0101"):
+        unknown = _unknown_character(text, start, end)
+        if unknown is not None:
+            return unknown
     comma = _comma_before(text, problem.loc)
     if isinstance(problem, Refusal) and not (comma is not None and problem.code == "CEP0101"):
         start, end = problem.loc, problem.end
@@ -59,15 +64,13 @@ def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> D
     start, end = _found(text, problem.loc)
     word = str(text[start:end])
     span = text.span(start, end)
-    if len(word) == 1 and not word.isalnum() and word not in _KNOWN:
-        message = f"`{word}` is not a character of the language"
-        help_ = "strings stand in double quotes" if word in "'“”„‘’" else ""
-        help_ = help_ or ("nothing is needed between clauses: remove it" if word == ";" else "")
-        return Diagnostic("CEP0108", "error", message, span, help=help_)
     expected = (problem.msg or "").strip()
     expected = expected[:1].lower() + expected[1:]
     if expected in {"", "expected end of text"}:
         expected = "expected the next block"
+    if word[:1].isdecimal() and "duration" in expected:
+        message = f"`{_clipped(word)}` is not a duration"
+        return Diagnostic("CEP0105", "error", message, span, help=UNITS)
     return Diagnostic(
         "CEP0101",
         "error",
@@ -76,6 +79,16 @@ def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> D
         f"found `{_clipped(word)}`" if word else "the block ends here",
         help=_help(text, end, word, expected, keyword),
     )
+
+
+def _unknown_character(text: BlockText, start: int, end: int) -> Diagnostic | None:
+    char = str(text[start:end])
+    if len(char) != 1 or char.isalnum() or char in _KNOWN:
+        return None
+    message = f"`{char}` is not a character of the language"
+    help_ = "strings stand in double quotes" if char in "'“”„‘’" else ""
+    help_ = help_ or ("nothing is needed between clauses: remove it" if char == ";" else "")
+    return Diagnostic("CEP0108", "error", message, text.span(start, end), help=help_)
 
 
 def _help(text: BlockText, end: int, word: str, expected: str, keyword: str) -> str:

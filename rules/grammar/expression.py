@@ -11,7 +11,7 @@ from functools import cache
 
 from pyparsing import ParseException, ParserElement, ParseResults, Token
 
-from rules.grammar.errors import Refusal
+from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.lexical import DOTTED, NAME, NUMBER, STRING, BlockText
 from rules.grammar.precedence import Piece, tree
 from rules.instants import DURATION
@@ -157,8 +157,7 @@ def _refuse_number(text: BlockText, at: int) -> None:
     """Raise Refusal where what begins like a number is none."""
     if found := _BAD_NUMBER.match(text, at):
         message = f"`{found.group()}` is no number and no duration"
-        help_ = "units are ms s m h d w right after the number, or a word such as `minutes` after it"
-        raise Refusal(text, at, found.end(), "CEP0105", message, help_=help_)
+        raise Refusal(text, at, found.end(), "CEP0105", message, help_=UNITS)
 
 
 def _tree(text: str, _at: int, tokens: ParseResults) -> list[object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rules import syntax, typed
 from rules.resolve.constants import listed
@@ -35,12 +35,29 @@ def _in_order(by_name: dict[str, syntax.Let], declared: Declared) -> list[syntax
             waiting[user] -= 1
             if waiting[user] == 0:
                 ready.append(user)
-    for name in by_name.keys() - set(ready):
+    done = set(ready)
+    left = {name: sorted(needed - done) for name, needed in needs.items() if name not in done}
+    for name in _one_of_each_circle(left):
         message = f"constant `{name}` depends on itself"
-        if name in needs[name] or any(name in needs[other] for other in needs[name]):
-            declared.findings.error("CEP0231", message, by_name[name].name.span)
-        declared.constants[name] = None
+        declared.findings.error("CEP0231", message, by_name[name].name.span)
+    declared.constants.update(dict.fromkeys(left))
     return ordered
+
+
+def _one_of_each_circle(needs: dict[str, list[str]]) -> Iterator[str]:
+    """From each name to the first that it needs, until a name comes again: that is a circle."""
+    order = {name: number for number, name in enumerate(needs)}
+    seen: set[str] = set()
+    for name in needs:
+        path: dict[str, None] = {}
+        at = name
+        while at not in seen and at not in path:
+            path[at] = None
+            at = needs[at][0]
+        if at in path:
+            walked = list(path)
+            yield min(walked[walked.index(at) :], key=order.__getitem__)
+        seen.update(path)
 
 
 def _names(node: object) -> set[str]:
