@@ -141,7 +141,7 @@ def run_cases(
         try:
             case = read_case(line)
         except BadCaseError as error:
-            yield refused(error.id, [Diagnostic("CEP0901", "error", str(error))])
+            yield refused(error.id, [Diagnostic("CEP0870", "error", str(error))])
             continue
         pack, diagnostics = load(case.rules)
         if pack is None:
@@ -157,5 +157,5 @@ def run_cases(
 
 
 def refused(id_: object, diagnostics: Iterable[Diagnostic]) -> dict[str, object]:
-    """The result of a case that was not run."""
-    return {"id": id_, "diagnostics": [d.as_dict() for d in diagnostics]}
+    """The result of a case that was not run: the errors that stand in its way."""
+    return {"id": id_, "diagnostics": [d.as_dict() for d in diagnostics if d.level == "error"]}

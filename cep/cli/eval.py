@@ -127,7 +127,7 @@ def _matching(pattern: str) -> list[str]:
         try:
             format_of(file)
         except UnknownFormatError as error:
-            raise UsageError(f"`{file}`: {error}") from error
+            raise UsageError(f"`{file}` cannot be read", str(error)) from error
     return files
 
 

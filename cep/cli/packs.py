@@ -1,7 +1,7 @@
 """Packs as a command line names them: every path is a pack, a folder may hold several.
 
-A folder whose files name several packs in their headers is taken apart by those names, so that a job's
-folder of packs can be checked and tested as a whole.
+A folder whose files name several packs in their headers is taken apart by those headers, so that a job's
+folder of packs, or a folder of examples, can be checked and tested as a whole.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from rules.diagnostics import Diagnostic, has_errors
 from rules.packs import SUFFIX, load
 from rules.typed import Pack
 
-_HEADER = re.compile(r"(?:\s+|#[^\n]*)*pack\s+(`[^`\n]+`|\w+)")
+_HEADER = re.compile(
+    r'\ufeff?(?:\s|#[^\n]*\n)*(?P<header>pack\s+(?P<name>`[^`\n]+`|\w+)(?:\s+version\s*"[^"\n]*")?)'
+)
 _RULE = re.compile(r"^[ \t]*rule\s+[`\w]", re.MULTILINE)
 
 
@@ -58,14 +60,24 @@ def _packs_in(path: Path) -> list[list[Path]]:
     """The files of each pack; a folder in which there is nothing to take apart stays whole."""
     if not path.is_dir():
         return [[path]]
-    groups: dict[str, list[Path]] = {}
+    groups: list[tuple[str, set[str], list[Path]]] = []
     try:
         for file in sorted(path.rglob(f"*{SUFFIX}")):
-            header = _HEADER.match(file.read_text(encoding="utf-8", errors="replace"))
-            groups.setdefault(header[1].strip("`") if header else "", []).append(file)
+            found = _HEADER.match(file.read_text(encoding="utf-8", errors="replace"))
+            name, header = (
+                (found["name"].strip("`"), " ".join(found["header"].split())) if found else ("", "")
+            )
+            for other, headers, files in groups:
+                # Another version in the same folder is a mistake, in another folder another revision.
+                if other == name and (header in headers or any(file.parent == f.parent for f in files)):
+                    headers.add(header)
+                    files.append(file)
+                    break
+            else:
+                groups.append((name, {header}, [file]))
     except OSError:
         return [[path]]  # loading will say which file cannot be read
-    return list(groups.values()) if len(groups) > 1 else [[path]]
+    return [files for _, _, files in groups] if len(groups) > 1 else [[path]]
 
 
 def _checked(paths: Sequence[Path]) -> Checked:

@@ -1,0 +1,207 @@
+"""`cep eval --cases`: product.md's contract, and the conformance cases through the command itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cases import difference
+from cep_command import cep
+
+from cep.cli.cases import BadCaseError, read_case
+from cep.cli.main import main
+
+CASES = Path(__file__).parent.parent / "conformance" / "cases.jsonl"
+RULES = (
+    'pack p version "1"\n'
+    "stream s { sid: string  at_: timestamp  k: string  v: long  d: double?  id sid  time at_ }\n"
+    "stream t { at_: timestamp  time at_ }\n"
+    "rule first { by k match a: s[v > 0] -> b: s[v > 1] within 1h emit v = b.v }\n"
+    "rule silent { by k match a: s[v == 7] -> absent s[v == 8] for 10s }\n"
+)
+
+
+def event(seconds: float, v: object, k: str = "x", stream: str = "s") -> dict[str, Any]:
+    return {"stream": stream, "event": {"sid": f"e{seconds}", "at_": at(seconds), "k": k, "v": v}}
+
+
+def at(seconds: float) -> str:
+    return (
+        f"2026-01-01T00:00:{seconds:02}Z" if isinstance(seconds, int) else f"2026-01-01T00:00:{seconds:04}Z"
+    )
+
+
+def answers(tmp_path: Path, *lines: object, engine: str = "compiled") -> list[dict[str, Any]]:
+    """What `cep eval --cases` writes, in process."""
+    file = tmp_path / "cases.jsonl"
+    file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    out = tmp_path / "out.jsonl"
+    assert main(["eval", "--cases", str(file), "--output", str(out), "--engine", engine]) == 0
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def case(*events: object, **more: object) -> dict[str, Any]:
+    return {"id": "c", "rules": RULES, "events": list(events), **more}
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_conformance_cases_through_the_command(engine: str) -> None:
+    told = cep("eval", "--cases", CASES, "--engine", engine)
+    assert (told.code, told.err) == (0, "")
+    expected = [json.loads(line) for line in CASES.read_text().splitlines()]
+    got = [json.loads(line) for line in told.out.splitlines()]
+    assert [one["id"] for one in got] == [one["id"] for one in expected]
+    answered = [(want, have) for want, have in zip(expected, got, strict=True) if "alerts" in have]
+    wrong = [
+        want["id"] + "\n" + found
+        for want, have in answered
+        if (found := difference(want["alerts"], have["alerts"]))
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert len(answered) >= (159 if engine == "reference" else 52)
+    refused = {d["code"][:5] for have in got for d in have.get("diagnostics", ()) if d["level"] == "error"}
+    assert refused <= {"CEP04", "CEP09"}
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_events_are_taken_by_event_time_and_equal_times_as_given(tmp_path: Path, engine: str) -> None:
+    same_time = event(1, 3)
+    same_time["event"]["sid"] = "z"
+    (told,) = answers(tmp_path, case(event(9, 2), event(1, 1), same_time), engine=engine)
+    assert [a["events"] for a in told["alerts"]] == [{"a": ["e1"], "b": ["z"]}]
+    assert told["rejected"] == []
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize(
+    ("more", "times"),
+    [
+        ({}, []),
+        ({"watermark": None, "drain": False}, []),
+        ({"watermark": at(10)}, []),
+        ({"watermark": at(11)}, [at(11)]),
+        ({"watermark": "2026-01-01T01:00:11+01:00"}, [at(11)]),
+        ({"drain": True}, [at(11)]),
+        ({"drain": True, "watermark": at(2)}, [at(11)]),
+        ({"watermark": "2025-12-31T00:00:00Z"}, []),
+    ],
+    ids=str,
+)
+def test_the_watermark_stands_where_the_case_says(
+    tmp_path: Path, more: dict[str, Any], times: list[str], engine: str
+) -> None:
+    (told,) = answers(tmp_path, case(event(1, 7), **more), engine=engine)
+    assert [a["time"] for a in told["alerts"]] == times
+
+
+def test_events_that_are_none_are_rejected_by_number_and_the_others_count(tmp_path: Path) -> None:
+    (told,) = answers(
+        tmp_path,
+        case(
+            event(1, 1), event(2, "one"), {"stream": "nowhere", "event": {}}, {"event": {}}, 5, None,
+            {"stream": "s"}, {"stream": "s", "event": []}, {"stream": "s", "event": {}}, event(3, 2),
+            event(4, None),
+            {"stream": "t", "event": {"at_": at(3), "unknown": [1]}}, {"stream": "t", "event": {"at_": 3}},
+        ),
+    )  # fmt: skip
+    assert [r["event"] for r in told["rejected"]] == [1, 2, 3, 4, 5, 6, 7, 8, 10, 12]
+    assert all(isinstance(r["reason"], str) and r["reason"] for r in told["rejected"])
+    assert [a["events"] for a in told["alerts"]] == [{"a": ["e1"], "b": ["e3"]}]
+
+
+def test_a_case_without_events_is_fine(tmp_path: Path) -> None:
+    assert answers(tmp_path, case(), case(drain=True), {"id": 3, "rules": RULES}) == [
+        {"id": "c", "alerts": [], "rejected": []},
+        {"id": "c", "alerts": [], "rejected": []},
+        {"id": 3, "alerts": [], "rejected": []},
+    ]
+
+
+def test_one_bad_case_does_not_end_the_run(tmp_path: Path) -> None:
+    told = answers(
+        tmp_path,
+        "no JSON", "[1]", "{}", '{"id": "a", "rules": 3}', case(events=7) | {"id": "b", "events": 7},
+        case(watermark="soon"), case(watermark=5), case(drain="yes"),
+        '{"id": "n", "rules": "", "events": [NaN]}',
+        {"id": "d", "rules": "pack p version", "events": []}, case(event(1, 1), event(2, 2)),
+    )  # fmt: skip
+    assert [one["id"] for one in told] == [None, None, None, "a", "b", "c", "c", "c", None, "d", "c"]
+    assert all(one["diagnostics"] for one in told[:10])
+    assert len(told[10]["alerts"]) == 1
+
+
+def test_refused_rules_give_their_diagnostics_in_the_documented_form(tmp_path: Path) -> None:
+    (told,) = answers(
+        tmp_path, {"id": "d", "rules": RULES.replace("v > 0", 'v > "x"'), "events": [event(1, 1)]}
+    )
+    (finding,) = told["diagnostics"]
+    assert told.keys() == {"id", "diagnostics"}
+    assert (finding["code"], finding["level"], finding["line"], finding["column"]) == (
+        "CEP0207",
+        "error",
+        4,
+        30,
+    )
+
+
+def test_what_the_engine_does_not_run_yet_is_refused_by_it_and_run_by_the_reference(tmp_path: Path) -> None:
+    open_case = case(event(1, 1), event(2, 2))
+    open_case["rules"] = RULES.replace("-> b: s[v > 1]", "~> b: s[v > 1]")
+    (told,) = answers(tmp_path, open_case)
+    assert told["diagnostics"][0]["code"].startswith("CEP09")
+    (told,) = answers(tmp_path, open_case, engine="reference")
+    assert len(told["alerts"]) == 1
+
+
+def test_numbers_reach_the_decoder_as_they_were_written(tmp_path: Path) -> None:
+    text = json.dumps(case(event(1, 1), event(2, 2)))
+    big = text.replace('"v": 2', '"v": 9223372036854775807')
+    whole, fraction = answers(tmp_path, big, text.replace('"v": 2', '"v": 2.0'))
+    assert whole["alerts"][0]["emit"] == {"v": 2**63 - 1}
+    assert [r["event"] for r in fraction["rejected"]] == [1]
+
+
+def test_a_field_twice_is_rejected_not_guessed(tmp_path: Path) -> None:
+    (told,) = answers(tmp_path, json.dumps(case(event(1, 1))).replace('"v": 1', '"v": 1, "v": 2'))
+    assert [r["event"] for r in told["rejected"]] == [0]
+
+
+def test_any_spacing_of_the_line_gives_the_same_events() -> None:
+    plain = json.dumps(case(event(1, 1), event(2, 2)), separators=(",", ":"))
+    spaced = " " + plain.replace(":{", " :\t{ ").replace("[{", "[ { ").replace("},{", "} , {").replace(
+        ",", " , "
+    )
+    read, also = read_case(plain.encode()), read_case(spaced.encode())
+    assert [(n, s, json.loads(e)) for n, s, e in read.events] == [
+        (n, s, json.loads(e)) for n, s, e in also.events
+    ]
+    with pytest.raises(BadCaseError):
+        read_case(b"\xff")
+
+
+def test_alerts_have_every_field(tmp_path: Path) -> None:
+    (told,) = answers(tmp_path, case(event(1, 1), event(2, 2)))
+    (alert,) = told["alerts"]
+    assert list(alert) == [
+        "id", "pack", "revision", "rule", "kind", "severity", "time", "key", "summary", "emit", "events",
+        "tags", "runbook", "suppressed",
+    ]  # fmt: skip
+
+
+def test_both_engines_write_the_same_alerts(tmp_path: Path) -> None:
+    given = [case(event(1, 1), event(2, 2), event(3, 7), drain=True), case(event(1, 7, "y"), drain=True)]
+    assert answers(tmp_path, *given) == answers(tmp_path, *given, engine="reference")
+
+
+def test_cases_come_from_stdin_and_go_to_stdout(tmp_path: Path) -> None:
+    told = cep("eval", "--cases", "-", feed=json.dumps(case(event(1, 1))) + "\n\n", cwd=tmp_path)
+    assert (told.code, told.out) == (0, '{"id":"c","alerts":[],"rejected":[]}\n')
+
+
+def test_no_case_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "none.jsonl"
+    file.write_text("\n")
+    assert main(["eval", "--cases", str(file)]) == 1
+    assert "no case" in capsys.readouterr().err

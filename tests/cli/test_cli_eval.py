@@ -1,0 +1,319 @@
+"""`cep eval` over files: the alerts in their order, the counts, what ends it and what does not."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+import pytest
+from cep_command import cep
+
+from alerts.suppress import Memory, in_order, withhold
+from cep.cli import replay as replaying
+from cep.cli.engines import Compiled, Reference
+from cep.cli.main import main
+from cep.cli.replay import Report, replay
+from cep.decode import decoder
+from cep.events import MAX_TIME
+from cep.feeds import read, splits
+from cep.plan import compile_plan
+from rules.packs import load
+
+RULES = """pack cards version "1"
+stream payment {
+  pid: string  at_: timestamp  card: string  amount: double
+  id pid  time at_  lateness 1 minute
+}
+stream refund { rid: string  at_: timestamp  card: string  id rid  time at_ }
+stream unread { uid: string  at_: timestamp  id uid  time at_ }
+rule probes {
+  by card  match small: payment[amount < 2]{2} -> big: payment[amount > 100]  within 30 minutes
+  emit card, n = count(small)
+}
+rule quiet { by card match big: payment[amount > 500] -> absent refund for 10m emit card }
+rule large { on payment[amount > 100] by card suppress 20m emit card, amount }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "cards.rules").write_text(RULES)
+    return tmp_path
+
+
+def at(seconds: int) -> str:
+    return f"2026-01-05T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
+
+
+def payment(seconds: int, card: str, amount: float, name: str = "") -> dict[str, object]:
+    return {"pid": name or f"p{seconds}{card}", "at_": at(seconds), "card": card, "amount": amount}
+
+
+def refund(seconds: int, card: str) -> dict[str, object]:
+    return {"rid": f"r{seconds}{card}", "at_": at(seconds), "card": card}
+
+
+def write(file: Path, rows: Iterable[dict[str, object]]) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def some(seed: int, count: int = 300) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """Payments that are out of order by less than the lateness, and refunds in order."""
+    chance = random.Random(seed)
+    times = sorted(chance.randrange(7200) for _ in range(count))
+    shuffled = sorted(times, key=lambda t: t + chance.randrange(50))
+    payments = [
+        payment(t, chance.choice("abc"), chance.choice([1.0, 1.5, 50.0, 150.0, 700.0]), f"p{n}")
+        for n, t in enumerate(shuffled)
+    ]
+    refunds = [refund(t, chance.choice("abc")) for t in range(0, 7200, 400)]
+    return payments, refunds
+
+
+def alerts(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_alerts_go_to_a_file_and_counts_to_stderr(folder: Path) -> None:
+    rows = [payment(0, "a", 1), payment(10, "a", 1), payment(20, "a", 900), payment(10, "a", 1)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows) + '{"pid": "x"}\nnot JSON\n'
+    (folder / "p.jsonl").write_text(lines)
+    told = cep(
+        "eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "out.jsonl", "--drain", cwd=folder
+    )
+    assert (told.code, told.out) == (0, "")
+    first, *others = told.err.splitlines()
+    assert first == "4 events, 3 alerts, 0 withheld; 2 rejected, 0 late, 1 duplicate"
+    place = len("".join(json.dumps(row) + "\n" for row in rows))
+    assert [":".join(line.split(":")[:3]) for line in others] == [
+        f"rejected: p.jsonl:{place}",
+        f"rejected: p.jsonl:{place + 13}",
+    ]
+    found = alerts((folder / "out.jsonl").read_text())
+    assert [(a["rule"], a["time"]) for a in found] == [
+        ("large", at(20)), ("probes", at(20)), ("quiet", at(620)),
+    ]  # fmt: skip
+    assert list(folder.glob(".*")) == []
+
+
+def test_without_drain_the_watermark_trails_by_the_lateness(folder: Path) -> None:
+    write(folder / "p.jsonl", [payment(0, "a", 150), payment(60, "b", 150), payment(119, "c", 150)])
+    arguments = ["eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "-"]
+    assert [a["key"] for a in alerts(cep(*arguments, cwd=folder).out)] == [{"card": "a"}]
+    further = alerts(cep(*arguments, "--watermark", at(60), cwd=folder).out)
+    assert [a["key"] for a in further] == [{"card": "a"}, {"card": "b"}]
+    assert len(alerts(cep(*arguments, "--drain", cwd=folder).out)) == 3
+
+
+def test_a_watermark_before_the_end_of_the_data_holds_alerts_back(folder: Path) -> None:
+    write(folder / "p.jsonl", [payment(t, "a", 150) for t in range(0, 7200, 1300)])
+    told = cep(
+        "eval",
+        "cards.rules",
+        "--events",
+        "payment=p.jsonl",
+        "--output",
+        "-",
+        "--watermark",
+        at(2000),
+        cwd=folder,
+    )
+    assert [a["time"] for a in alerts(told.out)] == [at(0), at(1300)]
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize("block", [200, 5_000, 1 << 25])
+@pytest.mark.parametrize("drain", [True, False])
+def test_blocks_decide_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, block: int, engine: str, drain: bool
+) -> None:
+    """However long the blocks, the alerts and their order are those of all events in one batch."""
+    payments, refunds = some(block)
+    names = {
+        "payment": [
+            str(write(folder / "1.jsonl", payments[:100])),
+            str(write(folder / "2.jsonl", payments[100:])),
+        ],
+        "refund": [str(write(folder / "r.jsonl", refunds))],
+    }
+    pack = load([folder / "cards.rules"]).need()
+    everything = [
+        part.events
+        for name, files in names.items()
+        for file in files
+        for split in splits(file, Path(file).stat().st_size)
+        for part in read(split, decoder(pack.stream(name)))
+    ]
+    whole = Reference(pack, one_partition=False)
+    # of the data, the payments are behind: their greatest time less a minute, against the last refund
+    end = (
+        MAX_TIME
+        if drain
+        else min(_greatest(everything, "payment") - 60 * 10**9, _greatest(everything, "refund"))
+    )
+    expected, _, _ = withhold(in_order([*whole.feed(everything, end), *whole.finish()]), Memory())
+
+    monkeypatch.setattr(replaying, "splits", lambda file, length: splits(file, length, block))
+    running = Compiled(compile_plan([pack]), False) if engine == "compiled" else Reference(pack, False)
+    report = Report()
+    got = list(replay(pack, running, names, None, drain, report))
+    assert [a.as_dict() for a in got] == [one.alert.as_dict() for one in expected]
+    assert len(got) > 20
+    assert report.withheld > 0
+    assert report.counts["late"] == 0
+
+
+def _greatest(events: Iterable[object], stream: str) -> int:
+    parts = [e.table.column("@time").to_pylist() for e in events if e.stream == stream]  # type: ignore[attr-defined]
+    return max(itertools.chain.from_iterable(parts))
+
+
+def test_every_format_gives_the_same_alerts(folder: Path) -> None:
+    payments, _ = some(3)
+    plain = write(folder / "p.jsonl", payments)
+    table = pyarrow.json.read_json(plain)
+    (folder / "p.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    pyarrow.parquet.write_table(table.cast(_declared(table)), folder / "p.parquet")
+    (folder / "p.csv").write_text(
+        "pid,at_,card,amount\n"
+        + "".join(f"{r['pid']},{r['at_']},{r['card']},{r['amount']}\n" for r in payments)
+    )
+    outputs = {
+        name: cep(
+            "eval", "cards.rules", "--events", f"payment={name}", "--output", "-", "--drain", cwd=folder
+        ).out
+        for name in ("p.jsonl", "p.jsonl.gz", "p.parquet", "p.csv")
+    }
+    assert len(outputs["p.jsonl"].splitlines()) > 20
+    assert len(set(outputs.values())) == 1, {name: len(out) for name, out in outputs.items()}
+
+
+def _declared(table: pyarrow.Table) -> pyarrow.Schema:
+    place = table.schema.get_field_index("at_")
+    return table.schema.set(place, pyarrow.field("at_", pyarrow.timestamp("ns", "UTC")))
+
+
+def test_a_pattern_of_files_stands_for_all_of_them(folder: Path) -> None:
+    payments, refunds = some(5)
+    write(folder / "1.jsonl", payments[:150])
+    write(folder / "2.jsonl", payments[150:])
+    write(folder / "r.ndjson", refunds)
+    by_name, by_pattern = (
+        cep(
+            "eval",
+            "cards.rules",
+            "--events",
+            *files,
+            "refund=r.ndjson",
+            "--output",
+            "-",
+            "--drain",
+            cwd=folder,
+        ).out
+        for files in (["payment=1.jsonl", "2.jsonl"], ["payment=?.jsonl"])
+    )
+    assert by_name == by_pattern
+    assert by_name
+
+
+def test_events_of_a_stream_that_no_rule_reads_hold_nothing_back(folder: Path) -> None:
+    write(folder / "p.jsonl", [payment(t, "a", 150) for t in (0, 4000)])
+    write(folder / "u.jsonl", [{"uid": "u", "at_": at(0)}])
+    told = cep(
+        "eval", "cards.rules", "--events", "payment=p.jsonl", "unread=u.jsonl", "--output", "-", cwd=folder
+    )
+    assert len(alerts(told.out)) == 1
+    assert told.err.startswith("3 events, 1 alert")
+
+
+def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(write(folder / "p.jsonl", [payment(5000, "a", 150), payment(0, "b", 150)]))
+    monkeypatch.setattr(replaying, "splits", lambda name, length: splits(name, length, 60))
+    pack = load([folder / "cards.rules"]).need()
+    report = Report()
+    running = Compiled(compile_plan([pack]), one_partition=False)
+    found = list(replay(pack, running, {"payment": [file]}, None, True, report))
+    assert [a.key for a in found] == [{"card": "a"}]
+    assert report.lines()[0] == "2 events, 1 alert, 0 withheld; 0 rejected, 1 late, 0 duplicates"
+
+
+def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "p.jsonl"
+    file.write_text("nonsense\n" * 9 + json.dumps(payment(0, "a", 1)) + "\n")
+    assert main(
+        ["eval", str(folder / "cards.rules"), "--events", f"payment={file}", "--output", str(folder / "o"),
+         "--format", "json"]
+    ) == 0  # fmt: skip
+    told = json.loads(capsys.readouterr().err)
+    assert (told["events"], told["rejected"], len(told["reasons"])) == (1, 9, 5)
+    assert told["reasons"][1]["offset"] == 9
+
+
+@pytest.mark.parametrize("content", ["", "nonsense\n"])
+def test_no_events_is_a_failure(folder: Path, content: str) -> None:
+    (folder / "p.jsonl").write_text(content)
+    told = cep("eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "-", cwd=folder)
+    assert told.code == 1
+    assert "not one event" in told.err
+
+
+def test_a_pack_with_errors_is_refused_with_its_diagnostics(folder: Path) -> None:
+    (folder / "bad.rules").write_text(RULES.replace("amount > 500", "amout > 500"))
+    write(folder / "p.jsonl", [payment(0, "a", 1)])
+    told = cep("eval", "bad.rules", "--events", "payment=p.jsonl", "--output", "out", cwd=folder)
+    assert (told.code, told.out) == (1, "")
+    assert "error[CEP0202]" in told.err
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["cards.rules"], "a pack and its events are needed"),
+        (["cards.rules", "--events", "payment=p.jsonl"], "--output is missing"),
+        (["cards.rules", "--events", "p.jsonl", "--output", "-"], "whose events are these"),
+        (["cards.rules", "--events", "payments=p.jsonl", "--output", "-"], "no stream `payments`"),
+        (["cards.rules", "--events", "payment=no.jsonl", "--output", "-"], "no file `no.jsonl`"),
+        (["cards.rules", "--events", "payment=cards.rules", "--output", "-"], "cannot be read"),
+        (["no.rules", "--events", "payment=p.jsonl", "--output", "-"], "no file or folder `no.rules`"),
+        (["cards.rules", "--events", "payment=p.jsonl", "--output", "no/out"], "no folder `no`"),
+        (["cards.rules", "--events", "payment=p.jsonl", "--output", "-", "--watermark", "soon"], "'soon'"),
+        (["cards.rules", "--events", "payment=p.jsonl", "--output", "-", "--drain", "--watermark", at(0)],
+         "exclude one another"),
+        (["cards.rules", "--cases", "p.jsonl"], "--cases takes no pack"),
+        (["--cases", "no.jsonl"], "no file `no.jsonl`"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)  # fmt: skip
+def test_wrong_usage_exits_2_and_says_why(
+    folder: Path,
+    arguments: list[str],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write(folder / "p.jsonl", [payment(0, "a", 1)])
+    monkeypatch.chdir(folder)
+    try:
+        code = main(["eval", *arguments])
+    except SystemExit as ended:
+        code = ended.code
+    assert code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_full_disk_is_the_outside_world(folder: Path) -> None:
+    write(folder / "p.jsonl", [payment(t, "a", 150) for t in range(0, 80_000, 1300)])
+    told = cep(
+        "eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "/dev/full", "--drain", cwd=folder
+    )
+    assert told.code == 3
+    assert "no space left" in told.err
