@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
+import subprocess
+import sys
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from decoding import BASE, BASE_TIME, stream_of
@@ -340,3 +345,41 @@ def test_time_is_counted_from_1970_in_utc() -> None:
     moment = datetime(2018, 7, 11, 10, 5, tzinfo=UTC)
     decoded = decode_values(stream_of({}), [{"eid": "e", "at": moment.isoformat()}])
     assert values(decoded, "@time") == [int(moment.timestamp()) * 10**9]
+
+
+def test_a_decoder_travels_to_workers() -> None:
+    stream = stream_of({"x": Scalar.LONG, "since": Scalar.TIMESTAMP})
+    feed = FeedFormat(constants=(("x", 7), ("since", "2020-01-01")))
+    travelled = pickle.loads(pickle.dumps(decoder(stream, feed)))
+    decoded = travelled.decode_block(json.dumps(BASE).encode(), "in.jsonl", 0, "s")
+    assert values(decoded) == [7]
+
+
+def test_one_source_field_cannot_be_two_types() -> None:
+    stream = stream_of({"x": Scalar.LONG, "y": Scalar.STRING})
+    with pytest.raises(ValueError, match="two types"):
+        decoder(stream, FeedFormat(fields=(("y", "x"),)))
+
+
+def test_decoding_does_not_load_pandas() -> None:
+    # importing pandas takes longer than a small `cep eval` may take in all
+    program = (
+        "import sys\n"
+        "from decoding import BASE, stream_of\n"
+        "from cep.decode import FeedFormat, decode_values, decoder\n"
+        "feed = FeedFormat(zone='Europe/Berlin')\n"
+        "assert not decode_values(stream_of({}), [BASE], feed=feed).dead\n"
+        "assert decode_values(stream_of({}, id_=None), [BASE, {}]).dead\n"
+        "csv = decoder(stream_of({})).decode_block(b'eid,at\\ne,2020-01-01\\n', 'a.csv', 0, 's')\n"
+        "assert not csv.dead\n"
+        "assert 'pandas' not in sys.modules\n"
+    )
+    here = Path(__file__).parent
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parents[1]}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
