@@ -35,6 +35,7 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0851": "no such data file",
         "CEP0852": "a data file cannot be read",
         "CEP0853": "a data file of unknown format",
+        "CEP0854": "a line that is no case",
     }
 )
 

@@ -141,7 +141,7 @@ def run_cases(
         try:
             case = read_case(line)
         except BadCaseError as error:
-            yield refused(error.id, [Diagnostic("CEP0870", "error", str(error))])
+            yield refused(error.id, [Diagnostic("CEP0854", "error", str(error))])
             continue
         pack, diagnostics = load(case.rules)
         if pack is None:

@@ -46,7 +46,7 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate, and write the alerts; returns the exit code. Raises UsageError."""
+    """Evaluate, and write the alerts; returns the exit code. Raises UsageError, DiagnosticsError."""
     if arguments.cases is not None:
         if (
             arguments.pack is not None
@@ -114,20 +114,18 @@ def _files(pack: Pack, given: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _matching(pattern: str) -> list[str]:
-    from cep.formats import UnknownFormatError, format_of
+    """The files that a name stands for. Raises DiagnosticsError if one cannot be read."""
+    from cep.feeds import check_file
+    from rules.diagnostics import DiagnosticsError
 
-    if Path(pattern).is_file():
-        files = [pattern]
-    else:
-        # pathlib's would need the folder and the pattern apart, and take no `**/` at the front
-        files = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))  # noqa: PTH207
-    if not files:
-        raise UsageError(f"there is no file `{pattern}`")
-    for file in files:
-        try:
-            format_of(file)
-        except UnknownFormatError as error:
-            raise UsageError(f"`{file}` cannot be read", str(error)) from error
+    files = [pattern]
+    if not Path(pattern).exists():
+        # pathlib's would need the folder and the pattern apart
+        found = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))  # noqa: PTH207
+        files = found or files
+    problems = [problem for file in files for problem in check_file(file)]
+    if problems:
+        raise DiagnosticsError(problems)
     return files
 
 
@@ -184,6 +182,9 @@ def _run_cases(arguments: argparse.Namespace) -> int:
 
 
 def _opened(name: str) -> IO[bytes]:
-    if not Path(name).is_file():
-        raise UsageError(f"there is no file `{name}`")
-    return Path(name).open("rb")
+    try:
+        return Path(name).open("rb")
+    except FileNotFoundError:
+        raise UsageError(f"there is no file `{name}`") from None
+    except OSError as error:
+        raise UsageError(f"`{name}` cannot be read: {(error.strerror or str(error)).lower()}") from error

@@ -3,6 +3,8 @@
 CommandError      a sentence, what helps, an exit code
 ├── UsageError      2: the command, a path or a configuration cannot be right
 └── OutsideError    3: a broker, Java, a receiver, a disk, a port did not do its part
+
+A rules.diagnostics.DiagnosticsError that a verb raises is drawn and exits 2: a configuration is wrong.
 """
 
 from __future__ import annotations

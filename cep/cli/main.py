@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say_error(_sentence(error))
         return OUTSIDE
     except Exception as error:
-        return _report(error, given)
+        return _diagnosed(error) or _report(error, given)
 
 
 def _dispatch(given: list[str], alone: bool) -> int:
@@ -166,6 +166,18 @@ def _sentence(error: OSError) -> str:
     """An operating system error as one sentence, with the file that it is about."""
     reason = (error.strerror or str(error) or type(error).__name__).lower()
     return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
+def _diagnosed(error: Exception) -> int:
+    """Draw the diagnostics that an error carries, exit code 2; 0 if it carries none."""
+    from rules.diagnostics import DiagnosticsError
+
+    if not isinstance(error, DiagnosticsError):
+        return OK
+    from cep.cli.output import diagnostics_text
+
+    print(diagnostics_text(error.diagnostics, sys.stderr), end="", file=sys.stderr, flush=True)
+    return USAGE
 
 
 def _report(error: Exception, argv: list[str]) -> int:

@@ -13,6 +13,7 @@ from cep_command import cep
 
 from cep.cli import main as command
 from cep.cli.failure import OutsideError, UsageError
+from rules.diagnostics import Diagnostic, DiagnosticsError
 
 
 def test_version_is_the_installed_one() -> None:
@@ -61,6 +62,11 @@ def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixt
     [
         (UsageError("no such pack", "look again"), 2, "error: no such pack\n  = help: look again\n"),
         (OutsideError("Java is missing"), 3, "error: Java is missing\n"),
+        (
+            DiagnosticsError([Diagnostic("CEP0701", "error", "no job file")]),
+            2,
+            "error[CEP0701]: no job file\n\n",
+        ),
         (KeyboardInterrupt(), 130, ""),
         (
             OSError(28, "No space left on device", "out.jsonl"),
@@ -68,7 +74,7 @@ def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixt
             "error: out.jsonl: no space left on device\n",
         ),
     ],
-    ids=["usage", "outside", "interrupt", "disk"],
+    ids=["usage", "outside", "diagnostics", "interrupt", "disk"],
 )
 def test_what_ends_a_verb_is_an_exit_code_and_a_sentence(
     raised: BaseException,
