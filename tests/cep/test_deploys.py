@@ -1,0 +1,127 @@
+"""A deploy between two batches: what it leaves alone goes on, what it changes begins anew, and is counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duel import Program, pack_of, programs
+from event_tables import tables
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from random_packs import match_rules
+from random_streams import SECOND, Arrival
+
+from alerts.alert import Raised
+from alerts.suppress import in_order
+from cep.evaluate import Session
+from cep.plan import compile_plan
+
+QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+HEAD = """pack p version "1"
+stream e { id_: string  at: timestamp  k: string  v: long  s: string?  id id_  time at  lateness 2 seconds }
+"""
+
+
+def run(program: Program, texts: list[str]) -> list[dict[str, Any]]:
+    """The alerts, with the batches of number n run under the n-th text (the last goes on)."""
+    raised: list[Raised] = []
+    session: Session | None = None
+    offset = 0
+    text = ""
+    for number, batch in enumerate(program.batches):
+        wanted = texts[min(number, len(texts) - 1)]
+        if wanted != text:
+            text = wanted
+            snapshot = None if session is None else session.snapshot()
+            session = Session(compile_plan([pack_of(text)]), program.shards)
+            if snapshot is not None:
+                session.restore(snapshot)
+        assert session is not None
+        raised += session.feed(tables(session.plan.packs[0], batch, offset))
+        offset += len(batch)
+    assert session is not None
+    raised += session.drain()
+    return [{**one.alert.as_dict(), "revision": ""} for one in in_order(raised)]
+
+
+@settings(max_examples=60, **QUIET)
+@given(programs(), match_rules("other"), st.integers(1, 3), st.booleans())
+def test_a_deploy_leaves_untouched_rules_alone(
+    program: Program, other: str, when: int, removed: bool
+) -> None:
+    with_other = program.text + "\n" + other
+    # A stream that only one of them reads would move the watermark, and with it what is late.
+    assume(compile_plan([pack_of(program.text)]).read == compile_plan([pack_of(with_other)]).read)
+    before, after = (with_other, program.text) if removed else (program.text, with_other)
+    undisturbed = run(program, [program.text])
+    deployed = run(program, [*[before] * when, after])
+    assert [a for a in deployed if a["rule"] != "other"] == undisturbed, f"{program}\n{other}"
+
+
+def fed(text: str, later: str, first: list[Arrival], then: list[Arrival], first_mark: int) -> Session:
+    """A session that took `first` under one text, and is to take `then` under the later one."""
+    session = Session(compile_plan([pack_of(text)]))
+    session.feed(tables(session.plan.packs[0], first), first_mark * SECOND)
+    moved = Session(compile_plan([pack_of(later)]))
+    moved.restore(session.snapshot())
+    return moved
+
+
+def event(number: int, at: int, k: str, v: int, s: str | None = None) -> Arrival:
+    return Arrival("e", "p", "f", {"id_": str(number), "at": at * SECOND, "k": k, "v": v, "s": s})
+
+
+def rule(name: str, pattern: str) -> str:
+    return f"rule {name} {{ match {pattern} within 1 hour }}\n"
+
+
+def taken(raised: list[Raised]) -> list[dict[str, list[str]]]:
+    return [one.alert.events for one in raised]
+
+
+def test_runs_are_judged_by_the_new_constants() -> None:
+    old = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 10 * a.v and s == lower(a.s)]')
+    new = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 2 * a.v and s == lower(a.s)]')
+    begun = [event(1, 1, "a", 5, "X")]
+    for text, found in ((old, []), (new, [{"a": ["1"], "b": ["2"]}])):
+        session = fed(old, text, begun, [], 1)
+        events = tables(session.plan.packs[0], [event(2, 2, "b", 20, "x")], 1)
+        assert taken(session.feed(events, 2 * SECOND)) == found
+
+
+def test_no_old_constant_is_left_in_a_register() -> None:
+    old = HEAD + rule("r", 'a: e[k == "a"] -> b: e[s == substr(a.s, 0, 1)]')
+    new = HEAD + rule("r", 'a: e[k == "a"] -> b: e[s == substr(a.s, 1, 1)]')
+    session = fed(old, new, [event(1, 1, "a", 0, "xy")], [], 1)
+    events = tables(session.plan.packs[0], [event(2, 2, "b", 0, "x"), event(3, 3, "b", 0, "y")], 1)
+    assert taken(session.feed(events, 3 * SECOND)) == [{"a": ["1"], "b": ["3"]}]
+
+
+def test_waiting_events_keep_the_verdict_they_arrived_with() -> None:
+    old = HEAD + rule("r", 'a: e[v > 10] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
+    new = HEAD + rule("r", 'a: e[v > 3] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
+    session = fed(old, new, [event(1, 5, "a", 5), event(2, 6, "a", 50)], [], 4)
+    found = session.feed(tables(session.plan.packs[0], [event(3, 7, "b", 0)], 2), 7 * SECOND)
+    assert [(one.alert.rule, one.alert.events) for one in found] == [
+        ("twin", {"a": ["1", "2"]}),
+        ("r", {"a": ["2"], "b": ["3"]}),
+    ]
+
+
+def test_a_changed_rule_begins_with_the_batch_of_its_deploy() -> None:
+    old = HEAD + rule("r", "a: e[v > 3]{2}")
+    new = HEAD + rule("r", "a: e[v > 3]{3}")
+    session = fed(old, new, [event(1, 1, "a", 5), event(2, 9, "a", 5)], [], 1)
+    arrivals = [event(n, n, "a", 5) for n in (10, 11, 12)]
+    found = session.feed(tables(session.plan.packs[0], arrivals, 2), 20 * SECOND)
+    assert taken(found) == [{"a": ["10", "11", "12"]}]
+    assert session.counts["runs", "r", "dropped"] == 1
+
+
+def test_a_rule_left_out_loses_its_runs_and_they_are_counted() -> None:
+    both = HEAD + rule("r", "a: e[v > 3]{2}") + rule("gone", "a: e[v > 3]{2}")
+    session = fed(both, HEAD + rule("r", "a: e[v > 3]{2}"), [event(1, 1, "a", 5)], [], 1)
+    assert taken(session.feed(tables(session.plan.packs[0], [event(2, 2, "a", 5)], 1), 2 * SECOND)) == [
+        {"a": ["1", "2"]}
+    ]
+    assert session.counts["runs", "gone", "dropped"] == 1

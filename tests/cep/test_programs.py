@@ -1,0 +1,84 @@
+"""Conditions over an earlier step, as bytecode, mean what `cep.scalar` says: for random expressions and rows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from random_expressions import FIELDS, STREAM, booleans, rows
+
+from cep.engines import engine
+from cep.evaluate import Session
+from cep.events import FILE, ID, MAX_TIME, OFFSET, TIME, Events, event_schema
+from cep.plan import compile_plan, unsupported
+from cep.reference import decided
+from rules.packs import load_texts
+from rules.typed import Pack
+
+NAMES = re.compile(r'"(?:[^"\\]|\\.)*"|\b(' + "|".join(FIELDS) + r")\b(?!\()")
+
+
+@st.composite
+def conditions(draw: st.DrawFn) -> str:
+    """A condition of which some fields are those of the step before."""
+    text = draw(booleans(draw(st.integers(1, 2))))
+    of_step = draw(st.lists(st.booleans(), min_size=24, max_size=24))
+    numbers = iter(of_step * 20)
+
+    def renamed(found: re.Match[str]) -> str:
+        return f"a.{found[0]}" if found[1] and next(numbers) else found[0]
+
+    return NAMES.sub(renamed, text)
+
+
+def pack_with(condition: str) -> Pack | None:
+    text = f'pack p version "1"\n{STREAM}\nrule r {{ match a: e -> b: e[{condition}] within unbounded }}'
+    return load_texts([("p.rules", text)]).pack
+
+
+def events_of(pack: Pack, values: list[dict[str, object]]) -> Events:
+    import pyarrow as pa
+
+    schema = event_schema(pack.streams[0])
+    columns: dict[str, list[object]] = {name: [row[name] for row in values] for name in FIELDS}
+    columns |= {TIME: [0, 1], ID: ["1", "2"], FILE: ["f", "f"], OFFSET: [0, 1]}
+    return Events("e", "p", pa.table([pa.array(columns[f.name], f.type) for f in schema], schema=schema))
+
+
+def assert_as_the_reference(
+    condition: str, earlier: dict[str, object], later: dict[str, object], run: bool
+) -> None:
+    pack = pack_with(condition)
+    assume(pack is not None)
+    assert pack is not None
+    assume(not unsupported(pack))
+    values = [{**earlier, "at": 0, "id_": "1"}, {**later, "at": 1, "id_": "2"}]
+    expected = decided(pack, [("e", str(row["id_"]), row) for row in values], MAX_TIME)
+    session = Session(compile_plan([pack]), compiled=run)
+    got = [*session.feed([events_of(pack, values)]), *session.drain()]
+    assert len(got) == len(expected), condition
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(conditions(), rows(), rows())
+def test_programs_mean_what_expressions_mean(
+    condition: str, earlier: dict[str, object], later: dict[str, object]
+) -> None:
+    assert_as_the_reference(condition, earlier, later, run=False)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(conditions(), rows(), rows())
+def test_compiled_programs_mean_what_expressions_mean(
+    condition: str, earlier: dict[str, object], later: dict[str, object]
+) -> None:
+    assert_as_the_reference(condition, earlier, later, run=True)
+
+
+def test_the_compiled_kernel_is_another_form_of_the_same_source() -> None:
+    plain, compiled = engine(1, False), engine(1, True)
+    assert plain.run is not compiled.run
+    assert compiled.run.py_func.__code__ is plain.run.__code__  # type: ignore[attr-defined]
