@@ -58,10 +58,10 @@ def test_a_deploy_leaves_untouched_rules_alone(
     assert [a for a in deployed if a["rule"] != "other"] == undisturbed, f"{program}\n{other}"
 
 
-def fed(text: str, later: str, first: list[Arrival], then: list[Arrival], first_mark: int) -> Session:
-    """A session that took `first` under one text, and is to take `then` under the later one."""
+def fed(text: str, later: str, first: list[Arrival], mark: int) -> Session:
+    """A session that took `first` under one text, up to `mark`, and goes on under the later one."""
     session = Session(compile_plan([pack_of(text)]))
-    session.feed(tables(session.plan.packs[0], first), first_mark * SECOND)
+    session.feed(tables(session.plan.packs[0], first), mark * SECOND)
     moved = Session(compile_plan([pack_of(later)]))
     moved.restore(session.snapshot())
     return moved
@@ -84,7 +84,7 @@ def test_runs_are_judged_by_the_new_constants() -> None:
     new = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 2 * a.v and s == lower(a.s)]')
     begun = [event(1, 1, "a", 5, "X")]
     for text, found in ((old, []), (new, [{"a": ["1"], "b": ["2"]}])):
-        session = fed(old, text, begun, [], 1)
+        session = fed(old, text, begun, 1)
         events = tables(session.plan.packs[0], [event(2, 2, "b", 20, "x")], 1)
         assert taken(session.feed(events, 2 * SECOND)) == found
 
@@ -92,7 +92,7 @@ def test_runs_are_judged_by_the_new_constants() -> None:
 def test_no_old_constant_is_left_in_a_register() -> None:
     old = HEAD + rule("r", 'a: e[k == "a"] -> b: e[s == substr(a.s, 0, 1)]')
     new = HEAD + rule("r", 'a: e[k == "a"] -> b: e[s == substr(a.s, 1, 1)]')
-    session = fed(old, new, [event(1, 1, "a", 0, "xy")], [], 1)
+    session = fed(old, new, [event(1, 1, "a", 0, "xy")], 1)
     events = tables(session.plan.packs[0], [event(2, 2, "b", 0, "x"), event(3, 3, "b", 0, "y")], 1)
     assert taken(session.feed(events, 3 * SECOND)) == [{"a": ["1"], "b": ["3"]}]
 
@@ -100,7 +100,7 @@ def test_no_old_constant_is_left_in_a_register() -> None:
 def test_waiting_events_keep_the_verdict_they_arrived_with() -> None:
     old = HEAD + rule("r", 'a: e[v > 10] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
     new = HEAD + rule("r", 'a: e[v > 3] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
-    session = fed(old, new, [event(1, 5, "a", 5), event(2, 6, "a", 50)], [], 4)
+    session = fed(old, new, [event(1, 5, "a", 5), event(2, 6, "a", 50)], 4)
     found = session.feed(tables(session.plan.packs[0], [event(3, 7, "b", 0)], 2), 7 * SECOND)
     assert [(one.alert.rule, one.alert.events) for one in found] == [
         ("twin", {"a": ["1", "2"]}),
@@ -111,7 +111,7 @@ def test_waiting_events_keep_the_verdict_they_arrived_with() -> None:
 def test_a_changed_rule_begins_with_the_batch_of_its_deploy() -> None:
     old = HEAD + rule("r", "a: e[v > 3]{2}")
     new = HEAD + rule("r", "a: e[v > 3]{3}")
-    session = fed(old, new, [event(1, 1, "a", 5), event(2, 9, "a", 5)], [], 1)
+    session = fed(old, new, [event(1, 1, "a", 5), event(2, 9, "a", 5)], 1)
     arrivals = [event(n, n, "a", 5) for n in (10, 11, 12)]
     found = session.feed(tables(session.plan.packs[0], arrivals, 2), 20 * SECOND)
     assert taken(found) == [{"a": ["10", "11", "12"]}]
@@ -120,7 +120,7 @@ def test_a_changed_rule_begins_with_the_batch_of_its_deploy() -> None:
 
 def test_a_rule_left_out_loses_its_runs_and_they_are_counted() -> None:
     both = HEAD + rule("r", "a: e[v > 3]{2}") + rule("gone", "a: e[v > 3]{2}")
-    session = fed(both, HEAD + rule("r", "a: e[v > 3]{2}"), [event(1, 1, "a", 5)], [], 1)
+    session = fed(both, HEAD + rule("r", "a: e[v > 3]{2}"), [event(1, 1, "a", 5)], 1)
     assert taken(session.feed(tables(session.plan.packs[0], [event(2, 2, "a", 5)], 1), 2 * SECOND)) == [
         {"a": ["1", "2"]}
     ]

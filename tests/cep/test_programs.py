@@ -1,4 +1,4 @@
-"""Conditions over an earlier step, as bytecode, mean what `cep.scalar` says: for random expressions and rows."""
+"""Conditions over an earlier step, as bytecode, mean what `cep.scalar` says, whatever the expression."""
 
 from __future__ import annotations
 
