@@ -22,7 +22,6 @@ from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.payload import Segment
 from cep.plan import Plan, Space, StreamPlan
 from cep.routing import shards_of
-from cep.searches import answers
 
 Count = tuple[str, ...]
 SEPARATOR = "\x1f"
@@ -84,6 +83,9 @@ def _judged(plan: Plan, shards: int, events: Events, counts: Counter[Count]) -> 
     columns = Columns(table)
     searches = plan.searches.get(events.stream, ())
     if searches:
+        # Packs without text conditions do not pay for the percolator's import.
+        from cep.searches import answers
+
         columns.hits = answers(plan.streams[events.stream], searches, table, columns.field)
     origins = _origins(table, events.partition)
     counted = np.zeros(len(table), bool)
