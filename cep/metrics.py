@@ -57,6 +57,7 @@ class Metrics:
         )
         self._packs = Gauge("cep_pack_info", "Packs that run", ["pack", "revision"], registry=r)
         self._deploy = Gauge("cep_pack_last_deploy_successful", "Whether the last deploy was", registry=r)
+        self._deploy.set(1)  # nothing has failed yet
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""

@@ -5,15 +5,22 @@ In the order in which a job meets them:
 errors       JobError: one sentence, what helps, and whose fault it is
 folder       the state folder: its paths, its format version, what is fixed in it for ever
 lock         one job per state folder
+files        small files that must be whole or absent
 revisions    the packs of the state folder by revision; a compiled plan per set of revisions
 java         whether there is a Java that Spark can run on
 session      Spark with our settings, its noise in a log file
 daemon       the process that Spark forks Python workers from
+balance      grouping keys that spread the shards evenly
 rows         what mappers tell shards and shards tell the driver
+silence      which partitions are silent, and how far the clock alone moves event time
 manifest     what a batch runs with, written before it runs
 sources      feeds and ticks as one streaming table of file splits
+share        which parts of a batch's files a mapper reads
+late         events that came too late, as they are kept
 mapper       before the shuffle: read, decode, classify
-matcher      behind the shuffle: one shard, one batch
+shard        behind the shuffle: one shard, one batch
+matcher      a shard's state in Spark's hands
+stream       the one query, from listing to foreachBatch
 outcome      what all shards said, put together and recorded
 driver       one batch from manifest to outbox, as Spark's foreachBatch calls it
 takeover     packs that `cep deploy` handed over, as they enter a manifest

@@ -18,7 +18,8 @@ def main() -> None:
     from pyspark.daemon import manager
 
     import cep.job.mapper
-    import cep.job.matcher  # noqa: F401
+    import cep.job.matcher
+    import cep.job.shard  # noqa: F401
 
     manager()
 

@@ -230,6 +230,11 @@ class Driver:
         self._deployed(True)
         self._told(f"batch {manifest.batch} runs pack {deployed.pack} in revision {deployed.revision}")
 
+    @property
+    def drained(self) -> bool:
+        """Whether the last batch ended time."""
+        return self.last is not None and self.last.manifest.drain
+
     def unread(self) -> set[str]:
         """Streams that the packs declare and job.toml feeds, and that the query does not read yet."""
         declared = {s.name for pack in self.running.packs.values() for s in pack.streams}

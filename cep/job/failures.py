@@ -39,6 +39,11 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
     if isinstance(error, OutboxError):
         return OutsideError(error.message, error.help)
     text = str(error)
+    if type(error).__name__ in ("Py4JNetworkError", "Py4JError", "ConnectionRefusedError"):
+        return OutsideError(
+            "Spark's Java process ended or no longer answers",
+            f"start the job again: it goes on where it stopped; Java's last words are in {folder.logs}",
+        )
     if ours := _from_worker(text):
         return ours
     if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left" in text:

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from alerts.notation import json_value
-from cep.deadletters import LateEvent
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from rules.typed import Stream
 
+LateRow = tuple[str, str, int, str, int, str]
+"""Stream, file, offset, id, time and JSON: the fields of cep.deadletters.LateEvent, which needs a database."""
 
-def late_events(stream: Stream, events: Events) -> list[LateEvent]:
+
+def late_rows(stream: Stream, events: Events) -> list[LateRow]:
     """The events of one stream, in order, in the notation of alerts."""
     table = events.table
     columns = [
@@ -21,7 +23,7 @@ def late_events(stream: Stream, events: Events) -> list[LateEvent]:
     ]
     own = [table.column(name).to_pylist() for name in (FILE, OFFSET, ID, TIME)]
     return [
-        LateEvent(stream.name, file, offset, id_, time, _json(stream, values))
+        (stream.name, file, offset, id_, time, _json(stream, values))
         for file, offset, id_, time, *values in zip(*own, *columns, strict=True)
     ]
 

@@ -10,10 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from alerts.dispatch import Dispatcher
 from alerts.outbox import Outbox, OutboxError
@@ -23,7 +25,7 @@ from cep.config import Job, Receiver
 from cep.http import Health, application, bind, serving
 from cep.job import lock, revisions, session, stream
 from cep.job.driver import Batch, Driver
-from cep.job.errors import ConfigurationError, OutsideError
+from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.failures import explained
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
@@ -32,6 +34,7 @@ from cep.job.manifest import result_of
 from cep.job.progress import Progress, instant, lags
 from cep.job.takeover import Running
 from cep.metrics import Metrics
+from rules.diagnostics import DiagnosticsError
 from rules.typed import Pack
 
 if TYPE_CHECKING:
@@ -59,19 +62,23 @@ def run(
     environ: Mapping[str, str],
     mode: Mode,
     progress: Progress,
+    spark: Callable[..., AbstractContextManager[SparkSession]] = session.running,
 ) -> None:
     """Runs the job until it is stopped or, with `once`, done.
 
-    `packs` gives those for the first start of the state folder. Raises JobError, and DiagnosticsError for
-    packs that cannot run together or do not fit the job.
+    `packs` gives those for the first start of the state folder; `spark` opens a session, as
+    cep.job.session.running does. Raises JobError, and DiagnosticsError for packs that cannot run together
+    or do not fit the job.
     """
     folder = StateFolder(job.state)
     folder.make()
     try:
         with ExitStack() as stack:
             log = stack.enter_context(lock.held(folder))
-            _Life(job, packs, environ, mode, progress, log, stack).run()
-    except (OutboxError, OSError) as error:
+            _Life(job, packs, environ, mode, progress, spark, log, stack).run()
+    except (JobError, DiagnosticsError):
+        raise
+    except Exception as error:
         raise explained(error, folder, time.time()) from error
 
 
@@ -85,6 +92,7 @@ class _Life:
         environ: Mapping[str, str],
         mode: Mode,
         progress: Progress,
+        spark: Callable[..., AbstractContextManager[SparkSession]],
         log: int,
         stack: ExitStack,
     ) -> None:
@@ -94,6 +102,7 @@ class _Life:
         self._environ = environ
         self._mode = mode
         self._progress = progress
+        self._spark = spark
         self._log = log
         self._stack = stack
         self._metrics = Metrics()
@@ -105,10 +114,8 @@ class _Life:
         """Everything in order; what was begun is ended in the reverse order by the stack."""
         job, folder = self._job, self._folder
         if folder.closed:
-            raise ConfigurationError(
-                f"the state folder {folder.root} was closed by --drain: time has ended for it",
-                "name a new [job] state",
-            )
+            self._deliver_rest()
+            raise self._closed()
         require_java(self._environ)
         before = folder.layout()
         listening = None if job.http is None else self._bind(job.http.host, job.http.port)
@@ -124,20 +131,33 @@ class _Life:
             self._stack.enter_context(serving(app, listening))
         with _signals(self._stop):
             self._progress.tell("starting Spark; the first batch takes 10 to 20 seconds")
-            spark = session.start(folder, layout.partitions, cores, self._log, self._environ)
-            self._stack.callback(spark.stop)
+            spark = self._stack.enter_context(
+                self._spark(folder, layout.partitions, cores, self._log, self._environ)
+            )
             # Spark's own handler would cancel the batch that runs
             signal.signal(signal.SIGINT, lambda *_: self._stop.set())
             self._batches(spark, layout, cores)
-            if self._mode.drain and not self._stop.is_set():
+            if self._mode.drain and not self._stop.is_set() and not driver.drained:
                 driver.drain = True
                 self._batches(spark, layout, cores)
-                if driver.last is not None and driver.last.manifest.drain:
-                    write_json(folder.closed_file, {"batch": driver.last.number})
+            if driver.last is not None and driver.drained:
+                write_json(folder.closed_file, {"batch": driver.last.number})
         if self._mode.once and not dispatcher.drain(_DELIVER):
-            self._progress.tell(
-                "some alerts are not delivered yet; they stay in the outbox for the next start"
-            )
+            self._progress.tell("some alerts are not delivered; the next start on this folder tries again")
+
+    def _closed(self) -> ConfigurationError:
+        return ConfigurationError(
+            f"the state folder {self._folder.root} was closed by --drain: time has ended for it",
+            "name a new [job] state",
+        )
+
+    def _deliver_rest(self) -> None:
+        """A closed folder may still owe alerts to receivers."""
+        outbox = Outbox.open(self._job.outbox_url(self._environ), create=False)
+        self._stack.callback(outbox.close)
+        if any(status.pending for status in outbox.status().values()):
+            self._progress.tell("delivering what is left in the outbox")
+            self._dispatch(outbox).drain(_DELIVER)
 
     def _batches(self, spark: SparkSession, layout: Layout, cores: int) -> None:
         """Runs the query until it is done or the job is to stop; starts it again for feeds that are new."""
@@ -149,32 +169,37 @@ class _Life:
             feeds = [feed for feed in driver.running.job.feeds if feed.name in sources]
             driver.sources = sources
             query = stream.start(spark, folder, layout, cores, feeds, driver, trigger)
-            self._watch(query)
-            if driver.failure is not None:
-                self._failed = True
-                raise explained(driver.failure, folder, time.time())
-            failure = query.exception()
-            if failure is not None and not driver.stopping.is_set() and not self._stop.is_set():
+            failure = self._watch(query)
+            if failure is not None:
                 self._failed = True
                 raise explained(failure, folder, time.time())
-            if not driver.unread():
+            if driver.drained or not driver.unread():
                 return
             driver.stopping.clear()
             self._progress.tell(f"starting the query again to read {', '.join(sorted(driver.unread()))}")
 
-    def _watch(self, query: StreamingQuery) -> None:
-        """Returns when the query has ended: by itself, because the job is to stop, or to read new feeds."""
+    def _watch(self, query: StreamingQuery) -> BaseException | None:
+        """Returns when the query has ended: by itself, or because it is to; and why, if it failed."""
         driver = self._driver
-        while query.isActive:
-            self._stop.wait(0.2)
-            if self._stop.is_set() or driver.unread():
-                driver.stopping.set()
-                self._finish_batch(query)
-                query.stop()
-                return
+        try:
+            while query.isActive:
+                self._stop.wait(0.2)
+                if self._stop.is_set() or driver.drained or driver.unread():
+                    driver.stopping.set()
+                    self._finish_batch(query)
+                    query.stop()
+                    break
+            failure = driver.failure or (None if driver.stopping.is_set() else query.exception())
+        except Py4JError as error:
+            failure = driver.failure or error  # the JVM is gone
+        if failure is not None and self._stop.is_set() and not isinstance(failure, JobError | OutboxError):
+            # whoever sends a signal to the whole process group stops the JVM in the middle of a batch
+            self._progress.tell("stopped within a batch, which will be run again at the next start")
+            return None
+        return failure
 
     def _finish_batch(self, query: StreamingQuery) -> None:
-        """Waits for the batch that runs, and for Spark's commit of it."""
+        """Waits for the batch that runs, and for Spark's commit of it. Raises Py4JError."""
         driver, commits = self._driver, self._folder.checkpoint / "commits"
         while driver.begun is not None and query.isActive:
             time.sleep(0.02)
@@ -227,10 +252,15 @@ class _Life:
             self._progress.tell(f"first start on {self._folder.root}: {_named(found)}")
             return found
         try:
-            revisions_ = result_of(last.result).revisions
+            result = result_of(last.result)
         except ValueError as error:
             raise self._folder.damaged("the outbox's last batch cannot be read") from error
-        found = [revisions.load(self._folder.packs, revision) for _, revision in sorted(revisions_.items())]
+        if result.drained:  # it ended right after the drain, before it could say so
+            write_json(self._folder.closed_file, {"batch": last.number})
+            raise self._closed()
+        found = [
+            revisions.load(self._folder.packs, revision) for _, revision in sorted(result.revisions.items())
+        ]
         self._progress.tell(
             f"going on after batch {last.number}: {_named(found)}, as deployed; the folder of [job] packs "
             "counts only at the first start"

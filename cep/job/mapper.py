@@ -20,7 +20,7 @@ from cep.decode.letters import DeadLetter
 from cep.events import Events
 from cep.feeds import Split, read
 from cep.formats import FeedFormat
-from cep.job.late import late_events
+from cep.job.late import late_rows
 from cep.job.manifest import Manifest, parse
 from cep.job.revisions import Plans
 from cep.job.rows import Kind, pack
@@ -162,11 +162,7 @@ class _Mapping:
         return _rows([(self._task.keys[0], Kind.DEAD, pack(letters))])
 
     def _late(self, late: Iterable[Events]) -> pa.RecordBatch:
-        events = [
-            (e.stream, e.file, e.offset, e.id, e.time, e.data)
-            for part in late
-            for e in late_events(self._plan.streams[part.stream], part)
-        ]
+        events = [row for part in late for row in late_rows(self._plan.streams[part.stream], part)]
         return _rows([(self._task.keys[0], Kind.LATE, pack(events))])
 
 

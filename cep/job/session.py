@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cep.job.errors import OutsideError
@@ -76,9 +77,10 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
     }
 
 
-def start(
+@contextmanager
+def running(
     folder: StateFolder, partitions: int, cores: int, log: int, environment: Mapping[str, str]
-) -> SparkSession:
+) -> Iterator[SparkSession]:
     """A session on `cores` cores, whose JVM writes what it prints to the descriptor `log`.
 
     Changes this process's environment where Spark can be told things in no other way. Raises OutsideError
@@ -109,4 +111,8 @@ def start(
         context = SparkContext(conf=conf, gateway=gateway)
     except PySparkRuntimeError as error:
         raise OutsideError("Java did not start Spark", f"see {logs / 'spark.log'}") from error
-    return SparkSession(context)
+    spark = SparkSession(context)
+    try:
+        yield spark
+    finally:
+        spark.stop()

@@ -14,6 +14,8 @@ from rules.packs import load_texts
 from rules.source import Span
 from rules.typed import Pack, Stream
 
+DIFFERING_STREAMS = "CEP0951"
+
 _TOLERATED = frozenset({"CEP0710", "CEP0714"})
 """A feed whose stream, or a receiver whose rule, a later revision no longer has."""
 
@@ -102,7 +104,7 @@ def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
             if _meaning(known) != _meaning(stream):
                 message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"
                 fix = "declare it equally in both packs"
-                found.append(Diagnostic("CEP0901", "error", message, stream.span, help=fix))
+                found.append(Diagnostic(DIFFERING_STREAMS, "error", message, stream.span, help=fix))
     return found
 
 

@@ -1,0 +1,204 @@
+"""A job in a folder of its own: job.toml, packs, an inbox; run in this process or as the command `cep run`."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from alerts.outbox import Outbox
+from cep.config import load_job
+from cep.decode.blocks import decoder
+from cep.evaluate import Session
+from cep.events import Events
+from cep.feeds import read, splits
+from cep.job import life
+from cep.job.folder import StateFolder
+from cep.job.progress import Progress
+from cep.plan import compile_plan
+from rules.packs import load
+
+PATIENCE = 240.0
+"""Seconds after which a condition that does not come is a failure; machines that run tests may be slow."""
+
+
+@dataclass
+class JobFolder:
+    """`streams` get a feed each: `inbox/STREAM/*.jsonl`. `more` is written at the end of job.toml."""
+
+    root: Path
+    pack: str
+    streams: tuple[str, ...]
+    trigger: str = "200ms"
+    shards: int = 4
+    more: str = ""
+    _written: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        (self.root / "packs").mkdir(parents=True)
+        (self.root / "aside").mkdir()
+        for stream in self.streams:
+            (self.root / "inbox" / stream).mkdir(parents=True)
+        (self.root / "packs" / "pack.rules").write_text(self.pack, "utf-8")
+        self.describe()
+
+    def describe(self, streams: Iterable[str] | None = None, shards: int | None = None) -> None:
+        """Writes job.toml."""
+        feeds = "".join(
+            f'[feeds.{s}]\nsource = "files"\npath = "inbox/{s}/*.jsonl"\n' for s in streams or self.streams
+        )
+        text = (
+            f'[job]\nname = "test"\npacks = "packs/"\nstate = "state/"\ntrigger = "{self.trigger}"\n'
+            f"shards = {shards or self.shards}\n{feeds}{self.more}"
+        )
+        self.description.write_text(text, "utf-8")
+
+    @property
+    def description(self) -> Path:
+        return self.root / "job.toml"
+
+    @property
+    def state(self) -> StateFolder:
+        return StateFolder(self.root / "state")
+
+    def put(self, stream: str, events: Iterable[Mapping[str, object] | bytes]) -> Path:
+        """Renames a file of events into a stream's inbox; bytes are written as they are."""
+        lines = [e if isinstance(e, bytes) else json.dumps(e).encode() for e in events]
+        aside = self.root / "aside" / f"{self._written:06d}.jsonl"
+        aside.write_bytes(b"".join(line + b"\n" for line in lines))
+        self._written += 1
+        return aside.rename(self.root / "inbox" / stream / aside.name)
+
+    def once(self, spark: Callable[..., Any], *, drain: bool = False) -> str:
+        """Runs `cep run --once` in this process on a shared session; what it told."""
+        job = load_job(self.description, {}).need()
+        told = io.StringIO()
+        life.run(
+            job,
+            lambda: [load([job.packs]).need()],
+            dict(os.environ),
+            life.Mode(once=True, drain=drain),
+            Progress(told, time.time_ns),
+            spark,
+        )
+        return told.getvalue()
+
+    def alerts(self) -> list[dict[str, object]]:
+        """What the outbox holds, in the order raised, each with its batch."""
+        outbox = Outbox.open(f"sqlite:///{self.root}/state/outbox.db", create=False)
+        try:
+            return [{**one.alert, "batch": one.batch} for one in outbox.alerts()]
+        finally:
+            outbox.close()
+
+    def ids(self) -> set[object]:
+        return {alert["id"] for alert in self.alerts()}
+
+    def commits(self) -> list[Path]:
+        """Spark's commit log, in order."""
+        found = (self.state.checkpoint / "commits").glob("[0-9]*")
+        return sorted(found, key=lambda path: int(path.name))
+
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[RunningJob]:
+        """The command `cep run` in a process group of its own; what is left of it is killed."""
+        with (self.root / "told.txt").open("ab") as told:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "cep.cli.main", "run", str(self.description), *arguments],
+                stdin=subprocess.DEVNULL, stdout=told, stderr=told, start_new_session=True,
+            )  # fmt: skip
+        job = RunningJob(self, process)
+        try:
+            yield job
+        finally:
+            job.kill()
+
+    @property
+    def told(self) -> str:
+        return (self.root / "told.txt").read_text("utf-8", "replace")
+
+
+@dataclass
+class RunningJob:
+    folder: JobFolder
+    process: subprocess.Popen[bytes]
+
+    def wait_for(self, condition: Callable[[], object], what: str) -> None:
+        """Waits until the condition holds; fails if the job ends meanwhile."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert self.process.poll() is None, f"the job ended before {what}:\n{self.folder.told}"
+            assert time.monotonic() < deadline, f"{what} did not come:\n{self.folder.told}"
+            time.sleep(0.02)
+
+    def wait_for_batch(self, number: int) -> None:
+        """Waits until Spark has committed a batch."""
+        commits = self.folder.state.checkpoint / "commits"
+        self.wait_for(lambda: (commits / str(number)).exists(), f"batch {number}")
+
+    def wait_until_read(self) -> None:
+        """Waits until two more batches have begun: all files that are there now are then read."""
+        done = max((int(path.name) for path in self.folder.commits()), default=-1)
+        self.wait_for_batch(done + 2)
+
+    def kill(self) -> None:
+        """SIGKILL to the whole process group."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Asks the command to stop; its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+def command(*arguments: object, environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A command of `cep` that ends by itself."""
+    return subprocess.run(
+        [sys.executable, "-m", "cep.cli.main", *map(str, arguments)],
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
+        env=dict(os.environ) | dict(environ or {}),
+    )  # fmt: skip
+
+
+def in_process(
+    folder: JobFolder, batches: Iterable[Iterable[tuple[str, Path]]], *, drain: bool = True
+) -> list[Any]:
+    """What the engine raises in this process over the same files, batch by batch, as JSON objects."""
+    pack = load([folder.root / "packs"]).need()
+    session = Session(compile_plan([pack]))
+    raised = []
+    for batch in batches:
+        raised += session.feed([e for stream, path in batch for e in _events(pack, stream, path)])
+    if drain:
+        raised += session.drain()
+    return [one.alert.as_dict() for one in raised]
+
+
+def _events(pack: Any, stream: str, path: Path) -> Iterator[Events]:
+    for split in splits(str(path), path.stat().st_size):
+        for decoded in read(split, decoder(pack.stream(stream))):
+            yield decoded.events
+
+
+def get(url: str) -> tuple[int, str]:
+    """Status and body of a GET; 0 while nobody listens."""
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError:
+        return 0, ""
