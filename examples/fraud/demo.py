@@ -8,10 +8,10 @@ Exits with 1 if anything is missing: an event, an alert, a delivery, a dead lett
 from __future__ import annotations
 
 import argparse
+import base64
 import csv
 import json
 import os
-import re
 import secrets
 import shutil
 import socket
@@ -24,9 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from generate import generate
+from generate import Generated, generate
 from prometheus_client.parser import text_string_to_metric_families
 from score import report, scores
+
+from alerts.outbox import Outbox
+from cep import deadletters
 
 HERE = Path(__file__).parent
 CEP = Path(sys.executable).with_name("cep")
@@ -81,10 +84,14 @@ def prepare(work: Path) -> Place:
 
 
 @contextmanager
-def running(name: str, command: Sequence[object], log: Path, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def running(
+    name: str, command: Sequence[object], log: Path, env: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
     """A process that is asked to stop at the end; what it prints goes to `log`."""
     with log.open("wb") as output:
-        process = subprocess.Popen([str(c) for c in command], stdout=output, stderr=subprocess.STDOUT, env=env)
+        process = subprocess.Popen(
+            [str(c) for c in command], stdout=output, stderr=subprocess.STDOUT, env=env
+        )
         try:
             yield process
         finally:
@@ -102,14 +109,16 @@ def until(what: str, condition: Callable[[], bool], process: subprocess.Popen[by
     deadline = time.monotonic() + PATIENCE
     while not condition():
         if process.poll() is not None:
-            raise DemoError(f"the job ended with {process.returncode} while waiting for {what}:\n{log.read_text()}")
+            raise DemoError(
+                f"the job ended with {process.returncode} while waiting for {what}:\n{log.read_text()}"
+            )
         if time.monotonic() > deadline:
             raise DemoError(f"no {what} within {PATIENCE:.0f} seconds; see {log}")
         time.sleep(0.1)
 
 
 def metrics(place: Place) -> dict[str, float]:
-    """The job's metrics: the sum over labels of every sample name, and `name{outcome}` by outcome."""
+    """The job's metrics: for every sample name the sum over its labels; empty while nobody answers."""
     try:
         text = httpx.get(f"http://127.0.0.1:{place.http}/metrics", trust_env=False).text
     except httpx.HTTPError:
@@ -117,11 +126,7 @@ def metrics(place: Place) -> dict[str, float]:
     sums: dict[str, float] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
-            names = [sample.name]
-            if "outcome" in sample.labels:
-                names.append(f"{sample.name}{{{sample.labels['outcome']}}}")
-            for name in names:
-                sums[name] = sums.get(name, 0.0) + sample.value
+            sums[sample.name] = sums.get(sample.name, 0.0) + sample.value
     return sums
 
 
@@ -137,73 +142,111 @@ def deliver(place: Place, files: Sequence[Path]) -> int:
 def rate(place: Place, lines: int, before: float, process: subprocess.Popen[bytes], log: Path) -> float:
     """Events a second from now until the job has seen `lines` more than `before`."""
     start = time.monotonic()
-    until(f"{lines:,} events", lambda: metrics(place).get("cep_events_total", 0) >= before + lines, process, log)
+    until(
+        f"{lines:,} events", lambda: metrics(place).get("cep_events_total", 0) >= before + lines, process, log
+    )
     return lines / (time.monotonic() - start)
+
+
+def first_half(generated: Generated) -> tuple[list[Path], list[Path]]:
+    """The files before the deploy and those after it, of all streams."""
+    before: list[Path] = []
+    after: list[Path] = []
+    for paths in generated.files.values():
+        before += paths[: len(paths) // 2]
+        after += paths[len(paths) // 2 :]
+    return before, after
 
 
 def demo(work: Path, payments: int, seed: int) -> None:
     """The whole demo. Raises DemoError where something is missing."""
+    begun = time.monotonic()
     place = prepare(work)
-    print(f"generating {payments:,} payments in {place.work} ...", flush=True)
-    files = generate(place.work / "generated", payments, files=40, seed=seed)
-    half = {stream: len(paths) // 2 for stream, paths in files.items()}
-    first = [p for stream, paths in files.items() for p in paths[: half[stream]]]
-    second = [p for stream, paths in files.items() for p in paths[half[stream] :]]
-    env = {**os.environ, "DESK_SECRET": "whsec_" + secrets.token_urlsafe(24)}
-    env["DESK_SECRET"] = "whsec_" + __import__("base64").b64encode(secrets.token_bytes(24)).decode()
-
-    receive = [CEP, "receive", "--secret", env["DESK_SECRET"], "--listen", f"127.0.0.1:{place.desk}"]
+    print(f"generating {payments:,} payments ...", flush=True)
+    generated = generate(place.work / "generated", payments, files=40, seed=seed)
+    before, after = first_half(generated)
+    secret = "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
+    env = {**os.environ, "DESK_SECRET": secret}
+    receive = [CEP, "receive", "--secret", secret, "--listen", f"127.0.0.1:{place.desk}"]
     job_log, desk_log = place.work / "job.log", place.work / "receiver.log"
     with running("the receiver", [*receive, "--output", place.accepted], desk_log, env):
         with running("the job", [CEP, "run", place.job], job_log, env) as job:
-            print("starting the job (the first batch takes Spark some seconds) ...", flush=True)
+            print("starting the job (Spark takes some seconds) ...", flush=True)
             start = time.monotonic()
-            until("/metrics", lambda: "cep_pack_info" in metrics(place), job, job_log)
-            until("first batch", lambda: metrics(place).get("cep_batch_duration_seconds_count", 0) > 0, job, job_log)
+            until("first batch", lambda: batches(place) > 0, job, job_log)
             print(f"first batch after {time.monotonic() - start:.1f} s", flush=True)
-            lines = deliver(place, first)
+            lines = deliver(place, before)
             speeds = [rate(place, lines, 0, job, job_log)]
-            print(f"{lines:,} events at {speeds[0]:,.0f} a second; deploying the changed pack ...", flush=True)
-            deploy = subprocess.run(
-                [str(CEP), "deploy", str(HERE / "next"), "--job", str(place.job)],
-                env=env, capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            print(re.sub(r"^", "    ", (deploy.stdout + deploy.stderr).rstrip(), flags=re.MULTILINE), flush=True)
-            if deploy.returncode:
-                raise DemoError(f"cep deploy ended with {deploy.returncode}")
-            more = deliver(place, second)
+            print(f"{lines:,} events, {speeds[0]:,.0f} a second; deploying the changed pack ...", flush=True)
+            deploy(place, env)
+            more = deliver(place, after)
             speeds.append(rate(place, more, lines, job, job_log))
-            print(f"{more:,} events at {speeds[1]:,.0f} a second; draining ...", flush=True)
-            seen = metrics(place)
+            print(f"{more:,} events, {speeds[1]:,.0f} a second; ending the stream ...", flush=True)
         drain_log = place.work / "drain.log"
         with running("the drain", [CEP, "run", place.job, "--once", "--drain"], drain_log, env) as drain:
             if drain.wait(PATIENCE):
-                raise DemoError(f"cep run --once --drain ended with {drain.returncode}:\n{drain_log.read_text()}")
-    conclude(place, seen, lines + more, speeds)
+                raise DemoError(
+                    f"cep run --once --drain ended with {drain.returncode}:\n{drain_log.read_text()}"
+                )
+    conclude(place, generated, speeds)
+    print(f"the whole demo  {time.monotonic() - begun:.0f} s")
 
 
-def conclude(place: Place, seen: dict[str, float], lines: int, speeds: Sequence[float]) -> None:
+def batches(place: Place) -> float:
+    """How many batches the job has run."""
+    return metrics(place).get("cep_batch_duration_seconds_count", 0)
+
+
+def deploy(place: Place, env: dict[str, str]) -> None:
+    """Deploy the changed pack and show what the command says. Raises DemoError if it fails."""
+    command = [str(CEP), "deploy", str(HERE / "next"), "--job", str(place.job)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    print("".join(f"    {line}\n" for line in (done.stdout + done.stderr).splitlines()), end="", flush=True)
+    if done.returncode:
+        raise DemoError(f"cep deploy ended with {done.returncode}")
+
+
+def conclude(place: Place, generated: Generated, speeds: Sequence[float]) -> None:
     """Print what was caught, and check that nothing is missing. Raises DemoError."""
     bodies = [json.loads(line) for line in place.accepted.read_text("utf-8").splitlines()]
-    alerts = [body["data"] for body in bodies]
+    received = [body["data"] for body in bodies]
     with (place.work / "generated" / "labels.csv").open(encoding="utf-8") as text:
         labels = {row["payment_id"]: int(row["scenario"]) for row in csv.DictReader(text)}
-    found = scores(alerts)
-    listed = subprocess.run(
-        [sys.executable, "-c", LEDGER, f"sqlite:///{place.work / 'state' / 'outbox.db'}"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    ledger = json.loads(listed.stdout)
-    malformed = lines - len(labels) - ledger_duplicates(seen) - chargebacks(place)
+    found = scores(received)
+    outbox = Outbox.open(f"sqlite:///{place.work / 'state' / 'outbox.db'}", create=False)
+    try:
+        kept = {stored.id for stored in outbox.alerts()}
+        open_deliveries = outbox.pending("desk")
+        with outbox.reading() as connection:
+            dead = deadletters.count(connection)
+    finally:
+        outbox.close()
     print(f"\n{report(found, labels)}\n")
-    print(f"events          {lines:,} at {sum(speeds) / len(speeds):,.0f} a second")
-    print(f"alerts          {ledger['alerts']:,} in the outbox")
-    print(f"deliveries      {len(alerts):,} verified by the receiver, {ledger['undelivered']:,} still open")
-    print(f"dead letters    {ledger['dead']:,} kept, {malformed:,} malformed lines were sent")
+    print(f"events          {generated.lines:,}, {sum(speeds) / len(speeds):,.0f} a second")
+    print(f"alerts          {len(kept):,} in the outbox")
+    print(f"deliveries      {len(received):,} verified by the receiver, {open_deliveries:,} still open")
+    print(f"dead letters    {dead:,} kept of {generated.malformed:,} malformed lines")
     silent = [rule for rule, score in found.items() if not score.alerts]
     if silent:
         raise DemoError(f"no alert of {', '.join(silent)}")
-    if {a["id"] for a in alerts} != set(ledger["ids"]) or ledger["undelivered"]:
-        raise DemoError("the receiver's alerts are not those of the outbox")
-    if ledger["dead"] != malformed:
-        raise DemoError(f"{malformed} malformed lines were sent, {ledger['dead']} dead letters were kept")
+    if {alert["id"] for alert in received} != kept or open_deliveries:
+        raise DemoError("what the receiver verified is not what the outbox holds")
+    if dead != generated.malformed:
+        raise DemoError(f"{generated.malformed:,} malformed lines were sent, {dead:,} dead letters were kept")
+
+
+def main() -> None:
+    """The command line of the demo."""
+    parser = argparse.ArgumentParser(description="The fraud desk's job from end to end.")
+    parser.add_argument("--payments", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--work", type=Path, default=HERE / "work" / "demo")
+    options = parser.parse_args()
+    try:
+        demo(options.work.resolve(), options.payments, options.seed)
+    except DemoError as error:
+        raise SystemExit(f"demo: {error}") from None
+
+
+if __name__ == "__main__":
+    main()

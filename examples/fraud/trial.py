@@ -71,7 +71,7 @@ def trial(data: Path, work: Path) -> int:
         (work / "inbox" / stream).mkdir(parents=True)
     labels = derive(data, work / "inbox" / "chargeback" / "chargebacks.jsonl")
     name = data.name if data.suffix != ".gz" else data.stem
-    with (gzip.open(data) if data.suffix == ".gz" else data.open("rb")) as source:
+    with gzip.open(data) if data.suffix == ".gz" else data.open("rb") as source:
         (work / "inbox" / "payment" / name).write_bytes(source.read())
     job = work / "job.toml"
     job.write_text(JOB.format(packs=HERE / "packs"), "utf-8")
@@ -82,7 +82,7 @@ def trial(data: Path, work: Path) -> int:
     seconds = time.monotonic() - start
     outbox = Outbox.open(f"sqlite:///{work / 'state' / 'outbox.db'}")
     try:
-        found = scores(json.loads(body) for body in outbox.bodies())
+        found = scores(stored.alert for stored in outbox.alerts())
     finally:
         outbox.close()
     print(f"\n{report(found, labels)}\n\n{len(labels):,} payments in {seconds:.0f} s, Spark's start included")
