@@ -119,7 +119,10 @@ def _declare_derived(node: syntax.Rule, declared: Declared) -> None:
 
 def _check_not_empty(files: Sequence[syntax.File], findings: Findings) -> None:
     blocks = [b for f in files for b in f.blocks]
-    rules = any(isinstance(b, syntax.Rule) or (isinstance(b, syntax.Broken) and b.keyword in ("rule", "")) for b in blocks)  # fmt: skip  # noqa: E501
     header = next((b for b in blocks if isinstance(b, syntax.Header)), None)
-    if not rules and header is not None:
+    if (
+        header is not None
+        and not findings.diagnostics
+        and not any(isinstance(b, syntax.Rule) for b in blocks)
+    ):
         findings.error("CEP0503", "the pack has no rule", header.span)

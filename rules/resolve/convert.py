@@ -51,10 +51,10 @@ def agreeing(operands: list[Expression], findings: Findings) -> list[Expression]
     says so already.
     """
     if any(o.type is Scalar.TIMESTAMP for o in operands):
-        instants = [as_instant(o, findings) if _constant_string(o) else o for o in operands]
-        if any(o is None for o in instants):
+        read = instants(operands, findings)
+        if read is None:
             return None
-        operands = [o for o in instants if o is not None]
+        operands = read
     common: Type = Scalar.NULL
     for operand in operands:
         found = wider(common, operand.type)
@@ -62,6 +62,13 @@ def agreeing(operands: list[Expression], findings: Findings) -> list[Expression]
             return operand.type
         common = found
     return [widen(o, common) for o in operands]
+
+
+def instants(operands: list[Expression], findings: Findings) -> list[Expression] | None:
+    """The operands, constant strings read as timestamps; None, with findings, where one is none."""
+    read = [as_instant(o, findings) if _constant_string(o) else o for o in operands]
+    known = [o for o in read if o is not None]
+    return known if len(known) == len(read) else None
 
 
 def _constant_string(operand: Expression) -> bool:

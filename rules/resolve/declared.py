@@ -26,11 +26,16 @@ class StreamInfo:
 
 @dataclass(slots=True)
 class Declared:
-    """All names of a pack, in order of declaration. A constant that could not be read is None."""
+    """All names of a pack, in order of declaration. A constant that could not be read is None.
+
+    `outputs` and `keys` are the names that a rule's alerts carry, by rule.
+    """
 
     findings: Findings
     streams: dict[str, StreamInfo] = field(default_factory=dict)
     constants: dict[str, typed.Literal | None] = field(default_factory=dict)
     rules: dict[str, typed.Rule | None] = field(default_factory=dict)
+    outputs: dict[str, Mapping[str, Type | None]] = field(default_factory=dict)
+    keys: dict[str, Mapping[str, Type | None]] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
     used_constants: set[str] = field(default_factory=set)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from rules import syntax, typed
-from rules.resolve.convert import agreeing, widen
+from rules.resolve.convert import agreeing, instants, widen
 from rules.resolve.scope import Scope
 from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type
 
@@ -52,6 +52,11 @@ def arithmetic(left: Typed, right: Typed, node: syntax.Binary, scope: Scope) -> 
         return None
     operator = node.operator
     assert operator in ("+", "-", "*", "/", "%")
+    if operator == "-" and Scalar.TIMESTAMP in (left.type, right.type):
+        sides = instants([left, right], scope.findings)
+        if sides is None:
+            return None
+        left, right = sides
     types = (left.type, operator, right.type)
     if types in _TIMES:
         return typed.Arithmetic(operator, left, right, _TIMES[types], node.span)

@@ -105,7 +105,7 @@ def _on_rule(node: syntax.Rule, body: syntax.On, clauses: _Clauses, declared: De
     emitted = clauses.get(syntax.Emit)
     outputs = () if emitted is None else resolve_outputs(emitted.outputs, scope)
     on = typed.On(source.name, tested, body.span)
-    return _finish(node, on, by, tuple(keys), outputs, clauses, declared)
+    return _finish(node, on, by, keys, outputs, clauses, declared)
 
 
 def _pattern_rule(
@@ -144,7 +144,7 @@ def _pattern_rule(
         _limit(clauses.get(syntax.Limit), declared),
         body.span,
     )
-    return _finish(node, match, by, tuple(keys), outputs, clauses, declared)
+    return _finish(node, match, by, keys, outputs, clauses, declared)
 
 
 def _skip(node: syntax.Skip | None, resolved: Resolved, declared: Declared) -> typed.Skip:
@@ -179,13 +179,17 @@ def _finish(
     node: syntax.Rule,
     body: typed.On | typed.Match,
     by: typed.By | None,
-    keys: tuple[str, ...],
+    keys: dict[str, Type | None],
     outputs: tuple[typed.Emit, ...],
     clauses: _Clauses,
     declared: Declared,
 ) -> typed.Rule:
     findings = declared.findings
     names = _emitted_names(clauses)
+    timeouts = () if isinstance(body, typed.On) else body.on_timeout or ()
+    types = {o.name: o.value.type for o in (*timeouts, *outputs)}
+    declared.outputs[node.name.text] = {name: types.get(name) for name in names}
+    declared.keys[node.name.text] = keys
     summary, suppress = clauses.get(syntax.Summary), clauses.get(syntax.Suppress)
     tags, runbook = clauses.get(syntax.Tags), clauses.get(syntax.Runbook)
     return typed.Rule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from rules import syntax, typed
 from rules.diagnostics import Label
@@ -67,14 +67,12 @@ class _Timeline:
         self._scope = Scope(declared, "the test")
         self._start = 0
         self._now: tuple[int, Span] | None = None
-        self._emitted: dict[str, Type] = {}
-        self._known: set[str] = set()
+        self._emitted: dict[str, Type | None] = {}
+        self._keys: dict[str, Type | None] = {}
         for rule in rules:
-            outputs = rule.emit
-            if isinstance(rule.body, typed.Match) and rule.body.on_timeout:
-                outputs = (*outputs, *rule.body.on_timeout)
-            for output in outputs:
-                self._emitted.setdefault(output.name, output.value.type)
+            self._emitted = {**declared.outputs[rule.name], **self._emitted}
+            self._keys = {**declared.keys[rule.name], **self._keys}
+        self._steps = {step for rule in rules for step in _steps_of(rule)}
 
     def resolve(self) -> tuple[typed.Given | typed.MoveWatermark | typed.Expected, ...]:
         """The lines that give and expect something."""
@@ -258,16 +256,16 @@ class _Timeline:
             self._findings.error("CEP0603", message, entry.value.span)
             return None
         pairs: list[tuple[str, object]] = []
-        types = self._key_types() if entry.name.text == "key" else None
+        types = self._keys if entry.name.text == "key" else None
         for inner in self._entries(entry.value):
             name = inner.name.text
             if types is not None and name not in types and not self._unread:
                 message = f"the key has no field `{name}`"
                 self._findings.error("CEP0605", message, inner.name.span, help_=did_you_mean(name, types))
                 continue
-            if types is None and name not in self._steps() and not self._unread:
+            if types is None and name not in self._steps and not self._unread:
                 message = f"no step is called `{name}`"
-                help_ = did_you_mean(name, self._steps())
+                help_ = did_you_mean(name, self._steps)
                 self._findings.error("CEP0605", message, inner.name.span, help_=help_)
                 continue
             value = self._value(inner.value, None if types is None else types.get(name))
@@ -275,20 +273,10 @@ class _Timeline:
                 pairs.append((name, value.value))
         return (tuple(pairs),)
 
-    def _key_types(self) -> dict[str, Type]:
-        keys: dict[str, Type] = {}
-        for rule in self._rules:
-            if rule.by is not None:
-                keys.update(zip(rule.by.names, rule.by.types, strict=True))
-        return keys
 
-    def _steps(self) -> set[str]:
-        if not self._known:
-            for rule in self._rules:
-                if isinstance(rule.body, typed.On):
-                    self._known.add(rule.body.stream)
-                else:
-                    self._known |= {
-                        p.name for p in typed.walk(rule.body.pattern) if isinstance(p, typed.Step)
-                    }
-        return self._known
+def _steps_of(rule: typed.Rule) -> Iterator[str]:
+    """The names under which the rule's alerts list events."""
+    if isinstance(rule.body, typed.On):
+        yield rule.body.stream
+    else:
+        yield from (p.name for p in typed.walk(rule.body.pattern) if isinstance(p, typed.Step))

@@ -1,0 +1,170 @@
+"""What the language's page writes can be read; what is not built yet is said once, at its keyword."""
+
+from __future__ import annotations
+
+import pytest
+from writing import LANGUAGE, STREAMS, fraud, loaded, matching, on
+
+from rules import typed
+from rules.packs import load_texts
+
+
+def test_the_first_example_has_only_its_window_against_it() -> None:
+    found = [d for d in load_texts([("fraud.rules", LANGUAGE)]).diagnostics if d.level == "error"]
+    assert [(d.code, d.span.text if d.span else "") for d in found] == [("CEP0150", "over")]
+
+
+def test_the_first_example_without_its_window_is_a_pack() -> None:
+    pack = load_texts([("fraud.rules", fraud())]).need()
+    assert (pack.name, pack.version) == ("fraud", "1.4.0")
+    assert [s.name for s in pack.streams] == ["payment", "settlement", "article"]
+    assert [r.name for r in pack.rules] == ["card_testing", "unsettled_wire", "acme_recall"]
+    probes = pack.rules[0]
+    assert isinstance(probes.body, typed.Match)
+    assert probes.by is not None
+    assert probes.by.names == ("card_id",)
+    assert probes.body.within == 30 * 60 * 10**9
+    assert [e.name for e in probes.emit] == ["card_id", "n", "spent", "amount", "country"]
+    assert probes.suppress == typed.Suppress(3600 * 10**9, ("card_id",), probes.suppress.span)  # type: ignore[union-attr]
+    assert [type(t).__name__ for t in pack.tests[0].timeline] == [
+        "Given",
+        "Given",
+        "Given",
+        "Given",
+        "Expected",
+    ]
+
+
+PATTERNS = [
+    "a: payment[n > 1]",
+    "payment -> login",
+    "a: payment => b: payment",
+    "a: payment ~> b: payment",
+    *(f"a: payment{q}" for q in ("{3}", "{2,5}", "{2,}", "+", "*", "?", "+?", "{2,}?", "??", "*?")),
+    "a: payment+ each",
+    "(a: payment -> b: login)? each",
+    "a: payment{2} contiguous",
+    "a: payment{2,} any",
+    "a: payment+ until payment[n > last(a.n)]",
+    "a: payment* each contiguous until login gap 5m",
+    "a: payment -> not login -> b: payment",
+    "a: payment -> not login -> not payment[n > a.n] -> b: payment",
+    "a: payment => not login",
+    "a: payment -> absent login for 5m",
+    "a: payment -> absent login",
+    "a: payment -> absent login for 5m -> b: payment",
+    "absent login for 5m -> a: payment",
+    "(a: payment | b: login)",
+    "(a: payment & b: login & c: payment)",
+    "a: payment -> (absent login for 5m | b: login)",
+    "(a: payment -> b: login){2,3}",
+    "((a: payment{3})? -> b: login)+",
+    "a: payment -> b: login gap 30s",
+    "(a: payment -> b: login | a: payment => c: payment)",
+    "it: payment -> time: login -> any: payment -> count: login -> `not`: payment",
+    "a: payment -> b: payment[n > a.n]+ -> c: login[n == last(b.n) and n > first(b.n, 1)]",
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_pattern_of_the_table_is_read(pattern: str) -> None:
+    assert loaded(matching(pattern)).need().rules
+
+
+CLAUSES = [
+    "within unbounded",
+    "within 1 hour having count(a) > 1 and last(a.n) between 1 and 5",
+    *(f"within 5m skip {s}" for s in ("past last", "to next", "to first a", "to last a", "none")),
+    "within 5m on timeout emit n = count(a), card_id",
+    "within 5m limit 50 runs",
+    'within 5m emit card_id, n = count(a), all = list(a.n) summary "{n} on {card_id}: {{{all}}}"',
+    'within 5m tags "a", "b" runbook "https://x.example" severity info suppress 5m by card_id',
+    "within 5m suppress 1h",
+]
+
+
+@pytest.mark.parametrize("clauses", CLAUSES)
+def test_every_clause_is_read(clauses: str) -> None:
+    assert loaded(matching("a: payment{2,}", clauses)).need().rules
+
+
+EXPRESSIONS = [
+    "took > 5 minutes and took < 30s or took == 1.5h",
+    'kind == "x" and amount > 1_000 and flag == true and country is not null',
+    'country in ("a", "b") or country in "NG" or n not in (1, 2) or country in ("NG")',
+    "n between 1 and 5 and n not between 7 and 9",
+    'kind like "50\\%%" and kind not like "_x" and kind =~ "^a\\d+$"',
+    "flag ? n > 1 : amount > 2",
+    "not flag and -n < -(3 % 2) and (n + 2) * 3 / 4 > 1e3",
+    "abs(n) > 1 and round(amount, 2) > 1 and lower(kind) == upper(kind) and length(kind) > 2",
+    'substr(kind, 1, 2) == "x" and coalesce(country, kind) == "x" and hour(at) > 5',
+    'weekday(at, "Europe/Berlin") > 5 and distance_km(1, 2, 3.5, amount) > 5 and in_cidr(kind, "10.0.0.0/8")',
+    'at > "2026-01-05T09:00Z" and at - "2026-01-05T09:00:00+01:00" > 5m and at + 5m * 2 > at - took / 2',
+    "took / 5m > 2.5 and took - 1s > took + 2s",
+    'title matches "acme AND recall" and body matches "\\"product fire\\""',
+    "it.n > 1 and `n` > 2",
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_every_expression_is_read(expression: str) -> None:
+    assert loaded(on(expression)).need().rules
+
+
+LATER = {
+    "rule r { by card_id over payment tumbling 5m having count() > 1 emit n = rate() }": ("CEP0150", "over"),
+    "rule r { by card_id over payment hopping 5m every 1m }": ("CEP0150", "over"),
+    "rule r { by card_id over payment session gap 5m having avg(n) > 3 * previous(avg(n)) }": (
+        "CEP0150",
+        "over",
+    ),
+    "rule r { by card_id over payment last 5 events }": ("CEP0150", "over"),
+    'table m key id { from "x.csv" } rule r { on payment[m[kind].risk > 0.8] }': ("CEP0151", "table"),
+    'queries w { from "x.jsonl" } rule r { on payment }': ("CEP0152", "queries"),
+    'rule r { on payment matching w["recall" in tags] }': ("CEP0153", "matching"),
+    "rule r { by card_id match hit: payment matching w[priority > 2]{3,} within 1h }": (
+        "CEP0153",
+        "matching",
+    ),
+    "rule r { on payment into hot } rule q { by card_id match hot -> payment within 5m }": (
+        "CEP0154",
+        "into",
+    ),
+    'stream s { t: timestamp  l: list<string>  time t } rule r { on s["x" in l] }': (
+        "CEP0155",
+        "list<string>",
+    ),
+    'stream s { t: timestamp  d: { os: string? }  time t } rule r { on s[d.os == "x"] }': ("CEP0156", "{"),
+    "stream s { t: timestamp  d: decimal  time t } rule r { on s[d > 5 and d in (1, 2)] }": (
+        "CEP0157",
+        "decimal",
+    ),
+    "stream s { t: timestamp  u: timestamp  time t corrected by u, t } rule r { on s }": (
+        "CEP0158",
+        "corrected",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", LATER)
+def test_what_comes_later_is_said_once_at_its_keyword(text: str) -> None:
+    found = [d for d in loaded(text).diagnostics if d.level == "error"]
+    assert [(d.code, d.span.text if d.span else "") for d in found] == [LATER[text]]
+    assert "not supported yet" in found[0].message
+
+
+def test_all_errors_of_all_files_are_told_at_once() -> None:
+    header = STREAMS.splitlines()[0]
+    files = [
+        ("a.rules", STREAMS + "rule a { on paymnt }\nrule b { match }\nrule c { on payment[n > ] }"),
+        ("b.rules", header + "\nrule d { on payment[nn > 1] severity urgent }\nlet x = \n"),
+    ]
+    found = [(d.span.file.name if d.span else "", d.code) for d in load_texts(files).diagnostics]
+    assert found == [
+        ("a.rules", "CEP0201"),
+        ("a.rules", "CEP0101"),
+        ("a.rules", "CEP0101"),
+        ("b.rules", "CEP0202"),
+        ("b.rules", "CEP0228"),
+        ("b.rules", "CEP0101"),
+    ]

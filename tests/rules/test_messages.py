@@ -1,0 +1,141 @@
+"""Messages as people see them: the code, the smallest place, what helps; and none that only follows."""
+
+from __future__ import annotations
+
+import pytest
+from writing import STREAMS, errors, fraud, loaded, matching, on
+
+from rules.packs import load_texts
+from rules.render import render
+
+
+def test_the_message_of_the_language_page() -> None:
+    text = fraud().replace("payment[amount > 20 *", "payment[country > 20 *")
+    (diagnostic,) = [d for d in load_texts([("fraud.rules", text)]).diagnostics if d.level == "error"]
+    assert render(diagnostic) == (
+        "error[CEP0207]: step `big` compares string with double\n"
+        "  --> fraud.rules:28:27\n"
+        "   |\n"
+        "28 |         -> big:   payment[country > 20 * avg(probe.amount) "
+        "and country != last(probe.country)]\n"
+        "   |                           ^^^^^^^ `country` is a string\n"
+        "   = help: did you mean `amount`?\n"
+    )
+
+
+GOLDEN = {
+    on("n => 5"): ("CEP0107", "=>", "`=>` does not compare", "did you mean `>=`?"),
+    on("n = 5"): ("CEP0107", "=", "`=` does not compare", "did you mean `==`?"),
+    on("amout > 5"): ("CEP0202", "amout", "stream `payment` has no field `amout`", "did you mean `amount`?"),
+    "rule r { on paymnet }": ("CEP0201", "paymnet", "unknown stream `paymnet`", "did you mean `payment`?"),
+    "ruel r { on payment }": (
+        "CEP0101",
+        "ruel",
+        "expected a block: `pack`, `stream`, `let`, `rule` or `test`",
+        "did you mean `rule`?",
+    ),
+    "rule r { on payment  emitt n }": (
+        "CEP0101",
+        "emitt",
+        "expected a clause of a rule or `}`",
+        "did you mean `emit`?",
+    ),
+    "rule r { on payment  emit n, }": ("CEP0109", ",", "an item must follow the comma", "remove the comma"),
+    "rule r { on payment  severity hihg }": (
+        "CEP0228",
+        "hihg",
+        "unknown severity `hihg`",
+        "did you mean `high`?",
+    ),
+    on("lenght(kind) > 1"): (
+        "CEP0204",
+        "lenght",
+        "rule `r` calls an unknown function `lenght`",
+        "did you mean `length`?",
+    ),
+    matching("a: payment -> b: payment[n > aa.n]"): (
+        "CEP0203",
+        "aa",
+        "step `b` names an unknown step `aa`",
+        "did you mean `a`?",
+    ),
+    matching("a: payment{2} -> b: payment", "within 5m emit n = a.n"): (
+        "CEP0213",
+        "a.n",
+        "step `a` may take several events: which `n` is meant?",
+        "write `last(a.n)` or `list(a.n)`",
+    ),
+    matching("a: payment -> b: payment", "within 5m emit n"): (
+        "CEP0205",
+        "n",
+        "`n` is neither a `by` field nor a constant",
+        "did you mean `a.n`?",
+    ),
+    matching("a: payment -> b: payment[n > avg(n)]"): (
+        "CEP0225",
+        "n",
+        "`avg` needs a field of a step",
+        "did you mean `avg(b.n)`?",
+    ),
+    matching("a: payment -> b: payment", ""): (
+        "CEP0401",
+        "b: payment",
+        "a step may wait for ever",
+        "add `within 1 hour` to the rule (or `within unbounded`), or `gap` or `for` to the step",
+    ),
+    matching("a: payment b: payment"): (
+        "CEP0101",
+        "b",
+        "expected a clause of a rule or `}`",
+        "steps are joined by `->`, `=>` or `~>`",
+    ),
+    "stream in { t: timestamp  time t }\nrule r { on payment }": (
+        "CEP0101",
+        "in",
+        "expected the stream's name",
+        "`in` is reserved; in backquotes it is a name",
+    ),
+    "stream q { t: timestamp  x: int  time t }\nrule r { on q }": (
+        "CEP0224",
+        "int",
+        "`int` is not a type",
+        "did you mean `long`?",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", GOLDEN)
+def test_a_mistake_has_its_message(text: str) -> None:
+    found = [d for d in loaded(text).diagnostics if d.level == "error"]
+    shown = [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]
+    assert shown == [GOLDEN[text]]
+
+
+def test_a_query_is_shown_inside_its_string() -> None:
+    text = on('kind == "x" and title matches "one \\"two\\" (three"')
+    (diagnostic,) = [d for d in loaded(text).diagnostics if d.level == "error"]
+    assert diagnostic.code == "CEP0217"
+    assert diagnostic.span is not None
+    line = (STREAMS + text)[: diagnostic.span.start]
+    assert line.endswith('"one \\"two\\" '), "the place is not the bracket that is never closed"
+
+
+FOLLOWING = [
+    (on("nope > 1 and kind in (1, 2) and length(nope) > 2"), ["CEP0202", "CEP0207", "CEP0202"]),
+    ("let top = nope\n" + on("n > top and amount * top > top"), ["CEP0205"]),
+    ('stream q { t: timestamp  x: flot  time t }\nrule r { on q[x > 1 and x == "a"] emit x }', ["CEP0224"]),
+    ("stream q { t: timestamp x  time t }\nrule r { by z on q[x > 1] }", ["CEP0101"]),
+    ("let top = )\n" + on("n > top"), ["CEP0101"]),
+    ('rule r { on }\ntest r "x" { at 1s payment {} expect { x: 1 } }', ["CEP0101"]),
+    (
+        'rule r { on nope[x > 1] by y emit z }\ntest r "x" { at 1s nope { x: 1 } expect { z: 1 } }',
+        ["CEP0201", "CEP0201"],
+    ),
+    (matching("a: nope[x > 1] -> b: payment[n > a.x]", "within 5m emit y = last(a.z)"), ["CEP0201"]),
+    (on("kind between 1 and 2"), ["CEP0207"]),
+]
+
+
+@pytest.mark.parametrize(("text", "codes"), FOLLOWING)
+def test_what_only_follows_is_not_reported(text: str, codes: list[str]) -> None:
+    assert [code for code, _ in errors(text)] == codes

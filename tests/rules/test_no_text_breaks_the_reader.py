@@ -1,0 +1,160 @@
+"""Whatever the text: a pack or diagnostics, drawn; never an exception, and in time that grows with it."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from writing import STREAMS, fraud, matching, on
+
+from rules.diagnostics import has_errors
+from rules.packs import Loaded, load_texts
+from rules.render import render_all
+
+TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|[0-9][\w.]*|->|=>|~>|==|!=|<=|>=|=~|\s+|.')
+EVERYTHING = (
+    fraud()
+    + """
+rule zoo { by card_id match (a: payment | b: payment[amount > 2 ? true : false]) ~> c: payment{2,}? contiguous
+ gap 5s until payment[kind == "x"] => not payment -> (d: payment & e: payment) -> absent payment for 3h
+ within 3 days having count(c) > 2 and max(c.amount) between 1 and 3 skip to last c
+ on timeout emit n = count(c) limit 5 runs emit x = list(c.amount), y = first(c.amount, 1) runbook "http" }
+test card_testing, zoo "x" { start "2026-01-05T09:00Z" at 1s late payment {} x 2 every 1s
+ expect at 2s {key: {card_id: "x"}, events: {a: ["1"]}, severity: "high"} allow other at 2s watermark }
+"""
+)
+TOKENS = TOKEN.findall(EVERYTHING)
+WORDS = [token for token in TOKENS if token.strip()]
+
+
+def assert_judged(text: str) -> Loaded:
+    found = load_texts([("some.rules", text)])
+    assert (found.pack is None) == has_errors(found.diagnostics), text
+    for diagnostic in found.diagnostics:
+        span = diagnostic.span
+        assert span is None or 0 <= span.start <= span.end <= len(span.file.text), diagnostic
+        assert diagnostic.message.strip()
+    assert render_all(found.diagnostics) is not None
+    return found
+
+
+def test_the_example_itself_is_right() -> None:
+    assert assert_judged(fraud()).pack is not None
+
+
+def test_a_missing_token_gives_a_diagnostic_or_another_pack() -> None:
+    tokens = TOKEN.findall(fraud())
+    for place in (n for n, token in enumerate(tokens) if token.strip()):
+        assert_judged("".join(tokens[:place] + tokens[place + 1 :]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_any_text_is_judged(text: str) -> None:
+    assert_judged(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=60))
+def test_any_words_are_judged(words: list[str]) -> None:
+    assert_judged(STREAMS + " ".join(words))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(TOKENS) - 1), st.sampled_from([*WORDS, *'()[]{}"|&?*+,.:=<>~#`\\$é\t'])),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_any_damage_is_judged(damage: list[tuple[int, str]]) -> None:
+    tokens = list(TOKENS)
+    for place, token in damage:
+        tokens[place] = token
+    assert_judged("".join(tokens))
+
+
+DEEP = {
+    "parentheses": on("(" * 100_000 + "n"),
+    "closed parentheses": on("(" * 190 + "n" + ")" * 190 + " > 1"),
+    "minus": on("-" * 50_000 + "n > 1"),
+    "not": on("not " * 50_000 + "flag"),
+    "sum": on("+".join(["n"] * 50_000) + " > 1"),
+    "conditional": on("flag ? true : " * 20_000 + "false"),
+    "open conditional": on("flag ? " * 20_000),
+    "groups": matching("(" * 50_000 + "a: payment"),
+    "regular expression": on('kind =~ "' + "(" * 5_000 + ")" * 5_000 + '"'),
+    "records": "stream q { a: " + "{" * 5_000 + "}" * 5_000 + " }",
+    "dots": on("a" + ".b" * 50_000 + " > 1"),
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
+def test_depth_is_refused(text: str) -> None:
+    assert assert_judged(STREAMS + text).pack is None
+
+
+WIDE = {
+    "or": on(" or ".join(["n == 1"] * 5_000)),
+    "in": on("n in (" + ",".join(map(str, range(20_000))) + ")"),
+    "branches": matching("(" + " | ".join(f"a: payment[n > {i}]" for i in range(450)) + ")"),
+    "steps": matching(" -> ".join(f"a{i}: payment[n > {i}]" for i in range(450))),
+    "constants": "let a0 = 1\n"
+    + "".join(f"let a{i} = a{i - 1} + 1\n" for i in range(1, 2_000))
+    + on("n > a1999"),
+    "comments": "# why\n" * 50_000 + on("n > 1"),
+    "a long comment": f"rule r {{ on payment[n > 1 #{'x' * 200_000}\n] #{'y' * 200_000}\n severity low }}",
+}
+
+
+@pytest.mark.parametrize("text", WIDE.values(), ids=WIDE.keys())
+def test_width_is_taken(text: str) -> None:
+    found = assert_judged(STREAMS + text)
+    assert found.pack is not None, render_all(found.diagnostics[:3])
+
+
+MANY_ERRORS = {
+    "unclosed rules": "rule r { match a: payment[ \n" * 3_000,
+    "quotes": '"\n' * 5_000,
+    "closing braces": "}" * 20_000,
+    "keywords": "rule " * 5_000,
+    "heads": "rule r {} " * 2_000,
+    "stray words": "foo " * 50_000,
+}
+
+
+@pytest.mark.parametrize("text", MANY_ERRORS.values(), ids=MANY_ERRORS.keys())
+def test_the_number_of_errors_is_bounded(text: str) -> None:
+    found = assert_judged(STREAMS + text)
+    assert found.pack is None
+    assert len(found.diagnostics) < 5_000
+
+
+def test_time_grows_with_the_text_and_not_with_its_square() -> None:
+    def seconds(rules: int) -> float:
+        body = matching('a: payment{3,} -> b: payment[amount > 2 * avg(a.amount) and kind in ("x", "y")]')
+        text = STREAMS + "".join(body.replace("rule r", f"rule r{n}") for n in range(rules))
+        begin = time.process_time()
+        assert load_texts([("many.rules", text)]).pack is not None
+        return time.process_time() - begin
+
+    seconds(10)
+    few, many = min(seconds(40) for _ in range(3)), seconds(400)
+    assert many < 30 * few, f"40 rules took {few:.3f} s, 400 rules {many:.3f} s"
+
+
+def test_threads_may_read_at_the_same_time() -> None:
+    expected = load_texts([("a", fraud())])
+    found: list[Loaded] = []
+    threads = [threading.Thread(target=lambda: found.append(load_texts([("a", fraud())]))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    structures = [r.structure for r in expected.need().rules]
+    assert [[r.structure for r in f.need().rules] for f in found] == [structures] * 8
