@@ -123,6 +123,8 @@ def _logical(word: str, values: list[object]) -> bool | None:
 
 
 def _among(value: object, items: list[object], negated: bool) -> bool | None:
+    if not items:
+        return negated
     if value is None:
         return None
     if any(i is not None and i == value for i in items):

@@ -1,0 +1,110 @@
+"""The structure hash changes with what waiting runs depend on, and with nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from writing import STREAMS
+
+from rules.packs import load_texts
+from rules.structure import structure
+
+RULE = """rule r {
+  severity high
+  by card_id
+  match a: payment[amount < 2.00 and kind == "x" and country in ("a", "b")]{3,}
+     -> b: payment[n > 20 * avg(a.n)]
+  within 30 minutes
+  having sum(a.n) > 5
+  emit card_id, n = count(a), x = b.amount
+  summary "{n}"
+}"""
+ON = "rule r { on payment[n > 5] by card_id emit n }"
+
+
+def hashed(rule: str, streams: str = STREAMS) -> str:
+    return load_texts([("a", streams + rule)]).need().rules[0].structure
+
+
+KEPT = [
+    ("2.00", "7"),
+    ('"x"', '"y"'),
+    ('("a", "b")', '("c", "d", "e")'),
+    ("20 *", "30 *"),
+    ("> 5", "> 6"),
+    ("severity high", 'severity low  tags "a"  runbook "x"'),
+    ("summary", "suppress 5m  summary"),
+    ('"{n}"', '"{n} of {card_id}"'),
+    ("x = b.amount", "y = b.amount, z = b.amount * 2 + count(a)"),
+    ("rule r", "# why\nrule   r"),
+    ("30 minutes", "1800s"),
+]
+CHANGED = [
+    ("a: payment", "a: login"),
+    ("{3,}", "{2,}"),
+    ("{3,}", "{3,} contiguous"),
+    ("{3,}", "{3,}?"),
+    ("->", "=>"),
+    ("amount < 2.00", "amount <= 2.00"),
+    ("avg(a.n)", "sum(a.n)"),
+    ("30 minutes", "31 minutes"),
+    ("by card_id", "by kind"),
+    ("having sum(a.n) > 5", ""),
+    ("x = b.amount", "x = b.n"),
+    ("x = b.amount", "x = first(a.n)"),
+    ("within", "skip none within"),
+    ("within", "limit 5 runs within"),
+    ("summary", "on timeout emit card_id summary"),
+    ("-> b:", "-> not login -> b:"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), KEPT)
+def test_what_runs_do_not_depend_on_keeps_them(old: str, new: str) -> None:
+    assert old in RULE
+    assert hashed(RULE.replace(old, new, 1)) == hashed(RULE)
+
+
+@pytest.mark.parametrize(("old", "new"), CHANGED)
+def test_what_runs_depend_on_changes_the_hash(old: str, new: str) -> None:
+    assert old in RULE
+    rule = RULE.replace(old, new, 1)
+    if "login" in new and "not" not in new:
+        rule = rule.replace('amount < 2.00 and kind == "x" and country in ("a", "b")', "n > 1")
+        assert hashed(rule) != hashed(rule.replace("a: login", "a: payment"))
+    elif new == "by kind":
+        assert hashed(rule.replace("emit card_id", "emit kind")) != hashed(RULE)
+    else:
+        assert hashed(rule) != hashed(RULE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("n: long", "n: double"),
+        ("country: string?", "country: string"),
+        ("time at }", "time at lateness 5s }"),
+    ],
+)
+def test_the_definition_of_a_stream_belongs_to_it(old: str, new: str) -> None:
+    other = STREAMS.replace(old, new, 1)
+    assert hashed(RULE, other) != hashed(RULE)
+    assert hashed(ON, other) != hashed(ON)
+
+
+def test_streams_that_the_rule_does_not_read_do_not() -> None:
+    assert hashed(RULE, STREAMS.replace("ok: boolean", "ok: long")) == hashed(RULE)
+
+
+def test_a_rule_over_single_events_is_its_stream_and_key() -> None:
+    assert hashed(ON) == hashed(ON.replace("n > 5", 'n < 7 and kind like "x"').replace("emit n", "emit kind"))
+    assert hashed(ON) != hashed(ON.replace("by card_id", "by kind"))
+
+
+def test_the_rule_in_a_pack_has_the_hash_of_the_function() -> None:
+    pack = load_texts([("a", STREAMS + RULE)]).need()
+    assert structure(pack.rules[0], pack.streams) == pack.rules[0].structure
+
+
+def test_hashes_stay_as_they_are() -> None:
+    """Runs of a job that was started with an older version must find their rules again."""
+    assert (hashed(RULE), hashed(ON)) == ("fd0458b3543aa062", "b7c4731207c44a34")
