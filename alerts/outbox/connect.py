@@ -1,8 +1,8 @@
 """Engines for the outbox: how each database is opened, and what a transaction means there.
 
 SQLite runs in WAL mode with synchronous=FULL: readers never wait for the writer, and what was committed
-survives a loss of power. A transaction that will write takes the lock at its beginning, so that it can
-wait for it; one that only reads sees one moment.
+survives a loss of power (unless the caller did without). A transaction that will write takes the lock at
+its beginning, so that it can wait for it; one that only reads sees one moment.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ WRITES = "outbox_writes"
 """The execution option of a connection whose next transaction writes."""
 
 
-def engine_for(url: str, *, wait: float, create: bool) -> Engine:
+def engine_for(url: str, *, wait: float, create: bool, durable: bool) -> Engine:
     """An engine for `sqlite:///FILE` or `postgresql://...`; no connection is made yet.
 
-    `wait` is how many seconds a writer waits for another's lock. Raises OutboxError for a URL that
-    cannot be used, and where there is no file and `create` is false.
+    `wait` is how many seconds a writer waits for another's lock. Not `durable`: SQLite does not wait for
+    the disk; PostgreSQL keeps its own setting. Raises OutboxError for a URL that cannot be used, and where
+    there is no file and `create` is false.
     """
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite":
-            return _sqlite(parsed, wait, create)
+            return _sqlite(parsed, wait, create, durable)
         if parsed.get_backend_name() == "postgresql":
             return create_engine(parsed, pool_pre_ping=True)
     except (ArgumentError, NoSuchModuleError) as error:
@@ -58,7 +59,7 @@ def _unusable(message: str) -> OutboxError:
     return OutboxError(CANNOT_OPEN, message, "write sqlite:///state/outbox.db or postgresql://user@host/name")
 
 
-def _sqlite(url: URL, wait: float, create: bool) -> Engine:
+def _sqlite(url: URL, wait: float, create: bool, durable: bool) -> Engine:
     if not url.database or url.database == ":memory:":
         raise _unusable("an outbox in memory would lose its alerts")
     if not create and not Path(url.database).exists():
@@ -68,15 +69,15 @@ def _sqlite(url: URL, wait: float, create: bool) -> Engine:
     if not Path(url.database).absolute().parent.is_dir():
         raise failure(CANNOT_OPEN, url.database, "its folder does not exist")
     engine = create_engine(url, connect_args={"timeout": wait})
-    event.listen(engine, "connect", _configure)
+    event.listen(engine, "connect", lambda connection, _: _configure(connection, durable))
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _configure(connection: sqlite3.Connection, _record: object) -> None:
+def _configure(connection: sqlite3.Connection, durable: bool) -> None:
     connection.isolation_level = None  # transactions begin where _begin says, not where the driver guesses
+    connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'OFF'}")
     connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA cache_size=-32768")
 

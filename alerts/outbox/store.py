@@ -34,15 +34,22 @@ class Outbox:
 
     @classmethod
     def open(
-        cls, url: str, *, create: bool = True, wait: float = 10.0, clock: Callable[[], int] = time.time_ns
+        cls,
+        url: str,
+        *,
+        create: bool = True,
+        wait: float = 10.0,
+        durable: bool = True,
+        clock: Callable[[], int] = time.time_ns,
     ) -> Outbox:
         """The outbox at `sqlite:///FILE` or `postgresql://...`; a new one is made unless `create` is false.
 
-        `wait` is how many seconds to wait for a lock that another process holds. Raises OutboxError if
-        it cannot be opened, or is of another version.
+        `wait` is how many seconds to wait for a lock that another process holds. Without `durable`, SQLite
+        does not wait for the disk: what was committed survives the end of the process, though not a loss of
+        power. Raises OutboxError if it cannot be opened, or is of another version.
         """
         place = place_of(url)
-        outbox = cls(engine_for(url, wait=wait, create=create), place, clock)
+        outbox = cls(engine_for(url, wait=wait, create=create, durable=durable), place, clock)
         try:
             outbox._prepare(create)
         except OutboxError:

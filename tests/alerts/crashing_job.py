@@ -15,7 +15,7 @@ from alerts.outbox import BatchRecord, Outbox
 from alerts.receivers.webhook import WebhookReceiver
 from alerts.routing import Route
 
-ALERTS = 40
+ALERTS = 20
 """In every batch; every fourth repeats the key of the one before and is withheld."""
 
 

@@ -49,7 +49,7 @@ def run_and_kill(folder: Path, url: str, kills: list[int]) -> None:
     assert output.endswith("drained\n"), output
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
 def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     refuse = Random(seed + 1)

@@ -35,6 +35,13 @@ def receiver() -> Iterator[AlertReceiver]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[AlertReceiver]:
+    """One for the tests that leave nothing in it: to stop it takes a fifth of a second."""
+    with AlertReceiver([SECRET]) as running:
+        yield running
+
+
 def signed(
     body: bytes = BODY, id_: str = "m1", secret: str = SECRET, at: float | None = None
 ) -> dict[str, str]:
@@ -91,12 +98,13 @@ def test_an_id_counts_once(receiver: AlertReceiver) -> None:
     ],
 )
 def test_a_refusal_gives_its_reason(
-    receiver: AlertReceiver, how: dict[str, Any] | None, body: bytes, status: int, reason: str
+    shared: AlertReceiver, how: dict[str, Any] | None, body: bytes, status: int, reason: str
 ) -> None:
     headers = {} if how is None else signed(**how)
-    assert post(receiver, headers, body) == (status, reason)
-    assert receiver.received == []
-    assert receiver.counts == {str(status): 1}
+    before = dict(shared.counts)
+    assert post(shared, headers, body) == (status, reason)
+    assert shared.received == []
+    assert shared.counts == before | {str(status): before.get(str(status), 0) + 1}
 
 
 def test_a_refused_id_can_still_be_accepted(receiver: AlertReceiver) -> None:
@@ -104,8 +112,9 @@ def test_a_refused_id_can_still_be_accepted(receiver: AlertReceiver) -> None:
     assert post(receiver, signed())[0] == 204
 
 
-def test_only_posts_are_taken(receiver: AlertReceiver) -> None:
-    assert post(receiver, signed(), method="PUT")[0] == 405
+def test_only_posts_are_taken(shared: AlertReceiver) -> None:
+    assert post(shared, signed(), method="PUT")[0] == 405
+    assert shared.received == []
 
 
 @pytest.mark.parametrize("chunked", [False, True])
