@@ -91,10 +91,11 @@ def _judged(plan: Plan, shards: int, events: Events, counts: Counter[Count]) -> 
     counted = np.zeros(len(table), bool)
     found: list[tuple[int, Segment]] = []
     for space, needs in spaces:
-        verdicts = [columns.truth(a).to_numpy(zero_copy_only=False) for a in needs.atoms]
-        wanted = np.logical_or.reduce(verdicts) if verdicts else np.zeros(len(table), bool)
+        verdicts = payload.Verdicts(len(table), len(needs.atoms))
+        for atom in needs.atoms:
+            verdicts.add(columns.truth(atom).to_numpy(zero_copy_only=False))
         keys = [columns.field(path) for path in needs.key]
-        wanted = _with_key(keys, wanted, counts, events.stream)
+        wanted = _with_key(keys, verdicts.any, counts, events.stream)
         if not wanted.any():
             continue
         rows = np.flatnonzero(wanted)
@@ -134,7 +135,7 @@ def _travelling(
     columns: Columns,
     needs: StreamPlan,
     keys: Sequence[pa.Array],
-    verdicts: Sequence[npt.NDArray[np.bool_]],
+    verdicts: payload.Verdicts,
     origins: pa.DictionaryArray,
     counted: npt.NDArray[np.bool_],
 ) -> pa.Table:
@@ -145,7 +146,7 @@ def _travelling(
         payload.ORIGIN: origins,
         payload.OFFSET: table.column(OFFSET),
         payload.COUNTED: pa.array(counted),
-        payload.BITS: payload.pack_bits(verdicts, len(table)),
+        payload.BITS: verdicts.column(),
     }
     content |= {f"k{n}": key for n, key in enumerate(keys)}
     content |= {f"c{n}": columns.evaluate(e) for n, e in enumerate(needs.columns)}

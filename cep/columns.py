@@ -70,7 +70,7 @@ class Columns:
         """Whether the condition is true, never null: unknown is not."""
         if condition is None:
             return pa.repeat(pa.scalar(True), len(self.table))
-        truth = self.evaluate(condition)
+        truth = self._spread(self._value(condition), condition.type)
         if truth.type != pa.bool_():
             truth = truth.cast(pa.bool_())
         return pc.fill_null(truth, False) if truth.null_count else truth

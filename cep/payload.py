@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,17 +101,25 @@ def from_ipc(data: Any) -> pa.Table:
         return reader.read_all()
 
 
-def pack_bits(verdicts: Iterable[npt.NDArray[np.bool_]], rows: int) -> pa.FixedSizeBinaryArray:
-    """One row of bits per event from one column of truth per atom."""
-    columns = list(verdicts)
-    matrix = np.zeros((rows, len(columns)), np.uint8)
-    for place, column in enumerate(columns):
-        matrix[:, place] = column
-    packed = np.packbits(matrix, axis=1) if columns else np.zeros((rows, 1), np.uint8)
-    width = max(1, packed.shape[1])
-    return pa.FixedSizeBinaryArray.from_buffers(
-        pa.binary(width), rows, [None, pa.py_buffer(np.ascontiguousarray(packed).tobytes())]
-    )
+class Verdicts:
+    """Packs one column of truth after the other into rows of bits. `any` tells which rows have one."""
+
+    def __init__(self, rows: int, atoms: int) -> None:
+        self.any = np.zeros(rows, np.bool_)
+        self._bytes = np.zeros((max(1, -(-atoms // 8)), rows), np.uint8)
+        self._atoms = 0
+
+    def add(self, truth: npt.NDArray[np.bool_]) -> None:
+        """The truth of the next atom."""
+        self.any |= truth
+        self._bytes[self._atoms >> 3] |= truth.view(np.uint8) << np.uint8(7 - (self._atoms & 7))
+        self._atoms += 1
+
+    def column(self) -> pa.FixedSizeBinaryArray:
+        """A value of as many bytes as the atoms need for each row."""
+        width, rows = self._bytes.shape
+        content = pa.py_buffer(np.ascontiguousarray(self._bytes.T))
+        return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), rows, [None, content])
 
 
 def unpack_bits(bits: pa.FixedSizeBinaryArray) -> npt.NDArray[np.uint8]:

@@ -160,21 +160,30 @@ def _space_of(rule: Rule) -> tuple[str, tuple[Type, ...], str | None]:
 
 
 @dataclass(slots=True)
+class _Distinct:
+    """Expressions without repetition, numbered in order of first use; None is always true."""
+
+    numbers: dict[Identity | None, int] = field(default_factory=dict)
+    expressions: list[Expression | None] = field(default_factory=list)
+
+    def number(self, expression: Expression | None) -> int:
+        name = None if expression is None else identity(expression)
+        if name not in self.numbers:
+            self.numbers[name] = len(self.expressions)
+            self.expressions.append(expression)
+        return self.numbers[name]
+
+
+@dataclass(slots=True)
 class _StreamDraft:
     key: tuple[Path, ...]
-    atoms: dict[Identity | None, Expression | None] = field(default_factory=dict)
-    columns: dict[Identity, Expression] = field(default_factory=dict)
+    atoms: _Distinct = field(default_factory=_Distinct)
+    columns: _Distinct = field(default_factory=_Distinct)
     fields: dict[Path, None] = field(default_factory=dict)
 
-    def atom(self, condition: Expression | None) -> int:
-        name = None if condition is None else identity(condition)
-        self.atoms.setdefault(name, condition)
-        return list(self.atoms).index(name)
-
-    def column(self, expression: Expression) -> int:
-        name = identity(expression)
-        self.columns.setdefault(name, expression)
-        return list(self.columns).index(name)
+    def plan(self, stream: str) -> StreamPlan:
+        columns = tuple(c for c in self.columns.expressions if c is not None)
+        return StreamPlan(stream, self.key, tuple(self.atoms.expressions), columns, tuple(self.fields))
 
 
 @dataclass(slots=True)
@@ -198,7 +207,7 @@ class _Draft:
 
     def _add_on(self, pack: Pack, rule: Rule, body: On) -> None:
         draft = self._stream(body.stream, ())
-        bit = draft.atom(body.condition)
+        bit = draft.atoms.number(body.condition)
         shown = [n.path for item in rule.emit for n in walk(item.value) if isinstance(n, FieldRef)]
         shown += [] if rule.by is None else rule.by.of(body.stream)
         draft.fields.update(dict.fromkeys(shown))
@@ -209,15 +218,19 @@ class _Draft:
         for name in body.streams:
             self._stream(name, () if rule.by is None else rule.by.of(name))
         places: list[Mapping[str, int]] = [
-            {p.stream: self.streams[p.stream].atom(p.condition)} for p in tables.places
+            {p.stream: self.streams[p.stream].atoms.number(p.condition)} for p in tables.places
         ]
         if tables.everything:
-            places.append({name: self.streams[name].atom(None) for name in body.streams})
+            places.append({name: self.streams[name].atoms.number(None) for name in body.streams})
         columns = []
         for column in tables.columns:
             of = (column.stream,) if column.stream is not None else body.streams
             columns.append(
-                {name: self.streams[name].column(column.expression) for name in of if self._has(name, column)}
+                {
+                    name: self.streams[name].columns.number(column.expression)
+                    for name in of
+                    if self._has(name, column)
+                }
             )
         steps = {step.name: step.stream for step in tables.automaton.steps}
         for node in _nodes(rule, tables):
@@ -237,17 +250,9 @@ class _Draft:
         return True
 
     def space(self) -> Space:
-        """The space, complete. An event of a pattern's streams that no bit wants is left out for good."""
-        return Space(
-            self.id,
-            self.types,
-            tuple(
-                StreamPlan(name, d.key, tuple(d.atoms.values()), tuple(d.columns.values()), tuple(d.fields))
-                for name, d in self.streams.items()
-            ),
-            tuple(self.rules),
-            self.on,
-        )
+        """The space, complete."""
+        streams = tuple(draft.plan(name) for name, draft in self.streams.items())
+        return Space(self.id, self.types, streams, tuple(self.rules), self.on)
 
 
 def _nodes(rule: Rule, tables: Tables) -> Iterator[object]:
@@ -265,7 +270,7 @@ def _searches(draft: _Draft, stream: str) -> tuple[TextMatch, ...]:
     if stream not in draft.streams:
         return ()
     own = draft.streams[stream]
-    expressions = [e for e in (*own.atoms.values(), *own.columns.values()) if e is not None]
+    expressions = [e for e in (*own.atoms.expressions, *own.columns.expressions) if e is not None]
     return tuple(n for e in expressions for n in walk(e) if isinstance(n, TextMatch))
 
 
