@@ -14,7 +14,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # missing fro
 from typing import cast
 
 from alerts.alert import Alert
-from rules.diagnostics import Diagnostic
+from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.instants import parse_instant
 from rules.typed import Pack
 
@@ -130,10 +130,12 @@ def run_cases(
     lines: Iterable[bytes],
     load: Callable[[str], Prepared],
     evaluate: Callable[[Pack, Case], tuple[list[Alert], list[tuple[int, str]]]],
+    unforeseen: Callable[[Exception], str],
 ) -> Iterator[dict[str, object]]:
     """One result per line, in order; lines of white space alone have none.
 
     `load` checks a pack's text; `evaluate` gives a case's alerts in their order and its rejected events.
+    An exception of either ends its case only: `unforeseen` keeps it and says what the result tells of it.
     """
     for line in lines:
         if not line.strip():
@@ -143,17 +145,29 @@ def run_cases(
         except BadCaseError as error:
             yield refused(error.id, [Diagnostic("CEP0854", "error", str(error))])
             continue
-        pack, diagnostics = load(case.rules)
-        if pack is None:
-            yield refused(case.id, diagnostics)
-            continue
-        alerts, undecodable = evaluate(pack, case)
-        rejected = sorted([*case.rejected, *undecodable])
-        yield {
-            "id": case.id,
-            "alerts": [alert.as_dict() for alert in alerts],
-            "rejected": [{"event": number, "reason": reason} for number, reason in rejected],
-        }
+        try:
+            yield _result(case, load, evaluate)
+        except DiagnosticsError as error:
+            yield refused(case.id, error.diagnostics)
+        except Exception as error:
+            yield refused(case.id, [Diagnostic("CEP0999", "error", unforeseen(error))])
+
+
+def _result(
+    case: Case,
+    load: Callable[[str], Prepared],
+    evaluate: Callable[[Pack, Case], tuple[list[Alert], list[tuple[int, str]]]],
+) -> dict[str, object]:
+    pack, diagnostics = load(case.rules)
+    if pack is None:
+        return refused(case.id, diagnostics)
+    alerts, undecodable = evaluate(pack, case)
+    rejected = sorted([*case.rejected, *undecodable])
+    return {
+        "id": case.id,
+        "alerts": [alert.as_dict() for alert in alerts],
+        "rejected": [{"event": number, "reason": reason} for number, reason in rejected],
+    }
 
 
 def refused(id_: object, diagnostics: Iterable[Diagnostic]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from cep.cli.arguments import instant
-from cep.cli.failure import FINDINGS, OK, UsageError
+from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_files(arguments: argparse.Namespace) -> int:
-    from cep.cli.output import diagnostics_json, diagnostics_text
+    from cep.cli.output import diagnostics_json, diagnostics_text, error_text
     from cep.cli.packs import load_one, runnable
 
     checked = load_one(arguments.pack)
@@ -89,10 +89,10 @@ def _run_files(arguments: argparse.Namespace) -> int:
     with _output(arguments.output) as out:
         running = engine(arguments.engine, pack, one_partition=False)
         for alert in replay(pack, running, files, arguments.watermark, arguments.drain, report):
-            out.write(alert.to_json().encode() + b"\n")
+            out.write(alert.to_json().encode("utf-8", "backslashreplace") + b"\n")
     _tell(report, arguments.format)
     if not report.events:
-        print("error: there is not one event in the files", file=sys.stderr)
+        print(error_text("there is not one event in the files"), file=sys.stderr)
     return OK if pack.rules and report.events else FINDINGS
 
 
@@ -166,19 +166,29 @@ def _tell(report: Report, form: str) -> None:
 def _run_cases(arguments: argparse.Namespace) -> int:
     from cep.cli.cases import run_cases
     from cep.cli.evaluation import evaluated, prepared
+    from cep.cli.output import error_text
+    from cep.cli.report import unforeseen
 
+    failures: list[str] = []
+
+    def keep(error: Exception) -> str:
+        what, where = unforeseen(error, ["eval", "--cases", arguments.cases])
+        failures.append(f"{what} ({where})")
+        return what
+
+    name = arguments.engine
     source = contextlib.nullcontext(sys.stdin.buffer) if arguments.cases == "-" else _opened(arguments.cases)
     total = 0
     with source as lines, _output(arguments.output) as out:
-        for result in run_cases(lines, prepared(arguments.engine), evaluated(arguments.engine)):
-            out.write(
-                json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-            )
-            out.write(b"\n")
+        for result in run_cases(lines, prepared(name), evaluated(name), keep):
+            text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+            out.write(text.encode("utf-8", "backslashreplace") + b"\n")
             total += 1
+    for failure in failures:
+        print(error_text(failure), file=sys.stderr)
     if not total:
-        print("error: there is no case", file=sys.stderr)
-    return OK if total else FINDINGS
+        print(error_text("there is no case"), file=sys.stderr)
+    return OUTSIDE if failures else OK if total else FINDINGS
 
 
 def _opened(name: str) -> IO[bytes]:

@@ -56,10 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return HUNG_UP
     except OSError as error:
-        _say_error(_sentence(error))
+        from cep.cli.report import sentence
+
+        _say_error(sentence(error))
         return OUTSIDE
     except Exception as error:
-        return _diagnosed(error) or _report(error, given)
+        return _diagnosed(error) or _unforeseen(error, given)
 
 
 def _dispatch(given: list[str], alone: bool) -> int:
@@ -162,12 +164,6 @@ def _say_error(message: str, help: str = "") -> None:  # noqa: A002
         print(error_text(message, help), file=sys.stderr, flush=True)
 
 
-def _sentence(error: OSError) -> str:
-    """An operating system error as one sentence, with the file that it is about."""
-    reason = (error.strerror or str(error) or type(error).__name__).lower()
-    return f"{error.filename}: {reason}" if error.filename is not None else reason
-
-
 def _diagnosed(error: Exception) -> int:
     """Draw the diagnostics that an error carries, exit code 2; 0 if it carries none."""
     from rules.diagnostics import DiagnosticsError
@@ -180,27 +176,10 @@ def _diagnosed(error: Exception) -> int:
     return USAGE
 
 
-def _report(error: Exception, argv: list[str]) -> int:
-    """Keep the traceback in a file and tell the user in one sentence where it is."""
-    import tempfile
-    import traceback
+def _unforeseen(error: Exception, argv: list[str]) -> int:
+    from cep.cli.report import unforeseen
 
-    what = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            prefix="cep-report-",
-            suffix=".txt",
-            delete=False,
-            encoding="utf-8",
-            errors="backslashreplace",
-        ) as file:
-            file.write(f"cep {' '.join(argv)}\n\n")
-            traceback.print_exception(error, file=file)
-        where = f"a report is in {file.name}"
-    except OSError as failure:
-        where = f"a report could not be written: {_sentence(failure)}"
-    _say_error(f"this should not have happened: {what}", where)
+    _say_error(*unforeseen(error, argv))
     return OUTSIDE
 
 

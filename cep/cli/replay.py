@@ -90,6 +90,11 @@ class _Source:
     reached: int = MIN_TIME
     ended: bool = False
 
+    @property
+    def holds(self) -> bool:
+        """Whether the watermark waits for it: not if no rule reads it, nor if it turned out to be empty."""
+        return self.moves and not (self.ended and self.reached == MIN_TIME)
+
 
 def replay(
     pack: Pack,
@@ -102,7 +107,7 @@ def replay(
     """The alerts of a pack over the files of its streams, in the documented order, suppression applied.
 
     At the end the watermark stands at `watermark`, or with `drain` at the end of time, or where the data
-    leave it: at the least of the streams that some rule reads and that have files. `report` is filled.
+    leave it: at the least of the streams that some rule reads and that have events. `report` is filled.
     """
     used = _read_by_rules(pack)
     sources = [
@@ -122,7 +127,7 @@ def replay(
             continue
         report.events += table.num_rows
         source.reached = max(source.reached, pc.max(table.column(TIME)).as_py() - source.lateness)
-        now = max(now, min((s.reached for s in sources if s.moves), default=MIN_TIME))
+        now = max(now, min((s.reached for s in sources if s.holds), default=MIN_TIME))
         if watermark is not None:
             now = min(now, watermark)
         yield from out.take(engine.feed([decoded.events], now), now)

@@ -11,7 +11,10 @@ from cases import difference
 from cep_command import cep
 
 from cep.cli.cases import BadCaseError, read_case
+from cep.cli.engines import Compiled
 from cep.cli.main import main
+from cep.plan import compile_plan
+from rules.typed import Pack
 
 CASES = Path(__file__).parent.parent / "conformance" / "cases.jsonl"
 RULES = (
@@ -130,6 +133,29 @@ def test_one_bad_case_does_not_end_the_run(tmp_path: Path) -> None:
     assert [one["id"] for one in told] == [None, None, None, "a", "b", "c", "c", "c", None, "d", "c"]
     assert all(one["diagnostics"] for one in told[:10])
     assert len(told[10]["alerts"]) == 1
+
+
+def test_a_case_that_breaks_the_engine_ends_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def engine(_: str, pack: Pack, one_partition: bool) -> Compiled:
+        running = Compiled(compile_plan([pack]), one_partition)
+        if not calls:
+            monkeypatch.setattr(running, "feed", lambda *_: 1 // 0)
+        calls.append(pack)
+        return running
+
+    calls: list[Any] = []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("cep.cli.evaluation.engine", engine)
+    file, out = tmp_path / "cases.jsonl", tmp_path / "out.jsonl"
+    file.write_text(f"{json.dumps(case(event(1, 1)))}\n" * 2)
+    assert main(["eval", "--cases", str(file), "--output", str(out)]) == 3
+    broken, whole = (json.loads(line) for line in out.read_text().splitlines())
+    assert "ZeroDivisionError" in broken["diagnostics"][0]["message"]
+    assert whole == {"id": "c", "alerts": [], "rejected": []}
+    (report,) = tmp_path.glob("cep-report-*.txt")
+    assert str(report) in capsys.readouterr().err
 
 
 def test_refused_rules_give_their_diagnostics_in_the_documented_form(tmp_path: Path) -> None:

@@ -234,6 +234,15 @@ def test_events_of_a_stream_that_no_rule_reads_hold_nothing_back(folder: Path) -
     assert told.err.startswith("3 events, 1 alert")
 
 
+def test_a_stream_without_events_holds_nothing_back(folder: Path) -> None:
+    write(folder / "p.jsonl", [payment(t, "a", 150) for t in (0, 4000)])
+    write(folder / "r.jsonl", [])
+    told = cep(
+        "eval", "cards.rules", "--events", "payment=p.jsonl", "refund=r.jsonl", "--output", "-", cwd=folder
+    )
+    assert len(alerts(told.out)) == 1
+
+
 def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = str(write(folder / "p.jsonl", [payment(5000, "a", 150), payment(0, "b", 150)]))
     monkeypatch.setattr(replaying, "splits", lambda name, length: splits(name, length, 60))
