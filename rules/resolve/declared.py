@@ -28,7 +28,8 @@ class StreamInfo:
 class Declared:
     """All names of a pack, in order of declaration. A constant that could not be read is None.
 
-    `outputs` and `keys` are the names that a rule's alerts carry, by rule.
+    `outputs`, `keys` and `steps` are the names that a rule's alerts carry, by rule; `steps` is filled when
+    some test asks.
     """
 
     findings: Findings
@@ -37,5 +38,6 @@ class Declared:
     rules: dict[str, typed.Rule | None] = field(default_factory=dict)
     outputs: dict[str, Mapping[str, Type | None]] = field(default_factory=dict)
     keys: dict[str, Mapping[str, Type | None]] = field(default_factory=dict)
+    steps: dict[str, frozenset[str]] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
     used_constants: set[str] = field(default_factory=set)

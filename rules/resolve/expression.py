@@ -39,7 +39,8 @@ def expected(node: syntax.Expression, to: Type, scope: Scope) -> typed.Expressio
         return as_instant(found, scope.findings)
     if found.type in (to, Scalar.NULL) or (found.type, to) in _WIDENS:
         return widen(found, to)
-    scope.findings.error("CEP0211", f"{scope.subject} needs {kind_of(to)} here", node.span, note=f"this is {kind_of(found.type)}")  # fmt: skip  # noqa: E501
+    message, note = f"{scope.subject} needs {kind_of(to)} here", f"this is {kind_of(found.type)}"
+    scope.findings.error("CEP0211", message, node.span, note=note)
     return None
 
 

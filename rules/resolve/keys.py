@@ -10,11 +10,13 @@ from rules.resolve.declared import Declared
 from rules.suggest import did_you_mean
 from rules.types import Type
 
+Names = dict[str, Type | None]
 
-def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> tuple[typed.By | None, dict[str, Type | None]]:  # fmt: skip  # noqa: E501
+
+def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> tuple[typed.By | None, Names]:
     """The key, or None with findings; and for every name of it the type, None where unknown."""
     findings = declared.findings
-    names: dict[str, Type | None] = {}
+    names: Names = {}
     columns: list[dict[str, typed.Path]] = []
     whole = True
     for paths in node.keys:

@@ -10,6 +10,7 @@ from rules.instants import GREATEST, parse_instant
 from rules.resolve.convert import as_instant
 from rules.resolve.declared import Declared, StreamInfo
 from rules.resolve.expression import expected, expression
+from rules.resolve.rules import SEVERITIES
 from rules.resolve.scope import Scope
 from rules.resolve.sources import named
 from rules.source import Span
@@ -21,7 +22,6 @@ OF_THE_ALERT: Mapping[str, Type] = {"severity": Scalar.STRING, "kind": Scalar.ST
 EVENTS = 100_000
 """Events that one line of a test gives at most."""
 KINDS = ("event", "match", "timeout")
-SEVERITIES = ("critical", "high", "medium", "low", "info")
 
 
 def resolve_test(node: syntax.TestBlock, declared: Declared) -> typed.Test | None:
@@ -70,17 +70,18 @@ class _Timeline:
         self._emitted: dict[str, Type | None] = {}
         self._keys: dict[str, Type | None] = {}
         for rule in rules:
-            self._emitted = {**declared.outputs[rule.name], **self._emitted}
-            self._keys = {**declared.keys[rule.name], **self._keys}
-        self._steps = {step for rule in rules for step in _steps_of(rule)}
+            for output, type_ in declared.outputs[rule.name].items():
+                self._emitted.setdefault(output, type_)
+            for key, type_ in declared.keys[rule.name].items():
+                self._keys.setdefault(key, type_)
 
     def resolve(self) -> tuple[typed.Given | typed.MoveWatermark | typed.Expected, ...]:
         """The lines that give and expect something."""
         lines: list[typed.Given | typed.MoveWatermark | typed.Expected] = []
-        for at, line in enumerate(self._node.lines):
+        for line in self._node.lines:
             match line:
                 case syntax.Start():
-                    self._begin(line, at > 0 and not all(isinstance(x, syntax.AllowOther) for x in self._node.lines[:at]))  # fmt: skip  # noqa: E501
+                    self._begin(line)
                 case syntax.Given():
                     lines.extend(self._given(line))
                 case syntax.MoveWatermark():
@@ -91,8 +92,8 @@ class _Timeline:
                     pass
         return tuple(lines)
 
-    def _begin(self, line: syntax.Start, late: bool) -> None:
-        if late:
+    def _begin(self, line: syntax.Start) -> None:
+        if line is not next(x for x in self._node.lines if not isinstance(x, syntax.AllowOther)):
             self._findings.error("CEP0607", "`start` comes before everything else in a test", line.span)
         try:
             self._start = parse_instant(line.instant.value)
@@ -263,9 +264,9 @@ class _Timeline:
                 message = f"the key has no field `{name}`"
                 self._findings.error("CEP0605", message, inner.name.span, help_=did_you_mean(name, types))
                 continue
-            if types is None and name not in self._steps and not self._unread:
+            if types is None and not self._unread and not any(name in self._steps(r) for r in self._rules):
                 message = f"no step is called `{name}`"
-                help_ = did_you_mean(name, self._steps)
+                help_ = did_you_mean(name, {step for r in self._rules for step in self._steps(r)})
                 self._findings.error("CEP0605", message, inner.name.span, help_=help_)
                 continue
             value = self._value(inner.value, None if types is None else types.get(name))
@@ -273,9 +274,15 @@ class _Timeline:
                 pairs.append((name, value.value))
         return (tuple(pairs),)
 
+    def _steps(self, rule: typed.Rule) -> frozenset[str]:
+        """The names under which the rule's alerts list events, worked out once for all tests."""
+        known = self._declared.steps.get(rule.name)
+        if known is None:
+            known = self._declared.steps[rule.name] = frozenset(_steps_of(rule))
+        return known
+
 
 def _steps_of(rule: typed.Rule) -> Iterator[str]:
-    """The names under which the rule's alerts list events."""
     if isinstance(rule.body, typed.On):
         yield rule.body.stream
     else:
