@@ -6,7 +6,7 @@ URL. Counters begin at zero with the process; the outbox is asked when the metri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -63,9 +63,13 @@ class Metrics:
         """All metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
-    def watch_outbox(self, outbox: Outbox, failed: Callable[[str], None]) -> None:
-        """Has the outbox asked at every reading; `failed` is told why, where it cannot be asked."""
-        self._registry.register(_OutboxCollector(outbox, failed))
+    def watch_outbox(self, outbox: Outbox, receivers: Collection[str], failed: Callable[[str], None]) -> None:
+        """Has the outbox asked at every reading; `failed` is told why, where it cannot be asked.
+
+        What waits is told of every receiver; the age is that of these `receivers`, which the job serves:
+        others get nothing, and would let the age grow for ever.
+        """
+        self._registry.register(_OutboxCollector(outbox, receivers, failed))
 
     def events(self, stream: str, outcome: str, number: int) -> None:
         """So many events of a stream were accepted, late, dead, ..."""
@@ -114,8 +118,9 @@ class Metrics:
 class _OutboxCollector(Collector):
     """Asks the outbox what waits, when metrics are read and not before."""
 
-    def __init__(self, outbox: Outbox, failed: Callable[[str], None]) -> None:
+    def __init__(self, outbox: Outbox, receivers: Collection[str], failed: Callable[[str], None]) -> None:
         self._outbox = outbox
+        self._receivers = receivers
         self._failed = failed
 
     def describe(self) -> Iterator[Metric]:
@@ -130,9 +135,10 @@ class _OutboxCollector(Collector):
         pending = GaugeMetricFamily("cep_outbox_pending", "Deliveries that wait", labels=["receiver"])
         age = GaugeMetricFamily("cep_outbox_oldest_age_seconds", "Age of the oldest delivery that waits")
         try:
-            for receiver, status in self._outbox.status().items():
-                pending.add_metric([receiver], status.pending)
-            age.add_metric([], self._outbox.oldest_age())
+            waiting = {name: status.pending for name, status in self._outbox.status().items()}
+            for receiver, number in sorted((dict.fromkeys(self._receivers, 0) | waiting).items()):
+                pending.add_metric([receiver], number)
+            age.add_metric([], self._outbox.oldest_age(self._receivers))
         except OutboxError as error:
             self._failed(str(error))
             return

@@ -181,6 +181,12 @@ class Outbox:
         ]
         return max(0.0, (now - min(moments)) / 1e9) if moments else 0.0
 
+    def unserved(self, receivers: Collection[str]) -> dict[str, Status]:
+        """Who has pending deliveries and is none of these: a receiver that was taken out of the job."""
+        return {
+            name: status for name, status in self.status().items() if status.pending and name not in receivers
+        }
+
     def redeliver(self, receiver: str) -> int:
         """Makes the failed deliveries of a receiver pending again; returns how many."""
         with self.writing() as connection:

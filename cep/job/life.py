@@ -124,7 +124,7 @@ class _Life:
         cores = os.cpu_count() or 1
         sources = self._sources(before)
         layout = folder.settle_layout(job.shards, min(cores, job.shards), sources)
-        self._metrics.watch_outbox(outbox, self._progress.tell)
+        self._metrics.watch_outbox(outbox, [r.name for r in job.receivers], self._progress.tell)
         dispatcher = self._dispatch(outbox)
         if listening is not None:
             app = application(self._metrics, lambda: self._health(outbox))
@@ -155,7 +155,7 @@ class _Life:
         """A closed folder may still owe alerts to receivers."""
         outbox = Outbox.open(self._job.outbox_url(self._environ), create=False)
         self._stack.callback(outbox.close)
-        if any(status.pending for status in outbox.status().values()):
+        if outbox.waiting([r.name for r in self._job.receivers]):
             self._progress.tell("delivering what is left in the outbox")
             self._dispatch(outbox).drain(_DELIVER)
 
@@ -268,6 +268,10 @@ class _Life:
         return found
 
     def _dispatch(self, outbox: Outbox) -> Dispatcher:
+        for name, status in outbox.unserved([r.name for r in self._job.receivers]).items():
+            self._progress.tell(
+                f"{name} is no receiver of job.toml any more; {status.pending} deliveries to it stay pending"
+            )
         dispatcher = self._dispatcher = Dispatcher(
             outbox,
             [self._receiver(r) for r in self._job.receivers],

@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from alerts.alert import Alert, Raised
-from alerts.outbox import BatchRecord, Outbox, OutboxError, Status, Wanted, memory
+from alerts.outbox import BatchRecord, Outbox, OutboxError, Settled, Status, Wanted, memory
 from alerts.outbox import record as recording
 from alerts.outbox.schema import metadata
 from alerts.routing import Route
@@ -186,6 +186,14 @@ def test_the_oldest_pending_delivery_tells_its_age(tmp_path: Path) -> None:
     assert outbox.oldest_age() == 30.0
     assert outbox.oldest_age(["r1"]) == 20.0
     assert outbox.status() == {"r0": Status(1, 0, 0), "r1": Status(1, 0, 10 * SECOND)}
+
+
+def test_deliveries_to_a_receiver_that_is_no_more_are_told_apart(outbox: Outbox) -> None:
+    outbox.record(batch(0), [raised(1), raised(2)], [Route("desk"), Route("old"), Route("none", frozenset())])
+    assert outbox.unserved(["desk", "none"]) == {"old": Status(2, 0, 5_000)}
+    settled = [Settled("old", number, "delivered", 1, "204", None, 6_000) for number in (1, 2)]
+    outbox.settle(settled)
+    assert outbox.unserved(["desk"]) == {}
 
 
 RAISED = st.lists(

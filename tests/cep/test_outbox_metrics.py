@@ -1,0 +1,62 @@
+"""What /metrics says of alerts that wait: of every receiver, and of those that the job serves how long."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from alerts.alert import Alert, Raised
+from alerts.outbox import BatchRecord, Outbox, Settled
+from alerts.routing import Route
+from cep.metrics import Metrics
+
+SECOND = 1_000_000_000
+
+
+def raised(id_: str) -> Raised:
+    alert = Alert(id_, "p", "r", "rule", "event", "high", "1970-01-01T00:00:00Z", {}, "s", {}, {}, [], None)
+    return Raised(alert, 0, (0,))
+
+
+def samples(metrics: Metrics) -> dict[str, float]:
+    """Those of the outbox, by receiver; the age under its own name."""
+    return {
+        sample.labels.get("receiver", sample.name): sample.value
+        for family in text_string_to_metric_families(metrics.text().decode())
+        for sample in family.samples
+        if sample.name.startswith("cep_outbox")
+    }
+
+
+def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -> None:
+    now = [0]
+    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: now[0])
+    outbox.record(BatchRecord(0, "d", {}), [raised("a")], [Route("old")])
+    now[0] = 60 * SECOND
+    outbox.record(BatchRecord(1, "d", {}), [raised("b")], [Route("desk"), Route("old")])
+    now[0] = 100 * SECOND
+    metrics = Metrics()
+    metrics.watch_outbox(outbox, ["desk", "new"], lambda _: None)
+    age = "cep_outbox_oldest_age_seconds"
+    assert samples(metrics) == {"desk": 1, "new": 0, "old": 2, age: 40.0}
+    outbox.settle([Settled("desk", 2, "delivered", 1, "204", None, now[0])])
+    assert samples(metrics) == {"desk": 0, "new": 0, "old": 2, age: 0.0}
+    outbox.close()
+
+
+def test_an_outbox_that_cannot_be_read_is_told_and_its_metrics_are_left_out(tmp_path: Path) -> None:
+    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    told: list[str] = []
+    metrics = Metrics()
+    metrics.watch_outbox(outbox, ["desk"], told.append)
+    outbox.close()
+    with sqlite3.connect(tmp_path / "outbox.db") as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    (tmp_path / "outbox.db").write_bytes(b"this was a database " * 1_000)
+    assert samples(metrics) == {}
+    assert len(told) == 1
+    assert "is damaged or is no database" in told[0]
+    assert b"cep_pack_last_deploy_successful" in metrics.text()
