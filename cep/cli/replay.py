@@ -127,11 +127,11 @@ def replay(
             continue
         report.events += table.num_rows
         source.reached = max(source.reached, pc.max(table.column(TIME)).as_py() - source.lateness)
-        now = max(now, min((s.reached for s in sources if s.holds), default=MIN_TIME))
+        now = max(now, _reached(sources))
         if watermark is not None:
             now = min(now, watermark)
         yield from out.take(engine.feed([decoded.events], now), now)
-    end = MAX_TIME if drain else now if watermark is None else watermark
+    end = MAX_TIME if drain else max(now, _reached(sources)) if watermark is None else watermark
     yield from out.take(engine.feed([], end), end)
     yield from out.take(engine.finish(), end)
     yield from out.rest()
@@ -141,6 +141,10 @@ def replay(
 def _lagging(sources: Sequence[_Source]) -> _Source | None:
     """The stream to read on: the one whose watermark is least, so that no other runs ahead of it."""
     return min((s for s in sources if not s.ended), key=lambda s: s.reached, default=None)
+
+
+def _reached(sources: Sequence[_Source]) -> int:
+    return min((s.reached for s in sources if s.holds), default=MIN_TIME)
 
 
 def _blocks(pack: Pack, stream: str, files: Sequence[str]) -> Iterator[Decoded]:
