@@ -27,6 +27,7 @@ _SCAN = re.compile(
 )
 _IS_CERTAIN = re.compile(_CERTAIN)
 _IS_LIKELY = re.compile(r"\w+(?:\s+[\w`*]|\s*\{)")
+_NEAR = 200
 _JOINED = frozenset("=(,+-*/%<>?:&|")
 
 
@@ -97,6 +98,8 @@ class _Cutter:
 
     def _begin(self, word: str, start: int) -> None:
         text = self._source.text
+        if self._keyword and self._at_name(start) and not _IS_CERTAIN.match(text, start):
+            return  # `rule test {`: the word is the block's name
         if self._braces:
             if _IS_CERTAIN.match(text, start) and not text[text.rfind("\n", 0, start) + 1 : start].strip():
                 self._unclosed()
@@ -106,6 +109,11 @@ class _Cutter:
             return
         self._end(start)
         self._keyword = word
+
+    def _at_name(self, start: int) -> bool:
+        """Whether nothing but its keyword stands before this place of the block."""
+        begun = self._start + len(self._keyword)
+        return start - begun < _NEAR and not self._source.text[begun:start].strip()
 
     def _joined(self, start: int) -> bool:
         """Whether what stands before asks for an operand, so that the word is a name."""

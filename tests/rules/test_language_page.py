@@ -168,3 +168,28 @@ def test_all_errors_of_all_files_are_told_at_once() -> None:
         ("b.rules", "CEP0228"),
         ("b.rules", "CEP0101"),
     ]
+
+
+def test_keywords_are_names_by_their_place() -> None:
+    text = """pack pack version "1"
+stream on { id: string time: timestamp lateness: long text: text idle: text english by: string each: long
+  id id time time lateness 1s idle 5m }
+stream within { time: timestamp  by: string emit: long `not`: string? time time }
+let let = 5
+let test = let + 1
+rule rule { by by
+  match match: on[by == "x" and each > let] -> any: within[emit > match.each and `not` is null]{2,}?
+     -> each: on gap 5m
+  within 5m emit by, emit = last(any.emit), within = first(any.emit), severity = match.each severity low
+  having count(any) > test skip none limit 5 runs on timeout emit on = 1 suppress 5m by by, on tags "x" }
+rule test { on within emit emit, x = (by == "y" ? time : time + 1m) tags "a" }
+test test "x" { at 1s within { emit: 1 } expect at 1s { emit: 1, kind: "event" } }
+test rule, test "y" { expect nothing }
+"""
+    found = load_texts([("words.rules", text)])
+    pack = found.need()
+    assert [r.name for r in pack.rules] == ["rule", "test"]
+    assert [t.rules for t in pack.tests] == [("test",), ("rule", "test")]
+    assert [e.name for e in pack.rules[0].emit] == ["by", "emit", "within", "severity"]
+    analysers = {f.name: f.analyser for f in pack.stream("on").fields}
+    assert (analysers["text"], analysers["idle"]) == ("", "english")
