@@ -44,7 +44,7 @@ class Judgement:
                 continue
             where, rows = self.events.rows_of(number)
             if number not in self._bits:
-                self._bits[number] = part.bits[rows]
+                self._bits[number] = np.ascontiguousarray(part.bits[rows].T)
             for place, bits in enumerate(places):
                 if part.stream in bits:
                     found[place, where] = bit(self._bits[number], bits[part.stream])

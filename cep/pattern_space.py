@@ -95,7 +95,11 @@ def run_patterns(
             histories[rule.identity] = look_back(
                 rule, before, numbers, events.time, places[-1], values, nulls, watermark
             )
-        pool = Pool.of(rule.tables, runs if runs is not None else Runs.none(rule.tables), 16 + len(wake) // 8)
+        pool = Pool.of(
+            rule.tables,
+            runs if runs is not None else Runs.none(rule.tables),
+            16 + min(len(wake), 1024 + len(wake) // 4),
+        )
         cursor = pool.cursor
         cursor[kernel.C_SEQUENCE] = sequence
         cursor[kernel.C_EVENT] = stored
