@@ -456,11 +456,35 @@ def raised(
     return int(found if found > start else start + 1)
 
 
+def expire(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, bound: int, cursor: Ints) -> None:
+    """Drop the runs of a list that end by `bound` with nothing to raise: their order does not matter."""
+    before = NONE
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        following = runs[run + R_NEXT]
+        silent = True
+        row = runs[run + R_THREAD]
+        while row >= 0 and silent:
+            state = tables[H_STATES] + threads[row + T_STATE] * STATE
+            silent = (
+                threads[row + T_STATE] != MATCHED
+                and threads[row + T_DEADLINE] <= bound
+                and not timed(tables, state, row, threads)
+            )
+            row = threads[row + T_NEXT]
+        if silent:
+            free_run(lists, runs, threads, at, before, run, cursor)
+        else:
+            before = run
+        run = following
+
+
 def settle(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, bound: int,
     cursor: Ints,
 ) -> None:  # fmt: skip
     """Settle what is due in one list up to and including `bound`, in order of time, then of first events."""
+    expire(tables, lists, runs, threads, at, bound, cursor)
     while lists[at + L_DEADLINE] <= bound:
         due = END_OF_TIME
         found = False

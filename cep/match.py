@@ -68,6 +68,8 @@ def match_shard(
     `compiled` chooses the kernel; None: by the number of events. Raises StateError and PayloadError.
     """
     before = read(state)
+    if not payloads and clock.watermark_after == clock.watermark_before and _is_of(before, plan):
+        return Outcome(state, False, [], Counter(), _live(before))
     segments: dict[str, list[Segment]] = {}
     for payload in payloads:
         for segment in unpack(payload):
@@ -92,6 +94,15 @@ def match_shard(
                 counts["runs", rule[1], "dropped"] += len(runs.runs)
     data = write(after)
     return Outcome(data, data != state, raised, counts, live)
+
+
+def _is_of(state: Mapping[str, SpaceState], plan: Plan) -> bool:
+    """Whether the state was written under this plan: then no event and no time change nothing."""
+    return all(space.plan == plan.id for space in state.values())
+
+
+def _live(state: Mapping[str, SpaceState]) -> dict[str, int]:
+    return {rule[1]: len(runs.runs) for space in state.values() for rule, runs in space.rules.items()}
 
 
 def _of_space(

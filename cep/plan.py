@@ -33,6 +33,9 @@ from rules.typed import (
 )
 from rules.types import Type
 
+LAYOUT = 1
+"""Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
+
 __all__ = ["Plan", "RulePlan", "Space", "StreamPlan", "compile_plan", "unsupported"]
 
 
@@ -137,12 +140,17 @@ def compile_plan(packs: Sequence[Pack]) -> Plan:
             drafts.setdefault(space, _Draft(space, types, on, streams)).add(pack, rule)
     searches = {name: tuple(_searches(space, name) for space in drafts.values()) for name in streams}
     return Plan(
-        id=hashlib.sha256("\0".join(f"{p.name}\0{p.revision}" for p in packs).encode()).hexdigest(),
+        id=hashlib.sha256("\0".join((str(LAYOUT), *_names(packs))).encode()).hexdigest(),
         packs=tuple(packs),
         streams=streams,
         spaces=tuple(draft.space() for draft in drafts.values()),
         searches={name: _distinct(n for part in parts for n in part) for name, parts in searches.items()},
     )
+
+
+def _names(packs: Sequence[Pack]) -> Iterator[str]:
+    for pack in packs:
+        yield from (pack.name, pack.revision)
 
 
 def _space_of(rule: Rule) -> tuple[str, tuple[Type, ...], str | None]:
