@@ -270,7 +270,7 @@ class _Life:
     def _dispatch(self, outbox: Outbox) -> Dispatcher:
         for name, status in outbox.unserved([r.name for r in self._job.receivers]).items():
             self._progress.tell(
-                f"{name} is no receiver of job.toml any more; {status.pending} deliveries to it stay pending"
+                f"{name} is no receiver of job.toml any more; deliveries that stay pending: {status.pending}"
             )
         dispatcher = self._dispatcher = Dispatcher(
             outbox,
