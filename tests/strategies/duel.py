@@ -10,7 +10,7 @@ from typing import Any
 
 from event_tables import in_order_of_arrival, row, tables
 from hypothesis import strategies as st
-from random_packs import LATENESS, packs
+from random_packs import packs
 from random_streams import SECOND, Arrival, arrivals, cuts
 
 from alerts.alert import Raised
@@ -46,7 +46,9 @@ class Program:
             for a in batch:
                 values = {**a.values, "at": a.time // SECOND}
                 lines.append(f"  {a.stream} partition {a.partition} file {a.file} {json.dumps(values)}")
-        return "\n".join([*lines, f"shards {self.shards}, drain {self.drain}, compiled {self.compiled}"])
+        lateness = self.text[self.text.index("lateness") :].splitlines()[0]
+        lines.append(f"{lateness}, shards {self.shards}, drain {self.drain}, compiled {self.compiled}")
+        return "\n".join(lines)
 
 
 @st.composite
@@ -121,8 +123,10 @@ def by_reference(program: Program) -> Answer:
         for a in batch:
             greatest[a.stream, a.partition] = max(a.time, greatest.get((a.stream, a.partition), a.time))
         if read <= {stream for stream, _ in greatest}:
-            least = min(time for (stream, _), time in greatest.items() if stream in read)
-            watermark = max(watermark, least - LATENESS * SECOND)
+            behind = [
+                t - pack.stream(stream).lateness for (stream, _), t in greatest.items() if stream in read
+            ]
+            watermark = max(watermark, min(behind))
     until = MAX_TIME if program.drain else watermark
     alerts = [as_alert(pack, alert) for alert in decided(pack, map(row, in_time), until, says)]
     return Answer(alerts, watermark, late)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 LATENESS = 3
-"""Seconds, of both streams."""
+"""Seconds, of both streams, where there is any."""
 _STREAM = """
 stream {name} {{
   id_: string
@@ -26,7 +26,13 @@ stream {name} {{
   id id_  time at  lateness {lateness} seconds
 }}
 """
-HEADER = 'pack p version "1"\n' + "".join(_STREAM.format(name=name, lateness=LATENESS) for name in ("e", "f"))
+
+
+def header(lateness: int) -> str:
+    """Everything before the rules."""
+    streams = (_STREAM.format(name=name, lateness=lateness) for name in ("e", "f"))
+    return 'pack p version "1"\n' + "".join(streams)
+
 
 _LETTERS = st.sampled_from("abc")
 _SMALL = st.integers(0, 3)
@@ -216,4 +222,4 @@ def packs(draw: st.DrawFn) -> str:
     count = draw(st.sampled_from((1, 1, 1, 2, 3)))
     kinds = [draw(st.integers(0, 9)) for _ in range(count)]
     rules = [draw(on_rules(f"r{i}") if kind == 9 else match_rules(f"r{i}")) for i, kind in enumerate(kinds)]
-    return HEADER + "\n" + "\n".join(rules)
+    return header(draw(st.sampled_from((LATENESS, LATENESS, 0)))) + "\n" + "\n".join(rules)

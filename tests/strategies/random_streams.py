@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,13 +57,14 @@ def arrivals(draw: st.DrawFn, most: int = 12) -> list[Arrival]:
         delay = draw(st.sampled_from((0, 0, 0, 0, 1, 2, 2, LATENESS + 3)))
         timed.append((values["at"] + delay * SECOND, number, stream, values))
         if draw(st.integers(0, 7)) == 0:
-            again = draw(st.integers(0, 2))
-            timed.append((values["at"] + (delay + again) * SECOND, number, stream, values))
+            again = draw(st.sampled_from((0, 0, 1, 2, LATENESS)))
+            timed.append((values["at"] + (delay + again) * SECOND, number + most, stream, values))
     timed.sort(key=lambda item: item[:2])
+    partitions = draw(st.sampled_from((("0",), ("0", "0", "0", "1"))))
     return [
         Arrival(
             stream,
-            draw(st.sampled_from(("0", "0", "0", "1"))),
+            draw(st.sampled_from(partitions)),
             draw(st.sampled_from(("one", "one", "two"))),
             values,
         )
@@ -74,3 +76,26 @@ def arrivals(draw: st.DrawFn, most: int = 12) -> list[Arrival]:
 def cuts(draw: st.DrawFn, length: int) -> list[int]:
     """Where batches end, in order; a batch may be empty."""
     return sorted(draw(st.lists(st.integers(0, length), min_size=1, max_size=5)))
+
+
+def long_stream(seed: int, events: int, keys: int, seconds: int) -> list[Arrival]:
+    """Many events of many keys over so many seconds, in order of arrival, disordered within the lateness."""
+    chance = random.Random(seed)
+    timed = []
+    for number in range(events):
+        time = chance.randrange(seconds)
+        values = {
+            "id_": f"{number}",
+            "at": time * SECOND,
+            "g": f"key {chance.randrange(keys)}",
+            "h": f"key {chance.randrange(keys)}",
+            "n": chance.randrange(keys),
+            "k": chance.choice("aaabbc"),
+            "v": chance.choice((0, 1, 2, 3, None)),
+            "w": chance.choice((0.0, 0.5, 1.5, 2.0, None)),
+            "t": chance.choice((None, "red car", "a red house")),
+        }
+        stream = chance.choice("eeef")
+        timed.append((time + chance.choice((0, 0, 1, LATENESS)), number, stream, values))
+    timed.sort(key=lambda item: item[:2])
+    return [Arrival(stream, chance.choice("01"), "one", values) for _, _, stream, values in timed]
