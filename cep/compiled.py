@@ -8,6 +8,7 @@ array of another kind starts a compilation in silence.
 from __future__ import annotations
 
 import types
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +26,7 @@ _SIGNATURES = {
     ),
     "collect": numba.void(*[_INTS] * 12),
     "replay": numba.void(*[_INTS] * 5, _BYTES, _INTS, _INTS, numba.float64[::1], _INTS, _INTS),
+    "mark": numba.void(_INTS, _INTS, _INTS),
     "lengths": numba.void(_INTS, _INTS, _INTS),
     "unroll": numba.void(*[_INTS] * 6),
 }  # fmt: skip
@@ -43,4 +45,4 @@ def load() -> Engine:
             signature = _SIGNATURES.get(name)
             compiler = numba.njit(cache=True) if signature is None else numba.njit(signature, cache=True)
             namespace[name] = compiler(copy)
-    return Engine(*(namespace[name] for name in ("run", "collect", "replay", "lengths", "unroll")))
+    return Engine(*(namespace[field.name] for field in fields(Engine)))

@@ -17,12 +17,13 @@ class Engine:
 
     run: Callable[..., int]
     collect: Callable[..., None]
+    mark: Callable[..., None]
     replay: Callable[..., None]
     lengths: Callable[..., None]
     unroll: Callable[..., None]
 
 
-INTERPRETED = Engine(kernel.run, kernel.collect, kernel.replay, kernel.lengths, kernel.unroll)
+INTERPRETED = Engine(kernel.run, kernel.collect, kernel.mark, kernel.replay, kernel.lengths, kernel.unroll)
 
 
 @dataclass(slots=True)

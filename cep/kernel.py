@@ -936,6 +936,15 @@ def collect(
     counts[2] = threaded
 
 
+def mark(nodes: Ints, heads: Ints, marks: Ints) -> None:
+    """Mark the nodes of the chains that end at `heads`."""
+    for k in range(len(heads)):
+        node = heads[k]
+        while node >= 0 and marks[node // NODE] == 0:
+            marks[node // NODE] = 1
+            node = nodes[node + N_PREVIOUS]
+
+
 def replay(
     tables: Ints, threads: Ints, nodes: Ints, updates: Ints, columns: Ints, nulls: Bytes, ranks: Ints, bits:
     Ints, reals: Floats, cursor: Ints, path: Ints,

@@ -117,13 +117,13 @@ def run_patterns(
             )  # fmt: skip
             if outcome == kernel.DONE:
                 break
-            pool.grow()
+            pool.grow(engine)
         of_lists = np.arange(0, int(cursor[kernel.C_LISTS]), kernel.LIST)
         list_of_key[pool.lists[of_lists + kernel.L_KEY]] = -1
         _count(rule, cursor, counts)
         if cursor[kernel.C_MATCHES]:
             result.found.append(_unrolled(rule, pool, engine))
-        left = pool.live(engine.collect)
+        left = pool.live(engine)
         if len(left.lists):
             live[rule.identity] = left
             result.live[rule.rule.name] = len(left.runs)

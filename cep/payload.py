@@ -134,4 +134,5 @@ def unpack_bits(bits: pa.FixedSizeBinaryArray) -> npt.NDArray[np.uint8]:
 
 def bit(matrix: npt.NDArray[np.uint8], place: int) -> npt.NDArray[np.uint8]:
     """One atom's truth, 0 or 1 per event, from packed bits with a row per eight atoms."""
-    return (matrix[place >> 3] >> np.uint8(7 - (place & 7))) & np.uint8(1)
+    row: npt.NDArray[np.uint8] = matrix[place >> 3]
+    return (row >> np.uint8(7 - (place & 7))) & np.uint8(1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from cep import kernel
+from cep.engines import Engine
 from cep.tables import Tables
 
 Ints = npt.NDArray[np.int64]
@@ -80,7 +80,7 @@ class Pool:
         pool._free_runs(len(live.runs))
         return pool
 
-    def grow(self) -> None:
+    def grow(self, engine: Engine) -> None:
         """Double what is short; the kernel has noted how many threads it needs."""
         cursor, need = self.cursor, int(self.cursor[kernel.C_NEED])
         width = self.tables.thread
@@ -95,9 +95,23 @@ class Pool:
         if cursor[kernel.C_LISTS] + kernel.LIST > len(self.lists):
             self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST)
         if cursor[kernel.C_NODES] + need * kernel.NODE > len(self.nodes):
-            self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
+            self._drop_nodes(engine)
+            if 2 * (cursor[kernel.C_NODES] + need * kernel.NODE) > len(self.nodes):
+                self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
         if cursor[kernel.C_MATCHES] + (2 * need + 2) * kernel.MATCH > len(self.matches):
             self.matches = _extended(self.matches, len(self.matches) + (2 * need + 2) * kernel.MATCH)
+
+    def _drop_nodes(self, engine: Engine) -> None:
+        """Leave out the nodes that no thread and no match names: the kernel only ever adds some."""
+        walk = self._walk(engine)
+        matches = self.matches[: self.cursor[kernel.C_MATCHES]]
+        engine.mark(self.nodes, np.ascontiguousarray(matches[kernel.M_NODE :: kernel.MATCH]), walk.marks)
+        nodes, moved = _kept(self.nodes, walk.marks)
+        self.nodes[: nodes.size] = nodes.ravel()
+        self.cursor[kernel.C_NODES] = nodes.size
+        at = walk.threads + kernel.T_NODE
+        self.threads[at] = moved[self.threads[at] // kernel.NODE]
+        matches[kernel.M_NODE :: kernel.MATCH] = moved[matches[kernel.M_NODE :: kernel.MATCH] // kernel.NODE]
 
     def found(self) -> Ints:
         """What was raised, a row each, in order of decision."""
@@ -121,42 +135,61 @@ class Pool:
             self.cursor[kernel.C_RUN] = rows[0]
             self.cursor[kernel.C_RUNS] += len(rows)
 
-    def live(self, collect: Callable[..., None]) -> Runs:
-        """The runs that live on. Nodes keep their numbers: `compacted` leaves out those that none names."""
-        width = self.tables.thread
+    def _walk(self, engine: Engine) -> _Walk:
         lists_most = int(self.cursor[kernel.C_LISTS]) // kernel.LIST
-        list_rows = np.zeros(lists_most, np.int64)
-        run_rows = np.zeros(len(self.runs) // kernel.RUN, np.int64)
-        thread_rows = np.zeros(len(self.threads) // width, np.int64)
-        counts = np.zeros(3, np.int64)
-        run_counts = np.zeros(len(list_rows), np.int64)
-        thread_counts = np.zeros(len(run_rows), np.int64)
-        marks = np.zeros(int(self.cursor[kernel.C_NODES]) // kernel.NODE, np.int64)
-        collect(
-            self.lists, self.runs, self.threads, self.nodes, list_rows, run_rows, thread_rows, run_counts,
-            thread_counts, marks, counts, self.cursor,
+        runs_most, threads_most = len(self.runs) // kernel.RUN, len(self.threads) // self.tables.thread
+        nodes = int(self.cursor[kernel.C_NODES]) // kernel.NODE
+        sizes = (lists_most, runs_most, threads_most, lists_most, runs_most, nodes, 3)
+        lists, runs, threads, run_counts, thread_counts, marks, counts = (
+            np.zeros(n, np.int64) for n in sizes
+        )
+        engine.collect(
+            self.lists, self.runs, self.threads, self.nodes, lists, runs, threads, run_counts, thread_counts,
+            marks, counts, self.cursor,
         )  # fmt: skip
-        lists_count, runs_count, threads_count = counts.tolist()
-        at = list_rows[:lists_count]
-        lists = np.stack(
-            (self.lists[at + kernel.L_KEY], self.lists[at + kernel.L_SEEN], run_counts[:lists_count]), axis=1
+        a, b, c = counts.tolist()
+        return _Walk(lists[:a], runs[:b], threads[:c], run_counts[:a], thread_counts[:b], marks)
+
+    def live(self, engine: Engine) -> Runs:
+        """The runs that live on, with the nodes that they name."""
+        width = self.tables.thread
+        walk = self._walk(engine)
+        lists = (
+            self.lists[walk.lists + kernel.L_KEY],
+            self.lists[walk.lists + kernel.L_SEEN],
+            walk.run_counts,
         )
-        at = run_rows[:runs_count]
-        runs = np.stack(
-            (self.runs[at + kernel.R_START], self.runs[at + kernel.R_TIME], thread_counts[:runs_count]),
-            axis=1,
+        runs = (
+            self.runs[walk.runs + kernel.R_START],
+            self.runs[walk.runs + kernel.R_TIME],
+            walk.thread_counts,
         )
-        threads = self.threads.reshape(-1, width)[thread_rows[:threads_count] // width, 1:].copy()
-        alive = np.flatnonzero(marks)
-        renumbered = np.cumsum(marks) - 1
-        nodes = self.nodes[: len(marks) * kernel.NODE].reshape(-1, kernel.NODE)[alive].copy()
-        before = nodes[:, kernel.N_PREVIOUS]
-        nodes[:, kernel.N_PREVIOUS] = np.where(
-            before < 0, kernel.NONE, renumbered[before // kernel.NODE] * kernel.NODE
-        )
+        threads = self.threads.reshape(-1, width)[walk.threads // width, 1:].copy()
+        nodes, moved = _kept(self.nodes, walk.marks)
         column = kernel.T_NODE - 1
-        threads[:, column] = renumbered[threads[:, column] // kernel.NODE] * kernel.NODE
-        return Runs(lists, runs, threads, nodes)
+        threads[:, column] = moved[threads[:, column] // kernel.NODE]
+        return Runs(np.stack(lists, axis=1), np.stack(runs, axis=1), threads, nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Offsets of the live rows in order, how many runs and threads belong to each, and the nodes in use."""
+
+    lists: Ints
+    runs: Ints
+    threads: Ints
+    run_counts: Ints
+    thread_counts: Ints
+    marks: Ints
+
+
+def _kept(nodes: Ints, marks: Ints) -> tuple[Ints, Ints]:
+    """The marked nodes, one a row, and the new offset of each of them by its old number."""
+    moved = (np.cumsum(marks) - 1) * kernel.NODE
+    kept = nodes[: len(marks) * kernel.NODE].reshape(-1, kernel.NODE)[np.flatnonzero(marks)]
+    before = kept[:, kernel.N_PREVIOUS]
+    kept[:, kernel.N_PREVIOUS] = np.where(before < 0, kernel.NONE, moved[before // kernel.NODE])
+    return kept, moved
 
 
 def _extended(array: Ints, least: int) -> Ints:

@@ -1,0 +1,60 @@
+"""Shards never move: not between processes, machines, batches or versions of this program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cep.payload import PayloadError, pack, unpack
+from cep.routing import hashes, shards_of
+
+
+def test_these_keys_live_where_they_always_lived() -> None:
+    strings = pa.array(["", "a", "b", "card-1", "日本", "a" * 300])
+    longs = pa.array([0, 1, -1, 2**63 - 1, 7, 8])
+    assert shards_of([strings], 6, 16).tolist() == STRINGS
+    assert shards_of([longs], 6, 16).tolist() == LONGS
+    assert shards_of([strings, longs], 6, 16).tolist() == PAIRS
+
+
+STRINGS = [0, 0, 9, 12, 1, 12]
+LONGS = [0, 13, 4, 2, 7, 10]
+PAIRS = [0, 4, 5, 9, 1, 9]
+
+
+@given(st.lists(st.text(max_size=6), min_size=1), st.integers(0, 3), st.integers(0, 3))
+def test_a_hash_is_the_values_own(values: list[str], before: int, after: int) -> None:
+    padded = ["x" * 5] * before + values + ["é"] * after
+    column = pa.array(padded).slice(before, len(values))
+    alone = np.concatenate([hashes(pa.array([value])) for value in values])
+    assert hashes(column).tolist() == alone.tolist()
+
+
+@given(st.lists(st.text(max_size=4), unique=True, min_size=2, max_size=50))
+def test_different_strings_have_different_hashes(values: list[str]) -> None:
+    assert len(set(hashes(pa.array(values)).tolist())) == len(values)
+
+
+def test_both_zeros_are_one_key() -> None:
+    zero, other = hashes(pa.array([0.0, -0.0])).tolist()
+    assert zero == other
+
+
+def test_keys_spread_evenly() -> None:
+    keys = pa.array([f"card-{n}" for n in range(20_000)])
+    counts = np.bincount(shards_of([keys], 20_000, 16), minlength=16)
+    assert counts.min() > 1100
+    assert counts.max() < 1400
+
+
+@pytest.mark.parametrize("payload", [b"", b"CEPe", b"nothing of the kind", pack([])[:-1]])
+def test_what_is_no_payload_is_refused(payload: bytes) -> None:
+    with pytest.raises(PayloadError):
+        unpack(payload)
+
+
+def test_an_empty_payload_has_no_segment() -> None:
+    assert unpack(pack([])) == []
