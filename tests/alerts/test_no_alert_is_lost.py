@@ -49,8 +49,10 @@ def run_and_kill(folder: Path, url: str, kills: list[int]) -> None:
     assert output.endswith("drained\n"), output
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
-def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(1, 2), *(pytest.param(seed, 4, marks=pytest.mark.slow) for seed in (2, 3, 4))]
+)
+def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int, kills: int) -> None:
     random = Random(seed)
     refuse = Random(seed + 1)
 
@@ -58,7 +60,7 @@ def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int) -> No
         return Answer(503) if refuse.random() < 0.2 else Answer(drop=refuse.random() < 0.05)
 
     with WaywardServer(sometimes) as server:
-        run_and_kill(tmp_path, server.url, [random.randrange(1, 8) for _ in range(3)])
+        run_and_kill(tmp_path, server.url, [random.randrange(1, 8) for _ in range(kills)])
         bodies = {(call.id, call.body) for call in server.calls}
         assert {call.id for call in server.calls} == expected()
         assert len(bodies) == len(expected()), "one id had two bodies"
@@ -69,11 +71,12 @@ def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int) -> No
     outbox.close()
 
 
-def test_a_receiver_that_remembers_ids_has_every_alert_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [[7], pytest.param([7, 1, 4], marks=pytest.mark.slow)])
+def test_a_receiver_that_remembers_ids_has_every_alert_once(tmp_path: Path, kills: list[int]) -> None:
     """Also if the receiver itself is restarted in between."""
     file = tmp_path / "received.jsonl"
     with AlertReceiver([SECRET], file=file) as receiver:
-        run_and_kill(tmp_path, receiver.url, [7, 4])
+        run_and_kill(tmp_path, receiver.url, kills)
         assert Counter(r.id for r in receiver.received) == Counter(expected())
         port = receiver.port
     one = raised(0, key="k0").alert
