@@ -35,7 +35,7 @@ def alert_id(
     taken = [(step, list(ids)) for step, ids in steps if ids]
     content = (pack, rule, structure, kind, list(key), taken, query, window)
     # Without doubles and objects, canonical JSON is what the encoder in C writes.
-    text = _encode(content) if all(type(value) in _SIMPLE for value in key) else canonical(content)
+    text = _encode(content) if _SIMPLE.issuperset(map(type, key)) else canonical(content)
     # A lone surrogate has no UTF-8; it must still give an id, and no other string's.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
