@@ -34,6 +34,7 @@ SYNTAX: Mapping[str, str] = MappingProxyType(
         "CEP0156": "nested records are not supported yet",
         "CEP0157": "decimals are not supported yet",
         "CEP0158": "`corrected by` is not supported yet",
+        "CEP0159": "a text query asks for what is not supported yet",
     }
 )
 

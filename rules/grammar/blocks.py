@@ -26,7 +26,7 @@ _SCAN = re.compile(
     rf"|(?P<brace>[{{}}])|(?P<head>(?<![\w.])(?:{_WORDS})(?!\w))"
 )
 _IS_CERTAIN = re.compile(_CERTAIN)
-_IS_LIKELY = re.compile(r"\w+(?:\s+[\w`*]|\s*\{)")
+_IS_LIKELY = re.compile(r"\w+(?:\s+[\w`*\"]|\s*\{)")
 _NEAR = 200
 _JOINED = frozenset("=(,+-*/%<>?:&|")
 

@@ -17,6 +17,19 @@ _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|
 _KNOWN = frozenset('()[]{},.:?+-*/%<>=!~|&"`#_&^')
 _ENDS = frozenset(")]},")
 _SHOWN = 40
+_CLAUSE = re.compile(rf"\b(?:{'|'.join(CLAUSES)})\b")
+_JOINING = frozenset({"not", "absent", "and", "then", "followed", ","})
+_HABITS = {
+    "a field `name: type`": {",": "nothing separates fields: remove it"},
+    "expected `{`": {"-": "a name has no `-`: write `_`, or put the name in backquotes"},
+    "an operator or `]`": {
+        ",": "a list stands in parentheses: `in (a, b)`; digits are grouped by `_`: `1_000`",
+        "contains": 'write `=~ "..."`, or `matches "..."` for a field of type text',
+    },
+    "a string in quotes": {"[": "a list of tags needs no brackets"},
+    "an emitted name": dict.fromkeys("{(", "a list of names needs no brackets"),
+}
+"""What other languages write, by what is expected in its place."""
 _WORDS = {
     "rule": CLAUSES,
     "stream": ("id", "time", "lateness", "idle"),
@@ -56,7 +69,7 @@ def stray(text: BlockText) -> Diagnostic:
         "expected a block: `pack`, `stream`, `let`, `rule` or `test`",
         text.span(start, end),
         f"found `{_clipped(word)}`",
-        help=f"did you mean `{guess}`?" if guess else "",
+        help=f"did you mean `{guess}`?" if guess and guess != word else "",
     )
 
 
@@ -77,7 +90,7 @@ def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> D
         expected,
         span,
         f"found `{_clipped(word)}`" if word else "the block ends here",
-        help=_help(text, end, word, expected, keyword),
+        help=_help(text, start, end, word, expected, keyword),
     )
 
 
@@ -91,17 +104,34 @@ def _unknown_character(text: BlockText, start: int, end: int) -> Diagnostic | No
     return Diagnostic("CEP0108", "error", message, text.span(start, end), help=help_)
 
 
-def _help(text: BlockText, end: int, word: str, expected: str, keyword: str) -> str:
+def _help(text: BlockText, start: int, end: int, word: str, expected: str, keyword: str) -> str:
     if word in RESERVED and "name" in expected:
         return f"`{word}` is reserved; in backquotes it is a name"
     if "a clause of a rule" in expected:
-        following = text[end:].lstrip()[:1]
-        if following in {":", "["} or word in {"not", "absent"}:
-            return "steps are joined by `->`, `=>` or `~>`"
+        found = _help_in_clause(text[:start], text[end:].lstrip()[:1], word)
+        if found:
+            return found
+    for wanted, habits in _HABITS.items():
+        if wanted in expected and word in habits:
+            return habits[word]
     guess = closest(word, _WORDS.get(keyword, ())) if "`}`" in expected else None
     if guess is not None and guess != word:
         return f"did you mean `{guess}`?"
     return ""
+
+
+def _help_in_clause(before: str, following: str, word: str) -> str:
+    """What helps an author who went on in a clause in a way that the language does not have."""
+    clause = next(reversed(_CLAUSE.findall(before)), "")
+    match clause:
+        case "match" if following in {":", "["} or word in _JOINING:
+            return "steps are joined by `->`, `=>` or `~>`"
+        case "match" | "on" if word in {"(", "where", "when", "if"}:
+            return "a condition stands in square brackets: `stream[...]`"
+        case "emit" if word in {"(", ":", "as"}:
+            return "a value is emitted under a name: `name = value`"
+        case _:
+            return ""
 
 
 def _clipped(word: str) -> str:

@@ -15,6 +15,7 @@ from rules.suggest import did_you_mean
 from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type
 
 Resolve = Callable[[syntax.Expression, Scope], typed.Expression | None]
+_CLOCKS = frozenset({"now", "today", "current_time", "current_timestamp"})
 FARTHEST = 1_000_000
 """Greatest offset of `first`, `last` and `prev`."""
 
@@ -36,7 +37,8 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
         return None
     known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION)
     message = f"{scope.subject} calls an unknown function `{name}`"
-    scope.findings.error("CEP0204", message, node.function.span, help_=did_you_mean(name, known))
+    help_ = "rules see no clock: compare event times" if name in _CLOCKS else did_you_mean(name, known)
+    scope.findings.error("CEP0204", message, node.function.span, help_=help_)
     return None
 
 
@@ -160,9 +162,11 @@ def _dotted(node: syntax.Call, scope: Scope, *, names: int) -> syntax.Dotted | N
     what = "a field of the candidate" if names == 1 else "a field of a step"
     help_ = f"write `{shown}`"
     if isinstance(argument, syntax.Dotted):
-        owners = [b.name for b in scope.steps.values() if argument.names[0].text in b.source.fields]
+        name = argument.names[0].text
+        seen = (b for b in scope.steps.values() if b.repeated or b.name != scope.own)
+        owners = [b.name for b in seen if name in b.source.fields]
         if owners:
-            help_ = f"did you mean `{function}({owners[-1]}.{argument.names[0].text})`?"
+            help_ = f"did you mean `{function}({owners[-1]}.{name})`?"
     scope.findings.error("CEP0225", f"`{function}` needs {what}", argument.span, help_=help_)
     return None
 

@@ -147,7 +147,15 @@ def _comparable(type_: Type) -> frozenset[Type]:
 def _alternative(
     culprit: typed.Expression, other: typed.Expression, scope: Scope, types: frozenset[Type]
 ) -> str:
-    """A field of the right type that may have been meant: one that the other operand names, or a like one."""
+    """How the literal is written right, or a field of the right type that may have been meant.
+
+    Of fields: one that the other operand names, or a like one.
+    """
+    if isinstance(other, typed.Literal):
+        if other.type is Scalar.STRING and culprit.type in NUMERIC and _is_number(str(other.value)):
+            return "a number stands without quotes"
+        if other.type in NUMERIC and culprit.type is Scalar.DURATION:
+            return f"a duration has a unit: `{other.span.text}s`"
     if not isinstance(culprit, typed.FieldRef) or scope.candidate is None:
         return ""
     fitting = [name for name, type_ in scope.candidate.fields.items() if type_ in types]
@@ -158,6 +166,14 @@ def _alternative(
     from rules.suggest import did_you_mean
 
     return did_you_mean(culprit.path[-1], fitting)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def between(parts: list[Typed], node: syntax.Between, scope: Scope) -> Typed:

@@ -48,7 +48,7 @@ def text_match(operand: Typed, node: syntax.Predicate, scope: Scope) -> Typed:
         message = "`matches` needs a query in quotes"
         scope.findings.error("CEP0214", message, query.span)
         return None
-    accepted = _accepts(query, scope)
+    accepted = _accepts(query, operand, scope)
     if operand is None:
         return None
     if not isinstance(operand, typed.FieldRef):
@@ -64,18 +64,36 @@ def text_match(operand: Typed, node: syntax.Predicate, scope: Scope) -> Typed:
     return typed.TextMatch(operand.path, query.value, node.span) if accepted else None
 
 
-def _accepts(query: syntax.String, scope: Scope) -> bool:
-    from percolator.query.errors import QueryError  # only where a pack searches texts
-    from percolator.query.parse import parse
+def _accepts(query: syntax.String, operand: Typed, scope: Scope) -> bool:
+    from percolator.query.errors import Code, QueryError  # only where a pack searches texts
 
     try:
-        parse(query.value)
+        _read(query.value, operand, scope)
     except QueryError as problem:
-        message = f"this query cannot be read: {problem.message}"
+        code, message, help_ = "CEP0217", f"this query cannot be read: {problem.message}", ""
+        if problem.code is Code.NOT_EXECUTED:
+            code, message = "CEP0159", problem.message.replace("not executed yet", "not supported yet")
+        elif problem.code is Code.UNKNOWN_FIELD:
+            help_ = "a query searches fields of type text; join tests of other fields to it by `and`"
         span = query.span if problem.position is None else _inside(query, problem.position)
-        scope.findings.error("CEP0217", message, span, note=str(problem.code))
+        scope.findings.error(code, message, span, note=str(problem.code), help_=help_)
         return False
     return True
+
+
+def _read(query: str, operand: Typed, scope: Scope) -> None:
+    """Read a query as one over the candidate's texts, where they are known. Raises QueryError."""
+    from percolator.compile import parse_executable
+    from percolator.query.parse import parse
+    from percolator.schema import FieldType, Kind, Schema
+
+    if scope.candidate is None or not isinstance(operand, typed.FieldRef) or operand.type is not Scalar.TEXT:
+        parse(query)
+        return
+    # What a query may ask for depends on the fields' types, not on their analysers, which take time to load.
+    fields = scope.candidate.fields.items()
+    texts = {name: FieldType(Kind.TEXT) for name, type_ in fields if type_ in (Scalar.TEXT, None)}
+    parse_executable(query, Schema(texts, (operand.path[0],)))
 
 
 def _inside(node: syntax.Expression, index: int) -> Span:

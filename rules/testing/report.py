@@ -134,12 +134,14 @@ def _closest(result: Result, expected: Expected, notation: Notation) -> str:
         return ""
     emit = seen.alert["emit"] if isinstance(seen.alert["emit"], Mapping) else {}
     told = [
-        "came at " + clock(seen.time, notation)
-        if name == "time"
-        else f"has {name}: {_value(emit[name] if name in emit else seen.alert.get(name))}"
+        f"has {name}: {_value(emit[name] if name in emit else seen.alert.get(name))}"
         for name in names
+        if name != "time"
     ]
-    return f"; the alert at {clock(seen.time, notation)} " + " and ".join(told)
+    time = clock(seen.time, notation)
+    if "time" in names:
+        return f"; an alert came at {time}" + (f", and {' and '.join(told)}" if told else "")
+    return f"; the alert at {time} " + " and ".join(told)
 
 
 def clock(ns: int, notation: Notation) -> str:

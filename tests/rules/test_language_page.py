@@ -139,6 +139,7 @@ LATER = {
         "CEP0157",
         "decimal",
     ),
+    on('title matches "acme OR body:recal~1"'): ("CEP0159", "r"),
     "stream s { t: timestamp  u: timestamp  time t corrected by u, t } rule r { on s }": (
         "CEP0158",
         "corrected",

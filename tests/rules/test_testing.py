@@ -273,6 +273,12 @@ def test_a_failure_shows_the_timeline_beside_what_was_expected() -> None:
     ]
 
 
+def test_an_alert_at_another_time_is_told_by_its_time() -> None:
+    test = block(expect(10, n=3))
+    text = result_text(run_test(pack(test), test, raising(alert(12, n=3)), json_value), json_value)
+    assert "line 1 expected an alert { n: 1 }; an alert came at 12s\n" in text
+
+
 def test_a_long_timeline_shows_its_ends() -> None:
     test = block(*[at(n) for n in range(100)], expect(n=1))
     text = result_text(run_test(pack(test), test, raising(), json_value), json_value)
