@@ -1,0 +1,154 @@
+"""Where the time of the strict three-step pattern goes, in one process on one core, from decoded events on.
+
+    python benchmarks/engine_in_process.py [--events 1000000] [--batch 250000] [--shards 16]
+
+Prints processor seconds a stage for one pass over all batches, after a first pass that warms up, and a
+calibration line. Reading and decoding files, the shuffle and the outbox are not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from calibration import calibration
+from strict_events import PACK, START
+
+from cep import match, pattern_space
+from cep import watermark as marks
+from cep.classify import classify
+from cep.compiled import load
+from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events, event_schema
+from cep.match import Clock, match_shard
+from cep.plan import Plan, compile_plan
+from rules.packs import load_texts
+
+Spent = Counter[str]
+
+
+def main() -> None:
+    """Prints the table."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("--events", type=int, default=1_000_000)
+    options.add_argument("--batch", type=int, default=250_000)
+    options.add_argument("--shards", type=int, default=16)
+    given = options.parse_args()
+    print(calibration())
+    plan = compile_plan([load_texts([("strict.rules", PACK)]).need()])
+    batches = events(plan, given.events, given.batch)
+    begin = time.process_time()
+    load()
+    print(f"kernel loaded in {time.process_time() - begin:.2f} s")
+    spent: Spent = Counter()
+    watch(spent)
+    one_pass(plan, batches, given.shards, spent)
+    spent.clear()
+    begin = time.process_time()
+    alerts, state = one_pass(plan, batches, given.shards, spent)
+    total = time.process_time() - begin
+    for stage, seconds in spent.most_common():
+        print(f"{stage:24} {seconds:6.3f} s")
+    print(f"{'in all':24} {total:6.3f} s   {given.events / total:,.0f} events/s")
+    without = total - spent["write alerts"]
+    print(f"{'without writing alerts':24} {without:6.3f} s   {given.events / without:,.0f} events/s")
+    print(f"{alerts:,} alerts, {state / 1e6:.1f} MB of state at the end")
+
+
+def events(plan: Plan, count: int, batch: int) -> list[list[Events]]:
+    """Decoded events as strict_events writes them, in batches."""
+    random = np.random.default_rng(1)
+    key = random.integers(0, 100_000, count)
+    price = random.integers(0, 10_000, count) / 100
+    times = (START + np.arange(count)) * 1_000_000
+    schema = event_schema(plan.streams["e"])
+    found = []
+    for begin in range(0, count, batch):
+        part = slice(begin, min(begin + batch, count))
+        numbers = np.arange(part.start, part.stop)
+        ids, stamp = named("e", numbers), pa.array(times[part])
+        columns = {
+            "eid": ids,
+            "ts": stamp.cast(pa.timestamp("ns", "UTC")),
+            "k": named("k", key[part]),
+            "price": pa.array(price[part]),
+            TIME: stamp,
+            ID: ids,
+            FILE: pa.array(["f"] * len(numbers)).dictionary_encode(),
+            OFFSET: pa.array(numbers),
+        }
+        found.append([Events("e", "p", pa.table([columns[f.name] for f in schema], schema=schema))])
+    return found
+
+
+def named(prefix: str, numbers: np.ndarray) -> pa.Array:
+    """The numbers as names."""
+    return pc.binary_join_element_wise(prefix, pa.array(numbers).cast(pa.string()), "")
+
+
+def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent) -> tuple[int, int]:
+    """All batches; how many alerts, and how many bytes of state are left."""
+    states: dict[int, bytes | None] = {}
+    watermark, alerts = MIN_TIME, 0
+    greatest: dict[marks.Partition, int] = {}
+    for number, batch in enumerate(batches):
+        begin = time.process_time()
+        found = classify(plan, shards, batch, watermark)
+        spent["classify"] += time.process_time() - begin
+        greatest = marks.progress(greatest, [found.greatest])
+        after = marks.watermark(watermark, greatest, {"e": 0}, plan.read)
+        clock = Clock(number, watermark, after)
+        for shard in range(shards):
+            payloads = [found.payloads[shard]] if shard in found.payloads else []
+            outcome = match_shard(plan, states.get(shard), payloads, clock, compiled=True)
+            states[shard] = outcome.state
+            alerts += len(outcome.raised)
+        watermark = after
+    return alerts, sum(len(state) for state in states.values() if state is not None)
+
+
+def watch(spent: Spent) -> None:
+    """Count the processor time of the stages of matching; none of them contains another."""
+    stages: list[tuple[Any, str, str]] = [
+        (match, "read", "read state"),
+        (match, "unpack", "read payloads"),
+        (match, "parts_of", "read payloads"),
+        (match, "in_order", "sort by time"),
+        (match, "without_duplicates", "find duplicates"),
+        (match, "_decisions", "write alerts"),
+        (match, "write", "write state"),
+        (pattern_space, "number_keys", "number keys"),
+        (pattern_space, "compacted", "compact state"),
+        (pattern_space.Judgement, "places", "read verdicts"),
+        (pattern_space.Judgement, "columns", "read columns"),
+        (pattern_space.Judgement, "encode", "read columns"),
+        (pattern_space.Pool, "live", "compact state"),
+    ]
+    for owner, name, stage in stages:
+        setattr(owner, name, timed(getattr(owner, name), stage, spent))
+    engine = load()
+    watched = replace(engine, run=timed(engine.run, "kernel", spent))
+    match.engine = lambda *_: watched  # type: ignore[assignment]
+
+
+def timed(function: Callable[..., Any], stage: str, spent: Spent) -> Callable[..., Any]:
+    """The function, with its processor time added to the stage."""
+
+    def call(*arguments: Any) -> Any:
+        begin = time.process_time()
+        try:
+            return function(*arguments)
+        finally:
+            spent[stage] += time.process_time() - begin
+
+    return call
+
+
+if __name__ == "__main__":
+    main()
