@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from cep.program import NotExecutedError
 from cep.tables import compile_tables
 from rules.diagnostics import Diagnostic
 from rules.source import Span
 from rules.typed import Absent, AnyOrder, Either, Group, Match, Pack, Rule, Step, Unless
+
+TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0901": "`~>` is not executed yet",
+        "CEP0902": "`each` and `any` are not executed yet",
+        "CEP0903": "`until` is not executed yet",
+        "CEP0904": "`not` between steps is not executed yet",
+        "CEP0905": "`absent` is executed at the end of a pattern only",
+        "CEP0906": "groups, `|` and `&` are not executed yet",
+        "CEP0907": "`gap` is not executed yet",
+        "CEP0908": "`having` after a pattern is not executed yet",
+        "CEP0909": "reluctant quantifiers are not executed yet",
+        "CEP0910": "`on timeout` is not executed yet",
+        "CEP0911": "a condition over several events is not executed yet",
+    }
+)
+"""Every code of this module; `docs/errors` has a page for each."""
 
 
 def unsupported(pack: Pack) -> list[Diagnostic]:

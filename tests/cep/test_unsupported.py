@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from cep.plan import compile_plan, unsupported
+from cep.unsupported import TITLES
 from rules.diagnostics import DiagnosticsError
 from rules.packs import load_texts
 
+PAGES = Path(__file__).parents[2] / "docs" / "errors"
 HEAD = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  w: double  id id_  time at }
 """
@@ -64,3 +69,11 @@ def test_the_rest_is_executed(pattern: str) -> None:
     pack = load_texts([("p.rules", HEAD + f"rule r {{ match {pattern} within 1 hour }}")]).need()
     assert unsupported(pack) == []
     compile_plan([pack])
+
+
+@pytest.mark.parametrize("code", sorted(TITLES))
+def test_every_code_has_a_page_whose_example_gives_it(code: str) -> None:
+    page = (PAGES / f"{code}.md").read_text(encoding="utf-8")
+    assert page.splitlines()[0] == f"# {code}: {TITLES[code]}"
+    (example,) = re.findall(r"```rules\n(.*?)```", page, re.DOTALL)
+    assert [d.code for d in unsupported(load_texts([("p.rules", example)]).need())] == [code]
