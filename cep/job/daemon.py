@@ -20,6 +20,10 @@ def main() -> None:
     import cep.job.mapper
     import cep.job.matcher
     import cep.job.shard  # noqa: F401
+    import rules.checks
+    import rules.grammar
+    import rules.resolve
+    import rules.structure  # noqa: F401
 
     manager()
 

@@ -12,7 +12,7 @@ from cep.events import FILE, ID, OFFSET, TIME, Events
 from rules.typed import Stream
 
 LateRow = tuple[str, str, int, str, int, str]
-"""Stream, file, offset, id, time and JSON: the fields of cep.deadletters.LateEvent, which needs a database."""
+"""Stream, file, offset, id, time, JSON: as cep.deadletters.LateEvent, which would load a database library."""
 
 
 def late_rows(stream: Stream, events: Events) -> list[LateRow]:

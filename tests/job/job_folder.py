@@ -1,4 +1,4 @@
-"""A job in a folder of its own: job.toml, packs, an inbox; run in this process or as the command `cep run`."""
+"""A job in a folder of its own: job.toml, packs, an inbox; run in this process or as a command."""
 
 from __future__ import annotations
 

@@ -1,0 +1,58 @@
+"""No alert is lost, added or changed when the whole process group is killed, at whatever moment."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from job_folder import JobFolder, in_process
+from rules_of_tests import in_files, pack, payments
+
+from alerts.receive import AlertReceiver
+
+pytestmark = pytest.mark.spark
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+KILLS = 5
+
+
+def test_no_kill_loses_or_adds_an_alert(tmp_path: Path) -> None:
+    random = Random(20)
+    with AlertReceiver([SECRET]) as receiver:
+        folder = JobFolder(
+            tmp_path / "job",
+            pack(),
+            ("payment",),
+            trigger="50ms",
+            more=f'[receivers.desk]\nkind = "webhook"\nurl = "{receiver.url}"\nsecret = "{SECRET}"\n',
+        )
+        parts = in_files(list(payments(9, 6000, cards=200)), 60)
+        paths = []
+        for _ in range(KILLS):
+            paths.append(folder.put("payment", parts[len(paths)]))
+            with folder.running() as job:
+                begun = len(list(folder.state.manifests.glob("*.json")))
+                # some lives end in their first batch, some while Spark commits, some later
+                lasting = begun + random.randrange(1, 6)
+                while len(list(folder.state.manifests.glob("*.json"))) < lasting:
+                    if begun and len(paths) < len(parts) - 5 and random.random() < 0.03:
+                        paths.append(folder.put("payment", parts[len(paths)]))
+                    assert job.process.poll() is None, folder.told
+                    time.sleep(0.02)
+                time.sleep(random.uniform(0, 0.4))
+                job.kill()
+        paths += [folder.put("payment", part) for part in parts[len(paths) :]]
+        with folder.running("--once", "--drain") as job:
+            assert job.process.wait() == 0, folder.told
+        found = folder.alerts()
+        received = [one.alert for one in receiver.received]
+
+    expected = {alert["id"]: alert for alert in in_process(folder, [[("payment", p)] for p in paths])}
+    assert len(expected) > 100
+    assert {a["id"] for a in found} == expected.keys()
+    assert len(found) == len(expected)
+    for alert in found:
+        assert {k: v for k, v in alert.items() if k != "batch"} == expected[alert["id"]]
+    assert {a["id"] for a in received} == expected.keys()
+    assert "Traceback" not in folder.told

@@ -1,0 +1,135 @@
+"""A job as its operator meets it: the command, its port, deploys, a second start, a signal."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from job_folder import JobFolder, RunningJob, command, get
+from rules_of_tests import OTHER, pack, payments
+
+from alerts.outbox import Outbox
+from cep import deadletters
+
+pytestmark = pytest.mark.spark
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+PORT = _free_port()
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningJob]:
+    """A running job with a first batch."""
+    folder = JobFolder(
+        tmp_path_factory.mktemp("operated") / "job",
+        pack(idle="idle 1 second"),
+        ("payment",),
+        more=f'[http]\nlisten = "127.0.0.1:{PORT}"\n',
+    )
+    folder.put("payment", [*payments(1, 300), b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}'])
+    with folder.running() as running:
+        running.wait_for_batch(0)
+        yield running
+        assert running.stop(signal.SIGTERM) == 0, folder.told
+        assert "Traceback" not in folder.told
+        assert folder.state.lock_file.exists() is False
+
+
+def _metric(name: str) -> float:
+    lines = [
+        line for line in get(f"http://127.0.0.1:{PORT}/metrics")[1].splitlines() if line.startswith(name)
+    ]
+    assert lines, f"no metric {name}"
+    return sum(float(line.rpartition(" ")[2]) for line in lines)
+
+
+def test_what_is_malformed_goes_to_the_dead_letters_and_the_job_goes_on(job: RunningJob) -> None:
+    outbox = Outbox.open(f"sqlite:///{job.folder.root}/state/outbox.db", create=False)
+    try:
+        with outbox.reading() as connection:
+            letters = [stored.letter for stored in deadletters.read(connection)]
+    finally:
+        outbox.close()
+    assert [letter.data for letter in letters] == [b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}']
+    assert all(letter.file.startswith(str(job.folder.root)) for letter in letters)
+    assert job.folder.alerts()
+
+
+def test_metrics_and_health_say_how_the_job_stands(job: RunningJob) -> None:
+    def healthy() -> bool:
+        status, text = get(f"http://127.0.0.1:{PORT}/healthz")
+        return status == 200 and json.loads(text)["status"] == "running"
+
+    job.wait_for(healthy, "a healthy answer")
+    assert _metric('cep_events_total{outcome="accepted",stream="payment"}') == 300
+    assert _metric('cep_events_total{outcome="dead",stream="payment"}') == 2
+    assert _metric("cep_alerts_total") == len(job.folder.alerts())
+    assert _metric("cep_batch_duration_seconds_count") >= 1
+    assert _metric("cep_state_bytes") > 0
+    assert _metric('cep_runs{rule="probing"}') > 0
+    assert _metric('cep_pack_info{pack="desk"') == 1
+    assert _metric('cep_watermark_lag_seconds{stream="payment"}') > 0
+
+
+def test_time_goes_on_while_the_feed_is_silent(job: RunningJob) -> None:
+    def watermark() -> str:
+        text: str = json.loads(get(f"http://127.0.0.1:{PORT}/healthz")[1])["watermark"]
+        return text
+
+    job.wait_for(lambda: get(f"http://127.0.0.1:{PORT}/healthz")[0] == 200, "the port")
+    before = watermark()
+    job.wait_for(lambda: watermark() > before, "a watermark that the clock moved")
+
+
+def test_a_deploy_names_its_batch_and_a_bad_one_leaves_the_running_pack(job: RunningJob) -> None:
+    root = job.folder.root
+    new, bad = root / "new.rules", root / "bad.rules"
+    new.write_text(pack(big="amount > 80", idle="idle 1 second"), "utf-8")
+    bad.write_text(pack(big="amont > 80"), "utf-8")
+
+    done = command("deploy", new, "--job", job.folder.description)
+    assert done.returncode == 0, done.stderr
+    assert "runs since batch" in done.stdout
+    assert "probing  kept (" in done.stdout
+
+    refused = command("deploy", bad, "--job", job.folder.description)
+    assert refused.returncode == 1
+    assert "CEP0202" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+    unfed = root / "unfed.rules"
+    unfed.write_text(pack(more=OTHER), "utf-8")
+    refused = command("deploy", unfed, "--job", job.folder.description)
+    assert refused.returncode == 1
+    assert "CEP0711" in refused.stderr
+    assert "what ran before runs on" in refused.stderr
+    assert _metric("cep_pack_last_deploy_successful") == 0
+
+    again = command("deploy", new, "--job", job.folder.description, "--format", "json")
+    answer = json.loads(again.stdout)
+    assert answer["revision"] == answer["previous"]
+    assert answer["batch"] > 0
+    assert _metric("cep_pack_last_deploy_successful") == 1
+    assert _metric("cep_pack_info") == 1
+
+
+def test_a_second_job_on_the_folder_or_the_port_is_told_so(job: RunningJob, tmp_path: Path) -> None:
+    second = command("run", job.folder.description)
+    assert second.returncode == 3
+    assert f"process {job.process.pid} runs a job on the state folder" in second.stderr
+
+    other = JobFolder(tmp_path / "job", pack(), ("payment",), more=f'[http]\nlisten = "127.0.0.1:{PORT}"\n')
+    busy = command("run", other.description)
+    assert busy.returncode == 3
+    assert f"the port {PORT} of 127.0.0.1 is taken" in busy.stderr
