@@ -9,7 +9,7 @@ from cep.program import NotExecutedError
 from cep.tables import compile_tables
 from rules.diagnostics import Diagnostic
 from rules.source import Span
-from rules.typed import Absent, AnyOrder, Either, Group, Match, Pack, Rule, Step, Unless
+from rules.typed import Absent, AnyOrder, Either, Group, Match, Pack, Rule, Step, TextMatch, Unless, walk
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -24,6 +24,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "CEP0909": "reluctant quantifiers are not executed yet",
         "CEP0910": "`on timeout` is not executed yet",
         "CEP0911": "a condition over several events is not executed yet",
+        "CEP0912": "`matches` in `emit` is not executed yet",
     }
 )
 """Every code of this module; `docs/errors` has a page for each."""
@@ -35,9 +36,15 @@ def unsupported(pack: Pack) -> list[Diagnostic]:
 
 
 def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
+    found = [
+        _finding("CEP0912", "`matches` in `emit`", node.span)
+        for item in rule.emit
+        for node in walk(item.value)
+        if isinstance(node, TextMatch)
+    ]
     if not isinstance(rule.body, Match):
-        return []
-    found = list(_of_match(rule.body))
+        return found
+    found.extend(_of_match(rule.body))
     if not found:
         try:
             compile_tables(pack, rule)

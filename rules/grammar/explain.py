@@ -128,7 +128,7 @@ def _help_in_clause(before: str, following: str, word: str) -> str:
             return "steps are joined by `->`, `=>` or `~>`"
         case "match" | "on" if word in {"(", "where", "when", "if"}:
             return "a condition stands in square brackets: `stream[...]`"
-        case "emit" if word in {"(", ":", "as"}:
+        case "emit" if word in {"(", ":", ".", "as"}:
             return "a value is emitted under a name: `name = value`"
         case _:
             return ""

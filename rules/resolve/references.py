@@ -27,6 +27,8 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
     help_ = did_you_mean(first.text, scope.all_steps)
     if first.text in scope.declared.constants:
         help_ = f"`{first.text}` is a constant and has no fields"
+    elif scope.candidate is not None and first.text == scope.candidate.name:
+        help_ = f"a bare field name is the event's: `{node.names[1].text}`"
     elif scope.all_steps and not help_:
         help_ = f"the steps are {', '.join(f'`{s}`' for s in sorted(scope.all_steps)[:10])}"
     scope.findings.error(

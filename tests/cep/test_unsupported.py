@@ -56,6 +56,13 @@ def test_clauses_are_refused(clause: str, code: str) -> None:
     assert [d.code for d in unsupported(pack)] == [code]
 
 
+def test_a_search_in_emit_is_refused() -> None:
+    text = HEAD.replace("k: string", "k: text") + 'rule r { on e emit hit = k matches "acme" }'
+    (found,) = unsupported(load_texts([("p.rules", text)]).need())
+    assert found.span is not None
+    assert (found.code, found.span.text) == ("CEP0912", 'k matches "acme"')
+
+
 @pytest.mark.parametrize(
     "pattern",
     [

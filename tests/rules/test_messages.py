@@ -132,6 +132,18 @@ GOLDEN = {
         "step `b` compares duration with long",
         "a duration has a unit: `5s`",
     ),
+    on("payment.n > 5"): (
+        "CEP0203",
+        "payment",
+        "rule `r` names an unknown step `payment`",
+        "a bare field name is the event's: `n`",
+    ),
+    "rule r { on payment  emit payment.n }": (
+        "CEP0101",
+        ".",
+        "expected a clause of a rule or `}`",
+        "a value is emitted under a name: `name = value`",
+    ),
     on("at > now()"): (
         "CEP0204",
         "now",
