@@ -1,0 +1,170 @@
+"""A manifest says everything that a batch runs with, and follows from the batch before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rules_of_tests import OTHER, SECOND, pack
+
+from cep.events import MAX_TIME, MIN_TIME
+from cep.job.errors import ConfigurationError
+from cep.job.manifest import (
+    Deployed,
+    Manifest,
+    Result,
+    following,
+    parse,
+    read,
+    result,
+    result_of,
+    watermark_after,
+    write,
+)
+from cep.job.silence import Quiet
+from cep.plan import Plan, compile_plan
+from cep.watermark import Partition
+from rules.packs import load_texts
+
+PAYMENT: Partition = ("payment", "payment")
+MINUTE = 60 * SECOND
+_names = st.text(min_size=1, max_size=8)
+_numbers = st.integers(MIN_TIME, MAX_TIME)
+_partitions = st.dictionaries(st.tuples(_names, _names), _numbers, max_size=3)
+_quiet = st.none() | st.builds(Quiet, _numbers, _numbers)
+
+
+def _plan(idle: str = "", more: str = "") -> Plan:
+    return compile_plan([load_texts([("p.rules", pack(idle=idle, more=more))]).need()])
+
+
+@given(
+    st.builds(
+        Manifest,
+        st.integers(0, 10**6), st.dictionaries(_names, _names, max_size=3), st.integers(1, 64), _numbers,
+        _numbers, _numbers, _partitions, _partitions,
+        st.lists(st.tuples(_names, _names), max_size=2).map(tuple), _quiet,
+        st.dictionaries(_names, _numbers, max_size=2), st.booleans(),
+        st.lists(st.builds(Deployed, _names, _names, _names, _names), max_size=2).map(tuple),
+    )
+)  # fmt: skip
+def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
+    assert parse(manifest.text()) == manifest
+    assert parse(manifest.text()).digest == manifest.digest
+
+
+@given(
+    st.builds(
+        Result, st.dictionaries(_names, _names), _numbers, _partitions, _partitions, _numbers, _numbers,
+        _quiet, st.dictionaries(_names, _numbers), st.dictionaries(_names, _numbers), st.booleans(),
+    )
+)  # fmt: skip
+def test_a_result_is_read_back_as_it_was_written(of: Result) -> None:
+    assert result_of(of.as_dict()) == of
+
+
+def test_the_text_of_a_manifest_is_a_contract() -> None:
+    manifest = Manifest(
+        7, {"desk": "ab"}, 4, 9, 8, 5, {PAYMENT: 6}, {PAYMENT: 7}, (("other", ""),), Quiet(3, 4), {"r": 2},
+        False, (Deployed("q", "desk", "ab", ""),),
+    )  # fmt: skip
+    assert manifest.text() == (
+        '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,'
+        '"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],"quiet":[3,4],'
+        '"revisions":{"desk":"ab"},"shards":4,"silent":[["other",""]],"since":{"r":2},"version":1,"watermark":5}'
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"version":2}', "null", '{"version":1,"batch":"x"}'])
+def test_a_damaged_manifest_is_told_with_its_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "3.json").write_text(text)
+    with pytest.raises(ConfigurationError, match=r"3\.json is damaged"):
+        read(tmp_path, 3)
+
+
+def test_a_manifest_of_another_batch_is_damage(tmp_path: Path) -> None:
+    write(tmp_path, Manifest(3, {}, 1, 0))
+    assert read(tmp_path, 3) == Manifest(3, {}, 1, 0)
+    assert read(tmp_path, 4) is None
+    (tmp_path / "3.json").rename(tmp_path / "4.json")
+    with pytest.raises(ConfigurationError):
+        read(tmp_path, 4)
+
+
+class Job:
+    """Batches one after the other, with a clock that only moves when told."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.clock = 1_800_000_000 * SECOND
+        self.last: Result | None = None
+        self.batch = 0
+
+    def run(
+        self, seen: dict[Partition, int], *, later: int = 0, restart: bool = False, drain: bool = False
+    ) -> int:
+        """One batch, `later` after the one before; the watermark after it."""
+        self.clock += later
+        manifest = following(
+            self.batch, self.last, self.plan, {"desk": "r"}, 4, self.clock, continued=not restart, drain=drain
+        )
+        after = watermark_after(manifest, self.plan, [seen, {}])
+        self.last = result_of(result(manifest, self.plan, seen, after, {}).as_dict())
+        self.batch += 1
+        return after
+
+
+def test_the_watermark_trails_what_came_by_the_lateness_and_never_falls() -> None:
+    job = Job(_plan())
+    assert job.run({}) == MIN_TIME
+    assert job.run({PAYMENT: 10 * SECOND}) == 8 * SECOND
+    assert job.run({PAYMENT: 5 * SECOND}) == 8 * SECOND
+    assert job.run({}, later=3600 * SECOND) == 8 * SECOND
+    assert job.run({}, drain=True) == MAX_TIME
+
+
+def test_a_stream_that_never_delivered_holds_time_back_for_a_minute_of_batches() -> None:
+    job = Job(_plan(more=OTHER))
+    assert job.run({PAYMENT: 10 * SECOND}) == MIN_TIME
+    assert job.run({}, later=59 * SECOND) == MIN_TIME
+    assert job.run({PAYMENT: 11 * SECOND}, later=SECOND) == 9 * SECOND
+    assert job.run({PAYMENT: 20 * SECOND, ("other", "other"): 15 * SECOND}, later=SECOND) == 15 * SECOND
+
+
+def test_time_without_batches_lets_nobody_fall_silent() -> None:
+    job = Job(_plan(more=OTHER))
+    job.run({PAYMENT: 10 * SECOND})
+    assert job.run({PAYMENT: 10 * SECOND}, later=3600 * SECOND, restart=True) == MIN_TIME
+    assert job.run({PAYMENT: 10 * SECOND}, later=MINUTE) == 8 * SECOND
+
+
+def test_the_clock_moves_time_only_where_idle_is_written_and_all_are_silent() -> None:
+    job = Job(_plan("idle 10 seconds"))
+    assert job.run({PAYMENT: 10 * SECOND}) == 8 * SECOND
+    assert job.run({}, later=9 * SECOND) == 8 * SECOND
+    assert job.run({}, later=SECOND) == 8 * SECOND
+    assert job.run({}, later=4 * SECOND) == 12 * SECOND
+    assert job.run({}, later=MINUTE) == 72 * SECOND
+    assert job.run({PAYMENT: 11 * SECOND}, later=SECOND) == 72 * SECOND
+    assert job.run({}, later=9 * SECOND) == 72 * SECOND
+    assert job.run({PAYMENT: 90 * SECOND}, later=SECOND) == 88 * SECOND
+
+
+def test_the_clock_never_moves_time_past_itself() -> None:
+    job = Job(_plan("idle 10 seconds"))
+    begun = job.clock
+    assert job.run({PAYMENT: begun + 100 * SECOND}) == begun + 98 * SECOND
+    job.run({}, later=10 * SECOND)
+    assert job.run({}, later=MINUTE) == begun + 98 * SECOND
+    assert job.run({}, later=MINUTE) == begun + 130 * SECOND
+
+
+def test_rules_that_a_deploy_begins_watch_from_its_watermark() -> None:
+    job = Job(_plan())
+    job.run({PAYMENT: 10 * SECOND})
+    made = following(
+        1, job.last, job.plan, {"desk": "r2"}, 4, job.clock, continued=True, drain=False, fresh={"whale"}
+    )
+    assert made.since == {"whale": 8 * SECOND}

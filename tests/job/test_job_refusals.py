@@ -1,0 +1,215 @@
+"""What a job refuses before it starts Spark, each in a sentence with its fix, and with its exit code."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from job_folder import JobFolder
+from rules_of_tests import OTHER, pack
+
+from cep.cli.main import main
+from cep.job import life
+
+
+@pytest.fixture(autouse=True)
+def _no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        pytest.fail("Spark was started")
+
+    monkeypatch.setattr(life.run, "__defaults__", (refuse,))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> JobFolder:
+    return JobFolder(tmp_path / "job", pack(), ("payment",))
+
+
+def _refused(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], code: int, said: str, *arguments: str
+) -> None:
+    assert main(["run", str(folder.description), *arguments]) == code
+    told = capsys.readouterr().err
+    assert said in told
+    assert "Traceback" not in told
+
+
+def test_no_java_names_the_package(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    _refused(folder, capsys, 3, "apt-get install openjdk-17-jre-headless")
+
+
+@pytest.mark.parametrize(
+    ("release", "answer", "said"),
+    [
+        ('JAVA_VERSION="11.0.2"\n', "", "is Java 11"),
+        (None, 'openjdk version "1.8.0_402"', "is Java 8"),
+        (None, "a kettle", "does not say which Java it is"),
+    ],
+)
+def test_a_java_that_will_not_do_is_named(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, release: str | None, answer: str, said: str,
+) -> None:  # fmt: skip
+    program = tmp_path / "java" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho '{answer}' >&2\n")
+    program.chmod(0o755)
+    if release is not None:
+        (tmp_path / "java" / "release").write_text(release)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    _refused(folder, capsys, 3, said)
+
+
+def test_a_java_home_without_java_is_named(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    _refused(folder, capsys, 3, "JAVA_HOME names")
+
+
+def test_a_busy_port_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        folder = JobFolder(
+            tmp_path / "job", pack(), ("payment",), more=f'[http]\nlisten = "127.0.0.1:{port}"\n'
+        )
+        _refused(folder, capsys, 3, f"the port {port} of 127.0.0.1 is taken by another program")
+
+
+@pytest.fixture
+def second(folder: JobFolder) -> Iterator[None]:
+    """Holds the folder as a running job does."""
+    folder.state.make()
+    folder.state.lock_file.write_text(str(os.getpid()))
+    with (folder.state.logs / "spark.log").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.mark.usefixtures("second")
+def test_a_second_job_on_one_folder_is_refused(folder: JobFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    _refused(folder, capsys, 3, f"process {os.getpid()} runs a job on the state folder")
+
+
+def test_drain_without_once_is_refused(folder: JobFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    _refused(folder, capsys, 2, "--drain goes with --once", "--drain")
+
+
+def _made_with(folder: JobFolder, **changes: object) -> None:
+    folder.state.make()
+    layout = {"format": 1, "shards": 4, "partitions": 2, "feeds": ["payment"]} | changes
+    import json
+
+    folder.state.layout_file.write_text(json.dumps(layout))
+
+
+def _other_shards(folder: JobFolder) -> None:
+    _made_with(folder, shards=8)
+
+
+def _other_format(folder: JobFolder) -> None:
+    _made_with(folder, format=99)
+
+
+def _other_feeds(folder: JobFolder) -> None:
+    _made_with(folder, feeds=["payment", "login"])
+
+
+def _broken_layout(folder: JobFolder) -> None:
+    folder.state.make()
+    folder.state.layout_file.write_text("{")
+
+
+def _no_layout(folder: JobFolder) -> None:
+    folder.state.make()
+    folder.state.checkpoint.mkdir()
+    (folder.state.checkpoint / "metadata").write_text("{}")
+
+
+def _no_outbox(folder: JobFolder) -> None:
+    _made_with(folder)
+    (folder.state.checkpoint / "offsets").mkdir(parents=True)
+
+
+def _damaged_outbox(folder: JobFolder) -> None:
+    _made_with(folder)
+    (folder.state.root / "outbox.db").write_bytes(b"no database" * 1000)
+
+
+def _a_file(folder: JobFolder) -> None:
+    folder.state.root.write_text("")
+
+
+@pytest.mark.parametrize(
+    ("make", "code", "said"),
+    [
+        (_other_shards, 2, "was made with shards = 8, job.toml says 4"),
+        (_other_format, 2, "has format 99, this program writes format 1"),
+        (_other_feeds, 2, "was fed by login"),
+        (_broken_layout, 2, "is damaged: layout.json cannot be read"),
+        (_no_layout, 2, "is damaged: layout.json is missing"),
+        (_no_outbox, 3, "there is no outbox at"),
+        (_damaged_outbox, 3, "is damaged or is no database"),
+        (_a_file, 2, "is a file where the state folder needs a folder"),
+    ],
+)
+def test_a_state_folder_that_cannot_be_used_is_told_so(
+    folder: JobFolder,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[[JobFolder], None],
+    code: int,
+    said: str,
+) -> None:
+    make(folder)
+    _refused(folder, capsys, code, said)
+
+
+def test_a_closed_folder_stays_closed(folder: JobFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    from alerts.outbox import Outbox
+
+    folder.state.make()
+    Outbox.open(f"sqlite:///{folder.root}/state/outbox.db").close()
+    folder.state.closed_file.write_text("{}")
+    _refused(folder, capsys, 2, "was closed by --drain")
+
+
+def test_a_pack_with_an_error_and_one_without_feed_are_diagnosed(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = folder.root / "packs" / "pack.rules"
+    rules.write_text(pack(big="amont > 3"))
+    _refused(folder, capsys, 2, "CEP0202")
+    rules.write_text(pack(more=OTHER))
+    _refused(folder, capsys, 2, "CEP0711")
+
+
+def test_packs_that_declare_a_stream_differently_are_refused(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = pack().replace("pack desk", "pack second").replace("lateness 2", "lateness 3")
+    (folder.root / "packs" / "second.rules").write_text(
+        second.replace("probing", "p2").replace("whale", "w2")
+    )
+    _refused(folder, capsys, 2, "CEP0951")
+
+
+def test_a_deploy_without_a_job_says_how_to_start_one(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = folder.root / "packs" / "pack.rules"
+    assert main(["deploy", str(rules), "--job", str(folder.description)]) == 3
+    assert "no job runs on the state folder" in capsys.readouterr().err
+    folder.state.make()
+    assert main(["deploy", str(rules), "--job", str(folder.description)]) == 3
+    rules.write_text(pack(big="amont > 3"))
+    assert main(["deploy", str(rules), "--job", str(folder.description)]) == 1
