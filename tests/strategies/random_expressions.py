@@ -151,7 +151,7 @@ def strings(depth: int) -> st.SearchStrategy[str]:
 
 def booleans(depth: int) -> st.SearchStrategy[str]:
     """Conditions."""
-    leaf = st.sampled_from(("f", "true", "false", "v > 1", 'k == "a"', "n is null", "w is not null"))
+    leaf = st.sampled_from(("f", "true", "false", "(v > 1)", '(k == "a")', "(n is null)", "(w is not null)"))
     if not depth:
         return leaf
     below, whole, number, text = (f(depth - 1) for f in (booleans, longs, doubles, strings))
