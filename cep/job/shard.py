@@ -1,0 +1,63 @@
+"""Behind the shuffle: what a batch comes to in one shard, from the rows that it was sent and its state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cep.job.errors import ConfigurationError
+from cep.job.manifest import Manifest, watermark_after
+from cep.job.rows import PASSED_ON, Kind, pack, pack_raised, unpack
+from cep.match import Clock, Outcome, match_shard
+from cep.plan import Plan
+from cep.state import StateError
+from cep.watermark import Partition, progress
+
+
+@dataclass(slots=True)
+class ShardBatch:
+    """One shard's part of a batch: first `sort` the rows that came, then `match` them."""
+
+    plan: Plan
+    manifest: Manifest
+    shard: int
+    _payloads: list[bytes] = field(default_factory=list)
+    _seen: list[dict[Partition, int]] = field(default_factory=list)
+
+    def sort(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Kind, bytes]]:
+        """Takes in rows of (kind, payload); gives those that are for the driver."""
+        for number, payload in rows:
+            kind = Kind(number)
+            if kind is Kind.EVENTS:
+                self._payloads.append(payload)
+            elif kind is Kind.SEEN:
+                self._seen.append(unpack(payload))
+            elif kind in PASSED_ON:
+                yield kind, payload
+
+    def match(self, state: bytes | None) -> tuple[Outcome, list[tuple[Kind, bytes]]]:
+        """The outcome, whose state is to be kept, and the rows for the driver.
+
+        Raises ConfigurationError for a state that cannot be used.
+        """
+        begun = time.perf_counter()
+        after = watermark_after(self.manifest, self.plan, self._seen)
+        clock = Clock(self.manifest.batch, self.manifest.watermark, after, self.manifest.since)
+        try:
+            outcome = match_shard(self.plan, state, self._payloads, clock)
+        except StateError as error:
+            raise ConfigurationError(
+                f"the state of shard {self.shard} cannot be used: {error}",
+                "restore the state folder from a backup together with the outbox, or name a new [job] state",
+            ) from error
+        rows = [(Kind.RAISED, pack_raised(outcome.raised))] if outcome.raised else []
+        told = (
+            after,
+            progress({}, self._seen),
+            dict(outcome.counts),
+            outcome.runs,
+            len(outcome.state or b""),
+            time.perf_counter() - begun,
+        )
+        return outcome, [*rows, (Kind.SETTLED, pack(told))]
