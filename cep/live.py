@@ -117,7 +117,7 @@ class _Stored:
         # Ranks of what the columns hold; the dictionary may still grow, which changes no comparison.
         ranks = self.texts.ranks() if tables.ranked else np.zeros(1, np.int64)
         engine.replay(
-            tables.array, flat, np.ascontiguousarray(runs.nodes, np.int64).ravel(), tables.updates,
+            tables.array, flat, runs.nodes.astype(np.int64).ravel(), tables.updates,
             values.ravel(), nulls.ravel(), ranks, scratch, scratch.view(np.float64), cursor, path,
         )  # fmt: skip
         return replace(runs, threads=flat.reshape(threads.shape))

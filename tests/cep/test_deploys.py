@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from duel import Program, pack_of, programs
 from event_tables import tables
 from hypothesis import HealthCheck, assume, given, settings
@@ -33,7 +34,7 @@ def run(program: Program, texts: list[str]) -> list[dict[str, Any]]:
         if wanted != text:
             text = wanted
             snapshot = None if session is None else session.snapshot()
-            session = Session(compile_plan([pack_of(text)]), program.shards)
+            session = Session(compile_plan([pack_of(text)]), program.shards, compiled=program.compiled)
             if snapshot is not None:
                 session.restore(snapshot)
         assert session is not None
@@ -45,7 +46,7 @@ def run(program: Program, texts: list[str]) -> list[dict[str, Any]]:
 
 
 @settings(max_examples=60, **QUIET)
-@given(programs(), match_rules("other"), st.integers(1, 3), st.booleans())
+@given(programs(compiled=True) | programs(), match_rules("other"), st.integers(1, 3), st.booleans())
 def test_a_deploy_leaves_untouched_rules_alone(
     program: Program, other: str, when: int, removed: bool
 ) -> None:
@@ -58,11 +59,11 @@ def test_a_deploy_leaves_untouched_rules_alone(
     assert [a for a in deployed if a["rule"] != "other"] == undisturbed, f"{program}\n{other}"
 
 
-def fed(text: str, later: str, first: list[Arrival], mark: int) -> Session:
+def fed(text: str, later: str, first: list[Arrival], mark: int, compiled: bool = False) -> Session:
     """A session that took `first` under one text, up to `mark`, and goes on under the later one."""
-    session = Session(compile_plan([pack_of(text)]))
+    session = Session(compile_plan([pack_of(text)]), compiled=compiled)
     session.feed(tables(session.plan.packs[0], first), mark * SECOND)
-    moved = Session(compile_plan([pack_of(later)]))
+    moved = Session(compile_plan([pack_of(later)]), compiled=compiled)
     moved.restore(session.snapshot())
     return moved
 
@@ -79,12 +80,13 @@ def taken(raised: list[Raised]) -> list[dict[str, list[str]]]:
     return [one.alert.events for one in raised]
 
 
-def test_runs_are_judged_by_the_new_constants() -> None:
+@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+def test_runs_are_judged_by_the_new_constants(compiled: bool) -> None:
     old = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 10 * a.v and s == lower(a.s)]')
     new = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 2 * a.v and s == lower(a.s)]')
     begun = [event(1, 1, "a", 5, "X")]
     for text, found in ((old, []), (new, [{"a": ["1"], "b": ["2"]}])):
-        session = fed(old, text, begun, 1)
+        session = fed(old, text, begun, 1, compiled)
         events = tables(session.plan.packs[0], [event(2, 2, "b", 20, "x")], 1)
         assert taken(session.feed(events, 2 * SECOND)) == found
 
