@@ -1,0 +1,187 @@
+"""docs/language.md is true: its rules are loaded, their tests run, its tables compared with the code."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+from rule_pages import DOCS, Block, blocks, page, table
+
+from alerts.notation import json_value
+from cep.cli.test import engine_of
+from cep.unsupported import TITLES as NOT_EXECUTED
+from cep.unsupported import unsupported
+from rules.codes import TITLES
+from rules.functions import AGGREGATES, FUNCTIONS, NAVIGATION
+from rules.grammar.rule import CLAUSES
+from rules.packs import Loaded, load_texts
+from rules.resolve.rules import SEVERITIES
+from rules.testing import result_text, run_test
+from rules.typed import Pack
+from rules.types import Scalar
+
+TEXT = page("language.md")
+HEAD, *EXAMPLES = [block for block in blocks(TEXT) if block.language == "rules"]
+"""The pack's header and streams, which all other blocks stand after."""
+UNUSED = "CEP0303"
+COMING = "job.md"
+"""A page that others write; README links to it, too."""
+EVENT = 'at 0s payment { payment_id: "p1", card_id: "c1", amount: 12.5 }'
+
+
+def loaded(text: str) -> Loaded:
+    """The pack of the page with a text after its head."""
+    return load_texts([("language.md", HEAD.text + text)])
+
+
+def runnable(text: str) -> Pack:
+    """That pack, which must load without a finding and be one that the engine runs."""
+    found = loaded(text)
+    pack = found.need()
+    told = [d for d in (*found.diagnostics, *unsupported(pack)) if d.code != UNUSED]
+    assert [(d.code, d.message) for d in told] == []
+    return pack
+
+
+def run_tests(pack: Pack) -> int:
+    """Run all tests of a pack as `cep test` does; how many there were."""
+    for test in pack.tests:
+        result = run_test(pack, test, engine_of(pack), json_value)
+        assert result.passed, result_text(result, json_value)
+    return len(pack.tests)
+
+
+def emitted(rule: str, events: str, value: str) -> None:
+    """Fail unless the rule, which emits `x`, gives that value for the events."""
+    run_tests(runnable(f'{rule}\ntest r "x" {{ {events}\n expect {{ x: {value} }} }}'))
+
+
+def named(block: Block) -> str:
+    return f"line {block.line}"
+
+
+@pytest.mark.parametrize("block", [b for b in EXAMPLES if not b.words], ids=named)
+def test_every_example_loads_and_its_tests_pass(block: Block) -> None:
+    assert run_tests(runnable(block.text)) == block.text.count("\ntest ")
+
+
+@pytest.mark.parametrize("block", [b for b in EXAMPLES if b.words], ids=named)
+def test_every_mistake_gives_its_code_and_no_other(block: Block) -> None:
+    assert [d.code for d in loaded(block.text).diagnostics if d.level == "error"] == [block.words]
+
+
+@pytest.mark.parametrize("row", table(TEXT, "| function |"), ids=lambda row: row[1])
+def test_a_function_gives_what_the_table_says(row: tuple[str, ...]) -> None:
+    emitted(f"rule r {{ on payment  emit x = {row[1]} }}", EVENT, row[2])
+
+
+def test_the_table_of_functions_is_that_of_the_code() -> None:
+    shown = [row[0] for row in table(TEXT, "| function |") if row[0]]
+    assert shown == [signature.shown for signature in FUNCTIONS.values()]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [*table(TEXT, "| expression | gives | because"), *table(TEXT, "| expression | gives, where")],
+    ids=str,
+)
+def test_an_expression_gives_what_the_table_says(row: tuple[str, ...]) -> None:
+    emitted(f"rule r {{ on payment  emit x = {row[0]} }}", EVENT, row[1])
+
+
+STEPS = table(TEXT, "| write | gives |")
+THREE = "\n".join(
+    f'at {n}s payment {{ card_id: "c1", amount: {amount}, country: "{country}" }}'
+    for n, (amount, country) in enumerate([(1, "DE"), (2, "DE"), (6, "FR")])
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "value"), [f for row in STEPS for f in re.findall(r"`([^`]+)` is `([^`]+)`", row[1])]
+)
+def test_a_call_over_a_step_gives_what_the_table_says(call: str, value: str) -> None:
+    emitted(f"rule r {{ by card_id  match p: payment{{3}}  within 1h  emit x = {call} }}", THREE, value)
+
+
+def test_the_table_of_calls_over_steps_is_that_of_the_code() -> None:
+    shown = {*(a.shown for a in AGGREGATES.values()), *NAVIGATION.values()} - {NAVIGATION["prev"]}
+    assert {row[0] for row in STEPS} == shown
+    assert "`prev(field)` and `prev(field, n)`" in TEXT
+
+
+@pytest.mark.parametrize("row", STEPS, ids=lambda row: row[0])
+def test_the_table_says_what_may_stand_in_a_condition(row: tuple[str, ...]) -> None:
+    call = re.findall(r"`([^`]+)` is", row[1])[0]
+    found = loaded(
+        f"rule r {{ by card_id  match p: payment{{3}} -> q: payment[{call} is not null]  within 1h }}"
+    )
+    codes = [d.code for d in found.diagnostics if d.level == "error"]
+    if found.pack is not None:
+        codes += [d.code for d in unsupported(found.pack)]
+    assert codes == {"yes": [], "not yet": ["CEP0911"], "only in `emit`": ["CEP0225"]}[row[2]]
+
+
+def test_the_table_of_types_is_that_of_the_code() -> None:
+    executed = {str(s) for s in Scalar} - {"null", "decimal"}
+    assert {row[0] for row in table(TEXT, "| type |")} == executed
+
+
+def test_every_clause_is_named() -> None:
+    executed = [row[0] for row in (*table(TEXT, "| body |"), *table(TEXT, "| clause | says"))]
+    refused = [row[0] for row in refusals()]
+    assert set(CLAUSES) <= set(re.findall(r"\w+", " ".join(executed + refused)))
+
+
+def test_every_severity_is_named() -> None:
+    (row,) = [row for row in table(TEXT, "| clause | says") if row[0] == "severity s"]
+    assert re.findall(r"`(\w+)`", row[1]) == list(SEVERITIES)
+
+
+@pytest.mark.parametrize("row", table(TEXT, "| clause | ends"), ids=lambda row: row[0])
+def test_skip_does_what_the_table_says(row: tuple[str, ...]) -> None:
+    clause = re.findall(r"skip [\w ]+", row[0])[0]
+    expected = "\n".join(
+        f'expect at {b}s {{ events: {{ a: "p{a}", b: "p{b}" }} }}'
+        for a, b in re.findall(r"(\d)-(\d)", row[2])
+    )
+    given = "\n".join(f'at {n}s payment {{ payment_id: "p{n}", card_id: "c1" }}' for n in range(1, 5))
+    rule = f"rule r {{ by card_id  match a: payment -> b: payment  within 1h  {clause} }}"
+    assert run_tests(runnable(f'{rule}\ntest r "skip" {{ {given}\n{expected} }}')) == 1
+
+
+# --- what is refused
+
+
+@cache
+def refusals() -> list[tuple[str, ...]]:
+    """Example and code of every construct that is not executed yet."""
+    return [row[1:] for row in table(TEXT, "| construct |")]
+
+
+@pytest.mark.parametrize("row", refusals(), ids=lambda row: row[0])
+def test_what_is_not_executed_is_refused_with_its_code(row: tuple[str, ...]) -> None:
+    example, code = row
+    block = re.match(r"stream|table|queries", example)
+    found = loaded(f"{example}\nrule r {{ on payment }}" if block else f"rule r {{ by card_id  {example} }}")
+    told = [d for d in found.diagnostics if d.level == "error"]
+    if found.pack is not None:
+        told += unsupported(found.pack)
+    assert [d.code for d in told] == [code]
+    assert re.search("not (supported|executed) yet", told[0].message)
+
+
+def test_every_refusal_of_the_code_is_in_the_table() -> None:
+    read = {code for code, title in TITLES.items() if "not supported yet" in title}
+    assert {row[1] for row in refusals()} == read | set(NOT_EXECUTED)
+
+
+def test_links_lead_somewhere() -> None:
+    anchors = {
+        re.sub(r"[^\w\- ]", "", head).strip().lower().replace(" ", "-")
+        for head in re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
+    }
+    for target in re.findall(r"\]\(([^)\s]+)\)", TEXT):
+        file, _, anchor = target.partition("#")
+        assert not file or file == COMING or (DOCS / file).exists(), target
+        assert file or anchor in anchors, target
