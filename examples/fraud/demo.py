@@ -55,7 +55,7 @@ class Place:
 
     @property
     def accepted(self) -> Path:
-        """What the receiver verified and accepted, one webhook body a line."""
+        """What the receiver verified and accepted: its ledger, one webhook a line."""
         return self.work / "accepted.jsonl"
 
 
@@ -208,14 +208,14 @@ def deploy(place: Place, env: dict[str, str]) -> None:
 
 def conclude(place: Place, generated: Generated, speeds: Sequence[float]) -> None:
     """Print what was caught, and check that nothing is missing. Raises DemoError."""
-    bodies = [json.loads(line) for line in place.accepted.read_text("utf-8").splitlines()]
-    received = [body["data"] for body in bodies]
+    accepted = [json.loads(line) for line in place.accepted.read_text("utf-8").splitlines()]
+    received = [json.loads(one["body"])["data"] for one in accepted]
     with (place.work / "generated" / "labels.csv").open(encoding="utf-8") as text:
         labels = {row["payment_id"]: int(row["scenario"]) for row in csv.DictReader(text)}
     found = scores(received)
     outbox = Outbox.open(f"sqlite:///{place.work / 'state' / 'outbox.db'}", create=False)
     try:
-        kept = {stored.id for stored in outbox.alerts()}
+        kept = {stored.alert["id"] for stored in outbox.alerts()}
         open_deliveries = outbox.pending("desk")
         with outbox.reading() as connection:
             dead = deadletters.count(connection)

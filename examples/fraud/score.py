@@ -76,7 +76,9 @@ def report(found: Mapping[str, RuleScore], labels: Mapping[str, int]) -> str:
         right = sum(labels[p] == scenario for p in score.accused)
         fraud = sum(labels[p] > 0 for p in score.accused)
         rows.append([rule, words, scenario, score.alerts, len(score.accused), right, fraud])
-    by_scenario: list[list[object]] = [["scenario", "frauds", "caught", "recall", "precision"]]
+    by_scenario: list[list[object]] = [
+        ["scenario", "frauds", "caught", "recall", "precision", "precision, any fraud"]
+    ]
     for scenario in (1, 2, 3):
         frauds = {p for p, s in labels.items() if s == scenario}
         accused = set().union(*(found[r].accused for r, (_, s, _) in PURPOSE.items() if s == scenario))
@@ -88,6 +90,7 @@ def report(found: Mapping[str, RuleScore], labels: Mapping[str, int]) -> str:
                 len(caught),
                 len(caught) / len(frauds) if frauds else "-",
                 len(caught) / len(accused) if accused else "-",
+                sum(labels[p] > 0 for p in accused) / len(accused) if accused else "-",
             ]
         )
     return f"{table(rows)}\n\n{table(by_scenario)}"
