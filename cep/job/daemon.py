@@ -6,6 +6,7 @@ The modules below start no thread when they are imported; what does (numba's poo
 
 from __future__ import annotations
 
+import gc
 import logging
 
 
@@ -25,6 +26,9 @@ def main() -> None:
     import rules.resolve
     import rules.structure  # noqa: F401
 
+    # Spark has its workers collect garbage after every task; what is loaded here is none
+    gc.collect()
+    gc.freeze()
     manager()
 
 

@@ -61,6 +61,9 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(partitions),
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+        # few rows with large payloads: what generated code would save, generating it costs a hundredfold
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.python.daemon.module": "cep.job.daemon",
         "spark.sql.streaming.stateStore.providerClass": f"{_STATE}.state.RocksDBStateStoreProvider",
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
