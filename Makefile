@@ -26,10 +26,11 @@ java:
 	  { echo "Java 17 or newer is needed to run Spark; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 3; }
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/pytest -q
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.15 $(BIN)/pytest -q -n auto
 
 test: $(STAMP) java ## all tests, also those that need a JVM
-	@$(BIN)/pytest -m ''
+	@$(BIN)/pytest -q -n auto -m 'not spark'
+	@$(BIN)/pytest -q -m spark
 
 lint: $(STAMP) ## ruff
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -45,7 +46,7 @@ trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=paym
 	@$(BIN)/python examples/fraud/trial.py "$(DATA)"
 
 bench: $(STAMP) java ## every benchmark, as tables
-	@for script in benchmarks/*_bench.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for name in engine_in_process percolator_match job; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 clean: ## remove what make made
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work

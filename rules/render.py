@@ -107,6 +107,8 @@ def _source(file: SourceFile, marks: list[_Mark], gutter: int, tint: str, paint:
         yield f"{paint(f'{number:>{gutter}} |', _GUTTER)} {_shown(excerpt)}".rstrip()
         for mark in here:
             start, end = mark.start - begin, min(mark.end - begin, len(excerpt))
+            if mark.primary:  # it may stand in the line's end, of which nothing is shown
+                start = min(start, len(excerpt))
             if not 0 <= start <= len(excerpt):
                 continue
             # of a place of several lines, what is in the first one

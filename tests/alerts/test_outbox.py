@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from some_alerts import SECOND, raised
@@ -211,7 +212,9 @@ RAISED = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(20)
+)
 @given(RAISED, st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=5), st.randoms())
 def test_suppression_survives_batches_restarts_and_replays(
     tmp_path_factory: pytest.TempPathFactory,

@@ -1,27 +1,27 @@
 """The running engine raises what the reference raises: same alerts, ids, times and order.
 
 For random rules over random streams, whatever the cuts between batches, restarts and shards. The long run:
-`CEP_EXAMPLES=20000 pytest -m slow tests/cep/test_agreement.py`.
+`CEP_EFFORT=40 pytest -m slow tests/cep/test_agreement.py` runs 20,000.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import os
 import random
 import re
 from dataclasses import replace
 
 import pytest
 from duel import Program, by_engine, by_reference, programs
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from random_packs import header
 from random_streams import long_stream
 
 from rules.instants import parse_instant
 
-MANY = int(os.environ.get("CEP_EXAMPLES", "20000"))
+MANY = examples(500)
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
@@ -44,7 +44,7 @@ def assert_agreement(program: Program) -> None:
     assert got.late == expected.late, f"{program}"
 
 
-@settings(max_examples=120, **QUIET)
+@settings(max_examples=examples(120), **QUIET)
 @given(programs())
 def test_engines_agree(program: Program) -> None:
     assert_agreement(program)

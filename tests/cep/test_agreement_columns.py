@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from random_expressions import EXPRESSIONS, STREAM, booleans, rows
@@ -85,7 +85,7 @@ def assert_agreement(text: str, given_rows: list[dict[str, object]]) -> None:
     assert not wrong, f"{text}\n" + "\n".join(wrong[:3])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, st.lists(rows(), max_size=6))
 @example("(null == null)", [])
 def test_columns_and_rows_agree(text: str, given_rows: list[dict[str, object]]) -> None:
@@ -95,7 +95,7 @@ def test_columns_and_rows_agree(text: str, given_rows: list[dict[str, object]]) 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(
-    max_examples=int(os.environ.get("CEP_EXAMPLES", "20000")),
+    max_examples=examples(500),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
@@ -104,7 +104,7 @@ def test_columns_and_rows_agree_on_many(text: str, given_rows: list[dict[str, ob
     assert_agreement(text, given_rows)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS)
 def test_the_front_end_accepts_what_the_strategies_build(text: str) -> None:
     assert checked(text) is not None, text

@@ -6,13 +6,13 @@ third and those two, is asked three times: is it true, is it false, is it unknow
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, booleans, rows
@@ -146,7 +146,7 @@ def assert_agreement(
 TRIPLES = st.lists(st.tuples(rows(), rows(), rows()), min_size=1, max_size=6)
 
 
-@settings(max_examples=100, **QUIET)
+@settings(max_examples=examples(100), **QUIET)
 @given(booleans(2), st.randoms(use_true_random=False), TRIPLES)
 def test_programs_and_rows_agree(
     condition: str, chance: random.Random, triples: list[tuple[dict[str, object], ...]]
@@ -156,7 +156,7 @@ def test_programs_and_rows_agree(
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=int(os.environ.get("CEP_EXAMPLES", "20000")), **QUIET)
+@settings(max_examples=examples(500), **QUIET)
 @given(booleans(2) | booleans(3), st.randoms(use_true_random=False), TRIPLES)
 def test_programs_and_rows_agree_on_many(
     condition: str, chance: random.Random, triples: list[tuple[dict[str, object], ...]]

@@ -10,7 +10,12 @@ import pytest
 from cep.codes import TITLES
 
 ROOT = Path(__file__).parents[2]
-SOURCES = [*(ROOT / "cep/config").glob("*.py"), ROOT / "cep/feeds.py", *(ROOT / "cep/decode").glob("*.py")]
+SOURCES = [
+    *(ROOT / "cep/config").glob("*.py"),
+    *(ROOT / "cep/decode").glob("*.py"),
+    ROOT / "cep/feeds.py",
+    ROOT / "cep/cli/cases.py",
+]
 
 
 @pytest.mark.parametrize(("code", "title"), TITLES.items())
@@ -23,6 +28,6 @@ def test_every_code_has_a_page(code: str, title: str) -> None:
 
 def test_codes_and_their_uses_agree() -> None:
     used = {
-        code for source in SOURCES for code in re.findall(r"CEP\d{4}", source.read_text(encoding="utf-8"))
+        code for source in SOURCES for code in re.findall(r"CEP0[78]\d\d", source.read_text(encoding="utf-8"))
     }
     assert used == TITLES.keys()

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 from decoding import stream_of
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,7 +134,7 @@ CELLS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(rows=st.lists(st.lists(CELLS, min_size=1, max_size=3), max_size=8), junk=st.binary(max_size=4))
 def test_what_is_malformed_depends_on_no_neighbour(rows: list[list[str]], junk: bytes) -> None:
     text = "\n".join(",".join(["e", "2020-01-01", *row]) for row in rows).encode() + junk
@@ -154,7 +155,7 @@ def test_what_is_malformed_depends_on_no_neighbour(rows: list[list[str]], junk: 
     assert {(d.offset, d.data) for d in whole.dead if d.reason != "a quote is not closed"} == letters
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(
         st.tuples(st.text(st.sampled_from('ab",\n é'), min_size=1, max_size=6), st.integers() | st.none()),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from decoding import BASE, BASE_TIME, stream_of
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -249,7 +250,7 @@ RAW = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     type_=st.sampled_from(TYPES),
     feed=st.sampled_from(FEEDS),
@@ -282,7 +283,7 @@ def test_what_is_malformed_depends_on_no_neighbour_and_no_cut(
     assert in_parts == line_by_line
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     rows=st.lists(
         st.fixed_dictionaries(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from duel import Program, pack_of, programs
+from effort import examples
 from event_tables import tables
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -45,7 +46,7 @@ def run(program: Program, texts: list[str]) -> list[dict[str, Any]]:
     return [{**one.alert.as_dict(), "revision": ""} for one in in_order(raised)]
 
 
-@settings(max_examples=60, **QUIET)
+@settings(max_examples=examples(60), **QUIET)
 @given(programs(compiled=True) | programs(), match_rules("other"), st.integers(1, 3), st.booleans())
 def test_a_deploy_leaves_untouched_rules_alone(
     program: Program, other: str, when: int, removed: bool

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from decoding import BASE, BASE_TIME, stream_of
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,7 +63,7 @@ def test_every_line_is_read_once_at_its_place(tmp_path: Path, name: str, ending:
     assert everything(parts, block=700) == ([(data.index(row), i) for i, row in enumerate(rows)], [])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     pieces=st.lists(st.sampled_from([b"\n", b"\r\n", b"", b"bad", b"x" * 70]), max_size=20),
     size=st.integers(1, 200),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, STREAM, booleans, rows
@@ -61,7 +62,7 @@ def assert_as_the_reference(
     assert len(got) == len(expected), condition
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(conditions(), rows(), rows())
 def test_programs_mean_what_expressions_mean(
     condition: str, earlier: dict[str, object], later: dict[str, object]
@@ -70,7 +71,7 @@ def test_programs_mean_what_expressions_mean(
 
 
 @pytest.mark.slow
-@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(3000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(conditions(), rows(), rows())
 def test_compiled_programs_mean_what_expressions_mean(
     condition: str, earlier: dict[str, object], later: dict[str, object]

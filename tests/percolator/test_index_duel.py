@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from percolator_trees import documents, executable
@@ -49,7 +50,7 @@ def _brute(
 
 
 @given(st.lists(executable, min_size=12, max_size=20), st.lists(documents, min_size=20, max_size=30))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_index_misses_nothing_and_adds_nothing(queries: list[Node], rows: list[dict[str, Any]]) -> None:
     index = Index.build([(to_text(node), node) for node in queries], SCHEMA)
     found, wanted = _pairs(index, _columns(rows)), _brute(queries, rows, SCHEMA)
@@ -62,7 +63,7 @@ def test_index_misses_nothing_and_adds_nothing(queries: list[Node], rows: list[d
 @given(
     st.lists(st.sets(st.integers(0, 9), max_size=5).map(sorted), min_size=1, max_size=4), st.integers(0, 12)
 )
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 def test_slop_takes_a_position_of_its_own_for_every_part(parts: list[list[int]], slop: int) -> None:
     from itertools import product
 
@@ -75,7 +76,7 @@ def test_slop_takes_a_position_of_its_own_for_every_part(parts: list[list[int]],
 
 
 @given(st.text("ab*?", max_size=7), st.text("ab", max_size=9))
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=examples(2000), deadline=None)
 def test_wildcards_mean_what_fnmatch_means(pattern: str, word: str) -> None:
     from fnmatch import fnmatchcase
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from percolator_trees import trees
@@ -93,7 +94,7 @@ def test_the_parser_reads_what_the_language_says(text: str) -> None:
 
 
 @given(trees)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 def test_printed_trees_parse_back_to_themselves(node: Node) -> None:
     text = to_text(node)
     assert parse(text) == node, text
@@ -107,7 +108,7 @@ _FRAGMENTS = [
 
 
 @given(st.text(max_size=40) | st.lists(st.sampled_from(_FRAGMENTS), max_size=12).map("".join))
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=examples(3000), deadline=None)
 def test_random_text_gives_a_tree_that_prints_or_an_error_with_a_place(text: str) -> None:
     result = _attempt(text)
     if isinstance(result, QueryError):

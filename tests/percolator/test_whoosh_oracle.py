@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from whoosh import query as whoosh_query
@@ -76,7 +77,7 @@ def _whoosh_hits(nodes: Sequence[Node], texts: Sequence[str]) -> set[tuple[int, 
     st.lists(queries, min_size=4, max_size=8),
     st.lists(st.lists(words, max_size=8).map(" ".join), min_size=4, max_size=10),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whoosh_finds_the_same_documents(nodes: list[Node], texts: list[str]) -> None:
     index = Index.build([(to_text(node), node) for node in nodes], Schema.of({"t": "text"}))
     hits = index.match({"t": pa.array(texts, pa.string())})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from writing import loaded, on
@@ -59,7 +60,7 @@ class Nowhere:
         raise AssertionError(f"a constant asked for {name}")
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(nodes)
 def test_constants_are_what_engines_would_compute(node: typed.Expression) -> None:
     found = folded(node)

@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from writing import STREAMS, fraud, matching, on
@@ -52,19 +53,19 @@ def test_a_missing_token_gives_a_diagnostic_or_another_pack() -> None:
         assert_judged("".join(tokens[:place] + tokens[place + 1 :]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text())
 def test_any_text_is_judged(text: str) -> None:
     assert_judged(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=60))
 def test_any_words_are_judged(words: list[str]) -> None:
     assert_judged(STREAMS + " ".join(words))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, len(TOKENS) - 1), st.sampled_from([*WORDS, *'()[]{}"|&?*+,.:=<>~#`\\$é\t'])),

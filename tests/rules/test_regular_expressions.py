@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,7 +82,7 @@ def test_what_re2_refuses_is_refused_with_a_place(pattern: str) -> None:
     assert 0 <= found[1] <= len(pattern)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(
         st.sampled_from(["a", "b", ".", "*", "+", "?", "(", ")", "|", "^", "$", r"\d", "[ab]", "{2}"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rules.diagnostics import Diagnostic, Label
@@ -106,6 +106,7 @@ def test_several_have_an_empty_line_between() -> None:
     assert render_all([one, one]) == "error[CEP0101]: what\n\nerror[CEP0101]: what\n\n"
 
 
+@example("\r", 1, 0)
 @given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 80))
 def test_any_text_and_place_can_be_drawn(text: str, start: int, length: int) -> None:
     start = min(start, len(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from writing import condition_of, errors, loaded, matching, on, pattern_of
@@ -307,7 +308,7 @@ def read(node: Expression) -> str:
     raise AssertionError(node)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(trees)
 def test_precedence_is_that_of_the_page(tree: tuple) -> None:  # type: ignore[type-arg]
     text = sparing(tree)
