@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 class Batch:
     """A batch that is in the outbox. `seconds` from its manifest to the outbox; `ended` is wall clock in ns.
 
+    `stages` are seconds by stage: `decode`, `classify` and `match` are sums over tasks, `spark` is the whole
+    action around them, `outbox` the transaction.
+
     `replayed`: the outbox had it already, so that nothing of it counts again.
     """
 
@@ -50,6 +53,7 @@ class Batch:
     alerts: Mapping[str, int]
     replayed: bool
     seconds: float
+    stages: Mapping[str, float]
     ended: int
 
 

@@ -308,7 +308,7 @@ class _Life:
         runs = dict.fromkeys((r.rule.name for r in batch.plan.rules()), 0) | dict(outcome.runs)
         metrics.rules(matches, runs)
         metrics.alerts(batch.alerts)
-        metrics.batch(batch.seconds, outcome.state_bytes)
+        metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
         metrics.packs(batch.manifest.revisions)
         metrics.lags(lags(batch))
 

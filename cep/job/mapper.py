@@ -146,7 +146,7 @@ class _Mapping:
             return
         begun = time.perf_counter()
         keys = self._task.keys
-        found = classify(self._plan, len(keys), self._waiting, self._manifest.watermark)
+        found = classify(self._plan, len(keys), _joined(self._waiting), self._manifest.watermark)
         self._waiting, self._number = [], 0
         self._greatest = progress(self._greatest, [found.greatest])
         self._counts.update(found.counts)
@@ -164,6 +164,17 @@ class _Mapping:
     def _late(self, late: Iterable[Events]) -> pa.RecordBatch:
         events = [row for part in late for row in late_rows(self._plan.streams[part.stream], part)]
         return _rows([(self._task.keys[0], Kind.LATE, pack(events))])
+
+
+def _joined(events: Sequence[Events]) -> list[Events]:
+    """The events of each source partition as one table: by column, few rows cost as much as many."""
+    tables: dict[Partition, list[pa.Table]] = {}
+    for part in events:
+        tables.setdefault((part.stream, part.partition), []).append(part.table)
+    return [
+        Events(stream, partition, pa.concat_tables(parts).unify_dictionaries())
+        for (stream, partition), parts in tables.items()
+    ]
 
 
 def _rows(rows: list[tuple[int, Kind, bytes]]) -> pa.RecordBatch:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
 
 from cep.config import Job, check_feeds, load_job
 from cep.deploy import Answer, Request, RuleFate
+from cep.feeds import matching
 from cep.job.manifest import Deployed
 from cep.plan import Plan, compile_plan
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
@@ -15,6 +17,7 @@ from rules.source import Span
 from rules.typed import Pack, Stream
 
 DIFFERING_STREAMS = "CEP0951"
+MISSING_FOLDER = "CEP0952"
 
 _TOLERATED = frozenset({"CEP0710", "CEP0714"})
 """A feed whose stream, or a receiver whose rule, a later revision no longer has."""
@@ -39,7 +42,7 @@ class Running:
         """
         packs = [pack for _, pack in sorted(self.packs.items())]
         plan = compile_plan(packs)
-        findings = [*differing_streams(packs), *check_feeds(self.job, packs)]
+        findings = [*differing_streams(packs), *check_feeds(self.job, packs), *missing_folders(self.job)]
         findings = [d for d in findings if first or d.code not in _TOLERATED]
         if has_errors(findings):
             raise DiagnosticsError(findings)
@@ -105,6 +108,17 @@ def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
                 message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"
                 fix = "declare it equally in both packs"
                 found.append(Diagnostic(DIFFERING_STREAMS, "error", message, stream.span, help=fix))
+    return found
+
+
+def missing_folders(job: Job) -> list[Diagnostic]:
+    """Feeds whose folder is not there: Spark would not start."""
+    found: list[Diagnostic] = []
+    for feed in job.feeds:
+        folder, _ = matching(feed.path)
+        if not Path(folder).is_dir():
+            message, place = f"there is no folder {folder}", job.places.value(("feeds", feed.name, "path"))
+            found.append(Diagnostic(MISSING_FOLDER, "error", message, place, help="make it, or correct path"))
     return found
 
 

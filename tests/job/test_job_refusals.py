@@ -193,6 +193,13 @@ def test_a_pack_with_an_error_and_one_without_feed_are_diagnosed(
     _refused(folder, capsys, 2, "CEP0711")
 
 
+def test_a_feed_without_its_folder_is_diagnosed(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder.root / "inbox" / "payment").rmdir()
+    _refused(folder, capsys, 2, "CEP0952")
+
+
 def test_packs_that_declare_a_stream_differently_are_refused(
     folder: JobFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,90 @@
+"""What fails is told in one sentence; what is not foreseen leaves its traceback in a file."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from job_folder import JobFolder
+from rules_of_tests import pack, payments
+
+from alerts.outbox import OutboxError
+from cep.job.errors import ConfigurationError, JobError, OutsideError, from_text
+from cep.job.failures import explained
+from cep.job.folder import StateFolder
+
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> StateFolder:
+    folder = StateFolder(tmp_path / "state")
+    folder.make()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (FULL, "there is no space left for the state folder"),
+        (RuntimeError("Job aborted: java.io.IOException: No space left on device"), "there is no space left"),
+        (OutboxError("CEP0802", "there is no room left", "free space"), "there is no room left"),
+        (ConnectionRefusedError("py4j"), "Spark's Java process ended"),
+        (ConfigurationError("as it is", "do this"), "as it is"),
+    ],
+)
+def test_what_is_foreseen_needs_no_log(state: StateFolder, error: Exception, said: str) -> None:
+    told = explained(error, state, 0)
+    assert said in told.message
+    assert not list(state.logs.iterdir())
+
+
+def test_what_is_not_foreseen_names_its_last_cause_and_a_file(state: StateFolder) -> None:
+    text = "Job aborted\n at x\nCaused by: java.lang.Foo: first\nCaused by: org.a.BarException: it is broken."
+    told = explained(RuntimeError(text), state, 0)
+    assert told.message == "the job stopped: BarException: it is broken"
+    (kept,) = state.logs.iterdir()
+    assert str(kept) in told.help
+    assert "Traceback" in kept.read_text() or "RuntimeError" in kept.read_text()
+
+
+@pytest.mark.parametrize(
+    "error", [JobError("a", "b"), ConfigurationError("a"), OutsideError("a", "b; c = d")]
+)
+def test_an_error_of_ours_crosses_from_a_worker_as_text(error: JobError) -> None:
+    back = from_text(f"cep.job.errors.{type(error).__name__}", str(error))
+    assert type(back) is type(error)
+    assert (back.message, back.help) == (error.message, error.help)  # type: ignore[union-attr]
+    assert from_text("builtins.ValueError", str(error)) is None
+
+
+@pytest.mark.spark
+def test_our_error_inside_a_worker_reaches_the_user(spark: Callable[..., Any], state: StateFolder) -> None:
+    from pyspark.errors import PythonException
+
+    def fails(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        raise ConfigurationError("the state of shard 3 cannot be used", "restore it")
+        yield
+
+    with spark() as session, pytest.raises(PythonException) as caught:
+        session.range(2).mapInArrow(fails, "id long").collect()
+    told = explained(caught.value, state, 0)
+    assert type(told) is ConfigurationError
+    assert (told.message, told.help) == ("the state of shard 3 cannot be used", "restore it")
+
+
+@pytest.mark.spark
+def test_files_of_any_name_are_read(spark: Callable[..., Any], tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path / "a job", pack(), ("payment",))
+    names = ["a b.jsonl", "100%25.jsonl", "c#d?.jsonl", "ü€.jsonl", "[x]{y}.jsonl"]
+    for number, name in enumerate(names):
+        path = folder.put("payment", payments(number, 20))
+        path.rename(path.with_name(name))
+    folder.once(spark, drain=True)
+    read = {str(alert["emit"]["payment_id"])[0] for alert in folder.alerts() if alert["rule"] == "whale"}  # type: ignore[index]
+    assert read == {"0", "1", "2", "3", "4"}
