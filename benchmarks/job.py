@@ -150,10 +150,11 @@ def throughput(events: int) -> None:
             print(f"{'start-up to the first batch':40} {start_up:8.1f} s")
             print(f"{events:,} events, {batches:.0f} batches{'':19} {seconds:8.2f} s")
             print(f"{'events a second, files to outbox':40} {events / seconds:8,.0f}")
-            for stage in ("decode", "classify", "match", "outbox"):
+            for stage in ("spark", "decode", "classify", "match", "merge", "outbox"):
                 name = f"cep_stage_seconds_total {stage}"
                 spent = after.get(name, 0) - before.get(name, 0)
-                print(f"    {stage + (', one core' if stage != 'outbox' else ', driver'):36} {spent:8.2f} s")
+                place = "in it" if stage in ("decode", "classify", "match") else "driver"
+                print(f"    {f'{stage} ({place})':36} {spent:8.2f} s")
             print(f"{'peak memory, all processes':40} {job.peak / 2**20:8,.0f} MiB")
             print(f"{'alerts':40} {found:8,} ({expected:,} by a plain loop)")
             if found != expected:

@@ -40,6 +40,9 @@ class Metrics:
         self._batch = Histogram(
             "cep_batch_duration_seconds", "Batches from manifest to outbox", buckets=_SECONDS, registry=r
         )
+        self._stages = Counter(
+            "cep_stage_seconds", "Time by stage of a batch, summed over tasks", ["stage"], registry=r
+        )
         self._matches = Counter(
             "cep_rule_matches", "What a rule matched, withheld or not", ["rule"], registry=r
         )
@@ -75,9 +78,11 @@ class Metrics:
         """So many events of a stream were accepted, late, dead, ..."""
         self._events.labels(stream, outcome).inc(number)
 
-    def batch(self, seconds: float, state_bytes: int) -> None:
-        """A batch is in the outbox."""
+    def batch(self, seconds: float, stages: Mapping[str, float], state_bytes: int) -> None:
+        """A batch is in the outbox; `stages` are seconds by stage."""
         self._batch.observe(seconds)
+        for stage, spent in stages.items():
+            self._stages.labels(stage).inc(spent)
         self._state.set(state_bytes)
 
     def lags(self, seconds: Mapping[str, float]) -> None:

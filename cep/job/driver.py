@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class Batch:
     """A batch that is in the outbox. `seconds` from its manifest to the outbox; `ended` is wall clock in ns.
 
-    `stages` are seconds by stage: `decode`, `classify` and `match` are sums over tasks, `spark` is the whole
-    action around them, `outbox` the transaction.
+    `stages` are seconds by stage: `decode`, `classify` and `match` are sums over tasks, `spark` the whole
+    action around them, `merge` putting its rows together, `outbox` the transaction.
 
     `replayed`: the outbox had it already, so that nothing of it counts again.
     """
@@ -139,16 +139,22 @@ class Driver:
         plan = self._plans.plan(manifest.revisions)
         # the workers of this batch, and no other's, see it
         frame.sparkSession.sparkContext.setLocalProperty(MANIFEST, manifest.text())
-        outcome = put_together(((kind, bytes(payload)) for kind, payload in frame.collect()), self._shards)
+        rows = frame.collect()
+        ran = time.perf_counter()
+        outcome = put_together(((kind, bytes(payload)) for kind, payload in rows), self._shards)
         result = manifests.result(manifest, plan, outcome.greatest, outcome.watermark, outcome.runs)
+        merged = time.perf_counter()
         recorded = self._record(manifest, result, outcome)
+        spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}
         self._before = (number, result)
         self._continued = True
         for one in manifest.deployed:
             self._answer(manifest, one, before, result)
         severities = Counter(alert.severity for alert in recorded.alerts)
         seconds = time.perf_counter() - begun
-        return Batch(number, plan, manifest, outcome, severities, recorded.already, seconds, self._clock())
+        stages = {**outcome.seconds, **spent}
+        ended = self._clock()
+        return Batch(number, plan, manifest, outcome, severities, recorded.already, seconds, stages, ended)
 
     def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> Recorded:
         record = BatchRecord(manifest.batch, manifest.digest, result.as_dict())

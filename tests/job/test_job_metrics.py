@@ -37,7 +37,7 @@ def test_metrics_count_what_happened() -> None:
     metrics = Metrics()
     metrics.events("payment", "accepted", 7)
     metrics.events("payment", "late", 2)
-    metrics.batch(0.3, 1234)
+    metrics.batch(0.3, {"match": 0.1}, 1234)
     metrics.alerts({"high": 3})
     metrics.rules({"a": 4}, {"a": 5, "b": 0})
     metrics.rules({}, {"b": 6})
