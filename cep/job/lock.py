@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cep.job.errors import OutsideError
+from cep.job.errors import ConfigurationError
 from cep.job.folder import StateFolder
 
 _REMAINS = 30.0  # seconds for a JVM to notice that its Python process is gone, on a slow machine
@@ -23,7 +23,7 @@ _REMAINS = 30.0  # seconds for a JVM to notice that its Python process is gone, 
 def held(folder: StateFolder) -> Iterator[int]:
     """Holds the state folder for this process; gives the locked file's descriptor, open for appending.
 
-    Raises OutsideError if another job runs on the folder.
+    Raises ConfigurationError if another job runs on the folder.
     """
     log = folder.logs / "spark.log"
     descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -59,7 +59,7 @@ def _take(descriptor: int, folder: StateFolder) -> None:
             process = _recorded(folder.lock_file)
             if process is not None or time.monotonic() > deadline:
                 who = f"process {process}" if process is not None else "another process"
-                raise OutsideError(
+                raise ConfigurationError(
                     f"{who} runs a job on the state folder {folder.root}",
                     "stop it first, or give this job a state folder of its own",
                 ) from None

@@ -126,7 +126,7 @@ def test_a_deploy_names_its_batch_and_a_bad_one_leaves_the_running_pack(job: Run
 
 def test_a_second_job_on_the_folder_or_the_port_is_told_so(job: RunningJob, tmp_path: Path) -> None:
     second = command("run", job.folder.description)
-    assert second.returncode == 3
+    assert second.returncode == 2
     assert f"process {job.process.pid} runs a job on the state folder" in second.stderr
 
     other = JobFolder(tmp_path / "job", pack(), ("payment",), more=f'[http]\nlisten = "127.0.0.1:{PORT}"\n')

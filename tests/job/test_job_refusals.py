@@ -98,7 +98,7 @@ def second(folder: JobFolder) -> Iterator[None]:
 
 @pytest.mark.usefixtures("second")
 def test_a_second_job_on_one_folder_is_refused(folder: JobFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    _refused(folder, capsys, 3, f"process {os.getpid()} runs a job on the state folder")
+    _refused(folder, capsys, 2, f"process {os.getpid()} runs a job on the state folder")
 
 
 def test_drain_without_once_is_refused(folder: JobFolder, capsys: pytest.CaptureFixture[str]) -> None:
