@@ -17,7 +17,10 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 KILLS = 5
 
 
-def test_no_kill_loses_or_adds_an_alert(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("events", "cards"), [(6_000, 200), pytest.param(200_000, 5_000, marks=pytest.mark.slow)]
+)
+def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, events: int, cards: int) -> None:
     random = Random(20)
     with AlertReceiver([SECRET]) as receiver:
         folder = JobFolder(
@@ -27,7 +30,7 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path) -> None:
             trigger="50ms",
             more=f'[receivers.desk]\nkind = "webhook"\nurl = "{receiver.url}"\nsecret = "{SECRET}"\n',
         )
-        parts = in_files(list(payments(9, 6000, cards=200)), 60)
+        parts = in_files(list(payments(9, events, cards)), 60)
         paths = []
         for _ in range(KILLS):
             paths.append(folder.put("payment", parts[len(paths)]))
@@ -36,7 +39,7 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path) -> None:
                 # some lives end in their first batch, some while Spark commits, some later
                 lasting = begun + random.randrange(1, 6)
                 while len(list(folder.state.manifests.glob("*.json"))) < lasting:
-                    if begun and len(paths) < len(parts) - 5 and random.random() < 0.03:
+                    if begun and len(paths) < len(parts) - 5 and random.random() < 0.1:
                         paths.append(folder.put("payment", parts[len(paths)]))
                     assert job.process.poll() is None, folder.told
                     time.sleep(0.02)
