@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +58,7 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
     from cep.job.errors import ConfigurationError, JobError
     from cep.job.progress import Progress
 
-    progress = Progress(sys.stderr, time.time_ns)
+    progress = Progress(sys.stderr)
     try:
         life.run(
             job, lambda: first_packs(job), os.environ, life.Mode(arguments.once, arguments.drain), progress
