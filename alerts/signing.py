@@ -34,9 +34,11 @@ def secret_key(secret: str) -> bytes:
     try:
         key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError("a webhook secret is whsec_ followed by base64") from None
+        raise ValueError("a webhook secret is whsec_ followed by the base64 of 24 to 64 bytes") from None
     if not 24 <= len(key) <= 64:
-        raise ValueError(f"a webhook secret has 24 to 64 bytes, this one has {len(key)}")
+        raise ValueError(
+            f"a webhook secret is whsec_ followed by the base64 of 24 to 64 bytes, this one has {len(key)}"
+        )
     return key
 
 

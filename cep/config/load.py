@@ -29,7 +29,7 @@ def load_job(path: Path, environ: Mapping[str, str]) -> JobLoaded:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return _refused(
-            Diagnostic("CEP0701", "error", f"there is no file {path}", help="`cep new` writes one")
+            Diagnostic("CEP0701", "error", f"there is no file {path}", help="docs/job.md says what it holds")
         )
     except IsADirectoryError:
         return _refused(
