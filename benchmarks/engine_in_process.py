@@ -21,13 +21,13 @@ import pyarrow.compute as pc
 from calibration import calibration
 from strict_events import PACK, START
 
-from cep import match, pattern_space
 from cep import watermark as marks
-from cep.classify import classify
-from cep.compiled import load
+from cep.automata.plan import Plan, compile_plan
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events, event_schema
-from cep.match import Clock, match_shard
-from cep.plan import Plan, compile_plan
+from cep.matching import match, pattern_space
+from cep.matching.compiled import load
+from cep.matching.match import Clock, match_shard
+from cep.routing.classify import classify
 from rules.packs import load_texts
 
 Spent = Counter[str]

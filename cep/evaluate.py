@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from alerts.alert import Raised
 from alerts.suppress import in_order
 from cep import watermark as marks
-from cep.classify import Count, classify
+from cep.automata.plan import Plan
 from cep.events import MIN_TIME, Events
-from cep.match import Clock, match_shard
-from cep.plan import Plan
+from cep.matching.match import Clock, match_shard
+from cep.routing.classify import Count, classify
 
 
 class Session:

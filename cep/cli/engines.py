@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from alerts.alert import Kind, Raised
 from alerts.notation import json_value
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
-from cep.render import written
+from cep.matching.render import written
 from rules.typed import Emit, Guard, Match, On, Pack, Rule, Step, TextMatch, walk
 
 if TYPE_CHECKING:
-    from cep.plan import Plan
+    from cep.automata.plan import Plan
     from cep.reference import Decided, TextJudge
 
 Name = Literal["compiled", "reference"]
@@ -50,7 +50,7 @@ def engine(name: Name, pack: Pack, one_partition: bool) -> Engine:
     """
     if name == "reference":
         return Reference(pack, one_partition)
-    from cep.plan import compile_plan
+    from cep.automata.plan import compile_plan
 
     return Compiled(compile_plan([pack]), one_partition)
 

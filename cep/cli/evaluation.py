@@ -26,7 +26,7 @@ def prepared(name: Name) -> Callable[[str], Prepared]:
         loaded = load_texts([("case.rules", text)])
         if loaded.pack is None or name == "reference":
             return loaded.pack, loaded.diagnostics
-        from cep.plan import unsupported
+        from cep.automata.plan import unsupported
 
         found = (*loaded.diagnostics, *unsupported(loaded.pack))
         return (None if has_errors(found) else loaded.pack), found

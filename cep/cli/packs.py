@@ -84,7 +84,7 @@ def _checked(paths: Sequence[Path]) -> Checked:
     loaded = load(paths)
     if loaded.pack is None:
         return Checked(None, loaded.diagnostics, _written(paths))
-    from cep.plan import unsupported
+    from cep.automata.plan import unsupported
 
     return Checked(loaded.pack, (*loaded.diagnostics, *unsupported(loaded.pack)), len(loaded.pack.rules))
 

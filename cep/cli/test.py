@@ -93,9 +93,9 @@ def _nothing(wanted: str | None) -> str:
 def engine_of(pack: Pack) -> Engine:
     """Runs a timeline through the engine of the job, suppression applied, nothing drained."""
     from alerts.suppress import Memory, withhold
+    from cep.automata.plan import compile_plan
     from cep.cli.engines import Compiled
     from cep.cli.rows import typed_events
-    from cep.plan import compile_plan
     from rules.testing import Moment, RefusedError, Seen
 
     plan = compile_plan([pack])

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from alerts.outbox import BatchRecord, Outbox
 from alerts.routing import Route
 from cep import deadletters, deploy
+from cep.automata.plan import Plan
 from cep.job import manifest as manifests
 from cep.job import revisions, takeover
 from cep.job.folder import StateFolder
@@ -27,7 +28,6 @@ from cep.job.mapper import MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
 from cep.job.revisions import Plans
 from cep.job.takeover import Running
-from cep.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cep.automata.plan import Plan
 from cep.events import MIN_TIME
 from cep.job import silence
 from cep.job.errors import ConfigurationError
 from cep.job.files import to_json, write_whole
 from cep.job.silence import Quiet
-from cep.plan import Plan
 from cep.watermark import Partition, progress, watermark
 
 VERSION = 1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cep.classify import classify
+from cep.automata.plan import Plan
 from cep.decode.blocks import Decoder, decoder
 from cep.decode.letters import DeadLetter
 from cep.events import Events
@@ -26,7 +26,7 @@ from cep.job.revisions import Plans
 from cep.job.rows import Kind, pack
 from cep.job.share import ListedFile, share
 from cep.job.sources import local_path
-from cep.plan import Plan
+from cep.routing.classify import classify
 from cep.watermark import Partition, progress
 
 MANIFEST = "cep.manifest"

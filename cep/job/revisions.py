@@ -16,7 +16,7 @@ from cep.job.errors import ConfigurationError
 from cep.job.files import write_json
 
 if TYPE_CHECKING:
-    from cep.plan import Plan
+    from cep.automata.plan import Plan
     from rules.typed import Pack
 
 _KEPT = 4  # plans in memory: the one that runs, and those of a replay around deploys
@@ -62,7 +62,7 @@ class Plans:
 
     def plan(self, revisions: Mapping[str, str]) -> Plan:
         """The plan of these packs, by name. Raises ConfigurationError."""
-        from cep.plan import compile_plan
+        from cep.automata.plan import compile_plan
 
         key = tuple(sorted(revisions.items()))
         found = self._compiled.pop(key, None)

@@ -1,6 +1,6 @@
 """What mappers tell shards, and shards the driver: rows of (shard, kind, payload), all of one schema.
 
-    EVENTS   mapper -> shard    a payload of cep.classify
+    EVENTS   mapper -> shard    a payload of cep.routing.classify
     SEEN     mapper -> shard    the greatest event times this mapper saw; every mapper sends every shard one
     DEAD     mapper -> driver   dead letters; shard 0 passes them on
     LATE     mapper -> driver   late events, as dead letters of the stage "late"; as DEAD

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from cep.automata.plan import Plan
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import Manifest, watermark_after
 from cep.job.rows import PASSED_ON, Kind, pack, pack_raised, unpack
-from cep.match import Clock, Outcome, match_shard
-from cep.plan import Plan
-from cep.state import StateError
+from cep.matching.match import Clock, Outcome, match_shard
+from cep.matching.state import StateError
 from cep.watermark import Partition, progress
 
 

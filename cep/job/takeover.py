@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 
+from cep.automata.plan import Plan, compile_plan
 from cep.config import Job, check_feeds, load_job
 from cep.deploy import Answer, Request, RuleFate
 from cep.feeds import matching
 from cep.job.manifest import Deployed
-from cep.plan import Plan, compile_plan
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
 from rules.packs import load_texts
 from rules.source import Span

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from cep.events import MAX_TIME
+from cep.expressions.scalar import aggregate_of, evaluate
 from cep.reference.pattern import Pattern, steps
 from cep.reference.ways import (
     Done,
@@ -24,7 +25,6 @@ from cep.reference.ways import (
     leaves,
     move,
 )
-from cep.scalar import aggregate_of, evaluate
 from rules.typed import (
     Aggregate,
     Emit,

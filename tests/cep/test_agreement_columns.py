@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from random_expressions import EXPRESSIONS, STREAM, booleans, rows
 
-from cep.columns import Columns
 from cep.events import declared_schema
-from cep.scalar import evaluate
+from cep.expressions.columns import Columns
+from cep.expressions.scalar import evaluate
 from rules.packs import load_texts
 from rules.typed import Aggregate, Expression, Pack, Path, PrevRef, StepRef, TextMatch
 

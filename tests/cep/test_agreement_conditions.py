@@ -1,4 +1,4 @@
-"""Conditions over earlier steps: the programs that run over registers give what `cep.scalar` gives.
+"""Conditions over earlier steps: the programs that run over registers give what `scalar` gives.
 
 Each of many keys gets three events; a loop takes two of them, and the condition of the last step, over the
 third and those two, is asked three times: is it true, is it false, is it unknown.
@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, booleans, rows
 
+from cep.automata.plan import compile_plan
 from cep.decode import decode_typed
 from cep.evaluate import Session
-from cep.plan import compile_plan
-from cep.scalar import aggregate_of, evaluate
+from cep.expressions.scalar import aggregate_of, evaluate
 from rules.diagnostics import DiagnosticsError
 from rules.packs import load_texts
 from rules.typed import Aggregate, Match, Pack, Path, PrevRef, Step, StepRef, TextMatch

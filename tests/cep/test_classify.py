@@ -6,10 +6,10 @@ from duel import pack_of
 from event_tables import tables
 from random_streams import SECOND, Arrival
 
-from cep.classify import Classified, classify
+from cep.automata.plan import Plan, compile_plan
 from cep.events import MIN_TIME
-from cep.payload import unpack
-from cep.plan import Plan, compile_plan
+from cep.routing.classify import Classified, classify
+from cep.routing.payload import unpack
 
 STREAM = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string?  v: long  text_: string  id id_  time at }

@@ -8,9 +8,9 @@ import pytest
 from duel import pack_of
 
 from alerts.alert import Raised
+from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
-from cep.plan import compile_plan
 
 SECOND = 1_000_000_000
 STREAM = """pack p version "1"

@@ -15,8 +15,8 @@ from random_streams import SECOND, Arrival
 
 from alerts.alert import Raised
 from alerts.suppress import in_order
+from cep.automata.plan import compile_plan
 from cep.evaluate import Session
-from cep.plan import compile_plan
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 HEAD = """pack p version "1"

@@ -1,4 +1,4 @@
-"""Conditions over an earlier step, as bytecode, mean what `cep.scalar` says, whatever the expression."""
+"""Conditions over an earlier step, as bytecode, mean what `scalar` says, whatever the expression."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, STREAM, booleans, rows
 
-from cep.engines import engine
+from cep.automata.plan import compile_plan, unsupported
 from cep.evaluate import Session
 from cep.events import FILE, ID, MAX_TIME, OFFSET, TIME, Events, event_schema
-from cep.plan import compile_plan, unsupported
+from cep.matching.engines import engine
 from cep.reference import decided
 from rules.packs import load_texts
 from rules.typed import Pack

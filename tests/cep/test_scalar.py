@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.scalar import aggregate_of, compiled, evaluate, holds
+from cep.expressions.scalar import aggregate_of, compiled, evaluate, holds
 from rules.source import SourceFile, Span
 from rules.typed import (
     Aggregate,

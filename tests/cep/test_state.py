@@ -11,10 +11,10 @@ from duel import pack_of
 from event_tables import tables
 from random_streams import SECOND, Arrival
 
+from cep.automata.plan import Plan, compile_plan
 from cep.evaluate import Session
-from cep.match import Clock, match_shard
-from cep.plan import Plan, compile_plan
-from cep.state import MAGIC, StateError, read, write
+from cep.matching.match import Clock, match_shard
+from cep.matching.state import MAGIC, StateError, read, write
 
 GOLDEN = Path(__file__).parent / "golden" / "state-1.b64"
 TEXT = """pack p version "1"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cep.plan import compile_plan, unsupported
-from cep.unsupported import TITLES
+from cep.automata.plan import compile_plan, unsupported
+from cep.automata.unsupported import TITLES
 from rules.diagnostics import DiagnosticsError
 from rules.packs import load_texts
 

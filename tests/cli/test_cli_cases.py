@@ -10,10 +10,10 @@ import pytest
 from cases import difference
 from cep_command import cep
 
+from cep.automata.plan import compile_plan
 from cep.cli.cases import BadCaseError, read_case
 from cep.cli.engines import Compiled
 from cep.cli.main import main
-from cep.plan import compile_plan
 from rules.typed import Pack
 
 CASES = Path(__file__).parent.parent / "conformance" / "cases.jsonl"

@@ -16,6 +16,7 @@ import pytest
 from cep_command import cep
 
 from alerts.suppress import Memory, in_order, withhold
+from cep.automata.plan import compile_plan
 from cep.cli import replay as replaying
 from cep.cli.engines import Compiled, Reference
 from cep.cli.main import main
@@ -23,7 +24,6 @@ from cep.cli.replay import Report, replay
 from cep.decode import decoder
 from cep.events import MAX_TIME
 from cep.feeds import read, splits
-from cep.plan import compile_plan
 from rules.packs import load
 
 RULES = """pack cards version "1"

@@ -9,9 +9,9 @@ import pytest
 from rule_pages import DOCS, Block, blocks, page, table
 
 from alerts.notation import json_value
+from cep.automata.unsupported import TITLES as NOT_EXECUTED
+from cep.automata.unsupported import unsupported
 from cep.cli.test import engine_of
-from cep.unsupported import TITLES as NOT_EXECUTED
-from cep.unsupported import unsupported
 from rules.codes import TITLES
 from rules.functions import AGGREGATES, FUNCTIONS, NAVIGATION
 from rules.grammar.rule import CLAUSES

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from alerts.outbox import Outbox
+from cep.automata.plan import compile_plan
 from cep.config import load_job
 from cep.decode.blocks import decoder
 from cep.evaluate import Session
@@ -26,7 +27,6 @@ from cep.feeds import read, splits
 from cep.job import life
 from cep.job.folder import StateFolder
 from cep.job.progress import Progress
-from cep.plan import compile_plan
 from rules.packs import load
 
 PATIENCE = 240.0

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rules_of_tests import OTHER, SECOND, pack
 
+from cep.automata.plan import Plan, compile_plan
 from cep.events import MAX_TIME, MIN_TIME
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import (
@@ -24,7 +25,6 @@ from cep.job.manifest import (
     write,
 )
 from cep.job.silence import Quiet
-from cep.plan import Plan, compile_plan
 from cep.watermark import Partition
 from rules.packs import load_texts
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from writing import loaded, on
 
-from cep.scalar import evaluate
+from cep.expressions.scalar import evaluate
 from rules import typed
 from rules.resolve.constants import folded
 from rules.source import SourceFile, Span

@@ -17,9 +17,9 @@ from alerts.alert import Raised
 from alerts.identity import alert_id
 from alerts.notation import json_value
 from alerts.suppress import in_order
+from cep.automata.plan import Plan, compile_plan
 from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
-from cep.plan import Plan, compile_plan
 from cep.reference import Decided, decided
 from percolator.query.parse import parse
 from percolator.reference import matches

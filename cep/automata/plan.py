@@ -1,0 +1,286 @@
+"""Packs as the engine runs them: key spaces, the conditions and columns of every stream, and rules' tables.
+
+A plan is a function of the packs alone, so that the driver and every worker derive the same one from the
+same texts. Rules whose partition key is read from the same fields share a key space: an event goes to each
+space at most once. Events meet `on` rules in a space of their stream, sharded by event id; patterns without
+`by` live in one shard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cep.automata.conditions import Identity, identity
+from cep.automata.program import field_type
+from cep.automata.tables import Tables, compile_tables
+from cep.automata.unsupported import unsupported
+from rules.diagnostics import DiagnosticsError, has_errors
+from rules.typed import (
+    Aggregate,
+    Expression,
+    FieldRef,
+    Match,
+    On,
+    Pack,
+    Path,
+    Rule,
+    StepRef,
+    Stream,
+    TextMatch,
+    walk,
+)
+from rules.types import Type
+
+LAYOUT = 1
+"""Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
+
+__all__ = ["Plan", "RulePlan", "Space", "StreamPlan", "compile_plan", "unsupported"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """What one space needs of one stream's events.
+
+    `atoms` are the distinct conditions over the event alone (None: true of every event), in the order of
+    their bits; an event whose bits are all 0 is not wanted. `columns` are computed, `fields` travel as they
+    are. `key` are the fields of the partition key.
+    """
+
+    stream: str
+    key: tuple[Path, ...]
+    atoms: tuple[Expression | None, ...]
+    columns: tuple[Expression, ...]
+    fields: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RulePlan:
+    """A rule with its pack. `tables` None: an `on` rule.
+
+    `places[p]` gives, by stream, the bit of the rule's p-th condition, and `columns[c]` the computed column
+    that its c-th column is in. The last place is true of every event of the pattern's streams where
+    `tables.everything` says so.
+    """
+
+    pack: str
+    revision: str
+    rule: Rule
+    tables: Tables | None
+    places: tuple[Mapping[str, int], ...]
+    columns: tuple[Mapping[str, int], ...]
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """Pack, name and structure: what live runs belong to."""
+        return (self.pack, self.rule.name, self.rule.structure)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Events of several streams under one partition key. `stream_of_on` names the stream of an `on` space."""
+
+    id: str
+    types: tuple[Type, ...]
+    streams: tuple[StreamPlan, ...]
+    rules: tuple[RulePlan, ...]
+    on: str | None = None
+
+    def of(self, stream: str) -> StreamPlan | None:
+        """What the space needs of a stream; None: nothing."""
+        return next((s for s in self.streams if s.stream == stream), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything the engine needs to know. `streams` are in feed order: as the packs declare them.
+
+    `id` is equal for plans of equal packs. `searches` are the distinct text conditions of each stream.
+    """
+
+    id: str
+    packs: tuple[Pack, ...] = field(repr=False)
+    streams: Mapping[str, Stream] = field(repr=False)
+    spaces: tuple[Space, ...] = field(repr=False)
+    searches: Mapping[str, tuple[TextMatch, ...]] = field(repr=False)
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The streams that some rule reads, in feed order: those that move the watermark."""
+        used = {s.stream for space in self.spaces for s in space.streams}
+        return tuple(name for name in self.streams if name in used)
+
+    def feed(self, stream: str) -> int:
+        """The rank of a stream among events of one instant."""
+        return tuple(self.streams).index(stream)
+
+    def rules(self) -> Iterator[RulePlan]:
+        """All rules, by space."""
+        for space in self.spaces:
+            yield from space.rules
+
+
+def compile_plan(packs: Sequence[Pack]) -> Plan:
+    """The plan of packs that run together.
+
+    Raises DiagnosticsError where a rule is not executed yet or two packs declare a stream differently.
+    """
+    findings = [finding for pack in packs for finding in unsupported(pack)]
+    if has_errors(findings):
+        raise DiagnosticsError(findings)
+    streams: dict[str, Stream] = {}
+    for pack in packs:
+        for stream in pack.streams:
+            streams.setdefault(stream.name, stream)
+    drafts: dict[str, _Draft] = {}
+    for pack in packs:
+        for rule in pack.rules:
+            space, types, on = _space_of(rule)
+            drafts.setdefault(space, _Draft(space, types, on, streams)).add(pack, rule)
+    searches = {name: tuple(_searches(space, name) for space in drafts.values()) for name in streams}
+    return Plan(
+        id=hashlib.sha256("\0".join((str(LAYOUT), *_names(packs))).encode()).hexdigest(),
+        packs=tuple(packs),
+        streams=streams,
+        spaces=tuple(draft.space() for draft in drafts.values()),
+        searches={name: _distinct(n for part in parts for n in part) for name, parts in searches.items()},
+    )
+
+
+def _names(packs: Sequence[Pack]) -> Iterator[str]:
+    for pack in packs:
+        yield from (pack.name, pack.revision)
+
+
+def _space_of(rule: Rule) -> tuple[str, tuple[Type, ...], str | None]:
+    """The key space of a rule: it depends on the rule alone, so that a deploy moves no other rule's runs."""
+    if isinstance(rule.body, On):
+        return f"on {rule.body.stream}", (), rule.body.stream
+    if rule.by is None:
+        return "all", (), None
+    by = rule.by
+    types = " ".join(str(type_) for type_ in by.types)
+    if all(tuple(".".join(path) for path in paths) == by.names for _, paths in by.paths):
+        return f"by {' '.join(by.names)} ({types})", by.types, None
+    fields = "; ".join(f"{stream}: {' '.join('.'.join(p) for p in paths)}" for stream, paths in by.paths)
+    return f"by {fields} ({types})", by.types, None
+
+
+@dataclass(slots=True)
+class _Distinct:
+    """Expressions without repetition, numbered in order of first use; None is always true."""
+
+    numbers: dict[Identity | None, int] = field(default_factory=dict)
+    expressions: list[Expression | None] = field(default_factory=list)
+
+    def number(self, expression: Expression | None) -> int:
+        name = None if expression is None else identity(expression)
+        if name not in self.numbers:
+            self.numbers[name] = len(self.expressions)
+            self.expressions.append(expression)
+        return self.numbers[name]
+
+
+@dataclass(slots=True)
+class _StreamDraft:
+    key: tuple[Path, ...]
+    atoms: _Distinct = field(default_factory=_Distinct)
+    columns: _Distinct = field(default_factory=_Distinct)
+    fields: dict[Path, None] = field(default_factory=dict)
+
+    def plan(self, stream: str) -> StreamPlan:
+        columns = tuple(c for c in self.columns.expressions if c is not None)
+        return StreamPlan(stream, self.key, tuple(self.atoms.expressions), columns, tuple(self.fields))
+
+
+@dataclass(slots=True)
+class _Draft:
+    id: str
+    types: tuple[Type, ...]
+    on: str | None
+    declared: Mapping[str, Stream]
+    streams: dict[str, _StreamDraft] = field(default_factory=dict)
+    rules: list[RulePlan] = field(default_factory=list)
+
+    def add(self, pack: Pack, rule: Rule) -> None:
+        """Make room for a rule."""
+        if isinstance(rule.body, On):
+            self._add_on(pack, rule, rule.body)
+        else:
+            self._add_match(pack, rule, rule.body)
+
+    def _stream(self, name: str, key: tuple[Path, ...]) -> _StreamDraft:
+        return self.streams.setdefault(name, _StreamDraft(key))
+
+    def _add_on(self, pack: Pack, rule: Rule, body: On) -> None:
+        draft = self._stream(body.stream, ())
+        bit = draft.atoms.number(body.condition)
+        shown = [n.path for item in rule.emit for n in walk(item.value) if isinstance(n, FieldRef)]
+        shown += [] if rule.by is None else rule.by.of(body.stream)
+        draft.fields.update(dict.fromkeys(shown))
+        self.rules.append(RulePlan(pack.name, pack.revision, rule, None, ({body.stream: bit},), ()))
+
+    def _add_match(self, pack: Pack, rule: Rule, body: Match) -> None:
+        tables = compile_tables(pack, rule)
+        for name in body.streams:
+            self._stream(name, () if rule.by is None else rule.by.of(name))
+        places: list[Mapping[str, int]] = [
+            {p.stream: self.streams[p.stream].atoms.number(p.condition)} for p in tables.places
+        ]
+        if tables.everything:
+            places.append({name: self.streams[name].atoms.number(None) for name in body.streams})
+        columns = []
+        for column in tables.columns:
+            of = (column.stream,) if column.stream is not None else body.streams
+            columns.append(
+                {
+                    name: self.streams[name].columns.number(column.expression)
+                    for name in of
+                    if self._has(name, column)
+                }
+            )
+        steps = {step.name: step.stream for step in tables.automaton.steps}
+        for node in _nodes(rule, tables):
+            if isinstance(node, StepRef | Aggregate) and node.path:
+                self.streams[steps[node.step]].fields[node.path] = None
+        self.rules.append(RulePlan(pack.name, pack.revision, rule, tables, tuple(places), tuple(columns)))
+
+    def _has(self, stream: str, column: object) -> bool:
+        """Whether a stream has the fields of a column that is read from every stream of a pattern."""
+        for node in walk(column):
+            if isinstance(node, FieldRef):
+                try:
+                    if field_type(self.declared[stream], node.path) != node.type:
+                        return False
+                except (KeyError, AssertionError):
+                    return False
+        return True
+
+    def space(self) -> Space:
+        """The space, complete."""
+        streams = tuple(draft.plan(name) for name, draft in self.streams.items())
+        return Space(self.id, self.types, streams, tuple(self.rules), self.on)
+
+
+def _nodes(rule: Rule, tables: Tables) -> Iterator[object]:
+    for item in rule.emit:
+        yield from walk(item.value)
+    conditions = [step.condition for step in tables.automaton.steps]
+    if tables.automaton.absent is not None:
+        conditions.append(tables.automaton.absent.guard.condition)
+    for condition in conditions:
+        if condition is not None:
+            yield from walk(condition)
+
+
+def _searches(draft: _Draft, stream: str) -> tuple[TextMatch, ...]:
+    if stream not in draft.streams:
+        return ()
+    own = draft.streams[stream]
+    expressions = [e for e in (*own.atoms.expressions, *own.columns.expressions) if e is not None]
+    return tuple(n for e in expressions for n in walk(e) if isinstance(n, TextMatch))
+
+
+def _distinct(searches: Iterable[TextMatch]) -> tuple[TextMatch, ...]:
+    return tuple({identity(search): search for search in searches}.values())

@@ -1,0 +1,1 @@
+"""What typed expressions mean: over one row, and over whole columns."""

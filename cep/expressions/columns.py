@@ -1,0 +1,261 @@
+"""Typed expressions over a whole Arrow table at once: the values that `scalar` gives row by row.
+
+Conditions over the candidate alone become bits here, before the shuffle; other sub-expressions over one
+event become columns. Logic is three-valued (Kleene), nulls are Arrow's. Timestamps and durations are int64
+nanoseconds. What has no operation over columns (decimal arithmetic, lists) goes through `scalar`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, assert_never
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cep.automata.conditions import Identity, identity
+from cep.events import arrow_type
+from cep.expressions import column_arithmetic, scalar
+from cep.expressions.column_functions import call
+from rules.typed import (
+    Aggregate,
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Convert,
+    Expression,
+    FieldRef,
+    In,
+    IsNull,
+    KeyRef,
+    Like,
+    Literal,
+    Logical,
+    Negate,
+    Not,
+    Path,
+    PrevRef,
+    Search,
+    StepRef,
+    TextMatch,
+    walk,
+)
+from rules.types import ListOf, Scalar, Type
+
+Hits = Mapping[Identity, pa.BooleanArray]
+"""The answers of the percolator, by the identity of the `TextMatch`."""
+
+
+@dataclass(slots=True)
+class Columns:
+    """The fields of one table, and what was computed from them. `overflows` counts results without room."""
+
+    table: pa.Table
+    hits: Hits = field(default_factory=dict)
+    overflows: int = 0
+    _known: dict[Identity, pa.Array] = field(default_factory=dict)
+
+    def evaluate(self, expression: Expression) -> pa.Array:
+        """The expression's values, one a row, of the type that `held` gives for its type."""
+        name = identity(expression)
+        if name not in self._known:
+            value = self._value(expression)
+            self._known[name] = self._spread(value, expression.type)
+        return self._known[name]
+
+    def truth(self, condition: Expression | None) -> pa.BooleanArray:
+        """Whether the condition is true, never null: unknown is not."""
+        if condition is None:
+            return pa.repeat(pa.scalar(True), len(self.table))
+        truth = self._spread(self._value(condition), condition.type)
+        if truth.type != pa.bool_():
+            truth = truth.cast(pa.bool_())
+        return pc.fill_null(truth, False) if truth.null_count else truth
+
+    def field(self, path: Path) -> pa.Array:
+        """A field's values; those of a record that is null are null."""
+        column = self.table.column(path[0])
+        array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):
+            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+        for name in path[1:]:
+            array = pc.struct_field(array, [name])
+        if pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type):
+            return array.view(pa.int64())
+        return array
+
+    def _spread(self, value: Any, type_: Type) -> pa.Array:
+        if isinstance(value, pa.Scalar):
+            return pa.repeat(value, len(self.table)) if len(self.table) else pa.array([], value.type)
+        if isinstance(value, pa.ChunkedArray):
+            return value.combine_chunks()
+        return value.cast(held(type_)) if pa.types.is_null(value.type) else value
+
+    def _value(self, expression: Expression) -> Any:
+        """An array, or a scalar where the expression is constant."""
+        match expression:
+            case Literal(value, type_):
+                if isinstance(type_, ListOf):
+                    return self._rows(expression)
+                return pa.scalar(value, held(type_))
+            case FieldRef(path):
+                return self.field(path)
+            case TextMatch():
+                return self.hits[identity(expression)]
+            case Negate(operand, type_):
+                if type_ is Scalar.DECIMAL:
+                    return self._rows(expression)
+                return self._counted(column_arithmetic.negate(self._value(operand), type_))
+            case Arithmetic(operator, left, right, type_):
+                if Scalar.DECIMAL in (type_, left.type, right.type):
+                    return self._rows(expression)
+                a, b = self.evaluate(left), self.evaluate(right)
+                return self._counted(column_arithmetic.arithmetic(operator, a, b, type_))
+            case Compare(operator, left, right):
+                if not (_is_plain(left.type) and _is_plain(right.type)):
+                    return self._rows(expression)
+                return _COMPARISONS[operator](self._value(left), self._value(right))
+            case Logical(operator, operands):
+                connective = pc.and_kleene if operator == "and" else pc.or_kleene
+                return reduce(connective, (_boolean(self._value(operand)) for operand in operands))
+            case Not(operand):
+                return pc.invert(_boolean(self._value(operand)))
+            case IsNull(operand, negated):
+                return (pc.is_valid if negated else pc.is_null)(self._value(operand))
+            case In():
+                return self._membership(expression)
+            case Like(operand, pattern, negated):
+                if "\\" in pattern:
+                    return self._rows(expression)
+                like = pc.match_like(self._value(operand), pattern)
+                return pc.invert(like) if negated else like
+            case Search(operand, pattern):
+                return pc.match_substring_regex(self._value(operand), pattern)
+            case Choose(test, yes, no, type_):
+                if not _is_plain(type_):
+                    return self._rows(expression)
+                chosen = pc.fill_null(_boolean(self._value(test)), False)
+                return pc.if_else(chosen, _typed(self._value(yes), type_), _typed(self._value(no), type_))
+            case Call():
+                return self._call(expression)
+            case Convert(operand, type_):
+                value = self._value(operand)
+                return value.cast(held(type_), safe=False) if _is_plain(type_) else value
+            case KeyRef() | StepRef() | PrevRef() | Aggregate():
+                raise AssertionError(f"{type(expression).__name__} is not of the candidate")
+            case _:
+                assert_never(expression)
+
+    def _counted(self, result: tuple[pa.Array, int]) -> pa.Array:
+        array, overflows = result
+        self.overflows += overflows
+        return array
+
+    def _membership(self, expression: In) -> Any:
+        items = expression.items
+        constant = all(isinstance(item, Literal) and _is_plain(item.type) for item in items)
+        if not constant or not items or not _is_plain(expression.operand.type):
+            return self._rows(expression)
+        operand = self.evaluate(expression.operand)
+        values = [item.value for item in items if isinstance(item, Literal)]
+        known = pa.array([value for value in values if value is not None], operand.type)
+        member = pc.is_in(operand, value_set=known)
+        if operand.null_count:
+            member = pc.if_else(pc.is_valid(operand), member, pa.scalar(None, pa.bool_()))
+        if None in values:
+            member = pc.if_else(member, member, pa.scalar(None, pa.bool_()))
+        return pc.invert(member) if expression.negated else member
+
+    def _call(self, expression: Call) -> Any:
+        if expression.function == "coalesce" and _is_plain(expression.type):
+            return pc.coalesce(*(_typed(self._value(a), expression.type) for a in expression.arguments))
+        arguments = [self.evaluate(argument) for argument in expression.arguments]
+        constants = [a.value if isinstance(a, Literal) else None for a in expression.arguments]
+        result = call(expression.function, arguments, constants, expression.type)
+        return self._rows(expression) if result is None else self._counted(result)
+
+    def _rows(self, expression: Expression) -> pa.Array:
+        """The expression row by row."""
+        paths = {n.path for n in walk(expression) if isinstance(n, FieldRef)}
+        values = {path: self.field(path).to_pylist() for path in paths}
+        texts = {identity(n): self.hits[identity(n)] for n in walk(expression) if isinstance(n, TextMatch)}
+        row = _Row(values, texts)
+        function = scalar.compiled(expression)
+        result = []
+        for row.number in range(len(self.table)):
+            result.append(function(row))
+        return pa.array(result, held(expression.type))
+
+
+@dataclass(slots=True)
+class _Row:
+    """One row of a table as a scope; only the candidate has values."""
+
+    values: Mapping[Path, list[Any]]
+    texts: Hits
+    number: int = 0
+
+    def field(self, path: Path) -> object:
+        return self.values[path][self.number]
+
+    def text_match(self, ref: TextMatch) -> bool | None:
+        truth: bool | None = self.texts[identity(ref)][self.number].as_py()
+        return truth
+
+    def key(self, name: str) -> object:
+        raise AssertionError(f"the key field {name} is not of the candidate")
+
+    def step(self, ref: StepRef) -> object:
+        raise AssertionError(f"the step {ref.step} is not of the candidate")
+
+    def previous(self, ref: PrevRef) -> object:
+        raise AssertionError(f"prev({'.'.join(ref.path)}) is not of the candidate")
+
+    def aggregate(self, ref: Aggregate) -> object:
+        raise AssertionError(f"{ref.function} of {ref.step} is not of the candidate")
+
+
+def held(type_: Type) -> pa.DataType:
+    """The Arrow type in which values of a type are computed: times and durations are int64."""
+    if type_ in (Scalar.TIMESTAMP, Scalar.DURATION):
+        return pa.int64()
+    return arrow_type(type_)
+
+
+def _is_plain(type_: Type) -> bool:
+    return isinstance(type_, Scalar)
+
+
+def _typed(value: Any, type_: Type) -> Any:
+    return value.cast(held(type_)) if value.type != held(type_) else value
+
+
+def _boolean(value: Any) -> Any:
+    """The literal `null` as an unknown truth."""
+    return value if value.type == pa.bool_() else value.cast(pa.bool_())
+
+
+def _comparison(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def compare(left: Any, right: Any) -> Any:
+        if pa.types.is_null(left.type):
+            left = left.cast(right.type)
+        if pa.types.is_null(right.type):
+            right = right.cast(left.type)
+        if pa.types.is_null(left.type):
+            left, right = left.cast(pa.bool_()), right.cast(pa.bool_())
+        return function(left, right)
+
+    return compare
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": _comparison(pc.equal),
+    "!=": _comparison(pc.not_equal),
+    "<": _comparison(pc.less),
+    "<=": _comparison(pc.less_equal),
+    ">": _comparison(pc.greater),
+    ">=": _comparison(pc.greater_equal),
+}

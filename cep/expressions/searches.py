@@ -1,0 +1,66 @@
+"""Text conditions of a stream, answered by the percolator for a whole table at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from cep.automata.conditions import identity
+from percolator.index import Index
+from percolator.query.parse import parse
+from percolator.schema import FieldType, Kind, Schema
+from rules.typed import Path, Stream, TextMatch
+from rules.types import Record, Scalar, Type
+
+
+@lru_cache(maxsize=64)
+def index_of(
+    stream: Stream, searches: tuple[TextMatch, ...]
+) -> tuple[tuple[Path, Index, tuple[int, ...]], ...]:
+    """For every field asked for, an index of its queries and their places in `searches`.
+
+    A query without field names means the field that the condition names; so each field has an index whose
+    only default field it is.
+    """
+    fields = _text_fields(stream)
+    found = []
+    for path in dict.fromkeys(search.path for search in searches):
+        mine = tuple(n for n, search in enumerate(searches) if search.path == path)
+        schema = Schema(fields, (".".join(path),))
+        queries = [(str(n), parse(searches[n].query)) for n in mine]
+        found.append((path, Index.build(queries, schema), mine))
+    return tuple(found)
+
+
+def answers(
+    stream: Stream, searches: tuple[TextMatch, ...], table: pa.Table, field: Callable[[Path], pa.Array]
+) -> dict[tuple[object, ...], pa.BooleanArray]:
+    """By condition, whether each row satisfies it: null where its field is null. `field` reads a column."""
+    found: dict[tuple[object, ...], pa.BooleanArray] = {}
+    for path, index, places in index_of(stream, searches):
+        columns = {name: field(tuple(name.split("."))) for name in index.fields | {".".join(path)}}
+        hits = index.match(columns)
+        null = np.asarray(columns[".".join(path)].is_null().to_numpy(zero_copy_only=False))
+        for number, place in enumerate(places):
+            truth = np.zeros(len(table), bool)
+            truth[hits.document[hits.query == number]] = True
+            found[identity(searches[place])] = pa.array(truth, mask=null)
+    return found
+
+
+def _text_fields(stream: Stream) -> dict[str, FieldType]:
+    fields: dict[str, FieldType] = {}
+
+    def add(path: Sequence[str], type_: Type, analyser: str) -> None:
+        if isinstance(type_, Record):
+            for name, part in type_.fields:
+                add((*path, name), part, "")
+        elif type_ is Scalar.TEXT:
+            fields[".".join(path)] = FieldType(Kind.TEXT, analyser or "plain")
+
+    for f in stream.fields:
+        add((f.name,), f.type, f.analyser)
+    return fields

@@ -1,0 +1,1 @@
+"""Behind the shuffle: one shard's state and payloads to matches, alerts and the next state."""

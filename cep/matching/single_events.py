@@ -1,0 +1,48 @@
+"""`on` rules: every event of a shard that satisfies the condition is an alert."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from alerts.alert import Raised
+from cep.automata.plan import Plan, Space
+from cep.matching.arrivals import Arrivals
+from cep.matching.judgement import Judgement
+from cep.matching.render import Decision, Renderer, Taken
+from cep.matching.texts import Texts
+from cep.routing.payload import BATCH, ID, OFFSET, ORIGIN
+
+_BY_EVENT = 1
+
+
+def run_single(plan: Plan, space: Space, events: Arrivals) -> list[Raised]:
+    """The alerts of the `on` rules of a stream for events in order of time.
+
+    Their order of decision is that of arrival, spelled out, since equal keys may lie in several shards.
+    """
+    assert space.on is not None
+    judgement = Judgement(events, Texts.empty())
+    feed = plan.feed(space.on)
+    raised: list[Raised] = []
+    for rule in space.rules:
+        hits = np.flatnonzero(judgement.places(rule)[0])
+        if not len(hits):
+            continue
+        renderer = Renderer(rule)
+        paths = () if rule.rule.by is None else rule.rule.by.of(space.on)
+        found = events.chosen(hits)
+        for number, part in enumerate(found.parts):
+            places, rows = found.rows_of(number)
+            names = [name for name in part.table.column_names if name.startswith("f:")]
+            table = part.table.select([ID, BATCH, OFFSET, ORIGIN, *names]).take(pa.array(rows))
+            values = {tuple(name[2:].split(".")): table.column(name).to_pylist() for name in names}
+            ids, batches, offsets = (table.column(name).to_pylist() for name in (ID, BATCH, OFFSET))
+            origins = table.column(ORIGIN).to_pylist()
+            for row, time in enumerate(found.time[places].tolist()):
+                # -1 ends the origin, so that a name sorts before its continuations.
+                order = (_BY_EVENT, batches[row], feed, *origins[row].encode(), -1, offsets[row])
+                key = tuple(values[path][row] for path in paths)
+                taken = {0: [Taken(ids[row], values, row, 0)]}
+                raised.append(renderer.raised(Decision(time, key, taken, order)))
+    return raised

@@ -1,0 +1,1 @@
+"""Before the shuffle: judge events by column and pack what some rule wants for its shards."""
