@@ -142,8 +142,16 @@ class _Life:
                 self._batches(spark, layout, cores)
             if driver.last is not None and driver.drained:
                 write_json(folder.closed_file, {"batch": driver.last.number})
+        if driver.last is not None:
+            what = "the folder is closed" if driver.drained else "stopped"
+            self._progress.tell(f"{what} after batch {driver.last.number}: {self._progress.counted()}")
         if self._mode.once and not dispatcher.drain(_DELIVER):
-            self._progress.tell("some alerts are not delivered; the next start on this folder tries again")
+            for name, status in outbox.status().items():
+                if status.pending:
+                    self._progress.tell(
+                        f"to {name} {status.pending:,} of the alerts are not delivered yet; the next start "
+                        "on this folder tries again"
+                    )
 
     def _closed(self) -> ConfigurationError:
         return ConfigurationError(
@@ -262,8 +270,8 @@ class _Life:
             revisions.load(self._folder.packs, revision) for _, revision in sorted(result.revisions.items())
         ]
         self._progress.tell(
-            f"going on after batch {last.number}: {_named(found)}, as deployed; the folder of [job] packs "
-            "counts only at the first start"
+            f"going on after batch {last.number}: {_named(found)}; the folder of [job] packs counts "
+            "only at the first start"
         )
         return found
 

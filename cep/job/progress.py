@@ -63,6 +63,14 @@ class Progress:
             else:
                 self._write(line + "\n")
 
+    def counted(self) -> str:
+        """What this run came to so far, for its last words."""
+        with self._lock:
+            parts = [_counted(self._events, "event"), _counted(self._alerts, "alert")]
+            if self._malformed:
+                parts.insert(1, f"{self._malformed:,} malformed (table dead_letters of the outbox)")
+            return ", ".join(parts)
+
     def end(self) -> None:
         """Leaves the last line where it is."""
         with self._lock:

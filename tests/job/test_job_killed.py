@@ -58,4 +58,5 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, events: int, cards: int)
     for alert in found:
         assert {k: v for k, v in alert.items() if k != "batch"} == expected[alert["id"]]
     assert {a["id"] for a in received} == expected.keys()
+    assert "the folder is closed after batch" in folder.told
     assert "Traceback" not in folder.told
