@@ -89,7 +89,7 @@ class JobFolder:
             lambda: [load([job.packs]).need()],
             dict(os.environ),
             life.Mode(once=True, drain=drain),
-            Progress(told, time.time_ns),
+            Progress(told),
             spark,
         )
         return told.getvalue()
