@@ -6,63 +6,10 @@ from functools import cache
 
 from pyparsing import Opt, ParserElement, ZeroOrMore
 
-from rules.grammar.lexical import (
-    NAME,
-    BlockText,
-    Lexeme,
-    dotted,
-    duration,
-    keyword,
-    mark,
-    name,
-    read_name,
-    read_span,
-    spanned,
-)
+from rules.grammar.fields import FieldToken
+from rules.grammar.lexical import Lexeme, dotted, duration, keyword, mark, name, read_span, spanned
 from rules.source import Span
-from rules.syntax import (
-    Dotted,
-    Duration,
-    DurationSetting,
-    Field,
-    ListType,
-    Name,
-    PathSetting,
-    RecordType,
-    ScalarType,
-    Stream,
-)
-
-_SETTING = r"(?:id|time|lateness|idle)(?!\w)"
-_RECORD = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
-_LIST = r"list\s*<[\w\s<>?]*>"
-
-
-def _read_scalar(text: BlockText, start: int, written: str) -> ScalarType:
-    words = written.split()
-    end = start + len(written)
-    analyser = None
-    if len(words) > 1:
-        analyser = Name(words[1], text.span(end - len(words[1]), end))
-    span = text.span(start, start + len(words[0]))
-    return ScalarType(Name(words[0], span), analyser, text.span(start, end))
-
-
-@cache
-def _field() -> ParserElement:
-    def build(parts: list[object], span: Span) -> Field:
-        field_name, of = parts[0], parts[2]
-        assert isinstance(field_name, Name)
-        assert isinstance(of, ScalarType | ListType | RecordType)
-        return Field(field_name, of, len(parts) > 3, span)
-
-    analyser = rf"(?:\s+(?!{_SETTING}){NAME}(?!\s*:)(?!\w))?"
-    scalar = Lexeme(rf"text{analyser}(?!\w)|{NAME}", "a type", _read_scalar)
-    list_ = Lexeme(_LIST, "a list", lambda t, at, w: ListType(t.span(at, at + len(w))))
-    record = Lexeme(_RECORD, "a record", lambda t, at, w: RecordType(t.span(at, at + len(w))))
-    of = (list_ | record | scalar).set_name("a type")
-    label = Lexeme(rf"{NAME}(?=\s*:)", "a field", read_name)
-    return spanned(label + mark(":") - of - Opt(mark("?")), build)
+from rules.syntax import Dotted, Duration, DurationSetting, Field, Name, PathSetting, Stream
 
 
 @cache
@@ -98,5 +45,5 @@ def stream() -> ParserElement:
     end = Lexeme(
         r"\}", "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`) or `}`", read_span
     )
-    body = mark("{") - ZeroOrMore(_field() | _setting()) - end
+    body = mark("{") - ZeroOrMore(FieldToken() | _setting()) - end
     return spanned(keyword("stream") - name("the stream's name") - body, build)

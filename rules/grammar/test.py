@@ -7,7 +7,6 @@ from typing import cast
 
 from pyparsing import Opt, ParserElement, ZeroOrMore
 
-from rules.grammar.expression import expression
 from rules.grammar.lexical import (
     NAME,
     Lexeme,
@@ -20,17 +19,15 @@ from rules.grammar.lexical import (
     string,
     whole,
 )
+from rules.grammar.values import MapToken
 from rules.source import Span
 from rules.syntax import (
     AllowOther,
     Duration,
-    Entry,
     Expected,
     ExpectNothing,
-    Expression,
     Given,
     Line,
-    ListValue,
     MapValue,
     MoveWatermark,
     Name,
@@ -39,39 +36,6 @@ from rules.syntax import (
     String,
     TestBlock,
 )
-
-Value = Expression | ListValue | MapValue
-
-
-@cache
-def _plain_value() -> ParserElement:
-    """An expression, or a list in square brackets."""
-
-    def build(parts: list[object], span: Span) -> ListValue:
-        items = tuple(p for p in parts if not isinstance(p, Span))
-        return ListValue(cast(tuple[Expression, ...], items), span)
-
-    items = expression() + ZeroOrMore(mark(",") - expression())
-    return spanned(mark("[") - Opt(items) - mark("]"), build) | expression()
-
-
-def _map_of(value: ParserElement) -> ParserElement:
-    def entry(parts: list[object], span: Span) -> Entry:
-        return Entry(cast(Name, parts[0]), cast(Value, parts[2]), span)
-
-    def build(parts: list[object], span: Span) -> MapValue:
-        return MapValue(tuple(p for p in parts if isinstance(p, Entry)), span)
-
-    item = spanned(name("a field") - mark(":") - value, entry)
-    end = Lexeme(r"\}", "`,` or `}`", read_span)
-    return spanned(mark("{") - Opt(item + ZeroOrMore(mark(",") - item)) - end, build)
-
-
-@cache
-def _values() -> ParserElement:
-    """`{ name: value, ... }`; a value may be such a map itself (`key`, `events`), but no deeper."""
-    inner = _map_of(_plain_value())
-    return _map_of((inner | _plain_value()).set_name("a value"))
 
 
 @cache
@@ -91,7 +55,7 @@ def _given() -> ParserElement:
     watermark = Lexeme(r"watermark(?!\w)(?!\s*\{)", "`watermark`", read_span)
     late = Lexeme(rf"late(?=\s+{NAME})", "`late`", read_span)
     repeated = Lexeme(r"x(?=\s*[0-9])", "`x`", read_span) - whole() - Opt(keyword("every") - duration())
-    event = Opt(late) + name("a stream") - _values() - Opt(repeated)
+    event = Opt(late) + name("a stream") - MapToken() - Opt(repeated)
     return spanned(keyword("at") - duration() - (watermark | event).set_name("a stream"), build)
 
 
@@ -104,7 +68,7 @@ def _expect() -> ParserElement:
         return Expected(at, parts[-1], span)
 
     nothing = keyword("nothing")
-    alert = Opt(keyword("at") - duration()) + _values()
+    alert = Opt(keyword("at") - duration()) + MapToken()
     shown = "`at T {...}`, `{...}` or `nothing`"
     return spanned(keyword("expect") - (nothing | alert).set_name(shown), build)
 

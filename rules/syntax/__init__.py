@@ -86,6 +86,7 @@ from rules.syntax.test import (
     MoveWatermark,
     Start,
     TestBlock,
+    Value,
 )
 
 __all__ = [
@@ -161,5 +162,6 @@ __all__ = [
     "Unary",
     "Unless",
     "Unsupported",
+    "Value",
     "Within",
 ]

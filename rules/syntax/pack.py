@@ -24,13 +24,15 @@ class ScalarType:
 class ListType:
     """`list<T>`."""
 
+    element: FieldType
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class RecordType:
-    """`{ a: T  b: T }`."""
+    """`{ a: T  b: T? }`: at least one field, in the order written."""
 
+    fields: tuple[Field, ...]
     span: Span
 
 

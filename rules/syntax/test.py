@@ -12,7 +12,7 @@ from rules.syntax.expression import Duration, Expression, Name, Number, String
 class ListValue:
     """`[a, b]` in a test."""
 
-    items: tuple[Expression, ...]
+    items: tuple[Value, ...]
     span: Span
 
 
@@ -29,8 +29,11 @@ class Entry:
     """`name: value`."""
 
     name: Name
-    value: Expression | ListValue | MapValue
+    value: Value
     span: Span
+
+
+Value = Expression | ListValue | MapValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,10 @@ DEEP = {
     "groups": matching("(" * 50_000 + "a: payment"),
     "regular expression": on('kind =~ "' + "(" * 5_000 + ")" * 5_000 + '"'),
     "records": "stream q { a: " + "{" * 5_000 + "}" * 5_000 + " }",
+    "fields": "stream q { " + "a: {" * 5_000 + "b: long" + "}" * 5_000 + " }",
+    "lists": "stream q { a: " + "list<" * 50_000 + " }",
+    "values": 'test r "t" { at 1s s { a: ' + "[" * 50_000 + "]" * 50_000 + " } }",
+    "maps": 'test r "t" { at 1s s ' + "{ a:" * 5_000 + "1" + "}" * 5_000 + " }",
     "dots": on("a" + ".b" * 50_000 + " > 1"),
 }
 
