@@ -7,7 +7,7 @@ Reference    the brute-force reading of language.md (cep.reference), which keeps
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import pyarrow.compute as pc
@@ -16,11 +16,11 @@ from alerts.alert import Kind, Raised
 from alerts.notation import json_value
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
 from cep.matching.render import written
-from rules.typed import Emit, Guard, Match, On, Pack, Rule, Step, TextMatch, walk
+from rules.typed import Emit, Match, Pack, Rule
 
 if TYPE_CHECKING:
     from cep.automata.plan import Plan
-    from cep.reference import Decided, TextJudge
+    from cep.reference import Decided
 
 Name = Literal["compiled", "reference"]
 NAMES: tuple[Name, ...] = ("compiled", "reference")
@@ -81,8 +81,11 @@ class Reference:
     """The engine that everything is compared with. It answers at the end."""
 
     def __init__(self, pack: Pack, one_partition: bool) -> None:
+        from cep.expressions.text_judge import text_judge
+
         self._counts: Counter[tuple[str, ...]] = Counter()
         self._pack = pack
+        self._text = text_judge(pack)
         self._one_partition = one_partition
         self._ranks = {stream.name: rank for rank, stream in enumerate(pack.streams)}
         self._watermark = MIN_TIME
@@ -118,7 +121,7 @@ class Reference:
         """Decide everything up to the watermark."""
         from cep.reference import decided
 
-        found = decided(self._pack, self._arrivals, self._watermark, _judge(self._pack))
+        found = decided(self._pack, self._arrivals, self._watermark, self._text)
         rules = {rule.name: rule for rule in self._pack.rules}
         return [_raised(self._pack, rules[one.rule], one, number) for number, one in enumerate(found)]
 
@@ -149,31 +152,3 @@ def _emits(rule: Rule, kind: str) -> tuple[Emit, ...]:
     if kind == "timeout" and isinstance(rule.body, Match):
         return rule.body.on_timeout or ()
     return rule.emit
-
-
-def _judge(pack: Pack) -> TextJudge:
-    """Whether a text satisfies a query, by the percolator's own brute-force reading."""
-    from percolator.query.parse import parse
-    from percolator.reference import matches
-    from percolator.schema import FieldType, Schema
-    from percolator.schema import Kind as Holds
-
-    analysers = dict(_text_conditions(pack))
-
-    def judge(condition: TextMatch, text: str) -> bool:
-        name = ".".join(condition.path)
-        schema = Schema({name: FieldType(Holds.TEXT, analysers[condition])}, (name,))
-        return matches(parse(condition.query), {name: text}, schema)
-
-    return judge
-
-
-def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:
-    """Every text condition of a pack, with the analyser of its field: that of the stream it is asked of."""
-    for rule in pack.rules:
-        for node in walk(rule.body):
-            if isinstance(node, On | Step | Guard) and node.condition is not None:
-                stream = pack.stream(node.stream)
-                for condition in walk(node.condition):
-                    if isinstance(condition, TextMatch):
-                        yield condition, stream.field(condition.path[0]).analyser or "plain"

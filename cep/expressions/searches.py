@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -11,9 +11,8 @@ import pyarrow as pa
 from cep.automata.conditions import identity
 from percolator.index import Index
 from percolator.query.parse import parse
-from percolator.schema import FieldType, Kind, Schema
+from rules.text_schema import text_schema
 from rules.typed import Path, Stream, TextMatch
-from rules.types import Record, Scalar, Type
 
 
 @lru_cache(maxsize=64)
@@ -25,11 +24,11 @@ def index_of(
     A query without field names means the field that the condition names; so each field has an index whose
     only default field it is.
     """
-    fields = _text_fields(stream)
+    fields = [(f.name, f.type, f.analyser) for f in stream.fields]
     found = []
     for path in dict.fromkeys(search.path for search in searches):
         mine = tuple(n for n, search in enumerate(searches) if search.path == path)
-        schema = Schema(fields, (".".join(path),))
+        schema = text_schema(fields, path)
         queries = [(str(n), parse(searches[n].query)) for n in mine]
         found.append((path, Index.build(queries, schema), mine))
     return tuple(found)
@@ -49,18 +48,3 @@ def answers(
             truth[hits.document[hits.query == number]] = True
             found[identity(searches[place])] = pa.array(truth, mask=null)
     return found
-
-
-def _text_fields(stream: Stream) -> dict[str, FieldType]:
-    fields: dict[str, FieldType] = {}
-
-    def add(path: Sequence[str], type_: Type, analyser: str) -> None:
-        if isinstance(type_, Record):
-            for name, part in type_.fields:
-                add((*path, name), part, "")
-        elif type_ is Scalar.TEXT:
-            fields[".".join(path)] = FieldType(Kind.TEXT, analyser or "plain")
-
-    for f in stream.fields:
-        add((f.name,), f.type, f.analyser)
-    return fields

@@ -39,8 +39,8 @@ from rules.typed import (
     TextMatch,
 )
 
-TextJudge = Callable[[TextMatch, str], bool]
-"""Whether a text satisfies a query; the percolator's business."""
+TextJudge = Callable[[TextMatch, Mapping[str, object]], bool]
+"""Whether an event's values satisfy a query; the percolator's business."""
 Key = tuple[tuple[str, object], ...]
 
 
@@ -327,9 +327,8 @@ class Scope:
 
     def text_match(self, ref: TextMatch) -> bool | None:
         """By the percolator; unknown where the text is null."""
-        value = self.field(ref.path)
-        if value is None:
+        if self.field(ref.path) is None:
             return None
         assert self.text is not None
-        assert isinstance(value, str)
-        return self.text(ref, value)
+        assert self.candidate is not None
+        return self.text(ref, self.candidate.values)

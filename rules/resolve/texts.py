@@ -7,6 +7,7 @@ from rules.grammar.lexical import offset_in
 from rules.resolve.operators import kind_of
 from rules.resolve.scope import Scope
 from rules.source import Span
+from rules.text_schema import text_schema
 from rules.types import STRINGS, Scalar
 
 Typed = typed.Expression | None
@@ -85,15 +86,13 @@ def _read(query: str, operand: Typed, scope: Scope) -> None:
     """Read a query as one over the candidate's texts, where they are known. Raises QueryError."""
     from percolator.compile import parse_executable
     from percolator.query.parse import parse
-    from percolator.schema import FieldType, Kind, Schema
 
     if scope.candidate is None or not isinstance(operand, typed.FieldRef) or operand.type is not Scalar.TEXT:
         parse(query)
         return
     # What a query may ask for depends on the fields' types, not on their analysers, which take time to load.
-    fields = scope.candidate.fields.items()
-    texts = {name: FieldType(Kind.TEXT) for name, type_ in fields if type_ in (Scalar.TEXT, None)}
-    parse_executable(query, Schema(texts, (operand.path[0],)))
+    fields = ((name, type_, "") for name, type_ in scope.candidate.fields.items())
+    parse_executable(query, text_schema(fields, operand.path))
 
 
 def _inside(node: syntax.Expression, index: int) -> Span:

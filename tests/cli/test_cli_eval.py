@@ -326,3 +326,33 @@ def test_a_full_disk_is_the_outside_world(folder: Path) -> None:
     )
     assert told.code == 3
     assert "no space left" in told.err
+
+
+TEXTS = """pack news version "1"
+stream article {
+  url: string  at_: timestamp  title: text  memo: text english?
+  id url  time at_
+}
+rule gifts { on article[title matches "acme AND memo:gifts"] emit url }
+rule untitled { on article[memo matches "NOT title:acme"] emit url }
+"""
+
+
+def test_a_query_may_name_another_text_field_in_both_engines(tmp_path: Path) -> None:
+    """Also where that field is null: it holds no word, while a null field that is asked makes it unknown."""
+    (tmp_path / "news.rules").write_text(TEXTS)
+    rows: list[dict[str, object]] = [
+        {"url": "both", "title": "Acme", "memo": "the gift"},
+        {"url": "title only", "title": "acme", "memo": "none"},
+        {"url": "null", "title": "acme"},
+        {"url": "neither", "title": "other", "memo": "x"},
+    ]
+    write(tmp_path / "a.jsonl", [{**row, "at_": at(n)} for n, row in enumerate(rows)])
+    found = {}
+    for engine in ("compiled", "reference"):
+        options = ("--events", "article=a.jsonl", "--output", "-", "--engine", engine)
+        told = cep("eval", "news.rules", *options, cwd=tmp_path)
+        assert told.code == 0, told.err
+        found[engine] = [(a["rule"], a["emit"]["url"]) for a in map(json.loads, told.out.splitlines())]
+    assert found["compiled"] == found["reference"]
+    assert found["compiled"] == [("gifts", "both"), ("untitled", "neither")]

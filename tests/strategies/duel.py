@@ -20,12 +20,10 @@ from alerts.suppress import in_order
 from cep.automata.plan import Plan, compile_plan
 from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
+from cep.expressions.text_judge import text_judge
 from cep.reference import Decided, decided
-from percolator.query.parse import parse
-from percolator.reference import matches
-from percolator.schema import Schema
 from rules.packs import load_texts
-from rules.typed import Pack, Rule, TextMatch
+from rules.typed import Pack, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +126,8 @@ def by_reference(program: Program) -> Answer:
             ]
             watermark = max(watermark, min(behind))
     until = MAX_TIME if program.drain else watermark
-    alerts = [as_alert(pack, alert) for alert in decided(pack, map(row, in_time), until, says)]
+    alerts = [as_alert(pack, alert) for alert in decided(pack, map(row, in_time), until, text_judge(pack))]
     return Answer(alerts, watermark, late)
-
-
-def says(search: TextMatch, text: str) -> bool:
-    """Whether a text satisfies a query, by the percolator's own reference."""
-    name = ".".join(search.path)
-    return matches(parse(search.query), {name: text}, Schema.of({name: "text"}))
 
 
 def _streams(rule: Rule) -> Sequence[str]:

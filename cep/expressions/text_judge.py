@@ -1,0 +1,46 @@
+"""Text conditions of one row, by the percolator's own brute-force reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from cep.reference.runs import TextJudge
+from percolator.query.parse import parse
+from percolator.reference import matches
+from rules.text_schema import text_schema
+from rules.typed import Guard, On, Pack, Step, TextMatch, walk
+
+
+def text_judge(pack: Pack) -> TextJudge:
+    """A function that tells whether an event's values satisfy a text condition of the pack."""
+    known = {}
+    for condition, name in _text_conditions(pack):
+        fields = ((f.name, f.type, f.analyser) for f in pack.stream(name).fields)
+        known[condition] = parse(condition.query), text_schema(fields, condition.path)
+
+    def judge(condition: TextMatch, values: Mapping[str, object]) -> bool:
+        query, schema = known[condition]
+        document = {name: text for name in schema.fields if isinstance(text := _at(values, name), str)}
+        return matches(query, document, schema)
+
+    return judge
+
+
+def _at(values: Mapping[str, object], path: str) -> object:
+    found: object = values
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:
+    """Every text condition of a pack, with the stream that it is asked of."""
+    for rule in pack.rules:
+        for node in walk(rule.body):
+            if isinstance(node, On | Step | Guard) and node.condition is not None:
+                yield from (
+                    (part, node.stream) for part in walk(node.condition) if isinstance(part, TextMatch)
+                )
+        if isinstance(rule.body, On):  # `emit` sees the event
+            for item in rule.emit:
+                yield from ((part, rule.body.stream) for part in walk(item) if isinstance(part, TextMatch))
