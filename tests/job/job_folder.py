@@ -96,11 +96,15 @@ class JobFolder:
 
     def alerts(self) -> list[dict[str, object]]:
         """What the outbox holds, in the order raised, each with its batch."""
-        outbox = Outbox.open(f"sqlite:///{self.root}/state/outbox.db", create=False)
+        outbox = Outbox.open(f"sqlite:///{self.outbox}", create=False)
         try:
             return [{**one.alert, "batch": one.batch} for one in outbox.alerts()]
         finally:
             outbox.close()
+
+    @property
+    def outbox(self) -> Path:
+        return self.root / "state" / "outbox.db"
 
     def ids(self) -> set[object]:
         return {alert["id"] for alert in self.alerts()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -31,20 +32,24 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, events: int, cards: int)
             more=f'[receivers.desk]\nkind = "webhook"\nurl = "{receiver.url}"\nsecret = "{SECRET}"\n',
         )
         parts = in_files(list(payments(9, events, cards)), 60)
-        paths = []
-        for _ in range(KILLS):
-            paths.append(folder.put("payment", parts[len(paths)]))
+        paths: list[Path] = []
+        kept: list[int] = []
+        share = len(parts) // (KILLS + 1)
+        for life in range(KILLS):
+            # a sixth of the events is there when a life begins, so that kills fall while it is worked off
+            paths += [folder.put("payment", part) for part in parts[len(paths) : (life + 1) * share]]
             with folder.running() as job:
                 begun = len(list(folder.state.manifests.glob("*.json")))
                 # some lives end in their first batch, some while Spark commits, some later
                 lasting = begun + random.randrange(1, 6)
                 while len(list(folder.state.manifests.glob("*.json"))) < lasting:
-                    if begun and len(paths) < len(parts) - 5 and random.random() < 0.1:
+                    if begun and len(paths) < (life + 2) * share and random.random() < 0.1:
                         paths.append(folder.put("payment", parts[len(paths)]))
                     assert job.process.poll() is None, folder.told
                     time.sleep(0.02)
                 time.sleep(random.uniform(0, 0.4))
                 job.kill()
+            kept.append(len(folder.alerts()) if folder.outbox.exists() else 0)
         paths += [folder.put("payment", part) for part in parts[len(paths) :]]
         with folder.running("--once", "--drain") as job:
             assert job.process.wait() == 0, folder.told
@@ -53,6 +58,8 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, events: int, cards: int)
 
     expected = {alert["id"]: alert for alert in in_process(folder, [[("payment", p)] for p in paths])}
     assert len(expected) > 100
+    assert kept[-1] > len(expected) / 3, f"alerts in the outbox at each kill: {kept} of {len(expected)}"
+    assert sum(a < b for a, b in pairwise([0, *kept])) > 1, f"kills fell before anything was raised: {kept}"
     assert {a["id"] for a in found} == expected.keys()
     assert len(found) == len(expected)
     for alert in found:
