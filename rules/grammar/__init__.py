@@ -15,13 +15,15 @@ from pyparsing import ParseBaseException, ParserElement
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS, RawBlock, cut
 from rules.grammar.explain import explain, stray
-from rules.grammar.lexical import NAME, Lexeme, keyword, name, read_name, spanned
+from rules.grammar.lexical import NAME, Lexeme, read_name, read_span
 from rules.grammar.pack import header, let
+from rules.grammar.queries import queries
 from rules.grammar.rule import rule
 from rules.grammar.stream import stream
+from rules.grammar.table import table
 from rules.grammar.test import test
 from rules.source import SourceFile, Span
-from rules.syntax import Block, Broken, File, Name, Unsupported
+from rules.syntax import Block, Broken, File, Name
 
 SIZE = 16 * 1024 * 1024
 """Greatest length of a file, in characters."""
@@ -32,6 +34,8 @@ ERRORS = 1000
 _GRAMMARS: dict[str, Callable[[], ParserElement]] = {
     "pack": header,
     "stream": stream,
+    "table": table,
+    "queries": queries,
     "let": let,
     "rule": rule,
     "test": test,
@@ -70,10 +74,7 @@ def _block(raw: RawBlock) -> tuple[Block, Diagnostic | None]:
     if not raw.whole:
         return _broken(raw), None
     try:
-        if raw.keyword in _GRAMMARS:
-            (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
-        else:
-            (block,) = _head().parse_string(raw.text)
+        (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
     except ParseBaseException as problem:
         return _broken(raw), explain(raw.text, problem, raw.keyword)
     assert isinstance(block, Block)
@@ -87,23 +88,8 @@ def _whole(word: str) -> ParserElement:
 
 
 @cache
-def _head() -> ParserElement:
-    """The beginning of a block that is not read further."""
-
-    def build(parts: list[object], span: Span) -> Unsupported:
-        assert isinstance(parts[0], Span)
-        assert isinstance(parts[1], Name)
-        return Unsupported(Name(parts[0].text, parts[0]), parts[1], span)
-
-    words = keyword("table") | keyword("queries")
-    return spanned(words - name("a name"), build).parse_with_tabs()
-
-
-@cache
 def _first_name() -> ParserElement:
-    words = keyword(KEYWORDS[0])
-    for word in KEYWORDS[1:]:
-        words = words | keyword(word)
+    words = Lexeme(rf"(?:{'|'.join(KEYWORDS)})(?!\w)", "a block", read_span)
     return (words.suppress() + Lexeme(NAME, "a name", read_name)).parse_with_tabs()
 
 

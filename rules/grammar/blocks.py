@@ -18,7 +18,7 @@ KEYWORDS = ("pack", "stream", "table", "queries", "let", "rule", "test")
 
 _WORDS = "|".join(KEYWORDS)
 _CERTAIN = (
-    rf"(?:stream|rule|queries|table)\s+{NAME}\s*\{{|test\s+(?:\*|{NAME}(?:\s*,\s*{NAME})*)\s*{STRING}\s*\{{"
+    rf"(?:stream|rule|queries)\s+{NAME}\s*\{{|table\s+{NAME}\s+key\s+{NAME}\s*\{{|test\s+(?:\*|{NAME}(?:\s*,\s*{NAME})*)\s*{STRING}\s*\{{"
     rf"|pack\s+{NAME}\s+version\s|let\s+{NAME}\s*=(?![=>~])"
 )
 _SCAN = re.compile(

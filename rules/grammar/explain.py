@@ -11,6 +11,7 @@ from rules.grammar.blocks import KEYWORDS
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.lexical import RESERVED, BlockText
 from rules.grammar.rule import CLAUSES
+from rules.grammar.window import WINDOWS
 from rules.suggest import closest
 
 _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|==|!=|<=|>=|=~|\S")
@@ -27,12 +28,14 @@ _HABITS = {
         "contains": 'write `=~ "..."`, or `matches "..."` for a field of type text',
     },
     "a string in quotes": {"[": "a list of tags needs no brackets"},
+    "a window: ": {"session": "write `session gap` and a duration"},
     "an emitted name": dict.fromkeys("{(", "a list of names needs no brackets"),
 }
 """What other languages write, by what is expected in its place."""
 _WORDS = {
     "rule": CLAUSES,
     "stream": ("id", "time", "lateness", "idle"),
+    "table": ("time",),
     "test": ("at", "expect", "start", "allow"),
 }
 
@@ -66,7 +69,7 @@ def stray(text: BlockText) -> Diagnostic:
     return Diagnostic(
         "CEP0101",
         "error",
-        "expected a block: `pack`, `stream`, `let`, `rule` or `test`",
+        "expected a block: `pack`, `stream`, `table`, `queries`, `let`, `rule` or `test`",
         text.span(start, end),
         f"found `{_clipped(word)}`",
         help=f"did you mean `{guess}`?" if guess and guess != word else "",
@@ -114,7 +117,8 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
     for wanted, habits in _HABITS.items():
         if wanted in expected and word in habits:
             return habits[word]
-    guess = closest(word, _WORDS.get(keyword, ())) if "`}`" in expected else None
+    words = WINDOWS if "a window: " in expected else _WORDS.get(keyword, ()) if "`}`" in expected else ()
+    guess = None if word in CLAUSES else closest(word, words)
     if guess is not None and guess != word:
         return f"did you mean `{guess}`?"
     return ""
@@ -126,7 +130,9 @@ def _help_in_clause(before: str, following: str, word: str) -> str:
     match clause:
         case "match" if following in {":", "["} or word in _JOINING:
             return "steps are joined by `->`, `=>` or `~>`"
-        case "match" | "on" if word in {"(", "where", "when", "if"}:
+        case "match" | "on" | "over" if word == "matching":
+            return "`matching` names a block of `queries`; a query in quotes stands in `[field matches ...]`"
+        case "match" | "on" | "over" if word in {"(", "where", "when", "if"}:
             return "a condition stands in square brackets: `stream[...]`"
         case "emit" if word in {"(", ":", ".", "as"}:
             return "a value is emitted under a name: `name = value`"

@@ -22,6 +22,7 @@ from rules.grammar.lexical import (
     whole,
 )
 from rules.grammar.pattern import pattern, source
+from rules.grammar.window import window
 from rules.source import Span
 from rules.syntax import (
     By,
@@ -50,6 +51,7 @@ from rules.syntax import (
     Summary,
     Suppress,
     Tags,
+    Window,
     Within,
 )
 
@@ -109,14 +111,10 @@ def _skip() -> ParserElement:
 
 @cache
 def _over() -> ParserElement:
-    window = (
-        (keyword("tumbling") - duration())
-        | (keyword("hopping") - duration() - keyword("every") - duration())
-        | (keyword("sliding") - duration())
-        | (keyword("session gap") - duration())
-        | (keyword("last") - whole() - keyword("events"))
-    ).set_name("a window")
-    return _clause("over", source() - window, lambda p, s: Over(cast(Source, p[1]), s))
+    def build(parts: list[object], span: Span) -> Over:
+        return Over(cast(Source, parts[1]), cast(Window, parts[2]), span)
+
+    return _clause("over", source() - window(), build)
 
 
 @cache

@@ -9,7 +9,7 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 from rules.grammar.fields import FieldToken
 from rules.grammar.lexical import Lexeme, dotted, duration, keyword, mark, name, read_span, spanned
 from rules.source import Span
-from rules.syntax import Dotted, Duration, DurationSetting, Field, Name, PathSetting, Stream
+from rules.syntax import Corrected, Dotted, Duration, DurationSetting, Field, Name, PathSetting, Stream
 
 
 @cache
@@ -18,7 +18,7 @@ def _setting() -> ParserElement:
         path = parts[1]
         assert isinstance(path, Dotted)
         corrected = parts[2] if len(parts) > 2 else None
-        assert corrected is None or isinstance(corrected, Span)
+        assert corrected is None or isinstance(corrected, Corrected)
         return PathSetting("id" if span.text.startswith("id") else "time", path, corrected, span)
 
     def duration_setting(parts: list[object], span: Span) -> DurationSetting:
@@ -26,7 +26,11 @@ def _setting() -> ParserElement:
         assert isinstance(length, Duration)
         return DurationSetting("idle" if span.text.startswith("idle") else "lateness", length, span)
 
-    corrected = keyword("corrected by") - dotted() - mark(",") - dotted()
+    def clocks(parts: list[object], span: Span) -> Corrected:
+        sent, received = (p for p in parts if isinstance(p, Dotted))
+        return Corrected(sent, received, span)
+
+    corrected = spanned(keyword("corrected by") - dotted() - mark(",") - dotted(), clocks)
     return spanned((keyword("id") | keyword("time")) - dotted() - Opt(corrected), path_setting) | spanned(
         (keyword("lateness") | keyword("idle")) - duration(), duration_setting
     )

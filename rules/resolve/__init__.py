@@ -17,8 +17,9 @@ from rules.resolve.lets import declare_lets
 from rules.resolve.rules import resolve_rule
 from rules.resolve.streams import declare_stream
 from rules.resolve.timelines import resolve_test
+from rules.source import Span
 
-Named = syntax.Stream | syntax.Let | syntax.Rule | syntax.Unsupported | syntax.Broken
+Named = syntax.Stream | syntax.Let | syntax.Table | syntax.Queries | syntax.Rule | syntax.Broken
 
 
 def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pack, Declared]:
@@ -33,8 +34,13 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
                 declare_stream(node, declared)
             case syntax.Let():
                 lets.append(node)
-            case syntax.Unsupported():
-                _declare_unsupported(node, declared)
+            case syntax.Table():
+                word = Span(node.span.file, node.span.start, node.span.start + len("table"))
+                findings.error("CEP0151", "tables are not supported yet", word)
+                declared.tables.add(node.name.text)
+            case syntax.Queries():
+                word = Span(node.span.file, node.span.start, node.span.start + len("queries"))
+                findings.error("CEP0152", "standing queries are not supported yet", word)
             case syntax.Broken():
                 _declare_broken(node, declared)
             case syntax.Rule():
@@ -79,18 +85,12 @@ def _kind(block: Named) -> str:
             return "constant"
         case syntax.Rule():
             return "rule"
-        case syntax.Unsupported():
-            return block.keyword.text
+        case syntax.Table():
+            return "table"
+        case syntax.Queries():
+            return "queries"
         case syntax.Broken():
             return "constant" if block.keyword == "let" else block.keyword
-
-
-def _declare_unsupported(node: syntax.Unsupported, declared: Declared) -> None:
-    if node.keyword.text == "table":
-        declared.findings.error("CEP0151", "tables are not supported yet", node.keyword.span)
-        declared.tables.add(node.name.text)
-    else:
-        declared.findings.error("CEP0152", "standing queries are not supported yet", node.keyword.span)
 
 
 def _declare_broken(node: syntax.Broken, declared: Declared) -> None:

@@ -99,7 +99,9 @@ def _settings(
             findings.error("CEP0112", f"`{part.kind}` is given twice", part.span, labels=again)
         given[part.kind] = part
         if isinstance(part, syntax.PathSetting) and part.corrected is not None:
-            words = Span(part.span.file, part.corrected.start, part.corrected.start + len("corrected"))
+            words = Span(
+                part.span.file, part.corrected.span.start, part.corrected.span.start + len("corrected")
+            )
             findings.error("CEP0158", "`corrected by` is not supported yet", words)
     time = _time(given.get("time"), node, full, fields, findings)
     id_ = given.get("id")

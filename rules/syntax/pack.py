@@ -50,12 +50,21 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Corrected:
+    """`corrected by sent, received` after `time f`; the span begins at `corrected`."""
+
+    sent: Dotted
+    received: Dotted
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class PathSetting:
-    """`id f`, `time f`; `corrected` is the place of `corrected by` after it."""
+    """`id f`, `time f`, the latter perhaps `corrected by sent, received`."""
 
     kind: Choice["id", "time"]
     path: Dotted
-    corrected: Span | None
+    corrected: Corrected | None
     span: Span
 
 
@@ -105,11 +114,21 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsupported:
-    """A block of the language that this version does not read: `table`, `queries`."""
+class Table:
+    """`table NAME key FIELD { ... }`: fields and the setting `time` in the order written."""
 
-    keyword: Name
     name: Name
+    key: Name
+    parts: tuple[Field | PathSetting, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """`queries NAME { from "FILE" }`."""
+
+    name: Name
+    file: String
     span: Span
 
 
@@ -122,7 +141,7 @@ class Broken:
     span: Span
 
 
-Block = Header | Stream | Let | Rule | TestBlock | Unsupported | Broken
+Block = Header | Stream | Table | Queries | Let | Rule | TestBlock | Broken
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Literal as Choice
 from rules.source import Span
 from rules.syntax.expression import Dotted, Duration, Expression, Name, Number, String
 from rules.syntax.pattern import Sequence, Source
+from rules.syntax.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Over:
     """`over S[cond] WINDOW`."""
 
     source: Source
+    window: Window
     span: Span
 
 

@@ -119,7 +119,10 @@ LATER = {
         "over",
     ),
     "rule r { by card_id over payment last 5 events }": ("CEP0150", "over"),
-    'table m key id { from "x.csv" } rule r { on payment[m[kind].risk > 0.8] }': ("CEP0151", "table"),
+    "table m key id { id: string  risk: double } rule r { on payment[m[kind].risk > 0.8] }": (
+        "CEP0151",
+        "table",
+    ),
     'queries w { from "x.jsonl" } rule r { on payment }': ("CEP0152", "queries"),
     'rule r { on payment matching w["recall" in tags] }': ("CEP0153", "matching"),
     "rule r { by card_id match hit: payment matching w[priority > 2]{3,} within 1h }": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from writing import STREAMS, errors, fraud, loaded, matching, on
 
+from rules.grammar.window import SHOWN
 from rules.packs import load_texts
 from rules.render import render
 
@@ -31,7 +32,7 @@ GOLDEN = {
     "ruel r { on payment }": (
         "CEP0101",
         "ruel",
-        "expected a block: `pack`, `stream`, `let`, `rule` or `test`",
+        "expected a block: `pack`, `stream`, `table`, `queries`, `let`, `rule` or `test`",
         "did you mean `rule`?",
     ),
     "rule r { on payment  emitt n }": (
@@ -155,6 +156,43 @@ GOLDEN = {
         "k",
         "this query cannot be read: there is no field kind",
         "a query searches fields of type text; join tests of other fields to it by `and`",
+    ),
+    "rule r { by card_id  over payment tumblng 5m  having count() > 1 }": (
+        "CEP0101",
+        "tumblng",
+        f"expected {SHOWN}",
+        "did you mean `tumbling`?",
+    ),
+    "rule r { by card_id  over payment session 5m  having count() > 1 }": (
+        "CEP0101",
+        "session",
+        f"expected {SHOWN}",
+        "write `session gap` and a duration",
+    ),
+    "rule r { by card_id  over payment having count() > 1 }": (
+        "CEP0101",
+        "having",
+        f"expected {SHOWN}",
+        "",
+    ),
+    'rule r { on payment matching "acme" }': (
+        "CEP0101",
+        "matching",
+        "expected a clause of a rule or `}`",
+        "`matching` names a block of `queries`; a query in quotes stands in `[field matches ...]`",
+    ),
+    "table t { id: string }\nrule r { on payment }": ("CEP0101", "{", "expected `key`", ""),
+    "table t key id { id: string  lateness 5s }\nrule r { on payment }": (
+        "CEP0101",
+        "lateness",
+        "expected a field `name: type`, the setting `time` or `}`",
+        "",
+    ),
+    "queries w { from x }\nrule r { on payment }": (
+        "CEP0101",
+        "x",
+        "expected the file's name in quotes",
+        "",
     ),
     matching("a: payment -> b: payment", ""): (
         "CEP0401",
