@@ -128,6 +128,7 @@ TESTS: Mapping[str, str] = MappingProxyType(
         "CEP0606": "a test without a clear expectation",
         "CEP0607": "`start` is out of place",
         "CEP0608": "an event is repeated no times, or too often",
+        "CEP0609": "a tolerance that cannot be one",
     }
 )
 

@@ -1,4 +1,7 @@
-"""The values of a test: expressions, `[a, b]` and `{ name: value }`, as deep as records and lists go."""
+"""The values of a test: expressions, `[a, b]` and `{ name: value }`, as deep as records and lists go.
+
+An entry of an expectation may say how far its value may be off: `name: value within tolerance`.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ _CLOSE_LIST = re.compile(r"\]")
 _NAME = re.compile(NAME)
 _COLON = re.compile(":")
 _COMMA = re.compile(",")
+_WITHIN = re.compile(r"within(?!\w)")
 
 
 class MapToken(Token):
@@ -64,7 +68,8 @@ class MapToken(Token):
         name = read_name(cursor.text, written.start(), written.group())
         cursor.need(_COLON, "`:`")
         value = self._value(cursor, depth + 1)
-        return Entry(name, value, cursor.span(written.start()))
+        tolerance = self._expression(cursor) if cursor.take(_WITHIN) else None
+        return Entry(name, value, tolerance, cursor.span(written.start()))
 
     def _value(self, cursor: Cursor, depth: int) -> Value:
         nests = cursor.sees(_OPEN) or cursor.sees(_OPEN_LIST)

@@ -13,6 +13,7 @@ from rules.resolve.expression import expected, expression
 from rules.resolve.rules import SEVERITIES
 from rules.resolve.scope import Scope
 from rules.resolve.sources import named
+from rules.resolve.tolerances import near, refuse_tolerance
 from rules.source import Span
 from rules.suggest import did_you_mean
 from rules.types import ListOf, Scalar, Type
@@ -21,7 +22,7 @@ OF_THE_ALERT: Mapping[str, Type] = {"severity": Scalar.STRING, "kind": Scalar.ST
 """What an expectation may give of the alert itself, besides `key` and `events`."""
 EVENTS = 100_000
 """Events that one line of a test gives at most."""
-KINDS = ("event", "match", "timeout")
+KINDS = ("event", "match", "timeout", "window", "hit", "amend", "retract")
 
 
 def resolve_test(node: syntax.TestBlock, declared: Declared) -> typed.Test | None:
@@ -141,6 +142,7 @@ class _Timeline:
         values: dict[str, object] = {}
         for entry in self._entries(node):
             name = entry.name.text
+            refuse_tolerance(entry, "an event has values, and no tolerances", self._findings)
             if name not in source.fields:
                 if source.known:
                     message = f"stream `{source.name}` has no field `{name}`"
@@ -232,8 +234,10 @@ class _Timeline:
         """The value in a tuple of its own, as it may be None; None with a finding."""
         name = entry.name.text
         if name in self._emitted:
-            value = self._value(entry.value, self._emitted[name])
-            return None if value is None else (value.value,)
+            type_ = self._emitted[name]
+            value = self._value(entry.value, type_)
+            return None if value is None else (near(entry, value.value, type_, self._scope),)
+        refuse_tolerance(entry, f"`{name}` of an alert is compared exactly", self._findings)
         if name in ("key", "events"):
             return self._of_alert(entry)
         if name in OF_THE_ALERT:
@@ -269,6 +273,7 @@ class _Timeline:
                 help_ = did_you_mean(name, {step for r in self._rules for step in self._steps(r)})
                 self._findings.error("CEP0605", message, inner.name.span, help_=help_)
                 continue
+            refuse_tolerance(inner, f"`{name}` of `{entry.name.text}` is compared exactly", self._findings)
             value = self._value(inner.value, None if types is None else types.get(name))
             if value is not None:
                 pairs.append((name, value.value))

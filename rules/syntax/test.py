@@ -26,10 +26,11 @@ class MapValue:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`name: value`."""
+    """`name: value`, or `name: value within tolerance`."""
 
     name: Name
     value: Value
+    tolerance: Expression | None
     span: Span
 
 

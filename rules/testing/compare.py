@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
-from rules.typed import Expected, Pack, Rule, Test
-from rules.types import Scalar, Type
+from rules.instants import SECOND, parse_instant
+from rules.typed import Expected, Match, Near, Pack, Rule, Test
+from rules.types import ListOf, Scalar, Type
 
 Notation = Callable[[object, Type], object]
 """Writes a typed value as the JSON value that an alert shows."""
@@ -82,7 +85,9 @@ def differences(pack: Pack, expected: Expected, seen: Seen, notation: Notation) 
     types = emitted_types(pack, seen.rule)
     emit = _mapping(seen.alert["emit"])
     for name, value in expected.values:
-        if name in types:
+        if isinstance(value, Near):
+            same = name in types and _is_near(value.value, value.tolerance, emit.get(name), types[name])
+        elif name in types:
             same = _equal(_as_json(value, types[name], notation), emit.get(name))
         elif name in _OF_THE_ALERT:
             same = _agrees(pack, seen, name, value, notation)
@@ -94,8 +99,10 @@ def differences(pack: Pack, expected: Expected, seen: Seen, notation: Notation) 
 
 
 def emitted_types(pack: Pack, rule: str) -> dict[str, Type]:
-    """The emitted names of a rule, with their types. Raises KeyError where there is no such rule."""
-    return {item.name: item.value.type for item in _rule(pack, rule).emit}
+    """The names that a rule's alerts emit, with their types. Raises KeyError where there is no such rule."""
+    found = _rule(pack, rule)
+    late = found.body.on_timeout or () if isinstance(found.body, Match) else ()
+    return {item.name: item.value.type for item in (*late, *found.emit)}
 
 
 def _rule(pack: Pack, name: str) -> Rule:
@@ -154,6 +161,43 @@ def _equal(wanted: object, got: object) -> bool:
     if isinstance(wanted, Mapping) and isinstance(got, Mapping):
         return wanted.keys() == got.keys() and all(_equal(v, got[n]) for n, v in wanted.items())
     return wanted == got
+
+
+def _is_near(wanted: object, tolerance: int | float | Decimal, got: object, type_: Type) -> bool:
+    """Whether a value of an alert is not further off than that; of a list, every element.
+
+    By the decimals that are written: 3.5 is within 0.1 of 3.4, although the doubles are further apart.
+    """
+    if isinstance(type_, ListOf):
+        return (
+            isinstance(wanted, list | tuple)
+            and isinstance(got, list)
+            and len(wanted) == len(got)
+            and all(_is_near(w, tolerance, g, type_.element) for w, g in zip(wanted, got, strict=True))
+        )
+    number = _measure(got, type_)
+    return number is not None and abs(number - Decimal(str(wanted))) <= Decimal(str(tolerance))
+
+
+def _measure(got: object, type_: Type) -> Decimal | None:
+    """A number, or the nanoseconds of a time or duration, from what the alert shows; None for null."""
+    match type_, got:
+        case Scalar.TIMESTAMP, str():
+            return Decimal(parse_instant(got))
+        case Scalar.DURATION, str():
+            found = _ISO.fullmatch(got)
+            assert found is not None, got
+            parts = zip(found.groups()[1:], _PARTS, strict=True)
+            total = sum((Decimal(number) * unit for number, unit in parts if number), Decimal())
+            return -total if found[1] else total
+        case _, int() | float() | str():
+            return Decimal(str(got))
+        case _:
+            return None
+
+
+_ISO = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?")
+_PARTS = (3600 * SECOND, 60 * SECOND, SECOND)
 
 
 def _as_json(value: object, type_: Type, notation: Notation) -> object:

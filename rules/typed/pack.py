@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal as Choice
 
 from rules.source import Span
@@ -157,8 +158,19 @@ class MoveWatermark:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """A value that an alert may miss by so much, the limits included; times and durations in nanoseconds."""
+
+    value: object
+    tolerance: int | float | Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
-    """`expect at T {...}` (`at` None: at any time); values by emitted name or by the alert's fields."""
+    """`expect at T {...}` (`at` None: at any time); values by emitted name or by the alert's fields.
+
+    A value with a tolerance is a Near.
+    """
 
     at: int | None
     values: tuple[tuple[str, object], ...]

@@ -20,6 +20,7 @@ from rules.typed import (
     FieldRef,
     Given,
     MoveWatermark,
+    Near,
     On,
     Pack,
     Rule,
@@ -49,6 +50,8 @@ def rule(name: str) -> Rule:
         Emit("n", FieldRef(("n",), Scalar.LONG, HERE), HERE),
         Emit("amount", FieldRef(("amount",), Scalar.DOUBLE, HERE), HERE),
         Emit("due", FieldRef(("at",), Scalar.TIMESTAMP, HERE), HERE),
+        Emit("took", FieldRef(("took",), Scalar.DURATION, HERE), HERE),
+        Emit("all", FieldRef(("all",), ListOf(Scalar.DOUBLE), HERE), HERE),
     )
     by = By(("card",), (Scalar.STRING,), (("payment", (("card",),)),), HERE)
     return Rule(name, On("payment", None, HERE), by, emit, "medium", None, (), None, None, HERE)
@@ -227,6 +230,33 @@ def test_key_events_severity_and_kind_may_be_given() -> None:
 
 def test_a_name_that_the_rule_does_not_emit_fits_nothing() -> None:
     assert not outcome(block(expect(m=1)), alert(1, n=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "tolerance", "got", "fits"),
+    [
+        ("amount", 3.4, 0.1, 3.5, True),  # although the doubles are 0.10000000000000009 apart
+        ("amount", 3.4, 0.1, 3.3, True),
+        ("amount", 3.4, 0.1, 3.501, False),
+        ("amount", 3.4, 0, 3.4, True),
+        ("amount", 3.4, 1, None, False),
+        ("n", 10, 2, 12, True),
+        ("n", 10, 2, 13, False),
+        ("due", 60 * SECOND, SECOND, "1970-01-01T00:01:01Z", True),
+        ("due", 60 * SECOND, SECOND, "1970-01-01T00:01:01.001Z", False),
+        ("took", 90 * SECOND, SECOND, "PT1M31S", True),
+        ("took", 90 * SECOND, SECOND, "PT1H1M31S", False),
+        ("took", -SECOND // 2, SECOND // 4, "-PT0.75S", True),
+        ("took", SECOND // 2, SECOND // 4, "-PT0.75S", False),
+        ("all", (1.0, 2.0), 0.5, [1.5, 1.5], True),
+        ("all", (1.0, 2.0), 0.5, [1.5, 2.6], False),
+        ("all", (1.0, 2.0), 0.5, [1.5], False),
+    ],
+)
+def test_a_tolerance_includes_its_limits(
+    name: str, value: object, tolerance: float, got: object, fits: bool
+) -> None:
+    assert outcome(block(expect(**{name: Near(value, tolerance)})), alert(1, **{name: got})) == fits
 
 
 @given(

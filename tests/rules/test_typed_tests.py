@@ -124,3 +124,36 @@ def test_tests_may_stand_in_another_file() -> None:
     rules = header + "stream s { t: timestamp  id t  time t }\nrule r { on s }"
     tests = header + 'test r "x" { at 1s s {} expect {} }'
     assert len(load_texts([("b.rules", tests), ("a.rules", rules)]).need().tests) == 1
+
+
+def test_an_emitted_value_may_have_a_tolerance() -> None:
+    test = block(
+        "expect { n: 2 within 1, spent: -3.5 within 0.01, at: 1s within 250ms, all: [1, 2] within 1 }"
+    )
+    (expected,) = test.timeline
+    assert isinstance(expected, typed.Expected)
+    assert dict(expected.values) == {
+        "n": typed.Near(2, 1),
+        "spent": typed.Near(-3.5, 0.01),
+        "at": typed.Near(SECOND, SECOND // 4),
+        "all": typed.Near((1, 2), 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        ('expect { card_id: "c" within 1 }', '"c"'),
+        ("expect { n: null within 1 }", "null"),
+        ("expect { n: 1 within 1s }", "1s"),
+        ("expect { at: 1s within 1 }", "1"),
+        ("expect { spent: 1 within -0.5 }", "-0.5"),
+        ("expect { spent: 12.5 +- 0.1 }", "12.5 +- 0.1"),
+        ('expect { severity: "medium" within 1 }', "1"),
+        ('expect { key: { card_id: "c" within 1 } }', "1"),
+        ("at 1s payment { amount: 1 within 2 } expect nothing", "2"),
+    ],
+)
+def test_a_tolerance_that_cannot_be_one_is_refused_where_it_stands(lines: str, place: str) -> None:
+    found = [d for d in loaded(f'{RULE} test r "why" {{ {lines} }}').diagnostics if d.level == "error"]
+    assert [(d.code, d.span.text if d.span else "") for d in found] == [("CEP0609", place)]
