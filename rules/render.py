@@ -1,21 +1,20 @@
 """A diagnostic as text for people: code, place, the source with the place underlined, the fix.
 
-The form is rustc's. Columns count code points, as in messages of compilers; underlines count what a
-terminal shows: tabs reach to the next multiple of four, wide characters take two cells, combining none.
+The form is rustc's. Columns in `file:line:column` count code points, as compilers do; what is drawn counts
+the cells of a terminal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from unicodedata import category, combining, east_asian_width
 
 from rules.diagnostics import Diagnostic
+from rules.snippet import Mark, Row, runs, snippet
 from rules.source import SourceFile, Span
+from rules.terminal import printable
 
-TAB = 4
-LONG = 240
-"""Characters of a source line that are shown; of a longer one, those around the place."""
+WIDTH = 140
+"""Cells of a line where the terminal does not tell, and at least."""
 
 _COLOURS = {"error": "1;31", "warning": "1;33", "hint": "1;36"}
 _GUTTER = "1;34"
@@ -24,44 +23,32 @@ _BOLD = "1"
 Paint = Callable[[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A place in one line, in characters of that line."""
-
-    line: int
-    start: int
-    end: int
-    text: str
-    primary: bool
-
-
-def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
-    """The diagnostic in lines, each ended. `colour`: with ANSI colours."""
+def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDTH) -> str:
+    """The diagnostic in lines, each ended. `width`: of a source line, in cells. `colour`: by ANSI codes."""
     paint = _paint if colour else _plain
     tint = _COLOURS[diagnostic.level]
-    head = paint(f"{diagnostic.level}[{diagnostic.code}]", tint) + paint(f": {diagnostic.message}", _BOLD)
-    lines = [head]
+    message = paint(f": {printable(diagnostic.message)}", _BOLD)
+    lines = [paint(f"{diagnostic.level}[{diagnostic.code}]", tint) + message]
     gutter = 1
     if diagnostic.span is not None:
-        files = _by_file(diagnostic)
-        gutter = max(len(str(mark.line)) for _, marks in files for mark in marks)
-        for number, (file, marks) in enumerate(files):
-            span = diagnostic.span if number == 0 else _first(diagnostic, file)
+        drawn = [(spans, list(_snippet(spans, width))) for spans in _by_file(diagnostic)]
+        gutter = max(len(str(row.number or 0)) for _, rows in drawn for row in rows)
+        for number, (spans, rows) in enumerate(drawn):
             arrow = "-->" if number == 0 else ":::"
-            place = f"{file.name}:{span.line}:{span.column}"
+            span = spans[0][0]
+            place = f"{printable(span.file.name)}:{span.line}:{span.column}"
             lines.append(" " * gutter + paint(arrow, _GUTTER) + " " + place)
             lines.append(" " * gutter + paint(" |", _GUTTER))
-            lines.extend(_source(file, marks, gutter, tint, paint))
-    if diagnostic.help:
-        for number, line in enumerate(diagnostic.help.splitlines()):
-            begin = paint(" =", _GUTTER) + " " + paint("help", _BOLD) + ": " if number == 0 else " " * 9
-            lines.append(" " * gutter + begin + line)
+            lines.extend(_line(row, gutter, tint, paint) for row in rows)
+    for number, line in enumerate(diagnostic.help.splitlines()):
+        begin = paint(" =", _GUTTER) + " " + paint("help", _BOLD) + ": " if number == 0 else " " * 9
+        lines.append(" " * gutter + begin + printable(line))
     return "\n".join(lines) + "\n"
 
 
-def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
+def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int = WIDTH) -> str:
     """Several diagnostics, an empty line after each."""
-    return "".join(render(d, colour=colour) + "\n" for d in diagnostics)
+    return "".join(render(d, colour=colour, width=width) + "\n" for d in diagnostics)
 
 
 def _paint(text: str, code: str) -> str:
@@ -72,88 +59,29 @@ def _plain(text: str, _code: str) -> str:
     return text
 
 
-def _by_file(diagnostic: Diagnostic) -> list[tuple[SourceFile, list[_Mark]]]:
-    """The places of a diagnostic by file, the primary one's file first."""
+Labelled = tuple[Span, str, bool]
+"""A place, what is said of it, and whether it is the primary one."""
+
+
+def _by_file(diagnostic: Diagnostic) -> Iterator[list[Labelled]]:
+    """The places of a diagnostic, those of the primary one's file first."""
     assert diagnostic.span is not None
-    primary = _mark(diagnostic.span, diagnostic.note, True)
-    found: list[tuple[SourceFile, list[_Mark]]] = [(diagnostic.span.file, [primary])]
+    found: dict[SourceFile, list[Labelled]] = {
+        diagnostic.span.file: [(diagnostic.span, diagnostic.note, True)]
+    }
     for label in diagnostic.labels:
-        marks = next((m for f, m in found if f is label.span.file), None)
-        if marks is None:
-            marks = []
-            found.append((label.span.file, marks))
-        marks.append(_mark(label.span, label.text, False))
-    return found
+        found.setdefault(label.span.file, []).append((label.span, label.text, False))
+    yield from found.values()
 
 
-def _first(diagnostic: Diagnostic, file: SourceFile) -> Span:
-    return next(label.span for label in diagnostic.labels if label.span.file is file)
+def _snippet(spans: list[Labelled], width: int) -> Iterator[Row]:
+    return snippet(spans[0][0].file, list(dict.fromkeys(Mark.of(*labelled) for labelled in spans)), width)
 
 
-def _mark(span: Span, text: str, primary: bool) -> _Mark:
-    line, column = span.file.position(span.start)
-    start = column - 1
-    return _Mark(line, start, start + max(span.end - span.start, 1), text, primary)
-
-
-def _source(file: SourceFile, marks: list[_Mark], gutter: int, tint: str, paint: Paint) -> Iterator[str]:
-    last = 0
-    for number in sorted({mark.line for mark in marks}):
-        if last and number > last + 1:
-            yield paint("...", _GUTTER)
-        last = number
-        here = sorted((m for m in marks if m.line == number), key=lambda m: not m.primary)
-        begin, excerpt = _excerpt(file.line(number), here[0].start)
-        yield f"{paint(f'{number:>{gutter}} |', _GUTTER)} {_shown(excerpt)}".rstrip()
-        for mark in here:
-            start, end = mark.start - begin, min(mark.end - begin, len(excerpt))
-            if mark.primary:  # it may stand in the line's end, of which nothing is shown
-                start = min(start, len(excerpt))
-            if not 0 <= start <= len(excerpt):
-                continue
-            # of a place of several lines, what is in the first one
-            cells = _cells(excerpt[:start]), _cells(excerpt[:end])
-            line = ("^" if mark.primary else "-") * max(cells[1] - cells[0], 1)
-            under = paint(f"{line} {mark.text}".rstrip(), tint if mark.primary else _GUTTER)
-            yield " " * gutter + paint(" |", _GUTTER) + " " + " " * cells[0] + under
-
-
-def _excerpt(line: str, around: int) -> tuple[int, str]:
-    """The part of a line that is shown, and where in the line it begins."""
-    begin = max(0, around - LONG // 3) if len(line) > LONG else 0
-    return begin, line[begin : begin + LONG]
-
-
-def _shown(line: str) -> str:
-    """The line as it is printed: tabs as blanks, control characters as one mark each."""
-    out: list[str] = []
-    cells = 0
-    for char in line:
-        if char == "\t":
-            fill = TAB - cells % TAB
-            out.append(" " * fill)
-            cells += fill
-            continue
-        out.append("\N{REPLACEMENT CHARACTER}" if _unprintable(char) else char)
-        cells += _width(char)
-    return "".join(out)
-
-
-def _cells(text: str) -> int:
-    """Cells that a terminal takes for a text that begins a line."""
-    cells = 0
-    for char in text:
-        cells += TAB - cells % TAB if char == "\t" else _width(char)
-    return cells
-
-
-def _width(char: str) -> int:
-    if char.isascii():
-        return 1
-    if combining(char) or category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if east_asian_width(char) in "WF" else 1
-
-
-def _unprintable(char: str) -> bool:
-    return category(char) in ("Cc", "Cs", "Cf", "Zl", "Zp")
+def _line(row: Row, gutter: int, tint: str, paint: Paint) -> str:
+    if row.number is None:
+        return paint("...", _GUTTER)
+    codes = {"primary": tint, "secondary": _GUTTER}
+    text = "".join(paint(part, codes[style]) if style else part for part, style in runs(row.cells))
+    number = str(row.number or "").rjust(gutter)
+    return f"{paint(f'{number} |', _GUTTER)} {text}".rstrip()
