@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from percolator.analysis import analyser
+from percolator.checks import check
 from percolator.query import tree
 from percolator.query.errors import Code, QueryError
 from percolator.query.parse import parse
@@ -117,6 +118,7 @@ def parse_executable(text: str, schema: Schema) -> tree.Node:
     word, or asks for what is not executed yet (Code.NOT_EXECUTED).
     """
     node = parse(text)
+    check(node, schema)
     compile_query(node, schema, LeafTable())
     return node
 

@@ -1,32 +1,68 @@
 """The other engine: the shortest reading of a query over plain lists of words. Oracle of every test.
 
-It shares with the index only the parser, what a word is, and the analysers; no compilation, no arrays,
-no candidates. Slow on purpose.
+It shares with the index the parser, what a word is, the analysers, and what values mean; no compilation,
+no arrays, no candidates. Slow on purpose.
+
+A *place* is where an operand stands: the positions from its first word to behind its last. Whatever is
+true of places is true in one field: an operand of NEAR, atleast, first, sentence is true where it has a
+place there. With every place come the *ranges* of the text, those of the terms and phrases that it is
+made of. They are the highlights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fnmatch import translate
-from itertools import product
-from re import match as re_match
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 from percolator.analysis import Analyser, analyser
+from percolator.patterns import regex, takes, wildcard, within
 from percolator.query import tree
 from percolator.query.pieces import Piece, pieces
-from percolator.schema import Schema
-from percolator.words import exact, split
+from percolator.schema import Kind, Schema
+from percolator.values import Document, field_values, keys, range_of, texts, value_of, written
+from percolator.words import exact, is_unit, places, sections, split
 
 VALUE_GAP = 100
+"""Positions that lie between two values of a field."""
 
-Document = Mapping[str, str | Sequence[str]]
+Names = Sequence[str]
+Range = tuple[int, int]
+"""Code points `start` to `end` (exclusive) of a field: its values, one character between two of them."""
+
+Terms = tree.Word | tree.Exact | tree.Wildcard | tree.Regex | tree.Fuzzy | tree.Phrase
 
 
-class _Word(NamedTuple):
+class Place(NamedTuple):
+    """Positions, `end` exclusive."""
+
+    start: int
+    end: int
+
+
+Places = dict[Place, frozenset[Range]]
+
+
+class Word(NamedTuple):
+    """One word of a field, and where it stands; `unit_end` as in percolator.words."""
+
     position: int
     surface: str
-    term: str
+    start: int
+    end: int
+    unit_end: int
+    sentence: int
+    paragraph: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a true query found: named parts in the order of the query, ranges by field, sorted and apart."""
+
+    names: tuple[str, ...]
+    highlights: Mapping[str, list[Range]]
 
 
 def matches(
@@ -34,76 +70,277 @@ def matches(
 ) -> bool:
     """Whether the query is true on the document; `default` is the schema's where it is not given.
 
-    Raises NotImplementedError for what no engine executes yet, KeyError for an unknown field.
+    The query is one that percolator.checks lets pass. Raises DocumentError.
     """
-    return _true(node, document, schema, schema.default if default is None else default)
+    return Reader(document, schema).true(node, schema.default if default is None else default)
 
 
-def _true(node: tree.Node, document: Document, schema: Schema, names: Sequence[str]) -> bool:
-    match node:
-        case tree.Word() | tree.Exact() | tree.Wildcard() | tree.Phrase():
-            return any(_stands(node, document, name, schema) for name in names)
-        case tree.And():
-            return all(_true(operand, document, schema, names) for operand in node.operands)
-        case tree.Or():
-            return any(_true(operand, document, schema, names) for operand in node.operands)
-        case tree.Not():
-            return not _true(node.operand, document, schema, names)
-        case tree.SomeOf():
-            return sum(_true(operand, document, schema, names) for operand in node.operands) >= node.count
-        case tree.Fielded():
-            return _true(node.operand, document, schema, (node.name,))
-        case tree.Everything():
-            return True
-        case tree.Present():
-            return bool(_values(document, node.name))
-        case _:
-            raise NotImplementedError(type(node).__name__)
+def hit(
+    node: tree.Node, document: Document, schema: Schema, default: Sequence[str] | None = None
+) -> Hit | None:
+    """What a query finds in the document, None where it is not true. Raises DocumentError."""
+    reader, names = Reader(document, schema), schema.default if default is None else default
+    if not reader.true(node, names):
+        return None
+    return Hit(tuple(dict.fromkeys(reader.named(node, names))), reader.highlights(node, names))
 
 
-def _analyser(schema: Schema, name: str) -> Analyser:
-    return analyser(schema.fields[name].analyser)
+@dataclass(frozen=True)
+class Reader:
+    """One document over one schema; `names` are the fields that a term is looked for in."""
+
+    document: Document
+    schema: Schema
+
+    def true(self, node: tree.Node, names: Names) -> bool:
+        """Whether the node is true."""
+        match node:
+            case tree.And():
+                return all(self.true(operand, names) for operand in node.operands)
+            case tree.Or():
+                return any(self.true(operand, names) for operand in node.operands)
+            case tree.Not():
+                return not self.true(node.operand, names)
+            case tree.SomeOf():
+                return sum(self.true(operand, names) for operand in node.operands) >= node.count
+            case tree.Fielded():
+                return self.true(node.operand, (node.name,))
+            case tree.Named():
+                return self.true(node.operand, names)
+            case tree.Everything():
+                return True
+            case tree.Present():
+                return bool(field_values(self.document, node.name))
+            case tree.Range():
+                kind = self.schema.fields[node.name].kind
+                asked = range_of(node, kind)
+                return any(asked.holds(key) for key in keys(self.document, node.name, kind))
+            case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
+                return any(self.places(node, name, names) for name in self.words)
+            case _:
+                return any(
+                    self.places(node, name, names) if name in self.words else self.value(node, name)
+                    for name in names
+                )
+
+    def places(self, node: tree.Node, name: str, names: Names) -> Places:
+        """Where in the text field `name` the node stands, its terms looked for in `names`."""
+
+        def inner(operand: tree.Node) -> Places:
+            return self.places(operand, name, names)
+
+        match node:
+            case tree.Or():
+                return _union(inner(operand) for operand in node.operands)
+            case tree.Fielded():
+                return self.places(node.operand, name, (node.name,))
+            case tree.Near():
+                return _near(inner(node.left), inner(node.right), node.distance, node.ordered)
+            case tree.NotNear():
+                away = inner(node.right)
+                return {
+                    place: ranges
+                    for place, ranges in inner(node.left).items()
+                    if all(_apart(place, other, node.distance) for other in away)
+                }
+            case tree.AtLeast():
+                found = inner(node.operand)
+                return found if len(found) >= node.count else {}
+            case tree.First():
+                return {
+                    place: ranges for place, ranges in inner(node.operand).items() if place.end <= node.within
+                }
+            case tree.Together():
+                return self.together([inner(operand) for operand in node.operands], name, node.unit)
+            case tree.Word() | tree.Exact() | tree.Wildcard() | tree.Regex() | tree.Fuzzy() | tree.Phrase():
+                return self.terms(node, name) if name in names else {}
+            case _:
+                raise AssertionError(f"{type(node).__name__} has no places")
+
+    def together(self, operands: list[Places], name: str, unit: Literal["sentence", "paragraph"]) -> Places:
+        """The places in those sentences or paragraphs that hold one of every operand."""
+        number = {word.position: getattr(word, unit) for word in self.words[name]}
+
+        def of(place: Place) -> int | None:
+            first, last = number[place.start], number[place.end - 1]
+            return first if first == last else None
+
+        shared = set.intersection(*({of(place) for place in found} for found in operands)) - {None}
+        return {p: ranges for p, ranges in _union(operands).items() if of(p) in shared}
+
+    def terms(self, node: Terms, name: str) -> Places:
+        """All ways to take a word of its own for each part, (position - index) spread by at most the slop."""
+        words, analysed = self.words[name], analyser(self.schema.fields[name].analyser)
+        slop = node.slop if isinstance(node, tree.Phrase) else 0
+        tests = _tests(node, analysed)
+        parts = [[word for word in words if test(word.surface)] for test in tests]
+        ends_in_unit = not isinstance(node, tree.Regex | tree.Fuzzy) and _is_unit(pieces(node)[-1])
+        found: dict[Place, set[Range]] = {}
+        for chosen in _choices(parts, slop):
+            last = max(chosen)
+            end = last.unit_end if ends_in_unit and last is chosen[-1] else last.end
+            place = Place(min(chosen).position, last.position + 1)
+            found.setdefault(place, set()).add((min(chosen).start, end))
+        return {place: frozenset(ranges) for place, ranges in found.items()}
+
+    def value(self, node: tree.Node, name: str) -> bool:
+        """Whether some value of a field that is no text is the one that a term asks for."""
+        kind = self.schema.fields[name].kind
+        if kind is not Kind.KEYWORD:
+            assert isinstance(node, tree.Word | tree.Exact | tree.Phrase)
+            asked = value_of(node, kind, name)
+            return any(asked.holds(key) for key in keys(self.document, name, kind))
+        found = texts(self.document, name)
+        match node:
+            case tree.Word() | tree.Exact() | tree.Phrase():
+                return written(node) in found
+            case tree.Wildcard():
+                return any(takes(wildcard(node.pattern), text) for text in found)
+            case tree.Regex():
+                return any(takes(regex(node, whole_value=True), text) for text in found)
+            case tree.Fuzzy():
+                return any(within(node.text, text, node.distance) for text in found)
+            case _:
+                raise AssertionError(f"{type(node).__name__} is no value")
+
+    def named(self, node: tree.Node, names: Names) -> Iterator[str]:
+        """The names of the true named parts, also of those that did not matter to the whole."""
+        if isinstance(node, tree.Named) and self.true(node, names):
+            yield node.name
+        within_field = (node.name,) if isinstance(node, tree.Fielded) else names
+        for operand in tree.children(node):
+            yield from self.named(operand, within_field)
+
+    def highlights(self, node: tree.Node, names: Names) -> dict[str, list[Range]]:
+        """The ranges of all parts that were true; of parts under a NOT there are none."""
+        found: dict[str, set[Range]] = {}
+        for name, ranges in self.true_parts(node, names):
+            found.setdefault(name, set()).update(ranges)
+        return {name: _apart_ranges(found[name]) for name in self.words if found.get(name)}
+
+    def true_parts(self, node: tree.Node, names: Names) -> Iterator[tuple[str, frozenset[Range]]]:
+        """Field and ranges of every place in the text that made the node true."""
+        match node:
+            case tree.And() | tree.Or() | tree.SomeOf():
+                if self.true(node, names):
+                    for operand in node.operands:
+                        yield from self.true_parts(operand, names)
+            case tree.Fielded():
+                yield from self.true_parts(node.operand, (node.name,))
+            case tree.Named():
+                yield from self.true_parts(node.operand, names)
+            case tree.Not() | tree.Range() | tree.Everything() | tree.Present():
+                return
+            case _:
+                for name in self.words:
+                    for ranges in self.places(node, name, names).values():
+                        yield name, ranges
+
+    @cached_property
+    def words(self) -> dict[str, list[Word]]:
+        """The words of every text field; values stand a gap apart, and end sentence and paragraph."""
+        found: dict[str, list[Word]] = {}
+        for name, type_ in self.schema.fields.items():
+            if type_.kind is Kind.TEXT:
+                found[name] = read_words(texts(self.document, name))
+        return found
 
 
-def _values(document: Document, name: str) -> Sequence[str]:
-    value = document.get(name, ())
-    return (value,) if isinstance(value, str) else value
-
-
-def _words(document: Document, name: str, schema: Schema) -> list[_Word]:
-    """The words of a field with their positions; values stand a gap apart."""
-    found: list[_Word] = []
-    position = 0
-    for text in _values(document, name):
-        for surface in split(text):
-            found.append(_Word(position, surface, _analyser(schema, name).term(surface)))
+def read_words(values: Sequence[str]) -> list[Word]:
+    """The words of a field with these values."""
+    words: list[Word] = []
+    position = offset = sentences = paragraphs = 0
+    for text in values:
+        at = places(text)
+        numbered = sections(text, at)
+        for surface, place, (sentence, paragraph) in zip(split(text), at, numbered, strict=True):
+            start, end, unit_end = (offset + edge for edge in place)
+            word = Word(position, surface, start, end, unit_end, sentences + sentence, paragraphs + paragraph)
+            words.append(word)
             position += 1
         position += VALUE_GAP
+        offset += len(text) + 1
+        if numbered:
+            sentences += numbered[-1][0] + 1
+            paragraphs += numbered[-1][1] + 1
+    return words
+
+
+def _tests(node: Terms, analysed: Analyser) -> list[Callable[[str], bool]]:
+    """For each part of a term or phrase, whether a surface word is it."""
+    match node:
+        case tree.Regex():
+            expression = regex(node)
+            return [lambda surface: any(takes(expression, form) for form in analysed.forms(surface))]
+        case tree.Fuzzy():
+            term, wanted, fold = analysed.term(node.text), analysed.fold(node.text), analysed.fold
+            return [
+                lambda surface: analysed.term(surface) == term or within(wanted, fold(surface), node.distance)
+            ]
+        case _:
+            return [_test(piece, analysed) for piece in pieces(node)]
+
+
+def _test(piece: Piece, analysed: Analyser) -> Callable[[str], bool]:
+    match piece.kind:
+        case "word":
+            term = analysed.term(piece.text)
+            return lambda surface: analysed.term(surface) == term
+        case "exact":
+            letters = exact(piece.text)
+            return lambda surface: exact(surface) == letters
+        case "pattern":
+            # A word holds no [, the one other sign that fnmatch knows.
+            pattern = analysed.fold(piece.text)
+            return lambda surface: any(fnmatchcase(form, pattern) for form in analysed.forms(surface))
+
+
+def _is_unit(piece: Piece) -> bool:
+    return piece.kind == "pattern" and is_unit(piece.text[:-1])
+
+
+def _choices(parts: list[list[Word]], slop: int, chosen: tuple[Word, ...] = ()) -> Iterator[tuple[Word, ...]]:
+    if len(chosen) == len(parts):
+        yield chosen
+        return
+    shifted = [word.position - index for index, word in enumerate(chosen)]
+    for word in parts[len(chosen)]:
+        here = word.position - len(chosen)
+        if word not in chosen and max([here, *shifted]) - min([here, *shifted]) <= slop:
+            yield from _choices(parts, slop, (*chosen, word))
+
+
+def _near(left: Places, right: Places, distance: int, ordered: bool) -> Places:
+    """The enclosing places of all pairs that do not overlap, with at most so many words between them."""
+    found: dict[Place, frozenset[Range]] = {}
+    for one, ranges in left.items():
+        for other, more in right.items():
+            after, before = other.start - one.end, one.start - other.end
+            if 0 <= after <= distance or (not ordered and 0 <= before <= distance):
+                place = Place(min(one.start, other.start), max(one.end, other.end))
+                found[place] = found.get(place, frozenset()) | ranges | more
     return found
 
 
-def _stands(
-    node: tree.Word | tree.Exact | tree.Wildcard | tree.Phrase, document: Document, name: str, schema: Schema
-) -> bool:
-    """Whether each part has a word of its own and (position - index) spreads over at most the slop."""
-    words, analysed = _words(document, name, schema), _analyser(schema, name)
-    slop = node.slop if isinstance(node, tree.Phrase) else 0
-    parts = [[word.position for word in words if _fits(piece, word, analysed)] for piece in pieces(node)]
-    for chosen in product(*parts):
-        shifted = [position - index for index, position in enumerate(chosen)]
-        if len(set(chosen)) == len(chosen) and max(shifted) - min(shifted) <= slop:
-            return True
-    return False
+def _apart(place: Place, other: Place, distance: int) -> bool:
+    """For NOT NEAR/n: whether `other` keeps away from the place and the n words on each side of it."""
+    return other.start >= place.end + distance or other.end <= place.start - distance
 
 
-def _fits(piece: Piece, word: _Word, analysed: Analyser) -> bool:
-    match piece.kind:
-        case "word":
-            return word.term == analysed.term(piece.text)
-        case "exact":
-            return exact(word.surface) == exact(piece.text)
-        case "pattern":
-            # A word holds no [, the one other sign that fnmatch knows.
-            pattern = translate(analysed.fold(piece.text))
-            forms = (word.term, analysed.fold(word.surface))
-            return any(re_match(pattern, form) is not None for form in forms)
+def _union(operands: Sequence[Places] | Iterator[Places]) -> Places:
+    found: dict[Place, frozenset[Range]] = {}
+    for places_ in operands:
+        for place, ranges in places_.items():
+            found[place] = found.get(place, frozenset()) | ranges
+    return found
+
+
+def _apart_ranges(ranges: set[Range]) -> list[Range]:
+    """The ranges in order, those that overlap made one."""
+    found: list[Range] = []
+    for start, end in sorted(ranges):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from percolator.analysis import ANALYSERS
+from percolator.analysis import ANALYSERS, AnalyserError, analyser
 
 
 class SchemaError(ValueError):
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldType:
-    """`analyser` is one of percolator.analysis.ANALYSERS; of text fields only."""
+    """`analyser` is a name that percolator.analysis knows; of text fields only."""
 
     kind: Kind
     analyser: str = "plain"
@@ -62,12 +62,15 @@ class Schema:
 
 
 def _field_type(name: str, declared: str) -> FieldType:
-    kind, _, analyser = declared.strip().partition(" ")
+    kind, _, analysed_by = declared.strip().partition(" ")
     if kind not in tuple(Kind):
         raise SchemaError(f"field {name}: {kind!r} is none of {', '.join(Kind)}")
-    analyser = analyser.strip()
-    if analyser and kind != Kind.TEXT:
+    analysed_by = analysed_by.strip()
+    if analysed_by and kind != Kind.TEXT:
         raise SchemaError(f"field {name}: only text has an analyser")
-    if analyser and analyser not in ANALYSERS:
-        raise SchemaError(f"field {name}: {analyser!r} is none of {', '.join(ANALYSERS)}")
-    return FieldType(Kind(kind), analyser or "plain")
+    if analysed_by and analysed_by not in ANALYSERS:
+        try:
+            analyser(analysed_by)
+        except AnalyserError as problem:
+            raise SchemaError(f"field {name}: {problem}") from problem
+    return FieldType(Kind(kind), analysed_by or "plain")

@@ -75,7 +75,7 @@ class Vocabulary(dict[str, int]):
         if self._exact:
             found.extend(self._exact.get(exact(surface), ()))
         if self._prefix_lengths or self._patterns:
-            for form in {term, self._analyser.fold(surface)}:
+            for form in self._analyser.forms(surface):
                 for length in self._prefix_lengths:
                     if length > len(form):
                         break

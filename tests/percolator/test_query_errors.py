@@ -80,10 +80,10 @@ def test_a_text_that_is_no_query_is_refused_with_its_place(text: str) -> None:
 SCHEMA = Schema.of({"title": "text", "body": "text english", "price": "number", "lang": "keyword"})
 
 REFUSED = {
-    "a titel:b": ("PQ10", 2, "there is no field titel"),
-    "titel:*": ("PQ10", 0, "there is no field titel"),
+    "a titel:b": ("PQ10", 2, "there is no field titel; did you mean title?"),
+    "titel:*": ("PQ10", 0, "there is no field titel; did you mean title?"),
     "a title:(b OR +)": ("PQ02", 14, "no searchable word"),
-    "title:[a TO b]": ("PQ11", 0, "title is text, which has no ranges"),
+    "title:[a TO b]": ("PQ11", 0, "title is of type text, which has no ranges"),
     "x a NEAR/5 b": ("PQ90", 2, "NEAR is not executed yet"),
     "x price:>3": ("PQ90", 2, "a range is not executed yet"),
     "lang:en": ("PQ90", 5, "a value of a keyword field is not executed yet"),
