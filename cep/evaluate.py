@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from alerts.alert import Raised
 from alerts.suppress import in_order
 from cep import watermark as marks
-from cep.automata.plan import Plan
+from cep.automata.plan import Plan, compile_plan
 from cep.events import MIN_TIME, Events
 from cep.matching.match import Clock, match_shard
+from cep.matching.trace import Trace
 from cep.routing.classify import Count, classify
 
 
@@ -25,7 +26,7 @@ class Session:
     `counts` are those of classification and matching together, `runs` the live runs by rule after the last
     batch, `late` the events set aside so far. `one_partition`: the caller's offsets rise over all streams
     together, and decide the order of events of one instant within a feed. `compiled` chooses the kernel;
-    None: by the number of events.
+    None: by the number of events. `trace` collects what happens to every run (cep.matching.trace).
     """
 
     def __init__(
@@ -35,8 +36,10 @@ class Session:
         one_partition: bool = False,
         since: Mapping[str, int] | None = None,
         compiled: bool | None = None,
+        trace: Trace | None = None,
     ) -> None:
-        self.plan = plan
+        self.plan = plan if trace is None else compile_plan(plan.packs, observed=True)
+        self.trace = trace
         self.shards = shards
         self.one_partition = one_partition
         self.since = dict(since or {})
@@ -75,7 +78,11 @@ class Session:
         runs: Counter[str] = Counter()
         for shard in sorted(self.states.keys() | classified.payloads.keys()):
             payloads = [classified.payloads[shard]] if shard in classified.payloads else []
-            outcome = match_shard(self.plan, self.states.get(shard), payloads, clock, self.compiled)
+            if self.trace is not None:
+                self.trace.shard = shard
+            outcome = match_shard(
+                self.plan, self.states.get(shard), payloads, clock, self.compiled, self.trace
+            )
             if outcome.state is None:
                 self.states.pop(shard, None)
             else:

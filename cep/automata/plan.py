@@ -31,7 +31,7 @@ from rules.typed import (
     TextMatch,
     walk,
 )
-from rules.types import Type
+from rules.types import Record, Type
 
 LAYOUT = 1
 """Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
@@ -121,8 +121,11 @@ class Plan:
             yield from space.rules
 
 
-def compile_plan(packs: Sequence[Pack]) -> Plan:
+def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
     """The plan of packs that run together.
+
+    `observed`: every event of a pattern's streams reaches it, with all its fields, for a trace to tell of it.
+    Alerts are the same.
 
     Raises DiagnosticsError where a rule is not executed yet or two packs declare a stream differently.
     """
@@ -137,10 +140,12 @@ def compile_plan(packs: Sequence[Pack]) -> Plan:
     for pack in packs:
         for rule in pack.rules:
             space, types, on = _space_of(rule)
-            drafts.setdefault(space, _Draft(space, types, on, streams)).add(pack, rule)
+            drafts.setdefault(space, _Draft(space, types, on, streams, observed)).add(pack, rule)
     searches = {name: tuple(_searches(space, name) for space in drafts.values()) for name in streams}
     return Plan(
-        id=hashlib.sha256("\0".join((str(LAYOUT), *_names(packs))).encode()).hexdigest(),
+        id=hashlib.sha256(
+            "\0".join((str(LAYOUT), *_names(packs), *["observed"] * observed)).encode()
+        ).hexdigest(),
         packs=tuple(packs),
         streams=streams,
         spaces=tuple(draft.space() for draft in drafts.values()),
@@ -200,6 +205,7 @@ class _Draft:
     types: tuple[Type, ...]
     on: str | None
     declared: Mapping[str, Stream]
+    observed: bool
     streams: dict[str, _StreamDraft] = field(default_factory=dict)
     rules: list[RulePlan] = field(default_factory=list)
 
@@ -228,7 +234,7 @@ class _Draft:
         places: list[Mapping[str, int]] = [
             {p.stream: self.streams[p.stream].atoms.number(p.condition)} for p in tables.places
         ]
-        if tables.everything:
+        if tables.everything or self.observed:
             places.append({name: self.streams[name].atoms.number(None) for name in body.streams})
         columns = []
         for column in tables.columns:
@@ -244,6 +250,10 @@ class _Draft:
         for node in _nodes(rule, tables):
             if isinstance(node, StepRef | Aggregate) and node.path:
                 self.streams[steps[node.step]].fields[node.path] = None
+        if self.observed:
+            for name in body.streams:
+                leaves = (path for f in self.declared[name].fields for path in _leaves((f.name,), f.type))
+                self.streams[name].fields.update(dict.fromkeys(leaves))
         self.rules.append(RulePlan(pack.name, pack.revision, rule, tables, tuple(places), tuple(columns)))
 
     def _has(self, stream: str, column: object) -> bool:
@@ -261,6 +271,15 @@ class _Draft:
         """The space, complete."""
         streams = tuple(draft.plan(name) for name, draft in self.streams.items())
         return Space(self.id, self.types, streams, tuple(self.rules), self.on)
+
+
+def _leaves(path: Path, type_: Type) -> Iterator[Path]:
+    """The paths of a field's values, those inside a record one by one."""
+    if not isinstance(type_, Record):
+        yield path
+        return
+    for name, part in type_.fields:
+        yield from _leaves((*path, name), part)
 
 
 def _nodes(rule: Rule, tables: Tables) -> Iterator[object]:

@@ -20,6 +20,7 @@ from rules.typed import Emit, Match, Pack, Rule
 
 if TYPE_CHECKING:
     from cep.automata.plan import Plan
+    from cep.matching.trace import Trace
     from cep.reference import Decided
 
 Name = Literal["compiled", "reference"]
@@ -43,25 +44,26 @@ class Engine(Protocol):
         """The alerts that the engine has not given yet."""
 
 
-def engine(name: Name, pack: Pack, one_partition: bool) -> Engine:
+def engine(name: Name, pack: Pack, one_partition: bool, trace: Trace | None = None) -> Engine:
     """An engine for a pack. Raises DiagnosticsError where it cannot run it.
 
-    `one_partition`: the events' offsets rise over all streams together.
+    `one_partition`: the events' offsets rise over all streams together. `trace` is told what happens to runs,
+    by the compiled engine alone.
     """
     if name == "reference":
         return Reference(pack, one_partition)
     from cep.automata.plan import compile_plan
 
-    return Compiled(compile_plan([pack]), one_partition)
+    return Compiled(compile_plan([pack]), one_partition, trace)
 
 
 class Compiled:
     """The engine that the job runs."""
 
-    def __init__(self, plan: Plan, one_partition: bool) -> None:
+    def __init__(self, plan: Plan, one_partition: bool, trace: Trace | None = None) -> None:
         from cep.evaluate import Session
 
-        self._session = Session(plan, one_partition=one_partition)
+        self._session = Session(plan, one_partition=one_partition, trace=trace)
 
     @property
     def counts(self) -> Counter[tuple[str, ...]]:

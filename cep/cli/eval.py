@@ -18,6 +18,7 @@ from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.cli.replay import Report
+    from cep.matching.trace import Trace
     from rules.typed import Pack
 
 
@@ -43,6 +44,10 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--engine", choices=("compiled", "reference"), default="compiled", help="default: compiled"
     )
+    parser.add_argument(
+        "--trace", metavar="FILE",
+        help="where to tell how each run began, moved and ended: text, or JSON lines with --format json",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,8 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
             or arguments.events
             or arguments.watermark is not None
             or arguments.drain
+            or arguments.trace is not None
         ):
-            raise UsageError("--cases takes no pack, events, watermark or drain", "a case holds its own")
+            raise UsageError(
+                "--cases takes no pack, events, watermark, drain or trace", "a case holds its own"
+            )
         return _run_cases(arguments)
     if arguments.pack is None or not arguments.events:
         raise UsageError(
@@ -64,6 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--output is missing", "name a file, or - for stdout")
     if arguments.drain and arguments.watermark is not None:
         raise UsageError("--drain and --watermark exclude one another")
+    if arguments.trace is not None and arguments.engine == "reference":
+        raise UsageError("--trace tells what the compiled engine does", "leave --engine reference out")
+    if arguments.trace == "-" and arguments.output == "-":
+        raise UsageError("--trace and --output cannot both go to stdout")
     return _run_files(arguments)
 
 
@@ -86,14 +98,40 @@ def _run_files(arguments: argparse.Namespace) -> int:
     from cep.cli.replay import Report, replay
 
     report = Report()
+    trace = _trace(arguments)
     with _output(arguments.output) as out:
-        running = engine(arguments.engine, pack, one_partition=False)
+        running = engine(arguments.engine, pack, one_partition=False, trace=trace)
         for alert in replay(pack, running, files, arguments.watermark, arguments.drain, report):
             out.write(alert.to_json().encode("utf-8", "backslashreplace") + b"\n")
+    if trace is not None:
+        with _output(arguments.trace) as out:
+            out.writelines(_told(trace, arguments.format))
     _tell(report, arguments.format)
     if not report.events:
         print(error_text("there is not one event in the files"), file=sys.stderr)
     return OK if pack.rules and report.events else FINDINGS
+
+
+def _trace(arguments: argparse.Namespace) -> Trace | None:
+    if arguments.trace is None:
+        return None
+    from cep.matching.trace import Trace
+
+    return Trace()
+
+
+def _told(trace: Trace, form: str) -> Iterator[bytes]:
+    """The lines of a trace: what happened, then what still waits."""
+    from cep.cli.trace_text import as_json, lines
+
+    records = [*trace.records, *trace.waiting()]
+    texts = (
+        (json.dumps(as_json(record), ensure_ascii=False) for record in records)
+        if form == "json"
+        else lines(records)
+    )
+    for text in texts:
+        yield text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _files(pack: Pack, given: Sequence[str]) -> dict[str, list[str]]:

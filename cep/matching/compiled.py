@@ -22,7 +22,7 @@ _BYTES = numba.uint8[::1]
 _SIGNATURES = {
     "run": numba.int64(
         _INTS, _INTS, _INTS, _INTS, _INTS, _BYTES, _INTS, _BYTES, _INTS,
-        _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS,
+        _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS, _INTS,
     ),
     "collect": numba.void(*[_INTS] * 12),
     "replay": numba.void(*[_INTS] * 5, _BYTES, _INTS, _INTS, numba.float64[::1], _INTS, _INTS),

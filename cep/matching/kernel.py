@@ -74,8 +74,18 @@ M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, MATCH = range(6)
 # What goes on between calls: where the loop stands, and the pools' free rows.
 (
     C_POSITION, C_SETTLED, C_THREAD, C_THREADS, C_RUN, C_RUNS, C_LISTS, C_NODES, C_MATCHES,
-    C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, CURSOR,
-) = range(18)  # fmt: skip
+    C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_AT,
+    CURSOR,
+) = range(20)  # fmt: skip
+
+# What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
+(
+    X_KIND, X_EVENT, X_TIME, X_START, X_FORK, X_PARENT, X_KEY, X_NODE, X_STEP, X_WHY, TRACE,
+) = range(11)  # fmt: skip
+(
+    BEGAN, TOOK, TRIED, PREVENTED, BROKEN, EXPIRED, SKIPPED, DROPPED, MATCHES, FORKED, TIMED_OUT, GAVE_UP,
+) = range(12)  # fmt: skip
+WHY_ALONE, WHY_EARLIER, WHY_NEXT, WHY_WITHIN = range(4)
 
 MATCHED = -1
 NONE = -1
@@ -86,6 +96,27 @@ DONE, MORE_ROOM = 0, 1
 NULL_BITS = 62
 FIRSTS = 1 << 20
 EARTH_RADIUS_KM = 6371.0088
+
+
+def note(
+    trace: Ints, cursor: Ints, kind: int, event: int, time: int, start: int, key: int, node: int, step: int,
+    why: int,
+) -> None:  # fmt: skip
+    """Say what happened to a run, if somebody asked. `event` -1: time alone; `why` as the kind needs it."""
+    at = cursor[C_TRACES]
+    if at < 0:
+        return
+    trace[at + X_KIND] = kind
+    trace[at + X_EVENT] = -1 if event < 0 else cursor[C_EVENT] + event
+    trace[at + X_TIME] = time
+    trace[at + X_START] = start
+    trace[at + X_FORK] = 0
+    trace[at + X_PARENT] = NONE
+    trace[at + X_KEY] = key
+    trace[at + X_NODE] = node
+    trace[at + X_STEP] = step
+    trace[at + X_WHY] = why
+    cursor[C_TRACES] = at + TRACE
 
 
 def later(time: int, duration: int) -> int:
@@ -426,7 +457,7 @@ def free_run(lists: Ints, runs: Ints, threads: Ints, at: int, before: int, run: 
 
 def raised(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, run: int, time:
-    int, by_event: int, cursor: Ints,
+    int, by_event: int, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Record the match of a run's first thread. Returns the sequence number before which begun runs end."""
     row = runs[run + R_THREAD]
@@ -438,6 +469,19 @@ def raised(
     matches[match + M_KEY] = lists[at + L_KEY]
     matches[match + M_START] = start
     cursor[C_MATCHES] = match + MATCH
+    event = cursor[C_AT] if by_event else NONE
+    note(
+        trace,
+        cursor,
+        MATCHES,
+        event,
+        matches[match + M_TIME],
+        start,
+        lists[at + L_KEY],
+        threads[row + T_NODE],
+        NONE,
+        NONE,
+    )
     skip = tables[H_SKIP]
     if skip == SKIP_PAST_LAST:
         return int(threads[row + T_SEQUENCE] + 1)
@@ -456,7 +500,19 @@ def raised(
     return int(found if found > start else start + 1)
 
 
-def expire(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, bound: int, cursor: Ints) -> None:
+def skipped(
+    lists: Ints, runs: Ints, threads: Ints, at: int, run: int, i: int, time: int, by: int, cursor: Ints,
+    trace: Ints,
+) -> None:  # fmt: skip
+    """Say that the match of the run that began at sequence number `by` ended another."""
+    if cursor[C_TRACES] >= 0:
+        node = threads[runs[run + R_THREAD] + T_NODE]
+        note(trace, cursor, SKIPPED, i, time, runs[run + R_START], lists[at + L_KEY], node, NONE, by)
+
+
+def expire(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, bound: int, cursor: Ints, trace: Ints
+) -> None:
     """Drop the runs of a list that end by `bound` with nothing to raise: their order does not matter."""
     before = NONE
     run = lists[at + L_FIRST]
@@ -473,6 +529,11 @@ def expire(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, bound:
             )
             row = threads[row + T_NEXT]
         if silent:
+            first = runs[run + R_THREAD]
+            note(
+                trace, cursor, EXPIRED, NONE, threads[first + T_DEADLINE], runs[run + R_START],
+                lists[at + L_KEY], threads[first + T_NODE], NONE, WHY_WITHIN,
+            )  # fmt: skip
             free_run(lists, runs, threads, at, before, run, cursor)
         else:
             before = run
@@ -481,10 +542,10 @@ def expire(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, bound:
 
 def settle(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, bound: int,
-    cursor: Ints,
+    cursor: Ints, trace: Ints,
 ) -> None:  # fmt: skip
     """Settle what is due in one list up to and including `bound`, in order of time, then of first events."""
-    expire(tables, lists, runs, threads, at, bound, cursor)
+    expire(tables, lists, runs, threads, at, bound, cursor, trace)
     while lists[at + L_DEADLINE] <= bound:
         due = END_OF_TIME
         found = False
@@ -530,15 +591,24 @@ def settle(
                 runs[best_run + R_THREAD] = following
             free_thread(threads, best_row, cursor)
             lists[at + L_THREADS] -= 1
+            if runs[best_run + R_THREAD] < 0 and due < END_OF_TIME:
+                note(
+                    trace, cursor, EXPIRED, NONE, due, runs[best_run + R_START], lists[at + L_KEY],
+                    threads[best_row + T_NODE], NONE, WHY_WITHIN,
+                )  # fmt: skip
         row = runs[best_run + R_THREAD]
         if row < 0:
             free_run(lists, runs, threads, at, best_before, best_run, cursor)
         elif threads[row + T_STATE] == MATCHED:
-            blocked = raised(tables, lists, runs, threads, nodes, matches, at, best_run, due, 0, cursor)
+            start = runs[best_run + R_START]
+            blocked = raised(
+                tables, lists, runs, threads, nodes, matches, at, best_run, due, 0, cursor, trace
+            )
             free_run(lists, runs, threads, at, best_before, best_run, cursor)
             run = lists[at + L_FIRST] if best_before < 0 else runs[best_before + R_NEXT]
             while run >= 0 and runs[run + R_START] < blocked:
                 following = runs[run + R_NEXT]
+                skipped(lists, runs, threads, at, run, NONE, due, start, cursor, trace)
                 free_run(lists, runs, threads, at, best_before, run, cursor)
                 run = following
         if lists[at + L_FIRST] < 0:
@@ -623,7 +693,7 @@ def fork(
 def begin(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, i: int, t: int, constants:
     Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints,
-    bits: Ints, reals: Floats, cursor: Ints,
+    bits: Ints, reals: Floats, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Begin a run at event i if it fits a first step. Returns the run, or none."""
     n = cursor[C_EVENTS]
@@ -631,13 +701,20 @@ def begin(
     blank = cursor[C_BLANK]
     first = last = NONE
     made = 0
+    start = cursor[C_SEQUENCE] + i
+    key = lists[at + L_KEY]
     for edge in range(tables[state + S_EDGE], tables[state + S_EDGE] + tables[state + S_EDGES] * EDGE, EDGE):
-        if places[tables[edge + E_PLACE] * n + i] == 0 or not holds(
+        if places[tables[edge + E_PLACE] * n + i] == 0:
+            note(trace, cursor, TRIED, i, t, NONE, key, NONE, tables[edge + E_STEP], WHY_ALONE)
+            continue
+        if not holds(
             tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, blank, constants, columns, nulls,
             ranks, threads, slots, floats, unknown, cursor,
         ):  # fmt: skip
+            note(trace, cursor, TRIED, i, t, NONE, key, NONE, tables[edge + E_STEP], WHY_EARLIER)
             continue
         row = fork(tables, edge, blank, i, t, t, columns, nulls, ranks, threads, nodes, bits, reals, cursor)
+        note(trace, cursor, BEGAN, i, t, start, key, threads[row + T_NODE], tables[edge + E_STEP], NONE)
         if first < 0:
             first = row
         else:
@@ -671,10 +748,12 @@ def begin(
 def advance(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, run: int, i: int, t: int,
     constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
-    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints,
+    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints, trace: Ints,
 ) -> None:  # fmt: skip
     """Show event i to the threads of a run, most preferred first."""
     n = cursor[C_EVENTS]
+    start = runs[run + R_START]
+    key = lists[at + L_KEY]
     began = runs[run + R_TIME]
     inside = tables[H_WITHIN] < 0 or t < later(began, tables[H_WITHIN])
     seen = lists[at + L_SEEN]
@@ -703,16 +782,32 @@ def advance(
                 is_strict = tables[edge + E_STRICT] == 1
                 if not inside or (is_strict and threads[row + T_SEQUENCE] != seen):
                     continue
-                if places[tables[edge + E_PLACE] * n + i] == 0 or not holds(
+                why = NONE
+                if places[tables[edge + E_PLACE] * n + i] == 0:
+                    why = WHY_ALONE
+                elif not holds(
                     tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, row, constants, columns,
                     nulls, ranks, threads, slots, floats, unknown, cursor,
                 ):  # fmt: skip
-                    if not is_strict:
-                        keep = True
+                    why = WHY_EARLIER
+                if why != NONE:
+                    keep = keep or not is_strict
+                    note(
+                        trace, cursor, TRIED, i, t, start, key, threads[row + T_NODE],
+                        tables[edge + E_STEP], why,
+                    )  # fmt: skip
+                    if is_strict:
+                        note(
+                            trace, cursor, BROKEN, i, t, start, key, threads[row + T_NODE],
+                            tables[edge + E_STEP], WHY_NEXT,
+                        )  # fmt: skip
                     continue
                 fits = True
                 new = fork(
                     tables, edge, row, i, t, began, columns, nulls, ranks, threads, nodes, bits, reals, cursor
+                )
+                note(
+                    trace, cursor, TOOK, i, t, start, key, threads[new + T_NODE], tables[edge + E_STEP], NONE
                 )
                 if last < 0:
                     runs[run + R_THREAD] = new
@@ -735,6 +830,10 @@ def advance(
                     nulls, ranks, threads, slots, floats, unknown, cursor,
                 ):  # fmt: skip
                     # The absence is prevented; what else the thread waited for lives on, if it still can.
+                    note(
+                        trace, cursor, PREVENTED, i, t, start, key, threads[row + T_NODE],
+                        tables[state + S_GUARD], NONE,
+                    )  # fmt: skip
                     keep = False
                     if inside and tables[state + S_PREVENTED] >= 0:
                         keep = may_still(tables, state, row, registers, threads)
@@ -788,28 +887,31 @@ def least_deadline(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) ->
 def show(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, i: int, t: int,
     constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
-    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints,
+    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints, trace: Ints,
 ) -> None:  # fmt: skip
     """Show event i to the runs of its key, earliest first; then it may begin one."""
     if lists[at + L_DEADLINE] <= t:
-        settle(tables, lists, runs, threads, nodes, matches, at, t, cursor)
-    blocked = NO_SEQUENCE
+        settle(tables, lists, runs, threads, nodes, matches, at, t, cursor, trace)
+    cursor[C_AT] = i
+    blocked = by = NO_SEQUENCE
     before = NONE
     run = lists[at + L_FIRST]
     while run >= 0:
         following = runs[run + R_NEXT]
         if runs[run + R_START] < blocked:
+            skipped(lists, runs, threads, at, run, i, t, by, cursor, trace)
             free_run(lists, runs, threads, at, before, run, cursor)
         else:
             advance(
                 tables, lists, runs, threads, nodes, at, run, i, t, constants, places, columns, nulls, ranks,
-                slots, floats, unknown, bits, reals, cursor,
+                slots, floats, unknown, bits, reals, cursor, trace,
             )  # fmt: skip
             row = runs[run + R_THREAD]
             if row < 0:
                 free_run(lists, runs, threads, at, before, run, cursor)
             elif threads[row + T_STATE] == MATCHED:
-                blocked = raised(tables, lists, runs, threads, nodes, matches, at, run, t, 1, cursor)
+                by = runs[run + R_START]
+                blocked = raised(tables, lists, runs, threads, nodes, matches, at, run, t, 1, cursor, trace)
                 free_run(lists, runs, threads, at, before, run, cursor)
             else:
                 least_deadline(lists, runs, threads, at, run)
@@ -818,21 +920,28 @@ def show(
     if cursor[C_SEQUENCE] + i >= blocked:
         run = begin(
             tables, lists, runs, threads, nodes, at, i, t, constants, places, columns, nulls, ranks,
-            slots, floats, unknown, bits, reals, cursor,
+            slots, floats, unknown, bits, reals, cursor, trace,
         )  # fmt: skip
         if run >= 0:
             if threads[runs[run + R_THREAD] + T_STATE] == MATCHED:
-                raised(tables, lists, runs, threads, nodes, matches, at, run, t, 1, cursor)
+                raised(tables, lists, runs, threads, nodes, matches, at, run, t, 1, cursor, trace)
                 free_run(lists, runs, threads, at, before, run, cursor)
             else:
                 least_deadline(lists, runs, threads, at, run)
                 if lists[at + L_RUNS] > tables[H_LIMIT]:
-                    free_run(lists, runs, threads, at, NONE, lists[at + L_FIRST], cursor)
+                    oldest = lists[at + L_FIRST]
+                    note(
+                        trace, cursor, DROPPED, i, t, runs[oldest + R_START], lists[at + L_KEY],
+                        threads[runs[oldest + R_THREAD] + T_NODE], NONE, NONE,
+                    )  # fmt: skip
+                    free_run(lists, runs, threads, at, NONE, oldest, cursor)
                     cursor[C_DROPPED] += 1
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 
-def crowded(tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints) -> bool:
+def crowded(
+    tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints, trace: Ints
+) -> bool:
     """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
     living = 1 if at < 0 else lists[at + L_THREADS] + 1
     need = living * tables[H_FORK]
@@ -843,13 +952,14 @@ def crowded(tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, curs
         or cursor[C_LISTS] + LIST > len(lists)
         or cursor[C_NODES] + need * NODE > len(nodes)
         or cursor[C_MATCHES] + (2 * living + 1) * MATCH > len(matches)
+        or (cursor[C_TRACES] >= 0 and cursor[C_TRACES] + 4 * (need + 4) * TRACE > len(trace))
     )
 
 
 def run(
     tables: Ints, constants: Ints, wake: Ints, keys: Ints, times: Ints, places: Bytes, columns: Ints, nulls:
     Bytes, ranks: Ints, list_of_key: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints,
-    slots: Ints, unknown: Ints, cursor: Ints,
+    slots: Ints, unknown: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Run one rule over a shard's events: first the events in `wake`, then what is due by the watermark.
 
@@ -877,7 +987,7 @@ def run(
             if not starts:
                 cursor[C_POSITION] += 1
                 continue
-        if crowded(tables, lists, nodes, matches, at, cursor):
+        if crowded(tables, lists, nodes, matches, at, cursor, trace):
             return MORE_ROOM
         if at < 0:
             at = cursor[C_LISTS]
@@ -891,15 +1001,15 @@ def run(
             lists[at + L_DEADLINE] = END_OF_TIME
         show(
             tables, lists, runs, threads, nodes, matches, at, i, times[i], constants, places, columns,
-            nulls, ranks, slots, floats, unknown, bits, reals, cursor,
+            nulls, ranks, slots, floats, unknown, bits, reals, cursor, trace,
         )  # fmt: skip
         cursor[C_POSITION] += 1
     while cursor[C_SETTLED] < cursor[C_LISTS]:
         at = cursor[C_SETTLED]
         if lists[at + L_DEADLINE] <= cursor[C_WATERMARK] and lists[at + L_FIRST] >= 0:
-            if crowded(tables, lists, nodes, matches, at, cursor):
+            if crowded(tables, lists, nodes, matches, at, cursor, trace):
                 return MORE_ROOM
-            settle(tables, lists, runs, threads, nodes, matches, at, cursor[C_WATERMARK], cursor)
+            settle(tables, lists, runs, threads, nodes, matches, at, cursor[C_WATERMARK], cursor, trace)
         cursor[C_SETTLED] += LIST
     return DONE
 

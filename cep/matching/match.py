@@ -24,6 +24,7 @@ from cep.matching.pattern_space import Result, run_patterns
 from cep.matching.render import Decision, Renderer, Taken
 from cep.matching.single_events import run_single
 from cep.matching.state import Judged, SpaceState, Waiting, read, write
+from cep.matching.trace import Trace
 from cep.routing.payload import Segment, unpack
 
 Counts = Counter[tuple[str, ...]]
@@ -61,11 +62,17 @@ class Outcome:
 
 
 def match_shard(
-    plan: Plan, state: bytes | None, payloads: Sequence[bytes], clock: Clock, compiled: bool | None = None
+    plan: Plan,
+    state: bytes | None,
+    payloads: Sequence[bytes],
+    clock: Clock,
+    compiled: bool | None = None,
+    trace: Trace | None = None,
 ) -> Outcome:
     """Match what came to one shard, up to the watermark after the batch.
 
-    `compiled` chooses the kernel; None: by the number of events. Raises StateError and PayloadError.
+    `compiled` chooses the kernel; None: by the number of events. `trace` is told what happens to runs.
+    Raises StateError and PayloadError.
     """
     before = read(state)
     if not payloads and clock.watermark_after == clock.watermark_before and _is_of(before, plan):
@@ -83,7 +90,7 @@ def match_shard(
         came = segments.get(space.id, [])
         if old is None and not came:
             continue
-        found, kept, running = _of_space(plan, space, old, came, clock, counts, compiled)
+        found, kept, running = _of_space(plan, space, old, came, clock, counts, compiled, trace)
         raised.extend(found)
         after[space.id] = kept
         live |= running
@@ -113,6 +120,7 @@ def _of_space(
     clock: Clock,
     counts: Counts,
     compiled: bool | None,
+    trace: Trace | None,
 ) -> tuple[list[Raised], SpaceState, dict[str, int]]:
     judged: Judged = {rule.identity: (rule.places, rule.columns) for rule in space.rules}
     parts = parts_of(plan, judged, old, segments, clock.batch)
@@ -132,7 +140,7 @@ def _of_space(
             counts["matches", one.alert.rule] += 1
         return raised, _nothing(plan, waiting, remembered), {}
     machine = engine(cut, compiled)
-    result = run_patterns(plan, space, old, ready, clock.watermark_after, machine, counts)
+    result = run_patterns(plan, space, old, ready, clock.watermark_after, machine, counts, trace)
     assert result.state is not None
     kept = replace(result.state, waiting=waiting, remembered=remembered)
     with _collector_paused():

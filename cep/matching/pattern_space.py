@@ -21,6 +21,7 @@ from cep.matching.pool import Pool, Runs
 from cep.matching.state import RuleId, SpaceState
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
+from cep.matching.trace import Teller, Trace
 
 Ints = npt.NDArray[np.int64]
 Counts = Counter[tuple[str, ...]]
@@ -60,6 +61,7 @@ def run_patterns(
     watermark: int,
     engine: Engine,
     counts: Counts,
+    trace: Trace | None = None,
 ) -> Result:
     """Run every rule of the space over the events (all up to the watermark, in order of time)."""
     keys, numbers = number_keys(len(space.types), old.keys if old is not None else None, events)
@@ -81,7 +83,8 @@ def run_patterns(
     list_of_key = np.full(max(1, keys.count), -1, np.int64)
     live: dict[RuleId, Runs] = {}
     histories: dict[RuleId, History] = {}
-    result = Result(keys=keys)
+    result = Result(keys=keys, book=EventBook(old, events))
+    assert result.book is not None
     for rule in space.rules:
         assert rule.tables is not None
         places = judgement.places(rule)
@@ -101,6 +104,7 @@ def run_patterns(
             16 + min(len(wake), 1024 + len(wake) // 4),
         )
         cursor = pool.cursor
+        cursor[kernel.C_TRACES] = kernel.NONE if trace is None else 0
         cursor[kernel.C_SEQUENCE] = sequence
         cursor[kernel.C_EVENT] = stored
         cursor[kernel.C_EVENTS] = len(numbers)
@@ -113,7 +117,7 @@ def run_patterns(
             outcome = engine.run(
                 rule.tables.array, constants[rule.identity], wake, numbers, events.time, places.ravel(),
                 values.ravel(), nulls.ravel(), ranks, list_of_key, pool.lists, pool.runs, pool.threads,
-                pool.nodes, pool.matches, slots, unknown, cursor,
+                pool.nodes, pool.matches, slots, unknown, cursor, pool.trace,
             )  # fmt: skip
             if outcome == kernel.DONE:
                 break
@@ -124,10 +128,15 @@ def run_patterns(
         if cursor[kernel.C_MATCHES]:
             result.found.append(_unrolled(rule, pool, engine))
         left = pool.live(engine)
+        if trace is not None:
+            teller = Teller(plan, rule, keys, result.book, trace)
+            teller.tell(pool.told(), pool.nodes)
+            first = np.cumsum(left.runs[:, 2]) - left.runs[:, 2]
+            chains = left.nodes.astype(np.int64).ravel()
+            teller.tell_waiting(left.lists, left.runs, left.threads[first], chains)
         if len(left.lists):
             live[rule.identity] = left
             result.live[rule.rule.name] = len(left.runs)
-    result.book = EventBook(old, events)
     result.state = compacted(
         plan, space, sequence + len(numbers), keys, texts, result.book, live,
         {rule: history for rule, history in histories.items() if len(history.keys)},

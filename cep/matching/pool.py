@@ -51,6 +51,7 @@ class Pool:
     nodes: Ints
     matches: Ints
     cursor: Ints
+    trace: Ints
 
     @classmethod
     def of(cls, tables: Tables, live: Runs, room: int) -> Pool:
@@ -74,7 +75,7 @@ class Pool:
         cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = kernel.NONE
         pool = cls(
             tables, lists.ravel(), runs.ravel(), threads.ravel(), nodes.ravel(),
-            np.zeros(64 * kernel.MATCH, np.int64), cursor,
+            np.zeros(64 * kernel.MATCH, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
         pool._free_threads(1 + len(live.threads))
         pool._free_runs(len(live.runs))
@@ -95,11 +96,15 @@ class Pool:
         if cursor[kernel.C_LISTS] + kernel.LIST > len(self.lists):
             self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST)
         if cursor[kernel.C_NODES] + need * kernel.NODE > len(self.nodes):
-            self._drop_nodes(engine)
+            if cursor[kernel.C_TRACES] < 0:
+                self._drop_nodes(engine)
             if 2 * (cursor[kernel.C_NODES] + need * kernel.NODE) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
         if cursor[kernel.C_MATCHES] + (2 * need + 2) * kernel.MATCH > len(self.matches):
             self.matches = _extended(self.matches, len(self.matches) + (2 * need + 2) * kernel.MATCH)
+
+        if cursor[kernel.C_TRACES] >= 0:
+            self.trace = _extended(self.trace, int(cursor[kernel.C_TRACES]) + 4 * (need + 4) * kernel.TRACE)
 
     def _drop_nodes(self, engine: Engine) -> None:
         """Leave out the nodes that no thread and no match names: the kernel only ever adds some."""
@@ -112,6 +117,10 @@ class Pool:
         at = walk.threads + kernel.T_NODE
         self.threads[at] = moved[self.threads[at] // kernel.NODE]
         matches[kernel.M_NODE :: kernel.MATCH] = moved[matches[kernel.M_NODE :: kernel.MATCH] // kernel.NODE]
+
+    def told(self) -> Ints:
+        """What the trace says, a row each, in order."""
+        return self.trace[: self.cursor[kernel.C_TRACES]].reshape(-1, kernel.TRACE)
 
     def found(self) -> Ints:
         """What was raised, a row each, in order of decision."""

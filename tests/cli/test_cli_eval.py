@@ -356,3 +356,24 @@ def test_a_query_may_name_another_text_field_in_both_engines(tmp_path: Path) -> 
         found[engine] = [(a["rule"], a["emit"]["url"]) for a in map(json.loads, told.out.splitlines())]
     assert found["compiled"] == found["reference"]
     assert found["compiled"] == [("gifts", "both"), ("untitled", "neither")]
+
+
+def test_a_trace_tells_of_every_run(folder: Path) -> None:
+    events = [payment(0, "c", 1.0), payment(60, "c", 1.5), payment(120, "c", 900.0)]
+    (folder / "p.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+    arguments = ("eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "out.jsonl", "--drain")
+    done = cep(*arguments, "--trace", "-", cwd=folder)
+    assert (done.code, done.err) == (0, "3 events, 3 alerts, 0 withheld; 0 rejected, 0 late, 0 duplicates\n")
+    assert 'rule probes, card "c"\n  run 1\n' in done.out
+    assert "matched: small p0c p60c, big p120c" in done.out
+    assert cep(*arguments, "--trace", "t.jsonl", "--format", "json", cwd=folder).code == 0
+    records = [json.loads(line) for line in (folder / "t.jsonl").read_text().splitlines()]
+    assert [r["kind"] for r in records if r["rule"] == "quiet" and "run" in r] == ["began", "matched"]
+
+
+@pytest.mark.parametrize(
+    "more", [("--trace", "-", "--output", "-"), ("--trace", "t", "--output", "o", "--engine", "reference")]
+)
+def test_a_trace_needs_its_own_way_out_and_the_compiled_engine(folder: Path, more: tuple[str, ...]) -> None:
+    (folder / "p.jsonl").write_text(json.dumps(payment(0, "c", 1.0)) + "\n")
+    assert cep("eval", "cards.rules", "--events", "payment=p.jsonl", *more, cwd=folder).code == 2

@@ -21,6 +21,7 @@ from cep.automata.plan import Plan, compile_plan
 from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
 from cep.expressions.text_judge import text_judge
+from cep.matching.trace import Trace
 from cep.reference import Decided, decided
 from rules.packs import load_texts
 from rules.typed import Pack, Rule
@@ -81,10 +82,10 @@ def plan_of(text: str) -> Plan:
     return compile_plan([pack_of(text)])
 
 
-def by_engine(program: Program) -> Answer:
+def by_engine(program: Program, trace: Trace | None = None) -> Answer:
     """The engine that runs. A restart leaves nothing but the snapshot: pack and plan are made anew."""
     plan = plan_of(program.text)
-    session = Session(plan, program.shards, compiled=program.compiled)
+    session = Session(plan, program.shards, compiled=program.compiled, trace=trace)
     raised: list[Raised] = []
     offset = late = 0
     for number, batch in enumerate(program.batches):
@@ -96,7 +97,7 @@ def by_engine(program: Program) -> Answer:
             snapshot = session.snapshot()
             late += sum(len(events.table) for events in session.late)
             plan = plan_of(program.text)
-            session = Session(plan, program.shards, compiled=program.compiled)
+            session = Session(plan, program.shards, compiled=program.compiled, trace=trace)
             session.restore(snapshot)
     watermark = session.watermark
     times = [one.time for one in raised]

@@ -1,0 +1,103 @@
+"""A trace as people read it, run by run, and as JSON lines in the order in which things happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from alerts.notation import plain, timestamp
+from cep.matching.trace import Record, Seen
+
+
+def lines(records: Sequence[Record]) -> Iterator[str]:
+    """The records under headings: rule and key, then run; events that began none come last."""
+    groups: dict[tuple[str, tuple[tuple[str, object], ...]], dict[int | None, list[Record]]] = {}
+    for record in records:
+        groups.setdefault((record.rule, record.key), {}).setdefault(record.run, []).append(record)
+    for (rule, key), runs in groups.items():
+        on = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in key)
+        yield f"rule {rule}" + (f", {on}" if on else "")
+        for run in sorted(runs, key=lambda number: (number is None, number)):
+            yield "  no run" if run is None else f"  run {run}"
+            for record in runs[run]:
+                yield f"    {timestamp(record.time)}  {sentence(record)}"
+
+
+def sentence(record: Record) -> str:
+    """What happened, without rule, key, run and time."""
+    event = "" if record.event is None else named(record.event)
+    condition = "" if record.condition is None else f"`{record.condition}`"
+    match record.kind:
+        case "began":
+            return f"began: {event} is {record.step}"
+        case "took":
+            return f"took {event} as {record.step}"
+        case "tried":
+            return f"{event} is not {record.step}" + (f": {condition} is not true" if condition else "")
+        case "prevented":
+            return f"ended by {event}: there was to be no {condition}"
+        case "broken":
+            return f"ended by {event}: the next event had to be {record.step}"
+        case "expired":
+            return f"ended: its {record.bound} was over"
+        case "timed out":
+            return f"timed out: its {record.bound} was over"
+        case "skipped":
+            return f"ended by the match of run {record.by}"
+        case "dropped":
+            return "dropped: more runs than the rule's limit"
+        case "matched":
+            return f"matched: {taken(record.taken)}"
+        case "forked":
+            return f"forked from run {record.parent}"
+        case "gave up":
+            return "given up: a preferred way matched"
+        case "waiting":
+            until = "" if record.until is None else f" until {timestamp(record.until)}"
+            return f"waits for {', '.join(record.waits) or 'its end'}{until}: {taken(record.taken)}"
+
+
+def named(event: Seen) -> str:
+    """An event by stream and id, with its values."""
+    values = ", ".join(f"{name} {plain(value)}" for name, value in event.values.items() if value != event.id)
+    return f"{event.stream} {event.id}" + (f" ({values})" if values else "")
+
+
+def taken(events: Iterable[tuple[str, Seen]]) -> str:
+    """The steps with what they took, in order."""
+    steps: dict[str, list[str]] = {}
+    for step, event in events:
+        steps.setdefault(step, []).append(event.id)
+    return ", ".join(f"{step} {' '.join(ids)}" for step, ids in steps.items())
+
+
+def as_json(record: Record) -> dict[str, Any]:
+    """A record for programs; what it does not say is left out."""
+    content: dict[str, Any] = {
+        "rule": record.rule,
+        "key": dict(record.key),
+        "kind": record.kind,
+        "time": timestamp(record.time),
+        "run": record.run,
+        "parent": record.parent,
+        "event": None if record.event is None else _event(record.event),
+        "step": record.step,
+        "failed": record.failed,
+        "condition": record.condition,
+        "bound": record.bound,
+        "by": record.by,
+        "waits": list(record.waits) or None,
+        "until": None if record.until is None else timestamp(record.until),
+        "taken": [{"step": step, "stream": e.stream, "id": e.id} for step, e in record.taken] or None,
+    }
+    return {name: value for name, value in content.items() if value is not None}
+
+
+def _event(event: Seen) -> dict[str, Any]:
+    return {
+        "stream": event.stream,
+        "id": event.id,
+        "time": timestamp(event.time),
+        "values": dict(event.values),
+    }
