@@ -1,7 +1,7 @@
-"""Every code of job configuration (CEP07xx) and of reading data (CEP085x), with its title.
+"""Every code of job configuration (CEP07xx), reading data (CEP085x) and running (CEP095x), with its title.
 
 A code is never given another meaning. `docs/errors/CEPxxxx.md` has a page for each. (The outbox keeps
-CEP0801 to CEP0849, the running job CEP09xx.)
+CEP0801 to CEP0849, what is not executed yet CEP0901 to CEP0949.)
 """
 
 from __future__ import annotations
@@ -39,4 +39,12 @@ DATA: Mapping[str, str] = MappingProxyType(
     }
 )
 
-TITLES: Mapping[str, str] = MappingProxyType({**CONFIG, **DATA})
+RUNNING: Mapping[str, str] = MappingProxyType(
+    {
+        "CEP0951": "packs of one job declare a stream differently",
+        "CEP0952": "the folder of a feed is missing",
+        "CEP0999": "this should not have happened",
+    }
+)
+
+TITLES: Mapping[str, str] = MappingProxyType({**CONFIG, **DATA, **RUNNING})

@@ -39,21 +39,42 @@ class Diagnostic:
     help: str = ""
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON form: code, level, message, file, line, column, end_line, end_column, help.
+        """The JSON form: code, level, message, file, line, column, end_line, end_column, note, help, labels.
 
-        Lines and columns count from 1; without a span they are null.
+        Lines and columns count from 1, columns in code points; without a span they are null. A label has a
+        place and its text.
         """
-        place: dict[str, object] = dict.fromkeys(("file", "line", "column", "end_line", "end_column"))
-        if self.span is not None:
-            end_line, end_column = self.span.file.position(self.span.end)
-            place = {
-                "file": self.span.file.name,
-                "line": self.span.line,
-                "column": self.span.column,
-                "end_line": end_line,
-                "end_column": end_column,
-            }
-        return {"code": self.code, "level": self.level, "message": self.message, **place, "help": self.help}
+        return {
+            "code": self.code,
+            "level": self.level,
+            "message": self.message,
+            **_place(self.span),
+            "note": self.note,
+            "help": self.help,
+            "labels": [{**_place(label.span), "text": label.text} for label in self.labels],
+        }
+
+
+def _place(span: Span | None) -> dict[str, object]:
+    if span is None:
+        return dict.fromkeys(("file", "line", "column", "end_line", "end_column"))
+    line, column = span.file.position(span.start)
+    end_line, end_column = span.file.position(span.end)
+    return {
+        "file": span.file.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A finding that a comment of the author silences, and the reason given there."""
+
+    diagnostic: Diagnostic
+    reason: str
 
 
 class DiagnosticsError(Exception):

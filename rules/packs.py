@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
+from rules.diagnostics import Allowed, Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.source import SourceFile, Span
 from rules.typed import Pack
 
@@ -21,10 +21,14 @@ SUFFIX = ".rules"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A pack, or None where some diagnostic is an error; with all diagnostics, in order of place."""
+    """A pack, or None where some diagnostic is an error; with all diagnostics, in order of place.
+
+    `allowed` are the findings that comments in the files silence.
+    """
 
     pack: Pack | None
     diagnostics: tuple[Diagnostic, ...]
+    allowed: tuple[Allowed, ...] = ()
 
     def need(self) -> Pack:
         """The pack. Raises DiagnosticsError where there is none."""
@@ -74,7 +78,8 @@ def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:
     if has_errors(findings.diagnostics):
         return Loaded(None, tuple(in_order(findings.diagnostics)))
     pack = replace(with_structures(pack), revision=revision(files), files=tuple(sorted(files)))
-    return Loaded(pack, tuple(in_order(check(pack, trees, declared))))
+    found, allowed = check(pack, trees, declared)
+    return Loaded(pack, tuple(in_order(found)), tuple(allowed))
 
 
 def _not_unicode(name: str, text: str) -> Diagnostic | None:

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
     """What `register` of a verb gets."""
 
+FORMATS = ("text", "json", "sarif", "github", "junit")
+"""How findings can be printed."""
+
 
 def instant(text: str) -> int:
     """A point in time in nanoseconds since 1970. Raises ArgumentTypeError, which argparse shows."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cep.cli.arguments import FORMATS
 from cep.cli.failure import FINDINGS, OK
 
 if TYPE_CHECKING:
@@ -26,30 +25,23 @@ def register(subparsers: Subparsers) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="a rule file, or a folder that holds a pack"
     )
     parser.add_argument("--strict", action="store_true", help="warnings fail, too")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text", help="how findings are printed (default: text)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the packs and print what was found; returns the exit code."""
-    from cep.cli.output import counted, diagnostics_json, diagnostics_text, paint
+    from cep.cli.findings import Findings, told
     from cep.cli.packs import load_all
-    from rules.diagnostics import has_errors
 
     loaded = load_all(arguments.paths)
-    diagnostics = [d for one in loaded for d in one.diagnostics]
-    rules = sum(one.rules for one in loaded)
-    errors = sum(d.level == "error" for d in diagnostics)
-    warnings = sum(d.level == "warning" for d in diagnostics)
-    if arguments.format == "json":
-        told = {
-            "diagnostics": diagnostics_json(diagnostics),
-            "rules": rules,
-            "errors": errors,
-            "warnings": warnings,
-        }
-        print(json.dumps(told, ensure_ascii=False))
-    else:
-        print(diagnostics_text(diagnostics, sys.stdout), end="")
-        total = f"{counted(rules, 'rule')}, {counted(errors, 'error')}, {counted(warnings, 'warning')}"
-        print(paint(total, "red" if errors else "yellow" if warnings else "green", sys.stdout))
-    failed = has_errors(diagnostics) or (arguments.strict and warnings > 0) or rules == 0
-    return FINDINGS if failed else OK
+    found = Findings(
+        diagnostics=[d for one in loaded for d in one.diagnostics],
+        allowed=[a for one in loaded for a in one.allowed],
+        files=[name for one in loaded if one.pack is not None for name, _ in one.pack.files],
+        rules=sum(one.rules for one in loaded),
+        strict=arguments.strict,
+    )
+    print(told(found, arguments.format), end="")
+    return FINDINGS if found.failed else OK

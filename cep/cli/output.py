@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import TextIO
@@ -10,11 +11,20 @@ from typing import TextIO
 from rules.diagnostics import Diagnostic, in_order
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
+_GUTTER = 8
+_NARROW = 40
+"""Cells that line numbers take on a terminal, and those that source lines get on the narrowest."""
 
 
 def coloured(stream: TextIO) -> bool:
-    """Whether to write colours to a stream: only to a terminal, and not under NO_COLOR (no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether to write colours to a stream: to a terminal, or anywhere under CLICOLOR_FORCE.
+
+    Never under NO_COLOR (no-color.org, bixense.com/clicolors).
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0")
+    return forced or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def paint(text: str, colour: str, stream: TextIO) -> str:
@@ -35,10 +45,10 @@ def counted(number: int, noun: str) -> str:
 
 def diagnostics_text(diagnostics: Sequence[Diagnostic], stream: TextIO) -> str:
     """Diagnostics in order of place, drawn with the source under them; empty without any."""
-    from rules.render import render
+    from rules.render import WIDTH, render_all
 
-    drawn = [render(d, colour=coloured(stream)).rstrip("\n") for d in in_order(diagnostics)]
-    return "".join(f"{text}\n\n" for text in drawn)
+    width = max(shutil.get_terminal_size().columns - _GUTTER, _NARROW) if stream.isatty() else WIDTH
+    return render_all(in_order(diagnostics), colour=coloured(stream), width=width)
 
 
 def diagnostics_json(diagnostics: Sequence[Diagnostic]) -> list[dict[str, object]]:

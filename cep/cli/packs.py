@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cep.cli.failure import UsageError
-from rules.diagnostics import Diagnostic, has_errors
+from rules.diagnostics import Allowed, Diagnostic, has_errors
 from rules.packs import SUFFIX, load
 from rules.typed import Pack
 
@@ -24,11 +24,15 @@ _RULE = re.compile(r"^[ \t]*rule\s+[`\w]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A pack with everything that is to be said of it; None with errors. `rules` counts those written."""
+    """A pack with everything that is to be said of it; None with errors. `rules` counts those written.
+
+    `allowed` are the findings that comments silence.
+    """
 
     pack: Pack | None
     diagnostics: tuple[Diagnostic, ...]
     rules: int
+    allowed: tuple[Allowed, ...] = ()
 
 
 def load_all(paths: Sequence[Path]) -> list[Checked]:
@@ -86,7 +90,8 @@ def _checked(paths: Sequence[Path]) -> Checked:
         return Checked(None, loaded.diagnostics, _written(paths))
     from cep.automata.plan import unsupported
 
-    return Checked(loaded.pack, (*loaded.diagnostics, *unsupported(loaded.pack)), len(loaded.pack.rules))
+    found = (*loaded.diagnostics, *unsupported(loaded.pack))
+    return Checked(loaded.pack, found, len(loaded.pack.rules), loaded.allowed)
 
 
 def _written(paths: Sequence[Path]) -> int:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rules.checks import constant_condition, idle_gap, no_id, one_shard, unused
-from rules.checks.allow import without_allowed
+from rules.checks.allow import sort_out
 from rules.checks.subject import Subject
-from rules.diagnostics import Diagnostic
+from rules.diagnostics import Allowed, Diagnostic
 from rules.resolve.declared import Declared
 from rules.syntax import File
 from rules.typed import Pack
@@ -24,7 +24,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Diagnostic]], ...] = (
 )
 
 
-def check(pack: Pack, files: Sequence[File], declared: Declared) -> list[Diagnostic]:
-    """What the lints find in a pack without errors, less what its comments allow."""
+def check(pack: Pack, files: Sequence[File], declared: Declared) -> tuple[list[Diagnostic], list[Allowed]]:
+    """What the lints find in a pack without errors, and apart from it what its comments allow."""
     subject = Subject.of(pack, files, declared)
-    return without_allowed((finding for lint in CHECKS for finding in lint(subject)), files)
+    return sort_out((finding for lint in CHECKS for finding in lint(subject)), files)

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from rules import syntax
 from rules.checks.subject import warning
-from rules.diagnostics import Diagnostic
+from rules.diagnostics import Allowed, Diagnostic
 
-_ALLOW = re.compile(r"#\s*allow\s+(CEP[0-9]{4})\b\s*(:\s*\S)?")
+_ALLOW = re.compile(r"#\s*allow\s+(CEP[0-9]{4})\b\s*(?::\s*(\S.*))?")
 
 
-def without_allowed(found: Iterable[Diagnostic], files: Sequence[syntax.File]) -> list[Diagnostic]:
-    """The findings that no comment silences, and CEP0306 for comments that silence none."""
+def sort_out(
+    found: Iterable[Diagnostic], files: Sequence[syntax.File]
+) -> tuple[list[Diagnostic], list[Allowed]]:
+    """The findings that no comment silences, with CEP0306 for comments that silence none; the silenced."""
     allows: dict[tuple[int, int], tuple[syntax.Comment, re.Match[str]]] = {}
     for file in files:
         for comment in file.comments:
@@ -21,7 +23,14 @@ def without_allowed(found: Iterable[Diagnostic], files: Sequence[syntax.File]) -
             if match is not None:
                 allows[id(file.source), comment.span.line] = (comment, match)
     used: set[tuple[int, int]] = set()
-    kept = [d for d in found if not _silenced(d, allows, used)]
+    kept: list[Diagnostic] = []
+    allowed: list[Allowed] = []
+    for finding in found:
+        reason = _reason(finding, allows, used)
+        if reason is None:
+            kept.append(finding)
+        else:
+            allowed.append(Allowed(finding, reason))
     for place, (comment, match) in allows.items():
         if place in used:
             continue
@@ -30,22 +39,22 @@ def without_allowed(found: Iterable[Diagnostic], files: Sequence[syntax.File]) -
         if match[2] is None:
             message, help_ = "an `allow` needs a reason", f"write `# allow {match[1]}: why`"
         kept.append(warning("CEP0306", message, comment.span, help_=help_))
-    return kept
+    return kept, allowed
 
 
-def _silenced(
+def _reason(
     diagnostic: Diagnostic,
     allows: dict[tuple[int, int], tuple[syntax.Comment, re.Match[str]]],
     used: set[tuple[int, int]],
-) -> bool:
-    """Whether one of the `allow` lines right above the finding names its code, with a reason."""
+) -> str | None:
+    """The reason in one of the `allow` lines right above the finding that names its code."""
     if diagnostic.span is None or diagnostic.level == "error":
-        return False
+        return None
     file, line = id(diagnostic.span.file), diagnostic.span.line - 1
     while (file, line) in allows:
         _, match = allows[file, line]
         if match[1] == diagnostic.code and match[2] is not None:
             used.add((file, line))
-            return True
+            return match[2].rstrip()
         line -= 1
-    return False
+    return None

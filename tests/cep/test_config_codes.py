@@ -15,6 +15,7 @@ SOURCES = [
     *(ROOT / "cep/decode").glob("*.py"),
     ROOT / "cep/feeds.py",
     ROOT / "cep/cli/cases.py",
+    ROOT / "cep/job/takeover.py",
 ]
 
 
@@ -28,6 +29,8 @@ def test_every_code_has_a_page(code: str, title: str) -> None:
 
 def test_codes_and_their_uses_agree() -> None:
     used = {
-        code for source in SOURCES for code in re.findall(r"CEP0[78]\d\d", source.read_text(encoding="utf-8"))
+        code
+        for source in SOURCES
+        for code in re.findall(r"CEP0(?:[78]\d\d|9[59]\d)", source.read_text(encoding="utf-8"))
     }
     assert used == TITLES.keys()

@@ -1,0 +1,27 @@
+"""Every code of a query that cannot be read or answered, with its title. docs/errors has a page for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from percolator.query.errors import Code
+
+TITLES: Mapping[Code, str] = MappingProxyType(
+    {
+        Code.EMPTY: "an empty query",
+        Code.NO_WORD: "a term in which there is no word",
+        Code.UNCLOSED: "a quote, bracket, range or expression is never closed",
+        Code.UNOPENED: "a closing bracket too many",
+        Code.MISSING_OPERAND: "something is missing beside an operator",
+        Code.BAD_NUMBER: "a distance or count that is none",
+        Code.BAD_OPERAND: "an operand that its operator cannot take",
+        Code.TOO_DEEP: "a query is nested too deeply",
+        Code.TOO_LARGE: "a query is too large",
+        Code.UNKNOWN_FIELD: "a field that the documents do not have",
+        Code.BAD_VALUE: "a range or value that the field cannot have",
+        Code.BAD_PATTERN: "a wildcard or regular expression that cannot be used",
+        Code.MISPLACED: "a sign that cannot stand here",
+        Code.NOT_EXECUTED: "a query that is not executed yet",
+    }
+)
