@@ -81,7 +81,17 @@ LINTS: Mapping[str, str] = MappingProxyType(
         "CEP0303": "declared and never used",
         "CEP0304": "a gap that can never matter",
         "CEP0305": "a condition that is always or never true",
-        "CEP0306": "an `allow` that silences nothing",
+        "CEP0306": "an `allow` or `require` that does nothing",
+        "CEP0307": "runs that nothing ends",
+        "CEP0308": "two rules say the same",
+        "CEP0309": "a rule within another",
+        "CEP0310": "`not` beside a step that may be left out",
+        "CEP0311": "a summary that is always the same",
+        "CEP0312": "a rule without severity",
+        "CEP0313": "a rule without test",
+        "CEP0314": "a step name that nothing uses",
+        "CEP0315": "an expensive text query",
+        "CEP0316": "every event begins a run",
     }
 )
 

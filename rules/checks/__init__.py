@@ -1,30 +1,65 @@
 """Lints: what is right by the language and still looks wrong. One file each, registered here.
 
-A comment `# allow CEP0301: reason` on the line above a finding silences it there.
+A comment `# allow CEP0301: reason` on the line above a finding silences it there; those of REQUIRED are
+off unless a comment of the pack says `# require CEP0312: reason`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
-from rules.checks import constant_condition, idle_gap, no_id, one_shard, unused
-from rules.checks.allow import sort_out
+from rules.checks import (
+    constant_condition,
+    costly_query,
+    dense_start,
+    endless_runs,
+    idle_gap,
+    no_id,
+    no_severity,
+    no_test,
+    one_shard,
+    optional_beside_not,
+    plain_summary,
+    repeated_rule,
+    unused,
+    unused_step_name,
+)
+from rules.checks.allow import required, sort_out
 from rules.checks.subject import Subject
 from rules.diagnostics import Allowed, Diagnostic
 from rules.resolve.declared import Declared
 from rules.syntax import File
 from rules.typed import Pack
 
-CHECKS: tuple[Callable[[Subject], Iterator[Diagnostic]], ...] = (
+Check = Callable[[Subject], Iterator[Diagnostic]]
+
+CHECKS: tuple[Check, ...] = (
     one_shard.check,
     no_id.check,
     unused.check,
     idle_gap.check,
     constant_condition.check,
+    endless_runs.check,
+    repeated_rule.check,
+    optional_beside_not.check,
+    plain_summary.check,
+    costly_query.check,
+    dense_start.check,
 )
+REQUIRED: Mapping[str, Check] = MappingProxyType(
+    {
+        "CEP0312": no_severity.check,
+        "CEP0313": no_test.check,
+        "CEP0314": unused_step_name.check,
+    }
+)
+"""What only packs that ask for it are held to."""
 
 
 def check(pack: Pack, files: Sequence[File], declared: Declared) -> tuple[list[Diagnostic], list[Allowed]]:
     """What the lints find in a pack without errors, and apart from it what its comments allow."""
     subject = Subject.of(pack, files, declared)
-    return sort_out((finding for lint in CHECKS for finding in lint(subject)), files)
+    wanted = required(files)
+    lints = (*CHECKS, *(lint for code, lint in REQUIRED.items() if code in wanted))
+    return sort_out((finding for lint in lints for finding in lint(subject)), files, REQUIRED)

@@ -1,27 +1,53 @@
-"""`# allow CEP0301: reason` on the line above a finding silences it there."""
+"""Comments that steer lints: `# allow CEP0301: reason` silences one there, `# require CEP0312: reason`
+turns one on that is off unless a pack wants it.
+
+An `allow` stands on the line above the finding; a `require` holds for the whole pack, wherever it stands.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rules import syntax
 from rules.checks.subject import warning
 from rules.diagnostics import Allowed, Diagnostic
+from rules.suggest import did_you_mean
 
-_ALLOW = re.compile(r"#\s*allow\s+(CEP[0-9]{4})\b\s*(?::\s*(\S.*))?")
+_WORD = re.compile(r"#\s*(allow|require)\s+(CEP[0-9]{4})\b\s*(?::\s*(\S.*))?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Comment:
+    """One of the two, with its code; without a reason (None) it counts for nothing."""
+
+    comment: syntax.Comment
+    code: str
+    reason: str | None
+
+
+def _comments(files: Sequence[syntax.File], word: str) -> Iterator[_Comment]:
+    for file in files:
+        for comment in file.comments:
+            match = _WORD.match(comment.span.text)
+            if match is not None and match[1] == word:
+                yield _Comment(comment, match[2], None if match[3] is None else match[3].rstrip())
+
+
+def required(files: Sequence[syntax.File]) -> frozenset[str]:
+    """The codes that the pack requires."""
+    return frozenset(one.code for one in _comments(files, "require") if one.reason is not None)
 
 
 def sort_out(
-    found: Iterable[Diagnostic], files: Sequence[syntax.File]
+    found: Iterable[Diagnostic], files: Sequence[syntax.File], optional: Collection[str]
 ) -> tuple[list[Diagnostic], list[Allowed]]:
-    """The findings that no comment silences, with CEP0306 for comments that silence none; the silenced."""
-    allows: dict[tuple[int, int], tuple[syntax.Comment, re.Match[str]]] = {}
-    for file in files:
-        for comment in file.comments:
-            match = _ALLOW.match(comment.span.text)
-            if match is not None:
-                allows[id(file.source), comment.span.line] = (comment, match)
+    """The findings that no comment silences, with CEP0306 for comments that do nothing; the silenced.
+
+    `optional` are the codes that are off unless required.
+    """
+    allows = {(id(one.comment.span.file), one.comment.span.line): one for one in _comments(files, "allow")}
     used: set[tuple[int, int]] = set()
     kept: list[Diagnostic] = []
     allowed: list[Allowed] = []
@@ -31,30 +57,35 @@ def sort_out(
             kept.append(finding)
         else:
             allowed.append(Allowed(finding, reason))
-    for place, (comment, match) in allows.items():
-        if place in used:
-            continue
-        message = f"this `allow` silences nothing: there is no {match[1]} on the next line"
-        help_ = "remove it"
-        if match[2] is None:
-            message, help_ = "an `allow` needs a reason", f"write `# allow {match[1]}: why`"
-        kept.append(warning("CEP0306", message, comment.span, help_=help_))
+    for place, one in allows.items():
+        if place not in used:
+            message = f"this `allow` silences nothing: there is no {one.code} on the next line"
+            kept.append(_useless(one, "allow", message, "remove it"))
+    for one in _comments(files, "require"):
+        if one.reason is None or one.code not in optional:
+            message = f"this `require` turns nothing on: {one.code} is not off"
+            can = "these can be required: " + ", ".join(sorted(optional))
+            kept.append(_useless(one, "require", message, did_you_mean(one.code, optional) or can))
     return kept, allowed
 
 
+def _useless(one: _Comment, word: str, message: str, help_: str) -> Diagnostic:
+    if one.reason is None:
+        message, help_ = f"`{word}` needs a reason", f"write `# {word} {one.code}: why`"
+    return warning("CEP0306", message, one.comment.span, help_=help_)
+
+
 def _reason(
-    diagnostic: Diagnostic,
-    allows: dict[tuple[int, int], tuple[syntax.Comment, re.Match[str]]],
-    used: set[tuple[int, int]],
+    diagnostic: Diagnostic, allows: Mapping[tuple[int, int], _Comment], used: set[tuple[int, int]]
 ) -> str | None:
-    """The reason in one of the `allow` lines right above the finding that names its code."""
+    """The reason of one of the `allow` lines right above the finding that names its code."""
     if diagnostic.span is None or diagnostic.level == "error":
         return None
     file, line = id(diagnostic.span.file), diagnostic.span.line - 1
     while (file, line) in allows:
-        _, match = allows[file, line]
-        if match[1] == diagnostic.code and match[2] is not None:
+        one = allows[file, line]
+        if one.code == diagnostic.code and one.reason is not None:
             used.add((file, line))
-            return match[2].rstrip()
+            return one.reason
         line -= 1
     return None

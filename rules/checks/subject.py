@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rules import syntax, typed
-from rules.diagnostics import Diagnostic
+from rules.diagnostics import Diagnostic, Label, Level
 from rules.resolve.declared import Declared
 from rules.source import Span
 
@@ -48,6 +48,25 @@ class Subject:
         return read
 
 
-def warning(code: str, message: str, span: Span, *, note: str = "", help_: str = "") -> Diagnostic:
-    """A finding of a lint."""
-    return Diagnostic(code, "warning", message, span, note, help=help_)
+Labels = tuple[tuple[Span, str], ...]
+
+
+def warning(
+    code: str, message: str, span: Span, *, note: str = "", help_: str = "", labels: Labels = ()
+) -> Diagnostic:
+    """A finding of a lint: something that is probably not meant."""
+    return _finding("warning", code, message, span, note, help_, labels)
+
+
+def hint(
+    code: str, message: str, span: Span, *, note: str = "", help_: str = "", labels: Labels = ()
+) -> Diagnostic:
+    """A finding of a lint that may well be meant, and is worth a thought."""
+    return _finding("hint", code, message, span, note, help_, labels)
+
+
+def _finding(
+    level: Level, code: str, message: str, span: Span, note: str, help_: str, labels: Labels
+) -> Diagnostic:
+    places = tuple(Label(place, text) for place, text in labels)
+    return Diagnostic(code, level, message, span, note, places, help_)

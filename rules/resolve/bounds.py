@@ -13,7 +13,7 @@ from rules.source import Span
 def check_bounds(pattern: typed.Sequence, within: syntax.Within | None, findings: Findings) -> None:
     """Report what may wait for ever, bounds of nothing, and bounds that no match can keep."""
     if within is None:
-        unbounded = next(_unbounded(pattern, True), None)
+        unbounded = first_unbounded(pattern)
         if unbounded is not None:
             help_ = "add `within 1 hour` to the rule (or `within unbounded`), or `gap` or `for` to the step"
             note = "nothing ends its waiting"
@@ -29,6 +29,11 @@ def check_bounds(pattern: typed.Sequence, within: syntax.Within | None, findings
         findings.error("CEP0402", "`within` nothing there is no match", within.duration.span)
         return
     _check_middle(pattern, within.duration, findings)
+
+
+def first_unbounded(pattern: typed.Sequence) -> Span | None:
+    """The first place of a pattern that has no bound of its own; None: a run ends without `within`, too."""
+    return next(_unbounded(pattern, True), None)
 
 
 def has_deadline(pattern: typed.Sequence, within: int | None) -> bool:

@@ -94,7 +94,7 @@ def test_nothing_to_check_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_a_folder_of_several_packs_is_taken_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pack(tmp_path, GOOD, "a/streams.rules")
-    pack(tmp_path, 'pack cards version "1" rule more { on payment emit card }', "a/rules.rules")
+    pack(tmp_path, 'pack cards version "1" rule more { severity low  on payment emit card }', "a/rules.rules")
     pack(tmp_path, "# another revision\n" + GOOD.replace('"1"', '"2"'), "b/cards.rules")
     pack(tmp_path, GOOD.replace("pack cards", "pack other"), "b/other.rules")
     assert main(["check", str(tmp_path)]) == 0

@@ -5,15 +5,19 @@ from __future__ import annotations
 import pytest
 from writing import STREAMS
 
+from rules.checks.query_cost import reason_of
 from rules.packs import load_texts
 
 USED = "rule used { by card_id  match payment -> login  within 1h }\n"
 
 
+ARTICLES = "stream article { url: string  body: text  t: timestamp  id url  time t }\n"
+
+
 def warnings(text: str, streams: str = STREAMS) -> list[tuple[str, str]]:
     found = load_texts([("a", streams + text)])
     assert found.pack is not None, found.diagnostics
-    assert all(d.level == "warning" for d in found.diagnostics)
+    assert all(d.level in ("warning", "hint") for d in found.diagnostics)
     return [(d.code, d.span.text if d.span else "") for d in found.diagnostics]
 
 
@@ -38,6 +42,82 @@ def test_a_good_pack_has_none() -> None:
 )
 def test_what_looks_wrong_is_found(text: str, expected: list[tuple[str, str]]) -> None:
     assert warnings(USED + text) == expected
+
+
+ENDLESS = "rule r { by card_id  match a: payment[amount > 1] -> b: login  within unbounded }"
+GUARDED = "rule r { by card_id  match a: payment[n > 1] -> %s -> c: login[n > 3]  within 1h }"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ENDLESS, [("CEP0307", "b: login")]),
+        ("rule r { by card_id  match a: payment -> b: login gap 1h  within unbounded }", []),
+        ("rule r { by card_id  match payment -> absent login for 1h }", []),
+        ("rule r { by card_id  match payment  ->  login  within 1h }", [("CEP0308", "r")]),
+        ("rule r { by card_id  match payment -> login  within 2h }", []),
+        ("rule r { by card_id  match a: payment -> login  within 1h }", []),
+        ("rule r { on payment[n > 5] }\nrule s { on payment[n > 5 and amount > 2] }", [("CEP0309", "s")]),
+        ("rule r { on payment }\nrule s { severity high  on payment[n > 5] }", []),
+        ("rule r { on payment[n > 5] }\nrule s { on payment[n > 1 and amount > 2] }", []),
+        (GUARDED % "not login[n > 1] -> b: login[n > 2]?", [("CEP0310", "not login[n > 1]")]),
+        (GUARDED % "b: login[n > 2]* -> not login[n > 1]", [("CEP0310", "not login[n > 1]")]),
+        (GUARDED % "not login[n > 1] -> b: login[n > 2]+", []),
+        ('rule r { on payment  summary "large"  emit n }', [("CEP0311", '"large"')]),
+        ('rule r { on payment  summary "large: {n}"  emit n }', []),
+        ('rule r { on payment  summary "large" }', []),
+        (
+            "rule r { by n  match a: payment -> b: payment[n > 1]  within 1h }",
+            [("CEP0316", "a: payment")],
+        ),
+        ("rule r { by n  match a: payment => b: payment  within 1h }", []),
+    ],
+)
+def test_what_costs_or_misleads_is_found(text: str, expected: list[tuple[str, str]]) -> None:
+    assert warnings(USED + text) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "dear"),
+    [
+        ("recall", False),
+        ("recall AND NOT test", False),
+        ("NOT test", True),
+        ("recall OR NOT test", True),
+        ("2 of (recall, NOT test, NOT x)", True),
+        ("reca*", False),
+        ("*gate", True),
+        ("/reg.x/", True),
+        ("(recall OR -test) fire", False),
+        (" OR ".join(f"w{n}" for n in range(1001)), True),
+    ],
+)
+def test_queries_that_look_at_more_than_their_words_are_found(query: str, dear: bool) -> None:
+    assert (reason_of(query) is not None) == dear
+
+
+def test_an_expensive_query_is_told_where_it_stands() -> None:
+    text = 'pack p version "1"\n' + ARTICLES + 'rule r { on article[body matches "NOT test"] }'
+    assert warnings(text, "") == [("CEP0315", 'body matches "NOT test"')]
+
+
+def test_some_lints_are_on_only_where_the_pack_requires_them() -> None:
+    rule = "rule r { by card_id  match a: payment[n > 2] -> b: login  within 1h  emit n = a.n }\n"
+    assert warnings(rule) == []
+    assert warnings(f"# require CEP0312: the desk sorts by it\n{rule}") == [("CEP0312", "r")]
+    assert warnings(f"{rule}# require CEP0313: we test\n") == [("CEP0313", "r")]
+    assert warnings(f"# require CEP0314: names mean something\n{rule}") == [("CEP0314", "b: login")]
+    test = 'test r "quiet" { at 0s payment {}  expect nothing }\n'
+    assert warnings(f"# require CEP0313: we test\n{rule}{test}") == []
+    every = test.replace("test r", "test *")
+    assert warnings(f"# require CEP0313: we test\n{rule}{every}") == [("CEP0313", "r")]
+    allowed = f"# require CEP0312: the desk sorts by it\n# allow CEP0312: no desk\n{rule}"
+    assert warnings(allowed) == []
+
+
+def test_a_requirement_of_what_is_on_anyway_is_told() -> None:
+    assert warnings(f"# require CEP0301: shards\n{USED}") == [("CEP0306", "# require CEP0301: shards")]
+    assert warnings(f"# require CEP0312\n{USED}") == [("CEP0306", "# require CEP0312")]
 
 
 def test_a_comment_with_a_reason_silences_the_next_line() -> None:
