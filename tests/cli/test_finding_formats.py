@@ -30,7 +30,7 @@ JUNIT = xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd")
 PACK = """pack cards version "1"
 stream payment { at_: timestamp  card: string  amount: double  time at_ }
 # allow CEP0301: a handful of events a day
-rule two { match a: payment -> b: payment  within 1h }
+rule two { match a: payment[amount > 1] -> b: payment  within 1h }
 rule big { on payment[title == "日本 🎉" and amont > 100] emit card, card }
 """
 WARNS = PACK.replace('title == "日本 🎉" and amont', "amount").replace(", card }", " }")
