@@ -38,7 +38,7 @@ class Session:
         compiled: bool | None = None,
         trace: Trace | None = None,
     ) -> None:
-        self.plan = plan if trace is None else compile_plan(plan.packs, observed=True)
+        self.plan = plan if trace is None or plan.observed else compile_plan(plan.packs, observed=True)
         self.trace = trace
         self.shards = shards
         self.one_partition = one_partition

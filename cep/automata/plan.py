@@ -97,6 +97,7 @@ class Plan:
     """Everything the engine needs to know. `streams` are in feed order: as the packs declare them.
 
     `id` is equal for plans of equal packs. `searches` are the distinct text conditions of each stream.
+    `observed`: every event of a pattern's streams reaches it (compile_plan).
     """
 
     id: str
@@ -104,6 +105,7 @@ class Plan:
     streams: Mapping[str, Stream] = field(repr=False)
     spaces: tuple[Space, ...] = field(repr=False)
     searches: Mapping[str, tuple[TextMatch, ...]] = field(repr=False)
+    observed: bool = False
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -150,6 +152,7 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         streams=streams,
         spaces=tuple(draft.space() for draft in drafts.values()),
         searches={name: _distinct(n for part in parts for n in part) for name, parts in searches.items()},
+        observed=observed,
     )
 
 

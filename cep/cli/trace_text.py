@@ -33,6 +33,10 @@ def sentence(record: Record) -> str:
             return f"began: {event} is {record.step}"
         case "took":
             return f"took {event} as {record.step}"
+        case "tried" if record.step is None:
+            return f"{event} does not prevent it: it is no {condition}"
+        case "passed":
+            return f"there was no {condition}"
         case "tried":
             return f"{event} is not {record.step}" + (f": {condition} is not true" if condition else "")
         case "prevented":

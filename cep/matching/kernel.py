@@ -84,8 +84,9 @@ M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, MATCH = range(6)
 ) = range(11)  # fmt: skip
 (
     BEGAN, TOOK, TRIED, PREVENTED, BROKEN, EXPIRED, SKIPPED, DROPPED, MATCHES, FORKED, TIMED_OUT, GAVE_UP,
-) = range(12)  # fmt: skip
-WHY_ALONE, WHY_EARLIER, WHY_NEXT, WHY_WITHIN = range(4)
+    PASSED,
+) = range(13)  # fmt: skip
+WHY_ALONE, WHY_EARLIER, WHY_NEXT, WHY_WITHIN, WHY_GUARD = range(5)
 
 MATCHED = -1
 NONE = -1
@@ -575,6 +576,10 @@ def settle(
         state = tables[H_STATES] + threads[best_row + T_STATE] * STATE
         if due < END_OF_TIME and timed(tables, state, best_row, threads):
             # The timed step is complete, and with it the pattern; what was less preferred goes.
+            note(
+                trace, cursor, PASSED, NONE, due, runs[best_run + R_START], lists[at + L_KEY],
+                threads[best_row + T_NODE], tables[state + S_GUARD], NONE,
+            )  # fmt: skip
             threads[best_row + T_STATE] = MATCHED
             row = threads[best_row + T_NEXT]
             threads[best_row + T_NEXT] = NONE
@@ -841,6 +846,11 @@ def advance(
                         wait(tables, threads, row, began)
                         if threads[row + T_DEADLINE] < lists[at + L_DEADLINE]:
                             lists[at + L_DEADLINE] = threads[row + T_DEADLINE]
+                else:
+                    note(
+                        trace, cursor, TRIED, i, t, start, key, threads[row + T_NODE],
+                        tables[state + S_GUARD], WHY_GUARD,
+                    )  # fmt: skip
         if keep:
             if last < 0:
                 runs[run + R_THREAD] = row

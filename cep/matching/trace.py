@@ -20,12 +20,13 @@ from cep.automata.plan import Plan, RulePlan
 from cep.matching import kernel
 from cep.matching.keys import Keys
 from cep.matching.taken import EventBook
-from rules.typed import Expression, Stream
+from rules.source import Span
+from rules.typed import Expression, Guard, Stream
 
 Ints = npt.NDArray[np.int64]
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "skipped", "dropped", "matched", "forked",
-    "timed out", "gave up", "waiting",
+    "timed out", "gave up", "passed", "waiting",
 ]  # fmt: skip
 KINDS: Mapping[int, Kind] = {
     kernel.BEGAN: "began",
@@ -40,6 +41,7 @@ KINDS: Mapping[int, Kind] = {
     kernel.FORKED: "forked",
     kernel.TIMED_OUT: "timed out",
     kernel.GAVE_UP: "gave up",
+    kernel.PASSED: "passed",
 }
 
 
@@ -58,9 +60,10 @@ class Record:
     """One thing that happened to one run, or to an event that might have begun one (`run` None).
 
     `run` numbers the runs of a rule and key from 1, in order of their beginning; `parent` is the run that
-    it forked from. `step` is the step that took or was tried, or None. `failed` tells which part of the
-    step's condition was not true: what it asks of the event `alone`, or the part that names `earlier`
-    events; `condition` is that part's text, or the guard's that ended the run. `bound` is what expired;
+    it forked from. `step` is the step that took or was tried, or None; `place` is where that step, or the
+    guard that was tried, that ended the run or whose time passed, stands in the text. `failed` tells which
+    part of the step's condition was not true: what it asks of the event `alone`, or the part that names
+    `earlier` events; `condition` is that part's text, or the guard's. `bound` is what expired;
     `by` the run whose match skipped this one; `waits` the steps that a waiting run waits for, and `until`
     when it ends. `taken` holds what the run had taken by then, in order, with its step.
     """
@@ -73,6 +76,7 @@ class Record:
     parent: int | None = None
     event: Seen | None = None
     step: str | None = None
+    place: Span | None = None
     failed: Literal["alone", "earlier"] | None = None
     condition: str | None = None
     bound: str | None = None
@@ -177,14 +181,19 @@ class Teller:
         if row[kernel.X_START] >= 0:
             record = replace(record, run=self.trace.number((name, key, row[kernel.X_START], 0)))
         match record.kind:
-            case "began" | "took":
-                return replace(record, step=self._step(row[kernel.X_STEP]))
+            case "began" | "took" | "broken":
+                number = row[kernel.X_STEP]
+                return replace(record, step=self._step(number), place=self._place(number))
+            case "tried" if why == kernel.WHY_GUARD:
+                guard = self._guard()
+                if record.event is None or record.event.stream != guard.stream:
+                    return None
+                return replace(record, condition=guard.span.text, place=guard.span)
             case "tried":
                 return self._tried(record, row[kernel.X_STEP], why)
-            case "prevented":
-                return replace(record, condition=self._guard(row[kernel.X_STEP]))
-            case "broken":
-                return replace(record, step=self._step(row[kernel.X_STEP]))
+            case "prevented" | "passed":
+                guard = self._guard()
+                return replace(record, condition=guard.span.text, place=guard.span)
             case "expired" | "timed out":
                 return replace(record, bound="within")
             case "skipped":
@@ -200,17 +209,21 @@ class Teller:
         earlier = why == kernel.WHY_EARLIER
         text = _condition(step.condition, earlier)
         failed: Literal["alone", "earlier"] = "earlier" if earlier else "alone"
-        return replace(record, step=step.name, failed=failed, condition=text)
+        return replace(record, step=step.name, place=step.span, failed=failed, condition=text)
 
     def _step(self, number: int) -> str:
         assert self.rule.tables is not None
         return self.rule.tables.automaton.steps[number].name
 
-    def _guard(self, number: int) -> str:
+    def _place(self, number: int) -> Span:
+        assert self.rule.tables is not None
+        return self.rule.tables.automaton.steps[number].span
+
+    def _guard(self) -> Guard:
         assert self.rule.tables is not None
         absent = self.rule.tables.automaton.absent
-        assert absent is not None, number
-        return absent.guard.span.text
+        assert absent is not None
+        return absent.guard
 
     def _waits(self, state: int) -> tuple[str, ...]:
         assert self.rule.tables is not None
