@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 
 from rules.source import Span
 from rules.testing.compare import Notation, Seen, differences
 from rules.testing.run import Result, label
 from rules.testing.timeline import Arrival
+from rules.testing.values import clock, written, written_as
 from rules.typed import Expected
 from rules.types import Scalar
 
 _SHOWN = 40
 """Events of a timeline that are shown; of more, the first and the last."""
-
-_RELATIVE = 10 * 365 * 86_400 * 1_000_000_000
-"""Times before 1980 are meant from the start of the test, not as dates."""
 
 
 def result_text(result: Result, notation: Notation) -> str:
@@ -107,7 +104,7 @@ def _event(result: Result, arrival: Arrival, notation: Notation) -> str:
     stream = result.pack.stream(arrival.stream)
     types = {f.name: f.type for f in stream.fields}
     said = ", ".join(
-        f"{name}: {_value(notation(value, types[name]))}" for name, value in arrival.given.values
+        f"{name}: {written_as(value, types[name], notation)}" for name, value in arrival.given.values
     )
     late = ", which came late and counts for nothing" if arrival.late else ""
     own_id = f" {arrival.id}" if arrival.id is not None else ""
@@ -116,7 +113,7 @@ def _event(result: Result, arrival: Arrival, notation: Notation) -> str:
 
 def _alert(seen: Seen) -> str:
     values = seen.alert["emit"] or seen.alert["key"]
-    return f"alert {seen.rule} ({seen.alert['kind']}) {_value(values)}"
+    return f"alert {seen.rule} ({seen.alert['kind']}) {written(values)}"
 
 
 def _short(expected: Expected) -> str:
@@ -134,7 +131,7 @@ def _closest(result: Result, expected: Expected, notation: Notation) -> str:
         return ""
     emit = seen.alert["emit"] if isinstance(seen.alert["emit"], Mapping) else {}
     told = [
-        f"has {name}: {_value(emit[name] if name in emit else seen.alert.get(name))}"
+        f"has {name}: {written(emit[name] if name in emit else seen.alert.get(name))}"
         for name in names
         if name != "time"
     ]
@@ -142,45 +139,3 @@ def _closest(result: Result, expected: Expected, notation: Notation) -> str:
     if "time" in names:
         return f"; an alert came at {time}" + (f", and {' and '.join(told)}" if told else "")
     return f"; the alert at {time} " + " and ".join(told)
-
-
-def clock(ns: int, notation: Notation) -> str:
-    """A time as the tests write it: `0s`, `1h5m`, `250ms`; a date where the test has a start of its own."""
-    if not 0 <= ns < _RELATIVE:
-        return str(notation(ns, Scalar.TIMESTAMP))
-    text = ""
-    for unit, size in _UNITS:
-        number, ns = divmod(ns, size)
-        text += f"{number}{unit}" if number else ""
-    return (text + (f"{ns}ns" if ns else "")) or "0s"
-
-
-_UNITS = (
-    ("d", 86_400_000_000_000),
-    ("h", 3_600_000_000_000),
-    ("m", 60_000_000_000),
-    ("s", 1_000_000_000),
-    ("ms", 1_000_000),
-)
-
-
-def _value(value: object) -> str:
-    """A JSON value as a rule file would write it."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            return f'"{escaped}"'
-        case Mapping():
-            return "{ " + ", ".join(f"{name}: {_value(item)}" for name, item in value.items()) + " }"
-        case list() | tuple():
-            return "[" + ", ".join(map(_value, value)) + "]"
-        case float() if value.is_integer() and abs(value) < 1e15:
-            return str(int(value))
-        case Decimal():
-            return str(value)
-        case _:
-            return repr(value)

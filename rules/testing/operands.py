@@ -1,0 +1,147 @@
+"""What each operand of a condition was, and where in the text that is said.
+
+An operator's value stands under its sign, that of everything else under its first character, as in the
+assertions of Groovy and pytest. What is written as a constant needs no telling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from rules.grammar.lexical import NUMBER, STRING
+from rules.instants import DURATION
+from rules.source import Span
+from rules.testing.compare import Notation
+from rules.testing.values import written, written_as
+from rules.typed import (
+    Aggregate,
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Convert,
+    Expression,
+    FieldRef,
+    In,
+    IsNull,
+    KeyRef,
+    Like,
+    Literal,
+    Logical,
+    Negate,
+    Not,
+    PrevRef,
+    Search,
+    StepRef,
+    TextMatch,
+)
+from rules.types import Scalar
+
+Value = Callable[[Expression], object]
+"""What an expression came to, None for null and unknown."""
+
+LONGEST = 40
+"""Characters of a value that are shown."""
+
+_COMMENT = re.compile(r"#[^\n]*")
+_PLAIN = re.compile(rf"-?\s*(?:{DURATION}|{NUMBER})|{STRING}|true|false|null")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value as text, and the character of the file under which it belongs."""
+
+    place: int
+    text: str
+
+
+def operands(condition: Expression, value: Value, notation: Notation) -> list[Operand]:
+    """The condition's operands, itself among them, by place; a branch not chosen is left out."""
+    found = dict(_placed(condition, value))
+    return [Operand(place, _shown(found[place], value, notation)) for place in sorted(found)]
+
+
+def _shown(node: Expression, value: Value, notation: Notation) -> str:
+    got = value(node)
+    if got is None and node.type is Scalar.BOOLEAN and not isinstance(node, _REFERENCES):
+        return "unknown"
+    if isinstance(node, Literal) and isinstance(got, tuple):
+        return _cut(written(got))
+    return _cut(written_as(got, node.type, notation))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+_REFERENCES = (FieldRef, KeyRef, StepRef, PrevRef, Aggregate, Literal)
+
+
+def _placed(node: Expression, value: Value) -> Iterator[tuple[int, Expression]]:
+    """Places and expressions, those that are shown."""
+    match node:
+        case Literal():
+            if not _PLAIN.fullmatch(node.span.text):
+                yield node.span.start, node  # a `let`, or what was worked out of constants
+        case FieldRef() | KeyRef() | StepRef() | PrevRef() | Aggregate():
+            yield node.span.start, node
+        case Convert(operand):
+            yield from _placed(operand, value)
+        case Negate(operand) | Not(operand):
+            yield node.span.start, node
+            yield from _placed(operand, value)
+        case Arithmetic(operator, left, right) | Compare(operator, left, right):
+            yield _sign(re.escape(operator), left.span.end, right.span.start, node.span), node
+            yield from _placed(left, value)
+            yield from _placed(right, value)
+        case Logical(operator, operands):
+            yield from _chain(node, operator, operands, value)
+        case IsNull(operand) | In(operand) | Like(operand) | Search(operand):
+            yield _sign(_WORDS[type(node)], operand.span.end, node.span.end, node.span), node
+            yield from _placed(operand, value)
+            if isinstance(node, In):
+                for item in node.items:
+                    yield from _placed(item, value)
+        case TextMatch(path):
+            field = Span(node.span.file, node.span.start, node.span.start)
+            yield node.span.start, FieldRef(path, Scalar.TEXT, field)
+            yield _sign(r"matches\b", node.span.start, node.span.end, node.span), node
+        case Choose(test, yes, no):
+            yield _sign(r"\?", test.span.end, yes.span.start, node.span), node
+            yield from _placed(test, value)
+            yield from _placed(yes if value(test) is True else no, value)
+        case Call(_, arguments):
+            yield node.span.start, node
+            for argument in arguments:
+                yield from _placed(argument, value)
+        case _:
+            assert_never(node)
+
+
+_WORDS = {IsNull: r"is\b", In: r"(?:not\s+)?in\b", Like: r"(?:not\s+)?like\b", Search: "=~"}
+
+
+def _chain(
+    node: Logical, operator: str, operands: tuple[Expression, ...], value: Value
+) -> Iterator[tuple[int, Expression]]:
+    first, second = operands[:2]
+    if isinstance(first, Compare) and isinstance(second, Compare) and first.left.span == second.left.span:
+        # `x between low and high` is two comparisons of the same text
+        between = _sign(r"(?:not\s+)?between\b", first.left.span.end, first.right.span.start, node.span)
+        yield between, node
+        for part in (first.left, first.right, second.right):
+            yield from _placed(part, value)
+        return
+    yield _sign(rf"{operator}\b", first.span.end, second.span.start, node.span), node
+    for operand in operands:
+        yield from _placed(operand, value)
+
+
+def _sign(pattern: str, start: int, end: int, around: Span) -> int:
+    """Where a sign stands between two places of a file, comments aside."""
+    text = _COMMENT.sub(lambda comment: " " * len(comment[0]), around.file.text[start:end])
+    found = re.search(pattern, text)
+    return start + found.start() if found else around.start
