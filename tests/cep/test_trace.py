@@ -83,6 +83,24 @@ def test_the_part_that_names_earlier_events_is_told_apart(compiled: bool) -> Non
 
 
 @BOTH
+def test_what_a_guard_saw_is_told_until_its_time_is_over(compiled: bool) -> None:
+    rule = "rule r { by k match a: e[v == 1] -> absent e[v == 2] for 5s within 1 hour }"
+    records = [r for r in traced(rule, [(0, 1), (1, 3), (9, 4)], compiled).records if r.run == 1]
+    guard = "e[v == 2]"
+    assert [(r.kind, r.event.id if r.event else None, r.place and r.place.text) for r in records] == [
+        ("began", "e0", "a: e[v == 1]"),
+        ("tried", "e1", guard),
+        ("passed", None, guard),
+        ("matched", None, None),
+    ]
+    assert [r.condition for r in records] == [None, guard, guard, None]
+    assert [sentence(r) for r in records[1:3]] == [
+        "e e1 (at 1970-01-01T00:00:01Z, k x, v 3) does not prevent it: it is no `e[v == 2]`",
+        "there was no `e[v == 2]`",
+    ]
+
+
+@BOTH
 def test_ends_are_told_with_their_cause(compiled: bool) -> None:
     quiet = "rule r { by k match a: e[v == 1] -> absent e[v == 2] for 5s within 1 hour }"
     assert (1, "prevented", "e1  e[v == 2]") in told(traced(quiet, [(0, 1), (1, 2)], compiled).records)

@@ -368,7 +368,11 @@ def test_a_trace_tells_of_every_run(folder: Path) -> None:
     assert "matched: small p0c p60c, big p120c" in done.out
     assert cep(*arguments, "--trace", "t.jsonl", "--format", "json", cwd=folder).code == 0
     records = [json.loads(line) for line in (folder / "t.jsonl").read_text().splitlines()]
-    assert [r["kind"] for r in records if r["rule"] == "quiet" and "run" in r] == ["began", "matched"]
+    assert [r["kind"] for r in records if r["rule"] == "quiet" and "run" in r] == [
+        "began",
+        "passed",
+        "matched",
+    ]
 
 
 @pytest.mark.parametrize(
