@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from percolator.query.errors import Code, QueryError
-from percolator.query.pieces import pieces
+from percolator.query.pieces import pieces, torn_by_wildcard
 from percolator.query.tree import Exact, Fuzzy, Phrase, Present, Range, Regex, Span, Wildcard, Word
 
 MAX_NUMBER = 1_000_000
@@ -22,9 +22,10 @@ _REGEX = re.compile(r"/((?:[^/\\]|\\.)*)/", re.DOTALL)
 _EXACT = re.compile(r"\{([^{}]*)\}")
 _BOUND = r'(?:"([^"]*)"|([^\s\[\]{}"]+))'
 _RANGE = re.compile(rf"([\[{{])\s*{_BOUND}\s+TO\s+{_BOUND}\s*([\]}}])")
+_BRACED_RANGE = re.compile(r"\{[^{}]*?\sTO(?![^\s\]}])")
 _COMPARE = re.compile(r'(>=|<=|>|<)(?:"([^"]*)"|([^\s()\[\]{}"]*))')
 _SLOP = re.compile(r"~([^\s()\"{},]*)")
-_FUZZY = re.compile(r"(.*?)(?<!\\)((?:\\\\)*)~(.*)", re.DOTALL)
+_FUZZY = re.compile(r"((?:[^\\~]|\\.)*)~(.*)", re.DOTALL)
 _HAS_STAR = re.compile(r"(?:[^\\]|\\.)*?[*?]", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
@@ -48,6 +49,7 @@ def quoted(text: str, start: int) -> tuple[Phrase, int]:
         raise QueryError(Code.UNCLOSED, "unclosed quote", start)
     inner, end = _tidied(found[1], '"*?{}\\'), found.end()
     _check_braces(inner, start + 1)
+    _check_pairs(inner, start)
     slop = 0
     if (after := _SLOP.match(text, end)) is not None:
         slop, end = number(after[1], "the slop of a phrase", end), after.end()
@@ -83,10 +85,10 @@ def term(text: str, start: int, in_list: bool) -> tuple[Word | Wildcard | Fuzzy,
     raw, end = found[0], found.end()
     span = Span(start, end)
     if "~" in raw and (parts := _FUZZY.fullmatch(raw)) is not None:
-        place = start + parts.start(3) - 1
-        distance = number(parts[3], "the distance of a fuzzy word", place, least=1, most=2)
-        node = Fuzzy(_ESCAPE.sub(r"\1", parts[1] + parts[2]), distance, span)
-        if len(pieces(Word(node.text))) != 1 or _HAS_STAR.match(parts[1]):
+        place = start + parts.start(2) - 1
+        distance = number(parts[2], "the distance of a fuzzy word", place, least=1, most=2)
+        node = Fuzzy(_ESCAPE.sub(r"\1", parts[1]), distance, span)
+        if [piece.kind for piece in pieces(Word(node.text))] != ["word"] or _HAS_STAR.match(parts[1]):
             raise QueryError(Code.BAD_OPERAND, "a fuzzy term must be one word without wildcards", start)
         return node, end
     if ("*" in raw or "?" in raw) and _HAS_STAR.match(raw):
@@ -102,7 +104,14 @@ def _wildcard(pattern: str, span: Span) -> Wildcard:
             f"`{pattern}` has no letter to look for; `*:*` is every document, `title:*` every title",
             span.start,
         )
+    _check_pairs(pattern, span.start)
     return node
+
+
+def _check_pairs(raw: str, start: int) -> None:
+    if torn_by_wildcard(raw):
+        message = "in Chinese, Japanese and Korean a wildcard can only stand at the ends of a word"
+        raise QueryError(Code.BAD_PATTERN, message, start)
 
 
 def value(text: str, start: int, name: str) -> tuple[Range | Present, int] | None:
@@ -113,7 +122,7 @@ def value(text: str, start: int, name: str) -> tuple[Range | Present, int] | Non
     sign = text[start]
     if sign in "<>":
         return _comparison(text, start, name)
-    if sign == "[" or (sign == "{" and " TO" in text[start : text.find("}", start) + 1 or None]):
+    if sign == "[" or (sign == "{" and _BRACED_RANGE.match(text, start) is not None):
         return _range(text, start, name)
     if sign == "*" and (start + 1 == len(text) or text[start + 1].isspace() or text[start + 1] in "),"):
         return Present(name, Span(start - len(name) - 1, start + 1)), start + 1
