@@ -6,16 +6,12 @@ What the result's type cannot hold is null, and so is a division by zero: an eve
 from __future__ import annotations
 
 import math
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 
+from rules.decimals import EXACT, fitting
 from rules.types import Scalar, Type
 
 LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
-DECIMAL_SCALE = 18
-"""Digits behind the point of every decimal result; 38 digits in all (Arrow's decimal128(38, 18))."""
-_DECIMALS = Context(prec=200, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_UP)
-_UNIT = Decimal(1).scaleb(-DECIMAL_SCALE)
-_DECIMAL_LIMIT = Decimal(10) ** (38 - DECIMAL_SCALE)
 _WHOLE = frozenset({Scalar.LONG, Scalar.TIMESTAMP, Scalar.DURATION})
 
 
@@ -31,10 +27,7 @@ def bounded(value: object, type_: Type) -> object:
         return whole(value)  # type: ignore[arg-type]
     if type_ is Scalar.DECIMAL and value is not None:
         exact = value if isinstance(value, Decimal) else Decimal(value)  # type: ignore[arg-type]
-        if not abs(exact) < _DECIMAL_LIMIT:
-            return None
-        rounded = exact.quantize(_UNIT, context=_DECIMALS)
-        return rounded if abs(rounded) < _DECIMAL_LIMIT else None
+        return fitting(exact)
     return value
 
 
@@ -45,7 +38,7 @@ def whole(value: int | float | Decimal) -> int | None:
             return None
         value = int(round_half_away(value, 0))
     elif isinstance(value, Decimal):
-        value = int(value.quantize(Decimal(1), context=_DECIMALS))
+        value = int(value.quantize(Decimal(1), context=EXACT))
     return value if LEAST_LONG <= value <= GREATEST_LONG else None
 
 
@@ -109,15 +102,15 @@ def _decimal(operator: str, left: object, right: object, type_: Type) -> object:
     try:
         match operator:
             case "+":
-                result = _DECIMALS.add(a, b)
+                result = EXACT.add(a, b)
             case "-":
-                result = _DECIMALS.subtract(a, b)
+                result = EXACT.subtract(a, b)
             case "*":
-                result = _DECIMALS.multiply(a, b)
+                result = EXACT.multiply(a, b)
             case "/":
-                result = _DECIMALS.divide(a, b)
+                result = EXACT.divide(a, b)
             case _:
-                result = _DECIMALS.remainder(a, b)
+                result = EXACT.remainder(a, b)
     except InvalidOperation:
         return None
     return bounded(result, type_)

@@ -8,11 +8,10 @@ from typing import Literal, cast
 from rules import syntax, typed
 from rules.functions import AGGREGATES, FUNCTIONS, NAVIGATION, WINDOW_ONLY, Parameter, Signature
 from rules.resolve.convert import agreeing, as_instant, widen
-from rules.resolve.operators import kind_of
 from rules.resolve.references import candidate_field, field_of, step
 from rules.resolve.scope import Scope
 from rules.suggest import did_you_mean
-from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type
+from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type, kind_of
 
 Resolve = Callable[[syntax.Expression, Scope], typed.Expression | None]
 _CLOCKS = frozenset({"now", "today", "current_time", "current_timestamp"})

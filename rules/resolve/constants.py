@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from decimal import Decimal
 from typing import assert_never
 
 from rules import typed
+from rules.decimals import EXACT, fitting, is_exact
+from rules.source import Span
 from rules.typed import Literal
 from rules.types import ListOf, Scalar
 
@@ -30,7 +33,7 @@ def folded(node: typed.Expression) -> typed.Expression:
         case typed.FieldRef() | typed.KeyRef() | typed.StepRef() | typed.PrevRef() | typed.Aggregate():
             return node
         case _ if all(isinstance(part, Literal) for part in typed.parts(node)):
-            return Literal(_value(node), node.type, node.span)
+            return Literal(_value(node), node.type, node.span, _exact(node))
         case _:
             return node
 
@@ -72,16 +75,56 @@ def _value(node: Operation) -> object:
             assert_never(node)
 
 
-def _number(node: typed.Expression) -> int | float:
+def _number(node: typed.Expression) -> int | float | Decimal:
     value = _of(node)
-    assert isinstance(value, int | float)
+    assert isinstance(value, int | float | Decimal)
     return value
+
+
+def _exact(node: Operation) -> Decimal | None:
+    """What a double is exactly, where that is known of all that it was worked out from."""
+    if node.type is not Scalar.DOUBLE or not isinstance(node, typed.Negate | typed.Arithmetic):
+        return None
+    operands = [part.exact for part in typed.parts(node) if isinstance(part, Literal)]
+    known = [value for value in operands if value is not None]
+    if len(known) < len(operands):
+        return None
+    if isinstance(node, typed.Negate):
+        return -known[0]
+    result = _decimal(node.operator, known[0], known[1])
+    return result if result is not None and is_exact(result) and _undone(node, known, result) else None
+
+
+def _undone(node: typed.Arithmetic, sides: list[Decimal], result: Decimal) -> bool:
+    """Whether a quotient ends: multiplied by the divisor it is the dividend again."""
+    return node.operator != "/" or EXACT.multiply(result, sides[1]) == sides[0]
+
+
+def _decimal(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
+    match operator:
+        case "+":
+            return EXACT.add(left, right)
+        case "-":
+            return EXACT.subtract(left, right)
+        case "*":
+            return EXACT.multiply(left, right)
+        case _ if right == 0:
+            return None
+        case "/":
+            return EXACT.divide(left, right)
+        case _:
+            return EXACT.remainder(left, right)
 
 
 def _arithmetic(node: typed.Arithmetic) -> object:
     if _of(node.left) is None or _of(node.right) is None:
         return None
     left, right = _number(node.left), _number(node.right)
+    if isinstance(left, Decimal) and isinstance(right, Decimal):
+        result = _decimal(node.operator, left, right)
+        return None if result is None else fitting(result)
+    assert not isinstance(left, Decimal)
+    assert not isinstance(right, Decimal)
     match node.operator:
         case "+":
             value = left + right
@@ -104,8 +147,10 @@ def _arithmetic(node: typed.Arithmetic) -> object:
     return _fitting(value, node.type)
 
 
-def _fitting(value: int | float, type_: object) -> int | float | None:
+def _fitting(value: int | float | Decimal, type_: object) -> int | float | Decimal | None:
     """The value in its type, null where it does not fit: overflow and NaN are null."""
+    if isinstance(value, Decimal):
+        return fitting(value)
     if type_ is Scalar.DOUBLE:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, float):
@@ -132,9 +177,6 @@ def _among(value: object, items: list[object], negated: bool) -> bool | None:
     return None if None in items else negated
 
 
-def listed(items: list[typed.Expression]) -> Literal | None:
-    """A list of constants of one type as one literal; None where some item is no constant."""
-    if not all(isinstance(i, Literal) for i in items):
-        return None
-    values = tuple(_of(i) for i in items)
-    return Literal(values, ListOf(items[0].type), items[0].span.to(items[-1].span))
+def listed(items: list[typed.Expression], span: Span) -> Literal:
+    """Constants of one type as one literal."""
+    return Literal(tuple(_of(i) for i in items), ListOf(items[0].type if items else Scalar.NULL), span)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from rules.decimals import is_exact
 from rules.instants import parse_instant
 from rules.resolve.findings import Findings
 from rules.typed import Convert, Expression, Literal
-from rules.types import NUMERIC, STRINGS, Scalar, Type
+from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type
 
 
 def widen(operand: Expression, to: Type) -> Expression:
@@ -13,24 +16,53 @@ def widen(operand: Expression, to: Type) -> Expression:
     if operand.type == to:
         return operand
     if isinstance(operand, Literal):
-        value = operand.value
-        if to is Scalar.DOUBLE and isinstance(value, int):
-            value = float(value)
-        return Literal(value, to, operand.span)
+        exact_ = Decimal(operand.value) if isinstance(operand.value, int) else operand.exact
+        return Literal(_widened(operand.value, to), to, operand.span, exact_)
     return Convert(operand, to, operand.span)
 
 
+def _widened(value: object, to: Type) -> object:
+    match to, value:
+        case Scalar.DOUBLE, int():
+            return float(value)
+        case Scalar.DECIMAL, int():
+            return Decimal(value)
+        case ListOf(element), tuple():
+            return tuple(_widened(item, element) for item in value)
+        case _:
+            return value
+
+
 def wider(one: Type, other: Type) -> Type | None:
-    """The type that holds the values of both, or None."""
+    """The type that holds the values of both, or None. Doubles and decimals hold not one another's."""
     if one == other or other is Scalar.NULL:
         return one
     if one is Scalar.NULL:
         return other
+    if isinstance(one, ListOf) and isinstance(other, ListOf):
+        element = wider(one.element, other.element)
+        return None if element is None else ListOf(element)
     if one in NUMERIC and other in NUMERIC:
-        return Scalar.DECIMAL if Scalar.DECIMAL in (one, other) else Scalar.DOUBLE
+        return (
+            None if {one, other} == {Scalar.DOUBLE, Scalar.DECIMAL} else other if one is Scalar.LONG else one
+        )
     if one in STRINGS and other in STRINGS:
         return Scalar.TEXT
     return None
+
+
+def widens(one: Type, to: Type) -> bool:
+    """Whether a value of the one type may stand where the other is asked for."""
+    return wider(one, to) == to
+
+
+def exact(operand: Expression) -> Expression:
+    """A constant number as the decimal that its author wrote; anything else as it is."""
+    if not isinstance(operand, Literal) or operand.type is not Scalar.DOUBLE:
+        return operand
+    if operand.exact is None or not is_exact(operand.exact):
+        return operand
+    return Literal(operand.exact, Scalar.DECIMAL, operand.span)
 
 
 def as_instant(operand: Expression, findings: Findings) -> Expression | None:
@@ -55,13 +87,17 @@ def agreeing(operands: list[Expression], findings: Findings) -> list[Expression]
         if read is None:
             return None
         operands = read
+    if any(o.type is Scalar.DECIMAL for o in operands):
+        operands = [exact(o) for o in operands]
     common: Type = Scalar.NULL
     for operand in operands:
         found = wider(common, operand.type)
         if found is None:
             return operand.type
         common = found
-    return [widen(o, common) for o in operands]
+    fixed = (o.type for o in operands if isinstance(o.type, ListOf) and not isinstance(o, Literal))
+    differing = next((type_ for type_ in fixed if type_ != common), None)
+    return [widen(o, common) for o in operands] if differing is None else differing
 
 
 def instants(operands: list[Expression], findings: Findings) -> list[Expression] | None:

@@ -6,17 +6,18 @@ reported.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import assert_never
 
 from rules import syntax, typed
 from rules.resolve.calls import call
-from rules.resolve.constants import folded
-from rules.resolve.convert import as_instant, widen
-from rules.resolve.operators import arithmetic, between, choose, compare, kind_of, membership, negate
+from rules.resolve.constants import folded, listed
+from rules.resolve.convert import agreeing, as_instant, exact, widen, widens
+from rules.resolve.operators import arithmetic, between, choose, compare, membership, negate
 from rules.resolve.references import reference
 from rules.resolve.scope import Scope
 from rules.resolve.texts import like, search, text_match
-from rules.types import Scalar, Type
+from rules.types import ListOf, Scalar, Type, kind_of
 
 
 def expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
@@ -37,22 +38,22 @@ def expected(node: syntax.Expression, to: Type, scope: Scope) -> typed.Expressio
         return None
     if to is Scalar.TIMESTAMP and isinstance(found, typed.Literal) and found.type is Scalar.STRING:
         return as_instant(found, scope.findings)
-    if found.type in (to, Scalar.NULL) or (found.type, to) in _WIDENS:
+    if to is Scalar.DECIMAL:
+        found = exact(found)
+    if widens(found.type, to):
         return widen(found, to)
     message, note = f"{scope.subject} needs {kind_of(to)} here", f"this is {kind_of(found.type)}"
     scope.findings.error("CEP0211", message, node.span, note=note)
     return None
 
 
-_WIDENS = {(Scalar.LONG, Scalar.DOUBLE), (Scalar.STRING, Scalar.TEXT)}
-
-
 def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
     match node:
+        case syntax.Number(value=int()):
+            return typed.Literal(node.value, Scalar.LONG, node.span)
         case syntax.Number():
-            return typed.Literal(
-                node.value, Scalar.LONG if isinstance(node.value, int) else Scalar.DOUBLE, node.span
-            )
+            written = Decimal(node.span.text.replace("_", ""))
+            return typed.Literal(node.value, Scalar.DOUBLE, node.span, written)
         case syntax.String():
             return typed.Literal(node.value, Scalar.STRING, node.span)
         case syntax.Constant():
@@ -111,8 +112,27 @@ def _boolean(node: syntax.Expression, scope: Scope, what: str) -> typed.Expressi
 def _bracketed(node: syntax.Bracketed, scope: Scope) -> typed.Expression | None:
     if len(node.items) == 1:
         return expression(node.items[0], scope)
-    message = "a list stands only after `in` and in `let`"
-    scope.findings.error("CEP0232", message, node.span)
+    return constant_list(node, scope)
+
+
+def constant_list(node: syntax.Bracketed, scope: Scope) -> typed.Literal | None:
+    """A list of constants of one type; a list among its items gives its own items."""
+    items: list[typed.Expression] = []
+    for item in node.items:
+        found = expression(item, scope)
+        if found is None:
+            return None
+        if not isinstance(found, typed.Literal):
+            message = "a list holds constants, but after `in`"
+            scope.findings.error("CEP0232", message, item.span)
+            return None
+        items.extend(spread(found))
+    agreed = agreeing(items, scope.findings)
+    if isinstance(agreed, list):
+        return listed(agreed, node.span)
+    if agreed is not None:
+        message = f"{scope.subject} lists {items[0].type} and {agreed} values"
+        scope.findings.error("CEP0207", message, node.span)
     return None
 
 
@@ -149,8 +169,6 @@ def _items(node: syntax.Expression, scope: Scope) -> list[typed.Expression] | No
 
 def spread(item: typed.Expression) -> list[typed.Expression]:
     """The values of a constant list as literals; anything else alone."""
-    from rules.types import ListOf
-
     if not (isinstance(item, typed.Literal) and isinstance(item.type, ListOf)):
         return [item]
     assert isinstance(item.value, tuple)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.declared import Declared
+from rules.resolve.paths import type_at
+from rules.source import Span
 from rules.suggest import did_you_mean
-from rules.types import Type
+from rules.types import ListOf, Record, Type, kind_of
 
 Names = dict[str, Type | None]
 
@@ -37,7 +39,12 @@ def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> 
 
 
 def _last(path: syntax.Dotted, streams: Sequence[str]) -> syntax.Name:
-    return path.names[1] if _qualified(path, streams) else path.names[0]
+    return _field(path, streams)[-1]
+
+
+def _field(path: syntax.Dotted, streams: Sequence[str]) -> tuple[syntax.Name, ...]:
+    """The names of the field, without the stream's name before them."""
+    return path.names[1:] if _qualified(path, streams) else path.names
 
 
 def _qualified(path: syntax.Dotted, streams: Sequence[str]) -> bool:
@@ -49,12 +56,12 @@ def _column(
 ) -> tuple[dict[str, typed.Path], Type | None]:
     """The field of every stream for one name of the key, and their common type."""
     findings = declared.findings
-    own: dict[str, syntax.Name] = {}
-    default = _last(paths[0], streams)
+    own: dict[str, tuple[syntax.Name, ...]] = {}
+    default = _field(paths[0], streams)
     for path in paths:
         if _qualified(path, streams):
-            own[path.names[0].text] = path.names[1]
-        elif len(path.names) > 1 or len(paths) > 1:
+            own[path.names[0].text] = path.names[1:]
+        elif len(paths) > 1 or not _somewhere(path, streams, declared):
             message = f"`{path.names[0].text}` is no stream of this rule"
             help_ = (
                 did_you_mean(path.names[0].text, streams) or "write `by a.x = b.y` with the streams' names"
@@ -62,29 +69,49 @@ def _column(
             findings.error("CEP0218", message, path.names[0].span, help_=help_)
             return {}, None
     found: dict[str, typed.Path] = {}
-    common: tuple[Type, syntax.Name, str] | None = None
+    common: tuple[Type, tuple[syntax.Name, ...], str] | None = None
     for stream in streams:
         field = own.get(stream, default)
         info = declared.streams.get(stream)
         if info is None or not info.known:
             continue
-        if field.text not in info.fields:
-            _missing(field, stream, stream in own, declared)
+        if field[0].text not in info.fields:
+            _missing(field[0], stream, stream in own, declared)
             continue
-        type_ = info.fields[field.text]
+        type_ = type_at(field, f"stream `{stream}`", info.fields, findings)
         if type_ is None:
             continue
-        found[stream] = (field.text,)
+        if isinstance(type_, ListOf | Record):
+            message = f"a key is made of single values, but `{_written(field)}` is {kind_of(type_)}"
+            findings.error("CEP0219", message, _place(field))
+            return {}, None
+        found[stream] = tuple(name.text for name in field)
         if common is not None and common[0] != type_:
             message = f"the key's types differ: {common[0]} in `{common[2]}`, {type_} in `{stream}`"
             labels: tuple[Label, ...] = (
-                Label(common[1].span, f"`{common[2]}.{common[1].text}` is a {common[0]}"),
+                Label(_place(common[1]), f"`{common[2]}.{_written(common[1])}` is a {common[0]}"),
             )
             labels = labels if common[1] is not field else ()
-            findings.error("CEP0219", message, field.span, labels=labels)
+            findings.error("CEP0219", message, _place(field), labels=labels)
             return {}, common[0]
         common = common or (type_, field, stream)
     return found, None if common is None else common[0]
+
+
+def _somewhere(path: syntax.Dotted, streams: Sequence[str], declared: Declared) -> bool:
+    """Whether the first name may be a field: of a record, where more names follow."""
+    if len(path.names) == 1:
+        return True
+    infos = [declared.streams[s] for s in streams if s in declared.streams]
+    return any(not info.known or path.names[0].text in info.fields for info in infos)
+
+
+def _written(field: tuple[syntax.Name, ...]) -> str:
+    return ".".join(name.text for name in field)
+
+
+def _place(field: tuple[syntax.Name, ...]) -> Span:
+    return field[0].span.to(field[-1].span)
 
 
 def _missing(field: syntax.Name, stream: str, own: bool, declared: Declared) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rules import syntax, typed
-from rules.resolve.constants import listed
-from rules.resolve.convert import agreeing
 from rules.resolve.declared import Declared
-from rules.resolve.expression import expression, spread
+from rules.resolve.expression import expression
 from rules.resolve.scope import Scope
 
 
@@ -71,30 +69,9 @@ def _names(node: object) -> set[str]:
 
 def _constant(node: syntax.Let, declared: Declared) -> typed.Literal | None:
     scope = Scope(declared, f"constant `{node.name.text}`")
-    value = node.value
-    if not (isinstance(value, syntax.Bracketed) and len(value.items) != 1):
-        found = expression(value, scope)
-        if found is not None and not isinstance(found, typed.Literal):
-            _not_constant(value, scope)
-            return None
+    found = expression(node.value, scope)
+    if found is None or isinstance(found, typed.Literal):
         return found
-    items: list[typed.Expression] = []
-    for item in value.items:
-        found = expression(item, scope)
-        if found is None:
-            return None
-        if not isinstance(found, typed.Literal):
-            _not_constant(item, scope)
-            return None
-        items.extend(spread(found))
-    agreed = agreeing(items, scope.findings)
-    if isinstance(agreed, list):
-        return listed(agreed)
-    if agreed is not None:
-        message = f"{scope.subject} lists {items[0].type} and {agreed} values"
-        scope.findings.error("CEP0207", message, value.span)
+    message = f"{scope.subject} must be worked out before anything runs"
+    declared.findings.error("CEP0226", message, node.value.span)
     return None
-
-
-def _not_constant(node: syntax.Expression, scope: Scope) -> None:
-    scope.findings.error("CEP0226", f"{scope.subject} must be worked out before anything runs", node.span)

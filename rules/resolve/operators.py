@@ -5,34 +5,13 @@ from __future__ import annotations
 from typing import cast
 
 from rules import syntax, typed
-from rules.resolve.convert import agreeing, instants, widen
+from rules.operators import ARITHMETIC
+from rules.resolve.convert import agreeing, exact, instants, widen, widens
 from rules.resolve.scope import Scope
-from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type
+from rules.types import NUMERIC, STRINGS, ListOf, Record, Scalar, Type, kind_of
 
 Typed = typed.Expression | None
 _ORDERED = NUMERIC | STRINGS | {Scalar.TIMESTAMP, Scalar.DURATION, Scalar.NULL}
-_TIMES: dict[tuple[Type, str, Type], Type] = {
-    (Scalar.TIMESTAMP, "-", Scalar.TIMESTAMP): Scalar.DURATION,
-    (Scalar.TIMESTAMP, "+", Scalar.DURATION): Scalar.TIMESTAMP,
-    (Scalar.TIMESTAMP, "-", Scalar.DURATION): Scalar.TIMESTAMP,
-    (Scalar.DURATION, "+", Scalar.TIMESTAMP): Scalar.TIMESTAMP,
-    (Scalar.DURATION, "+", Scalar.DURATION): Scalar.DURATION,
-    (Scalar.DURATION, "-", Scalar.DURATION): Scalar.DURATION,
-    (Scalar.DURATION, "/", Scalar.DURATION): Scalar.DOUBLE,
-    (Scalar.DURATION, "*", Scalar.LONG): Scalar.DURATION,
-    (Scalar.DURATION, "*", Scalar.DOUBLE): Scalar.DURATION,
-    (Scalar.LONG, "*", Scalar.DURATION): Scalar.DURATION,
-    (Scalar.DOUBLE, "*", Scalar.DURATION): Scalar.DURATION,
-    (Scalar.DURATION, "/", Scalar.LONG): Scalar.DURATION,
-    (Scalar.DURATION, "/", Scalar.DOUBLE): Scalar.DURATION,
-}
-
-
-def kind_of(type_: Type) -> str:
-    """A type in a sentence: `a string`, `a list of longs`."""
-    if isinstance(type_, ListOf):
-        return f"a list of {type_.element}s"
-    return "null" if type_ is Scalar.NULL else f"a {type_}"
 
 
 def negate(operand: Typed, node: syntax.Unary, scope: Scope) -> Typed:
@@ -57,19 +36,19 @@ def arithmetic(left: Typed, right: Typed, node: syntax.Binary, scope: Scope) -> 
         if sides is None:
             return None
         left, right = sides
-    types = (left.type, operator, right.type)
-    if types in _TIMES:
-        return typed.Arithmetic(operator, left, right, _TIMES[types], node.span)
-    agreed = agreeing([left, right], scope.findings)
-    if isinstance(agreed, list) and agreed[0].type in NUMERIC:
-        type_ = agreed[0].type
-        if operator == "/" and type_ is Scalar.LONG:
-            type_ = Scalar.DOUBLE
-            agreed = [widen(o, type_) for o in agreed]
-        return typed.Arithmetic(operator, agreed[0], agreed[1], type_, node.span)
-    if agreed is not None:
+    if Scalar.DECIMAL in (left.type, right.type):
+        left, right = exact(left), exact(right)
+    known = ARITHMETIC.get((_beside(left, right), operator, _beside(right, left)))
+    if known is None:
         _refuse_arithmetic(left, right, node, scope)
-    return None
+        return None
+    first, second = widen(left, known.left), widen(right, known.right)
+    return typed.Arithmetic(operator, first, second, known.result, node.span)
+
+
+def _beside(operand: typed.Expression, other: typed.Expression) -> Type:
+    """The operand's type; `null` has the other side's."""
+    return other.type if operand.type is Scalar.NULL else operand.type
 
 
 def _refuse_arithmetic(
@@ -82,11 +61,19 @@ def _refuse_arithmetic(
     both = f"{left.type} and {right.type}"
     help_ = _alternative(culprit, other, scope, frozenset({other.type}))
     if culprit.type in numbers:
-        span, help_ = node.span, ""
+        span, help_ = node.span, _conversion(left, right)
     note = _note(culprit) if culprit.type not in numbers else ""
     scope.findings.error(
         "CEP0208", f"{scope.subject} {verb[node.operator]} {both}", span, note=note, help_=help_
     )
+
+
+def _conversion(left: typed.Expression, right: typed.Expression) -> str:
+    """The help where a double meets a decimal."""
+    if {left.type, right.type} != {Scalar.DOUBLE, Scalar.DECIMAL}:
+        return ""
+    double = left if left.type is Scalar.DOUBLE else right
+    return f"`decimal({double.span.text})` makes a decimal of it, `double(...)` a double of the other"
 
 
 def compare(left: Typed, right: Typed, node: syntax.Binary, scope: Scope) -> Typed:
@@ -107,11 +94,21 @@ def compare(left: Typed, right: Typed, node: syntax.Binary, scope: Scope) -> Typ
     if not isinstance(agreed, list):
         _refuse_comparison(left, right, node, scope)
         return None
+    if _has_records(agreed[0].type):
+        message = f"{scope.subject} compares {kind_of(agreed[0].type).removeprefix('a ')}s"
+        scope.findings.error("CEP0207", message, node.at, help_="compare the fields that matter")
+        return None
     if operator in ("<", "<=", ">", ">=") and agreed[0].type not in _ORDERED:
         message = f"{scope.subject} orders {left.type} values by `{operator}`"
         scope.findings.error("CEP0207", message, node.at, help_="only `==` and `!=` compare them")
         return None
     return typed.Compare(operator, agreed[0], agreed[1], node.span)
+
+
+def _has_records(type_: Type) -> bool:
+    while isinstance(type_, ListOf):
+        type_ = type_.element
+    return isinstance(type_, Record)
 
 
 def _refuse_comparison(
@@ -125,8 +122,18 @@ def _refuse_comparison(
         f"{scope.subject} compares {left.type} with {right.type}",
         span,
         note=_note(culprit),
-        help_=_alternative(culprit, other, scope, _comparable(other.type)),
+        help_=_conversion(left, right)
+        or _single(culprit, other)
+        or _alternative(culprit, other, scope, _comparable(other.type)),
     )
+
+
+def _single(one: typed.Expression, other: typed.Expression) -> str:
+    """The help where a list meets a value of the kind that it holds."""
+    for list_, value in ((one, other), (other, one)):
+        if isinstance(list_.type, ListOf) and widens(value.type, list_.type.element):
+            return f"did you mean `{value.span.text} in {list_.span.text}`?"
+    return ""
 
 
 def _is_field(operand: typed.Expression) -> bool:
@@ -205,15 +212,43 @@ def membership(
     """`x in (...)`."""
     if operand is None or items is None:
         return None
+    if len(items) == 1 and isinstance(items[0].type, ListOf) and not isinstance(operand.type, ListOf):
+        return _within_list(operand, items[0], node, scope)
     agreed = agreeing([operand, *items], scope.findings)
     if agreed is None:
         return None
     if not isinstance(agreed, list):
         culprit = next(i for i in items if not isinstance(agreeing([operand, i], scope.findings), list))
         message = f"{scope.subject} looks for {operand.type} among {culprit.type} values"
-        scope.findings.error("CEP0207", message, culprit.span, note=_note(culprit))
+        help_ = _conversion(operand, culprit)
+        scope.findings.error("CEP0207", message, culprit.span, note=_note(culprit), help_=help_)
+        return None
+    if _has_records(agreed[0].type):
+        message = f"{scope.subject} looks for {kind_of(agreed[0].type)}"
+        scope.findings.error("CEP0207", message, operand.span, help_="compare the fields that matter")
         return None
     return typed.In(agreed[0], tuple(agreed[1:]), node.negated, node.span)
+
+
+def _within_list(
+    operand: typed.Expression, values: typed.Expression, node: syntax.Predicate, scope: Scope
+) -> Typed:
+    """`x in tags`, whose values are known only when the event is there."""
+    assert isinstance(values.type, ListOf)
+    element = values.type.element
+    if element is Scalar.TIMESTAMP:
+        read = instants([operand], scope.findings)
+        if read is None:
+            return None
+        operand = read[0]
+    if element is Scalar.DECIMAL:
+        operand = exact(operand)
+    if not _has_records(element) and widens(operand.type, element):
+        return typed.In(widen(operand, element), (values,), node.negated, node.span)
+    message = f"{scope.subject} looks for {operand.type} in {kind_of(values.type)}"
+    help_ = "" if not _has_records(element) else f"name a field of the records: `{values.span.text}.field`"
+    scope.findings.error("CEP0207", message, operand.span, note=_note(operand), help_=help_)
+    return None
 
 
 def choose(test: Typed, yes: Typed, no: Typed, node: syntax.Conditional, scope: Scope) -> Typed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rules import syntax, typed
 from rules.resolve.declared import StreamInfo
+from rules.resolve.paths import type_at
 from rules.resolve.scope import Bound, Scope
 from rules.suggest import did_you_mean
 from rules.types import Type
@@ -67,19 +68,9 @@ def candidate_field(node: syntax.Dotted, scope: Scope) -> typed.FieldRef | None:
 
 def field_of(source: StreamInfo, names: Names, scope: Scope, extra: tuple[str, ...] = ()) -> Type | None:
     """The type of a field of a stream's events; None, mostly with a finding, where there is none."""
-    first = names[0]
-    if first.text not in source.fields:
-        if source.known:
-            help_ = did_you_mean(first.text, (*source.fields, *extra))
-            message = f"stream `{source.name}` has no field `{first.text}`"
-            scope.findings.error("CEP0202", message, first.span, help_=help_)
+    if not source.known and names[0].text not in source.fields:
         return None
-    type_ = source.fields[first.text]
-    if len(names) > 1 and type_ is not None:
-        message = f"`{first.text}` is a {type_} and has no fields"
-        scope.findings.error("CEP0202", message, names[1].span)
-        return None
-    return type_
+    return type_at(names, f"stream `{source.name}`", source.fields, scope.findings, extra)
 
 
 def _of_step(bound: Bound, node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
@@ -115,7 +106,9 @@ def _bare(name: syntax.Name, scope: Scope) -> typed.Expression | None:
 def _constant(name: syntax.Name, scope: Scope) -> typed.Literal | None:
     scope.declared.used_constants.add(name.text)
     constant = scope.declared.constants[name.text]
-    return None if constant is None else typed.Literal(constant.value, constant.type, name.span)
+    return (
+        None if constant is None else typed.Literal(constant.value, constant.type, name.span, constant.exact)
+    )
 
 
 def _unknown(name: syntax.Name, scope: Scope) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
 from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.declared import Declared, StreamInfo
 from rules.resolve.findings import Findings
+from rules.resolve.paths import nullable_at, type_at
 from rules.source import Span
 from rules.suggest import did_you_mean
-from rules.types import Scalar, Type
+from rules.types import ListOf, Record, Scalar, Type, kind_of
 
 _TYPES: dict[str, Type] = {t.value: t for t in Scalar if t is not Scalar.NULL}
 _OTHER_NAMES = {
@@ -32,19 +36,10 @@ def declare_stream(node: syntax.Stream, declared: Declared) -> None:
         message = "a stream may not be called `timeout`"
         findings.error("CEP0206", message, node.name.span, help_="`on timeout` begins a clause")
     fields: dict[str, Type | None] = {}
-    places: dict[str, Span] = {}
     full: list[typed.Field] = []
-    for part in node.parts:
-        if not isinstance(part, syntax.Field):
-            continue
+    for part in _first_of_each([p for p in node.parts if isinstance(p, syntax.Field)], findings):
         name = part.name.text
-        if name in places:
-            again = (Label(places[name], "first declared here"),)
-            findings.error("CEP0206", f"field `{name}` is declared twice", part.name.span, labels=again)
-            continue
-        places[name] = part.name.span
-        type_ = _type(part.type, findings)
-        fields[name] = type_
+        type_ = fields[name] = field_type(part.type, findings)
         if type_ is not None:
             analyser = _analyser(part.type, findings)
             full.append(typed.Field(name, type_, part.nullable, analyser, part.span))
@@ -52,24 +47,52 @@ def declare_stream(node: syntax.Stream, declared: Declared) -> None:
     declared.streams[node.name.text] = StreamInfo(node.name.text, fields, True, stream)
 
 
-def _type(node: syntax.FieldType, findings: Findings) -> Type | None:
+def _first_of_each(nodes: Sequence[syntax.Field], findings: Findings) -> Iterator[syntax.Field]:
+    """The fields; a second one of the same name is reported and left out."""
+    places: dict[str, Span] = {}
+    for node in nodes:
+        name = node.name.text
+        if name in places:
+            again = (Label(places[name], "first declared here"),)
+            findings.error("CEP0206", f"field `{name}` is declared twice", node.name.span, labels=again)
+            continue
+        places[name] = node.name.span
+        yield node
+
+
+def field_type(node: syntax.FieldType, findings: Findings) -> Type | None:
+    """The type that a declaration writes; None, with findings, where it is none or a part of it is none."""
     match node:
         case syntax.ListType():
-            findings.error("CEP0155", "lists as field types are not supported yet", node.span)
+            element = field_type(node.element, findings)
+            return None if element is None else ListOf(element)
         case syntax.RecordType():
-            span = Span(node.span.file, node.span.start, node.span.start + 1)
-            findings.error("CEP0156", "nested records as field types are not supported yet", span)
-        case syntax.ScalarType() if node.name.text == "decimal":
-            findings.error("CEP0157", "decimals are not supported yet", node.name.span, help_="use `double`")
-        case syntax.ScalarType() if node.name.text in _TYPES:
-            return _TYPES[node.name.text]
+            return _record(node, findings)
         case syntax.ScalarType():
             name = node.name.text
+            if name in _TYPES:
+                return _TYPES[name]
             other = _OTHER_NAMES.get(name.lower())
             help_ = f"did you mean `{other}`?" if other else did_you_mean(name, _TYPES)
-            help_ = help_ or f"types are {', '.join(sorted(_TYPES))}"
+            help_ = help_ or f"types are {', '.join(sorted(_TYPES))}, `list<type>` and `{{ name: type }}`"
             findings.error("CEP0224", f"`{name}` is not a type", node.name.span, help_=help_)
-    return None
+            return None
+        case _:
+            assert_never(node)
+
+
+def _record(node: syntax.RecordType, findings: Findings) -> Record | None:
+    nodes = list(_first_of_each(node.fields, findings))
+    for part in nodes:
+        if isinstance(part.type, syntax.ScalarType) and part.type.analyser is not None:
+            message = "a text inside a record is not searched, so it has no analyser"
+            findings.error(
+                "CEP0224", message, part.type.analyser.span, help_="remove it, or move the field out"
+            )
+    types = [(part.name.text, field_type(part.type, findings)) for part in nodes]
+    known = tuple((name, type_) for name, type_ in types if type_ is not None)
+    nullable = frozenset(part.name.text for part in nodes if part.nullable)
+    return Record(known, nullable) if len(known) == len(types) else None
 
 
 def _analyser(node: syntax.FieldType, findings: Findings) -> str:
@@ -108,7 +131,7 @@ def _settings(
     id_path = None
     if isinstance(id_, syntax.PathSetting):
         id_path = tuple(n.text for n in id_.path.names)
-        _known_field(id_.path, node.name.text, fields, findings)
+        _check_id(id_.path, node.name.text, fields, findings)
     lateness, idle = given.get("lateness"), given.get("idle")
     if isinstance(idle, syntax.DurationSetting) and idle.duration.value == 0:
         findings.error("CEP0402", "`idle` must be longer than nothing", idle.duration.span)
@@ -143,34 +166,27 @@ def _time(
         findings.error("CEP0222", message, node.name.span, help_=help_)
         return None
     path = setting.path
-    if not _known_field(path, node.name.text, fields, findings):
+    type_ = type_at(path.names, f"stream `{node.name.text}`", fields, findings)
+    if type_ is None:
         return None
-    name = path.names[0].text
-    field = next((f for f in full if f.name == name), None)
-    if field is None:
-        return None  # of a type that has its diagnostic
-    if field.type is not Scalar.TIMESTAMP:
-        message = f"the event time must be a timestamp, but `{name}` is a {field.type}"
+    written = ".".join(n.text for n in path.names)
+    if type_ is not Scalar.TIMESTAMP:
+        message = f"the event time must be a timestamp, but `{written}` is {kind_of(type_)}"
         findings.error("CEP0223", message, path.span)
         return None
-    if field.nullable:
-        findings.error(
-            "CEP0223", f"the event time `{name}` must not be nullable", path.span, help_="remove its `?`"
-        )
-        return None
-    return (name,)
+    names = tuple(n.text for n in path.names)
+    for length in range(1, len(names) + 1):
+        if nullable_at(names[:length], full):
+            shown = ".".join(names[:length])
+            message = f"the event time `{written}` must not be nullable"
+            note = "" if length == len(names) else f"`{shown}` may be null"
+            findings.error("CEP0223", message, path.span, note=note, help_=f"remove the `?` of `{shown}`")
+            return None
+    return names
 
 
-def _known_field(
-    path: syntax.Dotted, stream: str, fields: dict[str, Type | None], findings: Findings
-) -> bool:
-    first = path.names[0]
-    if first.text not in fields:
-        help_ = did_you_mean(first.text, fields)
-        findings.error("CEP0202", f"stream `{stream}` has no field `{first.text}`", first.span, help_=help_)
-        return False
-    if len(path.names) > 1 and fields[first.text] is not None:
-        message = f"`{first.text}` is a {fields[first.text]} and has no fields"
-        findings.error("CEP0202", message, path.names[1].span)
-        return False
-    return True
+def _check_id(path: syntax.Dotted, stream: str, fields: dict[str, Type | None], findings: Findings) -> None:
+    type_ = type_at(path.names, f"stream `{stream}`", fields, findings)
+    if isinstance(type_, ListOf | Record):
+        message = f"the id must be a single value, but `{path.span.text}` is {kind_of(type_)}"
+        findings.error("CEP0223", message, path.span)

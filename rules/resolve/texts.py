@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rules import syntax, typed
 from rules.grammar.lexical import offset_in
-from rules.resolve.operators import kind_of
 from rules.resolve.scope import Scope
 from rules.source import Span
 from rules.text_schema import text_schema
-from rules.types import STRINGS, Scalar
+from rules.types import STRINGS, Scalar, kind_of
 
 Typed = typed.Expression | None
 
@@ -54,6 +53,10 @@ def text_match(operand: Typed, node: syntax.Predicate, scope: Scope) -> Typed:
         return None
     if not isinstance(operand, typed.FieldRef):
         message = "`matches` searches a field of the candidate"
+        scope.findings.error("CEP0216", message, node.operand.span)
+        return None
+    if len(operand.path) > 1:
+        message = "`matches` searches a field of the event itself, not one of a record"
         scope.findings.error("CEP0216", message, node.operand.span)
         return None
     if operand.type is not Scalar.TEXT:

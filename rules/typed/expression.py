@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal as Choice
 
 from rules.source import Span
@@ -14,11 +15,15 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant; `value` as rules.types.Scalar says. A parenthesised list is a tuple of values."""
+    """A constant; `value` as rules.types.Scalar says. A parenthesised list is a tuple of values.
+
+    `exact` is what a double stands for, digit by digit as its author wrote it: beside a decimal it is that.
+    """
 
     value: object
     type: Type
     span: Span
+    exact: Decimal | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,10 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class In:
-    """`in`: the items have the operand's type. Unknown where SQL says so."""
+    """`in`: the items have the operand's type. Unknown where SQL says so.
+
+    A single item may be a list of the operand's type instead: then its values are the items.
+    """
 
     operand: Expression
     items: tuple[Expression, ...]
