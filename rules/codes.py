@@ -30,9 +30,6 @@ SYNTAX: Mapping[str, str] = MappingProxyType(
         "CEP0152": "standing queries are not supported yet",
         "CEP0153": "`matching` is not supported yet",
         "CEP0154": "`into` is not supported yet",
-        "CEP0155": "list fields are not supported yet",
-        "CEP0156": "nested records are not supported yet",
-        "CEP0157": "decimals are not supported yet",
         "CEP0158": "`corrected by` is not supported yet",
         "CEP0159": "a text query asks for what is not supported yet",
     }

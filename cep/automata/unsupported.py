@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from cep.automata.program import NotExecutedError
 from cep.automata.tables import compile_tables
+from cep.automata.unexecuted_values import unexecuted_values
 from rules.diagnostics import Diagnostic
 from rules.source import Span
 from rules.typed import Absent, AnyOrder, Either, Group, Match, Pack, Rule, Step, TextMatch, Unless, walk
@@ -25,6 +26,9 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "CEP0910": "`on timeout` is not executed yet",
         "CEP0911": "a condition over several events is not executed yet",
         "CEP0912": "`matches` in `emit` is not executed yet",
+        "CEP0920": "lists are not executed yet",
+        "CEP0921": "a whole record as a value is not executed yet",
+        "CEP0922": "decimals are not executed yet",
     }
 )
 """Every code of this module; `docs/errors` has a page for each."""
@@ -42,6 +46,7 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
         for node in walk(item.value)
         if isinstance(node, TextMatch)
     ]
+    found.extend(unexecuted_values(rule))
     if not isinstance(rule.body, Match):
         return found
     found.extend(_of_match(rule.body))

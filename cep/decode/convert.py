@@ -74,6 +74,7 @@ def declared(
             array = pa.nulls(rows, arrow_type(field.type))
         if array.null_count and field.name in required:
             raise Malformed(lacks(field.name))
+        _check_inside(array, field.type, field.name)
         arrays.append(array)
     table = pa.Table.from_arrays(arrays, schema=declared_schema(stream))
     for path in (stream.time, stream.id):
@@ -156,6 +157,25 @@ def _converted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.
             return pa.StructArray.from_arrays(parts, type=arrow_type(type_), mask=array.is_null())
         case _:
             return array
+
+
+def _check_inside(array: pa.Array, type_: Type, name: str) -> None:
+    """Every record has its required fields, and no list holds a null. Raises Malformed."""
+    match type_:
+        case Record(fields, nullable):
+            for part_name, part in fields:
+                inner = pc.struct_field(array, [part_name])
+                full_name = f"{name}.{part_name}"
+                if part_name not in nullable and inner.null_count > array.null_count:
+                    raise Malformed(lacks(full_name))
+                _check_inside(inner, part, full_name)
+        case ListOf(element):
+            items = array.flatten()
+            if items.null_count:
+                raise Malformed(f"`{name}` holds a null")
+            _check_inside(items, element, name)
+        case _:
+            pass
 
 
 def _plain(type_: Type) -> bool:

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping
 from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.instants import GREATEST, parse_instant
-from rules.resolve.convert import as_instant
 from rules.resolve.declared import Declared, StreamInfo
-from rules.resolve.expression import expected, expression
 from rules.resolve.rules import SEVERITIES
 from rules.resolve.scope import Scope
 from rules.resolve.sources import named
 from rules.resolve.tolerances import near, refuse_tolerance
+from rules.resolve.values import Values, entries
 from rules.source import Span
 from rules.suggest import did_you_mean
-from rules.types import ListOf, Scalar, Type
+from rules.types import Scalar, Type
 
 OF_THE_ALERT: Mapping[str, Type] = {"severity": Scalar.STRING, "kind": Scalar.STRING}
 """What an expectation may give of the alert itself, besides `key` and `events`."""
@@ -66,6 +65,7 @@ class _Timeline:
         self._declared = declared
         self._findings = declared.findings
         self._scope = Scope(declared, "the test")
+        self._values = Values(self._scope, self._instant)
         self._start = 0
         self._now: tuple[int, Span] | None = None
         self._emitted: dict[str, Type | None] = {}
@@ -140,7 +140,7 @@ class _Timeline:
 
     def _event(self, node: syntax.MapValue, source: StreamInfo) -> tuple[tuple[str, object], ...]:
         values: dict[str, object] = {}
-        for entry in self._entries(node):
+        for entry in entries(node, self._findings):
             name = entry.name.text
             refuse_tolerance(entry, "an event has values, and no tolerances", self._findings)
             if name not in source.fields:
@@ -152,7 +152,7 @@ class _Timeline:
             type_ = source.fields[name]
             if type_ is None:
                 continue
-            value = self._value(entry.value, type_)
+            value = self._values.of(entry.value, type_)
             if value is None:
                 continue
             nullable = source.stream is None or source.stream.field(name).nullable
@@ -162,61 +162,6 @@ class _Timeline:
             values[name] = value.value
         return tuple(values.items())
 
-    def _entries(self, node: syntax.MapValue) -> list[syntax.Entry]:
-        seen: dict[str, Span] = {}
-        for entry in node.entries:
-            if entry.name.text in seen:
-                labels = (Label(seen[entry.name.text], "first given here"),)
-                message = f"`{entry.name.text}` is given twice"
-                self._findings.error("CEP0206", message, entry.name.span, labels=labels)
-            seen[entry.name.text] = entry.name.span
-        return list(node.entries)
-
-    def _value(self, node: object, type_: Type | None) -> typed.Literal | None:
-        """A constant, of that type where one is asked for."""
-        if isinstance(node, syntax.MapValue):
-            self._findings.error("CEP0603", "braces stand here only after `key` and `events`", node.span)
-            return None
-        if isinstance(node, syntax.ListValue):
-            items = [self._value(item, None) for item in node.items]
-            if type_ is not None and not isinstance(type_, ListOf):
-                self._findings.error("CEP0603", f"this is a list, not a {type_}", node.span)
-                return None
-            values = tuple(None if i is None else i.value for i in items)
-            return typed.Literal(values, type_ or ListOf(Scalar.NULL), node.span)
-        if isinstance(node, syntax.Bracketed) and len(node.items) != 1:
-            return self._value(syntax.ListValue(node.items, node.span), type_)
-        assert isinstance(node, syntax.Expression)
-        if type_ is None or isinstance(type_, ListOf):
-            value = expression(node, self._scope)
-        elif type_ is Scalar.TIMESTAMP:
-            value = self._timestamp(node)
-        else:
-            value = expected(node, type_, self._scope)
-        if value is None or isinstance(value, typed.Literal):
-            return value
-        message = "the test needs a value that can be worked out before anything runs"
-        self._findings.error("CEP0226", message, node.span)
-        return None
-
-    def _timestamp(self, node: syntax.Expression) -> typed.Expression | None:
-        """An instant in quotes, or a duration since the test's start."""
-        value = expression(node, self._scope)
-        if value is None or value.type in (Scalar.TIMESTAMP, Scalar.NULL):
-            return value
-        if isinstance(value, typed.Literal) and isinstance(value.value, str):
-            return as_instant(value, self._findings)
-        if (
-            isinstance(value, typed.Literal)
-            and value.type is Scalar.DURATION
-            and isinstance(value.value, int)
-        ):
-            return typed.Literal(self._instant(value.value, node.span), Scalar.TIMESTAMP, node.span)
-        message = f"this is a {value.type}, not a timestamp"
-        help_ = 'write a time such as `"2026-01-05T09:00Z"`, or a duration since the start of the test'
-        self._findings.error("CEP0603", message, node.span, help_=help_)
-        return None
-
     def _expected(self, line: syntax.Expected) -> typed.Expected:
         at = None
         if line.at is not None:
@@ -224,7 +169,7 @@ class _Timeline:
             if self._now is None or at > self._now[0]:
                 self._now = (at, line.at.span)
         values: dict[str, object] = {}
-        for entry in self._entries(line.values):
+        for entry in entries(line.values, self._findings):
             found = self._expectation(entry)
             if found is not None:
                 values[entry.name.text] = found[0]
@@ -235,13 +180,13 @@ class _Timeline:
         name = entry.name.text
         if name in self._emitted:
             type_ = self._emitted[name]
-            value = self._value(entry.value, type_)
+            value = self._values.of(entry.value, type_)
             return None if value is None else (near(entry, value.value, type_, self._scope),)
         refuse_tolerance(entry, f"`{name}` of an alert is compared exactly", self._findings)
         if name in ("key", "events"):
             return self._of_alert(entry)
         if name in OF_THE_ALERT:
-            value = self._value(entry.value, OF_THE_ALERT[name])
+            value = self._values.of(entry.value, OF_THE_ALERT[name])
             allowed = SEVERITIES if name == "severity" else KINDS
             if value is not None and value.value not in allowed:
                 message = f"no alert has that {name}"
@@ -262,7 +207,7 @@ class _Timeline:
             return None
         pairs: list[tuple[str, object]] = []
         types = self._keys if entry.name.text == "key" else None
-        for inner in self._entries(entry.value):
+        for inner in entries(entry.value, self._findings):
             name = inner.name.text
             if types is not None and name not in types and not self._unread:
                 message = f"the key has no field `{name}`"
@@ -274,7 +219,7 @@ class _Timeline:
                 self._findings.error("CEP0605", message, inner.name.span, help_=help_)
                 continue
             refuse_tolerance(inner, f"`{name}` of `{entry.name.text}` is compared exactly", self._findings)
-            value = self._value(inner.value, None if types is None else types.get(name))
+            value = self._values.of(inner.value, None if types is None else types.get(name))
             if value is not None:
                 pairs.append((name, value.value))
         return (tuple(pairs),)

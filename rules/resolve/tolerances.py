@@ -7,9 +7,8 @@ from decimal import Decimal
 from rules import syntax, typed
 from rules.resolve.expression import expression
 from rules.resolve.findings import Findings
-from rules.resolve.operators import kind_of
 from rules.resolve.scope import Scope
-from rules.types import NUMERIC, ListOf, Scalar, Type
+from rules.types import NUMERIC, ListOf, Scalar, Type, kind_of
 
 
 def refuse_tolerance(entry: syntax.Entry, why: str, findings: Findings) -> None:

@@ -146,7 +146,10 @@ def _completed(said: dict[str, object], name: str, type_: Type, nullable: bool) 
         value = said[name]
         if isinstance(type_, Record) and value is not None:
             inner = _as_dict(value)
-            return {part: _completed(inner, part, part_type, True) for part, part_type in type_.fields}
+            return {
+                part: _completed(inner, part, part_type, part in type_.nullable)
+                for part, part_type in type_.fields
+            }
         return value
     return None if nullable else default(type_)
 
@@ -156,8 +159,8 @@ def default(type_: Type) -> object:
     match type_:
         case ListOf():
             return ()
-        case Record(fields):
-            return {name: default(part) for name, part in fields}
+        case Record(fields, nullable):
+            return {name: None if name in nullable else default(part) for name, part in fields}
         case Scalar():
             return _DEFAULTS[type_]
 

@@ -56,6 +56,30 @@ def test_clauses_are_refused(clause: str, code: str) -> None:
     assert [d.code for d in unsupported(pack)] == [code]
 
 
+VALUES = HEAD.replace("w: double", "w: double  tags: list<string>  d: { os: string  n: list<long> }  m: decimal")
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ('on e["x" in tags]', [("CEP0920", "tags")]),
+        ("on e[length(d.n) > 1]", [("CEP0920", "d.n")]),
+        ("match a: e{2} within 1h emit all = list(a.tags)", [("CEP0920", "list(a.tags)")]),
+        ("on e emit d", [("CEP0921", "d")]),
+        ("match a: e -> b: e[prev(d) is null] within 1h", [("CEP0921", "prev(d)")]),
+        ("on e[m > 1.5]", [("CEP0922", "m"), ("CEP0922", "1.5")]),
+        ("on e emit x = decimal(w)", [("CEP0922", "w")]),
+        ("by m match a: e -> b: e within 1h", [("CEP0922", "by m")]),
+        ("match a: e within 1h emit n = sum(a.m)", [("CEP0922", "sum(a.m)")]),
+        ('by d.os match a: e -> b: e[d.os != a.d.os] within 1h emit os, all = list(b.d.os)', []),
+        ("on e[v > 1]", []),
+    ],
+)
+def test_values_that_are_not_computed_with_are_refused(rule: str, found: list[tuple[str, str]]) -> None:
+    pack = load_texts([("p.rules", VALUES + f"rule r {{ {rule} }}")]).need()
+    assert [(d.code, d.span.text) for d in unsupported(pack) if d.span is not None] == found
+
+
 def test_a_search_in_emit_is_refused() -> None:
     text = HEAD.replace("k: string", "k: text") + 'rule r { on e emit hit = k matches "acme" }'
     (found,) = unsupported(load_texts([("p.rules", text)]).need())

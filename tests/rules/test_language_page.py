@@ -133,15 +133,6 @@ LATER = {
         "CEP0154",
         "into",
     ),
-    'stream s { t: timestamp  l: list<string>  time t } rule r { on s["x" in l] }': (
-        "CEP0155",
-        "list<string>",
-    ),
-    'stream s { t: timestamp  d: { os: string? }  time t } rule r { on s[d.os == "x"] }': ("CEP0156", "{"),
-    "stream s { t: timestamp  d: decimal  time t } rule r { on s[d > 5 and d in (1, 2)] }": (
-        "CEP0157",
-        "decimal",
-    ),
     on('title matches "acme OR body:recal~1"'): ("CEP0159", "r"),
     "stream s { t: timestamp  u: timestamp  time t corrected by u, t } rule r { on s }": (
         "CEP0158",

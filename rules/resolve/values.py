@@ -1,0 +1,111 @@
+"""Values that tests give and expect: constants in the types of fields, records and lists with all their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rules import syntax, typed
+from rules.diagnostics import Label
+from rules.resolve.convert import as_instant
+from rules.resolve.expression import expected, expression
+from rules.resolve.findings import Findings
+from rules.resolve.scope import Scope
+from rules.source import Span
+from rules.suggest import did_you_mean
+from rules.types import ListOf, Record, Scalar, Type, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Reads the values of one test. `instant` makes a time of nanoseconds since the test's start."""
+
+    scope: Scope
+    instant: Callable[[int, Span], int]
+
+    def of(self, node: syntax.Value, type_: Type | None) -> typed.Literal | None:
+        """A constant, of that type where one is asked for; None with findings where it is none."""
+        match node:
+            case syntax.MapValue():
+                return self._record(node, type_)
+            case syntax.ListValue():
+                return self._list(node, type_)
+            case syntax.Bracketed() if len(node.items) != 1:
+                return self._list(syntax.ListValue(node.items, node.span), type_)
+            case _:
+                return self._constant(node, type_)
+
+    def _record(self, node: syntax.MapValue, type_: Type | None) -> typed.Literal | None:
+        if not isinstance(type_, Record):
+            message = "braces stand here only after `key` and `events`"
+            if type_ is not None:
+                message = f"this is a record, but {kind_of(type_)} is asked for"
+            self._refuse(message, node.span)
+            return None
+        types = dict(type_.fields)
+        found: dict[str, object] = {}
+        for entry in entries(node, self.scope.findings):
+            name = entry.name.text
+            if name not in types:
+                help_ = did_you_mean(name, types)
+                message = f"the record has no field `{name}`"
+                self.scope.findings.error("CEP0602", message, entry.name.span, help_=help_)
+                continue
+            value = self.of(entry.value, types[name])
+            if value is None:
+                continue
+            if value.value is None and name not in type_.nullable:
+                self._refuse(f"field `{name}` is required and cannot be null", entry.value.span)
+            found[name] = value.value
+        return typed.Literal(found, type_, node.span)
+
+    def _list(self, node: syntax.ListValue, type_: Type | None) -> typed.Literal | None:
+        if type_ is not None and not isinstance(type_, ListOf):
+            self._refuse(f"this is a list, not {kind_of(type_)}", node.span)
+            return None
+        items = [self.of(item, None if type_ is None else type_.element) for item in node.items]
+        values = tuple(None if i is None else i.value for i in items)
+        return typed.Literal(values, type_ or ListOf(Scalar.NULL), node.span)
+
+    def _constant(self, node: syntax.Expression, type_: Type | None) -> typed.Literal | None:
+        if type_ is None:
+            value = expression(node, self.scope)
+        elif type_ is Scalar.TIMESTAMP:
+            value = self._timestamp(node)
+        else:
+            value = expected(node, type_, self.scope)
+        if value is None or isinstance(value, typed.Literal):
+            return value
+        message = "the test needs a value that can be worked out before anything runs"
+        self.scope.findings.error("CEP0226", message, node.span)
+        return None
+
+    def _timestamp(self, node: syntax.Expression) -> typed.Expression | None:
+        """An instant in quotes, or a duration since the test's start."""
+        value = expression(node, self.scope)
+        if value is None or value.type in (Scalar.TIMESTAMP, Scalar.NULL):
+            return value
+        if isinstance(value, typed.Literal):
+            match value.type, value.value:
+                case _, str():
+                    return as_instant(value, self.scope.findings)
+                case Scalar.DURATION, int() as offset:
+                    return typed.Literal(self.instant(offset, node.span), Scalar.TIMESTAMP, node.span)
+        help_ = 'write a time such as `"2026-01-05T09:00Z"`, or a duration since the start of the test'
+        self._refuse(f"this is {kind_of(value.type)}, not a timestamp", node.span, help_)
+        return None
+
+    def _refuse(self, message: str, span: Span, help_: str = "") -> None:
+        self.scope.findings.error("CEP0603", message, span, help_=help_)
+
+
+def entries(node: syntax.MapValue, findings: Findings) -> Iterator[syntax.Entry]:
+    """The entries of a map; one that is given twice is reported."""
+    seen: dict[str, Span] = {}
+    for entry in node.entries:
+        if entry.name.text in seen:
+            labels = (Label(seen[entry.name.text], "first given here"),)
+            message = f"`{entry.name.text}` is given twice"
+            findings.error("CEP0206", message, entry.name.span, labels=labels)
+        seen[entry.name.text] = entry.name.span
+        yield entry
