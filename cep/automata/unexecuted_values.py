@@ -1,4 +1,4 @@
-"""Values that the front end has types for and the engine does not compute with yet: lists, records, decimals."""
+"""Values that are typed and that the engine does not compute with yet: lists, whole records, decimals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,14 @@ from rules.types import ListOf, Record, Scalar, Type
 
 
 def unexecuted_values(rule: Rule) -> Iterator[Diagnostic]:
-    """One error for each value of such a type that the rule reads or makes, in the order of its clauses."""
+    """An error for the first value of each such kind that the rule reads or makes."""
+    first: dict[str, Diagnostic] = {}
+    for found in _all(rule):
+        first.setdefault(found.code, found)
+    yield from first.values()
+
+
+def _all(rule: Rule) -> Iterator[Diagnostic]:
     if rule.by is not None and Scalar.DECIMAL in rule.by.types:
         yield _finding("CEP0922", "a key that is a decimal", rule.by.span)
     timeouts = (rule.body.on_timeout or ()) if isinstance(rule.body, Match) else ()

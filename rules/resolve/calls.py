@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from rules import syntax, typed
-from rules.functions import AGGREGATES, FUNCTIONS, NAVIGATION, WINDOW_ONLY, Parameter, Signature
-from rules.resolve.convert import agreeing, as_instant, widen
+from rules.functions import AGGREGATES, CONVERSIONS, FUNCTIONS, NAVIGATION, WINDOW_ONLY, Parameter, Signature
+from rules.resolve.convert import agreeing, as_instant, converted, widen
 from rules.resolve.references import candidate_field, field_of, step
 from rules.resolve.scope import Scope
 from rules.suggest import did_you_mean
-from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type, kind_of
+from rules.types import NUMERIC, STRINGS, ListOf, Scalar, kind_of
 
 Resolve = Callable[[syntax.Expression, Scope], typed.Expression | None]
 _CLOCKS = frozenset({"now", "today", "current_time", "current_timestamp"})
@@ -75,7 +75,11 @@ def _function(
     known = tuple(a for a in fitted if a is not None)
     if len(known) < len(fitted):
         return None
-    return typed.Call(node.function.text, known, signature.result or known[0].type, node.span)
+    name = node.function.text
+    if name in CONVERSIONS:
+        assert signature.result is not None
+        return converted(known[0], signature.result, node.span)
+    return typed.Call(name, known, signature.result or known[0].type, node.span)
 
 
 _ACCEPTED: dict[Parameter, frozenset[Scalar]] = {
@@ -83,6 +87,7 @@ _ACCEPTED: dict[Parameter, frozenset[Scalar]] = {
     "long": frozenset({Scalar.LONG}),
     "double": NUMERIC,
     "string": STRINGS,
+    "string or list": STRINGS,
     "timestamp": frozenset({Scalar.TIMESTAMP}),
     "zone": frozenset({Scalar.STRING}),
     "network": frozenset({Scalar.STRING}),
@@ -92,6 +97,7 @@ _TYPED: dict[Parameter, Scalar] = {
     "long": Scalar.LONG,
     "double": Scalar.DOUBLE,
     "string": Scalar.STRING,
+    "string or list": Scalar.STRING,
     "timestamp": Scalar.TIMESTAMP,
     "zone": Scalar.STRING,
     "network": Scalar.STRING,
@@ -105,15 +111,15 @@ def _argument(
         return as_instant(value, scope.findings)
     if value.type is Scalar.NULL:
         return widen(value, _TYPED[parameter])
-    if value.type not in _ACCEPTED[parameter]:
-        message = f"`{node.function.text}` needs {kind_of(_TYPED[parameter])} here"
-        if parameter == "number":
-            message = f"`{node.function.text}` needs a number here"
+    counts = parameter == "string or list" and isinstance(value.type, ListOf)
+    if value.type not in _ACCEPTED[parameter] and not counts:
+        shown = f"a {parameter}" if parameter in ("number", "string or list") else kind_of(_TYPED[parameter])
+        message = f"`{node.function.text}` needs {shown} here"
         scope.findings.error("CEP0211", message, value.span, note=f"this is {kind_of(value.type)}")
         return None
     if parameter in ("zone", "network") and not _known_constant(node, value, parameter, scope):
         return None
-    return widen(value, Scalar.DOUBLE) if parameter == "double" else value
+    return converted(value, Scalar.DOUBLE, value.span) if parameter == "double" else value
 
 
 def _known_constant(node: syntax.Call, value: typed.Expression, parameter: str, scope: Scope) -> bool:
@@ -196,11 +202,11 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
     parameter = _fraction(node.arguments[1], scope, resolve) if name == "percentile" else None
     if bound is None or type_ is None or (name == "percentile" and parameter is None):
         return None
-    if type_ not in signature.over:
+    if not signature.takes(type_):
         message = f"`{name}` cannot be taken of {kind_of(type_)}"
         scope.findings.error("CEP0211", message, argument.span, note=f"`{path[-1].text}` is {kind_of(type_)}")
         return None
-    result: Type = ListOf(type_) if name == "list" else signature.result or type_
+    result = ListOf(type_) if name == "list" else signature.gives(type_)
     return typed.Aggregate(name, bound.name, tuple(n.text for n in path), parameter, result, node.span)
 
 

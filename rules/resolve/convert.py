@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from rules.decimals import is_exact
+from rules.decimals import fitting, is_exact
 from rules.instants import parse_instant
 from rules.resolve.findings import Findings
+from rules.source import Span
 from rules.typed import Convert, Expression, Literal
 from rules.types import NUMERIC, STRINGS, ListOf, Scalar, Type
 
@@ -31,6 +32,23 @@ def _widened(value: object, to: Type) -> object:
             return tuple(_widened(item, element) for item in value)
         case _:
             return value
+
+
+def converted(operand: Expression, to: Scalar, span: Span) -> Expression:
+    """A number as a double or a decimal, whatever it was."""
+    if operand.type is to:
+        return operand
+    if not isinstance(operand, Literal):
+        return Convert(operand, to, span)
+    value = operand.value
+    match to, value:
+        case Scalar.DECIMAL, float():
+            value = fitting(operand.exact if operand.exact is not None else Decimal(repr(value)))
+        case Scalar.DOUBLE, Decimal():
+            value = float(value)
+        case _:
+            value = _widened(value, to)
+    return Literal(value, to, span)
 
 
 def wider(one: Type, other: Type) -> Type | None:

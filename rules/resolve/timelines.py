@@ -65,7 +65,8 @@ class _Timeline:
         self._declared = declared
         self._findings = declared.findings
         self._scope = Scope(declared, "the test")
-        self._values = Values(self._scope, self._instant)
+        self._given_values = Values(self._scope, self._instant, given=True)
+        self._values = Values(self._scope, self._instant, given=False)
         self._start = 0
         self._now: tuple[int, Span] | None = None
         self._emitted: dict[str, Type | None] = {}
@@ -152,7 +153,7 @@ class _Timeline:
             type_ = source.fields[name]
             if type_ is None:
                 continue
-            value = self._values.of(entry.value, type_)
+            value = self._given_values.of(entry.value, type_)
             if value is None:
                 continue
             nullable = source.stream is None or source.stream.field(name).nullable

@@ -1,4 +1,4 @@
-"""Values that tests give and expect: constants in the types of fields, records and lists with all their parts."""
+"""Values that tests give and expect: constants in the types of fields, records and lists included."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ from rules.types import ListOf, Record, Scalar, Type, kind_of
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Reads the values of one test. `instant` makes a time of nanoseconds since the test's start."""
+    """Reads the values of one test. `instant` makes a time of nanoseconds since the test's start.
+
+    `given`: they are an event's, in whose lists there are no nulls.
+    """
 
     scope: Scope
     instant: Callable[[int, Span], int]
+    given: bool
 
     def of(self, node: syntax.Value, type_: Type | None) -> typed.Literal | None:
         """A constant, of that type where one is asked for; None with findings where it is none."""
@@ -64,6 +68,9 @@ class Values:
             self._refuse(f"this is a list, not {kind_of(type_)}", node.span)
             return None
         items = [self.of(item, None if type_ is None else type_.element) for item in node.items]
+        null = next((n for n, i in zip(node.items, items, strict=True) if i and i.value is None), None)
+        if self.given and null is not None:
+            self._refuse("the values of a list are never null", null.span)
         values = tuple(None if i is None else i.value for i in items)
         return typed.Literal(values, type_ or ListOf(Scalar.NULL), node.span)
 

@@ -57,7 +57,11 @@ ACCEPTED = [
     (ListOf(Scalar.LONG), "[1, 2]", [1, 2]),
     (ListOf(Scalar.STRING), "[]", []),
     (ListOf(Scalar.DOUBLE), "[1, 2.5]", [1.0, 2.5]),
-    (Record((("os", Scalar.STRING), ("v", Scalar.DOUBLE))), '{"os": "x", "z": [1]}', {"os": "x", "v": None}),
+    (
+        Record((("os", Scalar.STRING), ("v", Scalar.DOUBLE)), frozenset({"v"})),
+        '{"os": "x", "z": [1]}',
+        {"os": "x", "v": None},
+    ),
 ]
 
 REFUSED = [
@@ -94,6 +98,11 @@ REFUSED = [
     (ListOf(Scalar.LONG), "1", "is a list, the event has a whole number"),
     (Record((("os", Scalar.STRING),)), '{"os": 1}', "`x.os` is a string"),
     (Record((("v", Scalar.DOUBLE),)), '{"v": NaN}', "`x.v` is not a finite number"),
+    (Record((("v", Scalar.DOUBLE),)), "{}", "lacks the required field `x.v`"),
+    (Record((("v", Scalar.LONG),)), '{"v": null}', "lacks the required field `x.v`"),
+    (ListOf(Record((("v", Scalar.LONG),))), '[{"v": 1}, {}]', "lacks the required field `x.v`"),
+    (ListOf(Scalar.STRING), '["a", null]', "`x` holds a null"),
+    (Record((("v", ListOf(Scalar.LONG)),)), '{"v": [null]}', "`x.v` holds a null"),
 ]
 
 

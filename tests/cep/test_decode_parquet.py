@@ -57,7 +57,7 @@ def values(decoded: Decoded, column: str = "x") -> list[object]:
         (pa.array([[1, 2], []], pa.list_(pa.int32())), ListOf(Scalar.LONG), [[1, 2], []]),
         (
             pa.array([{"os": "x", "more": 1}]),
-            Record((("os", Scalar.STRING), ("v", Scalar.LONG))),
+            Record((("os", Scalar.STRING), ("v", Scalar.LONG)), frozenset({"v"})),
             [{"os": "x", "v": None}],
         ),
     ],

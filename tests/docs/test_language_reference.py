@@ -70,14 +70,9 @@ def test_every_mistake_gives_its_code_and_no_other(block: Block) -> None:
     assert [d.code for d in loaded(block.text).diagnostics if d.level == "error"] == [block.words]
 
 
-@pytest.mark.parametrize("row", table(TEXT, "| function |"), ids=lambda row: row[1])
-def test_a_function_gives_what_the_table_says(row: tuple[str, ...]) -> None:
-    emitted(f"rule r {{ on payment  emit x = {row[1]} }}", EVENT, row[2])
-
-
-def test_the_table_of_functions_is_that_of_the_code() -> None:
-    shown = [row[0] for row in table(TEXT, "| function |") if row[0]]
-    assert shown == [signature.shown for signature in FUNCTIONS.values()]
+def test_every_function_is_named() -> None:
+    text = TEXT[TEXT.index("### Functions") :]
+    assert re.findall(r"`(\w+)`", text[: text.index(".")]) == list(FUNCTIONS)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +117,8 @@ def test_the_table_says_what_may_stand_in_a_condition(row: tuple[str, ...]) -> N
 
 
 def test_the_table_of_types_is_that_of_the_code() -> None:
-    executed = {str(s) for s in Scalar} - {"null", "decimal"}
-    assert {row[0] for row in table(TEXT, "| type |")} == executed
+    types = {str(s) for s in Scalar} - {"null"} | {"list<T>", "{ a: T  b: T? }"}
+    assert {row[0] for row in table(TEXT, "| type |")} == types
 
 
 def test_every_clause_is_named() -> None:
