@@ -1,8 +1,9 @@
 """The grammar of the language: a file's text -> its untyped syntax tree.
 
 `blocks` cuts the text into top-level blocks; each is then read on its own by pyparsing elements, one
-module a construct, so that every block with an error gets its diagnostic. The elements are built once,
-when the first block is read, and keep no state: several threads may read at the same time.
+module a construct; `members` goes on after an error at the next clause, field or line, so that each gets
+its diagnostic. The elements are built once, when the first block is read, and keep no state: several
+threads may read at the same time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS, RawBlock, cut
 from rules.grammar.explain import explain, stray
 from rules.grammar.lexical import NAME, Lexeme, read_name, read_span
+from rules.grammar.members import ERRORS
 from rules.grammar.pack import header, let
 from rules.grammar.queries import queries
 from rules.grammar.rule import rule
@@ -23,13 +25,10 @@ from rules.grammar.stream import stream
 from rules.grammar.table import table
 from rules.grammar.test import test
 from rules.source import SourceFile, Span
-from rules.syntax import Block, Broken, File, Name
+from rules.syntax import Block, Broken, File, Name, Rule, Stream, Table, TestBlock
 
 SIZE = 16 * 1024 * 1024
 """Greatest length of a file, in characters."""
-
-ERRORS = 1000
-"""Syntax errors of one file that are reported."""
 
 _GRAMMARS: dict[str, Callable[[], ParserElement]] = {
     "pack": header,
@@ -59,10 +58,9 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
         if not raw.keyword:
             diagnostics.append(stray(raw.text))
             continue
-        block, problem = _block(raw)
+        block, problems = _block(raw)
         blocks.append(block)
-        if problem is not None:
-            diagnostics.append(problem)
+        diagnostics.extend(problems)
     if len(diagnostics) >= ERRORS:
         place = diagnostics[ERRORS - 1].span
         message = f"the file has {ERRORS:,} errors: what follows was not read"
@@ -70,15 +68,16 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
     return File(source, tuple(blocks), pieces.comments), tuple(diagnostics)
 
 
-def _block(raw: RawBlock) -> tuple[Block, Diagnostic | None]:
+def _block(raw: RawBlock) -> tuple[Block, list[Diagnostic]]:
     if not raw.whole:
-        return _broken(raw), None
+        return _broken(raw), []
     try:
         (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
     except ParseBaseException as problem:
-        return _broken(raw), explain(raw.text, problem, raw.keyword)
+        return _broken(raw), [explain(raw.text, problem, raw.keyword)]
     assert isinstance(block, Block)
-    return block, None
+    broken = block.broken if isinstance(block, Stream | Table | Rule | TestBlock) else ()
+    return block, [lost.finding for lost in broken]
 
 
 @cache

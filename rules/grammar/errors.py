@@ -12,6 +12,12 @@ UNITS = "units are ms s m h d w right after the number, or a word such as `minut
 """The help for durations."""
 
 
+def nothing_after(text: str, comma: int) -> Refusal:
+    """The refusal of a list that ends with its comma."""
+    message = "an item must follow the comma"
+    return Refusal(text, comma, comma + 1, "CEP0109", message, help_="remove the comma")
+
+
 class Refusal(ParseSyntaxException):
     """A syntax error with its own code, message, end and help. It is never backtracked over.
 

@@ -8,9 +8,9 @@ from pyparsing import ParseBaseException
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
+from rules.grammar.boundaries import CLAUSES, LINES, SETTINGS
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.lexical import RESERVED, BlockText
-from rules.grammar.rule import CLAUSES
 from rules.grammar.window import WINDOWS
 from rules.suggest import closest
 
@@ -18,6 +18,8 @@ _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|
 _KNOWN = frozenset('()[]{},.:?+-*/%<>=!~|&"`#_&^')
 _ENDS = frozenset(")]},")
 _SHOWN = 40
+_BEFORE = 2000
+"""Characters in which the clause is looked for that a word stands in."""
 _CLAUSE = re.compile(rf"\b(?:{'|'.join(CLAUSES)})\b")
 _JOINING = frozenset({"not", "absent", "and", "then", "followed", ","})
 _HABITS = {
@@ -34,9 +36,9 @@ _HABITS = {
 """What other languages write, by what is expected in its place."""
 _WORDS = {
     "rule": CLAUSES,
-    "stream": ("id", "time", "lateness", "idle"),
+    "stream": SETTINGS,
     "table": ("time",),
-    "test": ("at", "expect", "start", "allow"),
+    "test": LINES,
 }
 
 
@@ -111,7 +113,7 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
     if word in RESERVED and "name" in expected:
         return f"`{word}` is reserved; in backquotes it is a name"
     if "a clause of a rule" in expected:
-        found = _help_in_clause(text[:start], text[end:].lstrip()[:1], word)
+        found = _help_in_clause(text[max(start - _BEFORE, 0) : start], text[end:].lstrip()[:1], word)
         if found:
             return found
     for wanted, habits in _HABITS.items():

@@ -10,17 +10,16 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from rules.grammar.expression import expression
 from rules.grammar.lexical import (
-    Lexeme,
     dotted,
     duration,
     keyword,
     mark,
     name,
-    read_span,
     spanned,
     string,
     whole,
 )
+from rules.grammar.members import Members, lost
 from rules.grammar.pattern import pattern, source
 from rules.grammar.window import window
 from rules.source import Span
@@ -34,6 +33,7 @@ from rules.syntax import (
     Having,
     Into,
     Limit,
+    Lost,
     Match,
     Name,
     Number,
@@ -54,12 +54,6 @@ from rules.syntax import (
     Window,
     Within,
 )
-
-CLAUSES = (
-    *("match", "on", "over", "within", "having", "skip", "limit", "by", "emit"),
-    *("severity", "summary", "tags", "runbook", "suppress", "into"),
-)
-"""The words that begin a clause."""
 
 Node = TypeVar("Node")
 
@@ -158,8 +152,8 @@ def rule() -> ParserElement:
     """A rule, as a rules.syntax.Rule."""
 
     def build(parts: list[object], span: Span) -> Rule:
-        clauses = tuple(p for p in parts if not isinstance(p, Span | Name))
-        return Rule(cast(Name, parts[1]), cast(tuple[Clause, ...], clauses), span)
+        clauses = tuple(p for p in parts if not isinstance(p, Span | Name | Lost))
+        return Rule(cast(Name, parts[1]), cast(tuple[Clause, ...], clauses), span, lost(parts))
 
-    end = Lexeme(r"\}", "a clause of a rule or `}`", read_span)
-    return spanned(keyword("rule") - name("the rule's name") - mark("{") - ZeroOrMore(clause()) - end, build)
+    clauses = Members(clause(), "rule", "a clause of a rule")
+    return spanned(keyword("rule") - name("the rule's name") - mark("{") - clauses, build)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from pyparsing import Opt, ParserElement, ZeroOrMore
+from pyparsing import Opt, ParserElement
 
 from rules.grammar.fields import FieldToken
-from rules.grammar.lexical import Lexeme, dotted, duration, keyword, mark, name, read_span, spanned
+from rules.grammar.lexical import dotted, duration, keyword, mark, name, spanned
+from rules.grammar.members import Members, lost
 from rules.source import Span
 from rules.syntax import Corrected, Dotted, Duration, DurationSetting, Field, Name, PathSetting, Stream
 
@@ -44,10 +45,8 @@ def stream() -> ParserElement:
         stream_name = parts[1]
         assert isinstance(stream_name, Name)
         members = [p for p in parts if isinstance(p, Field | PathSetting | DurationSetting)]
-        return Stream(stream_name, tuple(members), span)
+        return Stream(stream_name, tuple(members), span, lost(parts))
 
-    end = Lexeme(
-        r"\}", "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`) or `}`", read_span
-    )
-    body = mark("{") - ZeroOrMore(FieldToken() | _setting()) - end
+    shown = "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`)"
+    body = mark("{") - Members(FieldToken() | _setting(), "stream", shown)
     return spanned(keyword("stream") - name("the stream's name") - body, build)

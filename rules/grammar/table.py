@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import cast
 
-from pyparsing import ParserElement, ZeroOrMore
+from pyparsing import ParserElement
 
 from rules.grammar.fields import FieldToken
-from rules.grammar.lexical import Lexeme, dotted, keyword, mark, name, read_span, spanned
+from rules.grammar.lexical import dotted, keyword, mark, name, spanned
+from rules.grammar.members import Members, lost
 from rules.source import Span
 from rules.syntax import Dotted, Field, Name, PathSetting, Table
 
@@ -19,9 +20,9 @@ def table() -> ParserElement:
 
     def build(parts: list[object], span: Span) -> Table:
         members = tuple(p for p in parts[4:] if isinstance(p, Field | PathSetting))
-        return Table(cast(Name, parts[1]), cast(Name, parts[3]), members, span)
+        return Table(cast(Name, parts[1]), cast(Name, parts[3]), members, span, lost(parts))
 
     time = spanned(keyword("time") - dotted(), lambda p, s: PathSetting("time", cast(Dotted, p[1]), None, s))
-    end = Lexeme(r"\}", "a field `name: type`, the setting `time` or `}`", read_span)
+    members = Members(FieldToken() | time, "table", "a field `name: type`, the setting `time`")
     head = keyword("table") - name("the table's name") - keyword("key") - name("the key field")
-    return spanned(head - mark("{") - ZeroOrMore(FieldToken() | time) - end, build)
+    return spanned(head - mark("{") - members, build)

@@ -19,6 +19,7 @@ from rules.grammar.lexical import (
     string,
     whole,
 )
+from rules.grammar.members import Members, lost
 from rules.grammar.values import MapToken
 from rules.source import Span
 from rules.syntax import (
@@ -28,6 +29,7 @@ from rules.syntax import (
     ExpectNothing,
     Given,
     Line,
+    Lost,
     MapValue,
     MoveWatermark,
     Name,
@@ -80,8 +82,8 @@ def test() -> ParserElement:
     def build(parts: list[object], span: Span) -> TestBlock:
         title = next(p for p in parts if isinstance(p, String))
         named = tuple(p for p in parts if isinstance(p, Name))
-        lines = [p for p in parts if not isinstance(p, Span | Name | String)]
-        return TestBlock(named, title, cast(tuple[Line, ...], tuple(lines)), span)
+        lines = [p for p in parts if not isinstance(p, Span | Name | String | Lost)]
+        return TestBlock(named, title, cast(tuple[Line, ...], tuple(lines)), span, lost(parts))
 
     def start(parts: list[object], span: Span) -> Start:
         return Start(cast(String, parts[1]), span)
@@ -97,6 +99,5 @@ def test() -> ParserElement:
     )
     named = name("a rule") + ZeroOrMore(mark(",") - name("a rule"))
     rules = (mark("*") | named).set_name("a rule or `*`")
-    end = Lexeme(r"\}", "`at`, `expect`, `start`, `allow other` or `}`", read_span)
     head = keyword("test") - rules - string("the test's title in quotes")
-    return spanned(head - mark("{") - ZeroOrMore(line) - end, build)
+    return spanned(head - mark("{") - Members(line, "test", "`at`, `expect`, `start`, `allow other`"), build)

@@ -7,6 +7,7 @@ goes on; what only follows from a finding is not reported.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rules import syntax, typed
 from rules.diagnostics import Label
@@ -14,6 +15,7 @@ from rules.resolve.declared import Declared, StreamInfo
 from rules.resolve.findings import Findings
 from rules.resolve.headers import resolve_header
 from rules.resolve.lets import declare_lets
+from rules.resolve.lost import drop_what_follows
 from rules.resolve.rules import resolve_rule
 from rules.resolve.streams import declare_stream
 from rules.resolve.timelines import resolve_test
@@ -31,12 +33,13 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
     for node in nodes:
         match node:
             case syntax.Stream():
-                declare_stream(node, declared)
+                _declare_stream(node, declared)
             case syntax.Let():
                 lets.append(node)
             case syntax.Table():
                 word = Span(node.span.file, node.span.start, node.span.start + len("table"))
-                findings.error("CEP0151", "tables are not supported yet", word)
+                if not node.broken:
+                    findings.error("CEP0151", "tables are not supported yet", word)
                 declared.tables.add(node.name.text)
             case syntax.Queries():
                 word = Span(node.span.file, node.span.start, node.span.start + len("queries"))
@@ -48,8 +51,8 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
     declare_lets(lets, declared)
     for node in nodes:
         if isinstance(node, syntax.Rule):
-            declared.rules[node.name.text] = resolve_rule(node, declared)
-    tests = [resolve_test(b, declared) for f in files for b in f.blocks if isinstance(b, syntax.TestBlock)]
+            declared.rules[node.name.text] = _rule(node, declared)
+    tests = [_test(b, declared) for f in files for b in f.blocks if isinstance(b, syntax.TestBlock)]
     streams = tuple(s.stream for s in declared.streams.values() if s.stream is not None)
     rules = tuple(r for r in declared.rules.values() if r is not None)
     _check_not_empty(files, findings)
@@ -91,6 +94,29 @@ def _kind(block: Named) -> str:
             return "queries"
         case syntax.Broken():
             return "constant" if block.keyword == "let" else block.keyword
+
+
+def _declare_stream(node: syntax.Stream, declared: Declared) -> None:
+    since = len(declared.findings.diagnostics)
+    declare_stream(node, declared)
+    if node.broken:
+        drop_what_follows(declared.findings, since, node)
+        name = node.name.text
+        declared.streams[name] = replace(declared.streams[name], known=False)
+
+
+def _rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
+    since = len(declared.findings.diagnostics)
+    rule = resolve_rule(node, declared)
+    drop_what_follows(declared.findings, since, node)
+    return None if node.broken else rule
+
+
+def _test(node: syntax.TestBlock, declared: Declared) -> typed.Test | None:
+    since = len(declared.findings.diagnostics)
+    test = resolve_test(node, declared)
+    drop_what_follows(declared.findings, since, node)
+    return None if node.broken else test
 
 
 def _declare_broken(node: syntax.Broken, declared: Declared) -> None:

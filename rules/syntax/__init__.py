@@ -24,6 +24,7 @@ from rules.syntax.expression import (
     String,
     Unary,
 )
+from rules.syntax.lost import Lost
 from rules.syntax.pack import (
     Block,
     Broken,
@@ -134,6 +135,7 @@ __all__ = [
     "ListType",
     "ListValue",
     "Lookup",
+    "Lost",
     "MapValue",
     "Match",
     "Modifier",

@@ -7,6 +7,7 @@ from typing import Literal as Choice
 
 from rules.source import SourceFile, Span
 from rules.syntax.expression import Dotted, Duration, Expression, Name, String
+from rules.syntax.lost import Lost
 from rules.syntax.rule import Clause
 from rules.syntax.test import TestBlock
 
@@ -93,6 +94,7 @@ class Stream:
     name: Name
     parts: tuple[Field | PathSetting | DurationSetting, ...]
     span: Span
+    broken: tuple[Lost, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class Rule:
     name: Name
     clauses: tuple[Clause, ...]
     span: Span
+    broken: tuple[Lost, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class Table:
     key: Name
     parts: tuple[Field | PathSetting, ...]
     span: Span
+    broken: tuple[Lost, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

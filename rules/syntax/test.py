@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rules.source import Span
 from rules.syntax.expression import Duration, Expression, Name, Number, String
+from rules.syntax.lost import Lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +101,4 @@ class TestBlock:
     title: String
     lines: tuple[Line, ...]
     span: Span
+    broken: tuple[Lost, ...] = ()

@@ -15,7 +15,7 @@ from cep.cli.test import engine_of
 from rules.checks import REQUIRED
 from rules.codes import LINTS, TITLES
 from rules.functions import AGGREGATES, FUNCTIONS, NAVIGATION
-from rules.grammar.rule import CLAUSES
+from rules.grammar.boundaries import CLAUSES
 from rules.packs import Loaded, load_texts
 from rules.resolve.rules import SEVERITIES
 from rules.testing import result_text, run_test

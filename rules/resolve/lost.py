@@ -1,0 +1,52 @@
+"""What may only follow from a syntax error, and is therefore not reported beside it.
+
+A block with a lost part is resolved like any other, so that all its other mistakes are found. Left out are
+findings of the kinds that the lost part can cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from rules.resolve.findings import Findings
+from rules.syntax import Lost, Rule, Stream, Table, TestBlock
+
+_BODY = frozenset({"CEP0113"})
+_NO_BOUND = frozenset({"CEP0401", "CEP0413"})
+_OF_A_RULE: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "match": _BODY,
+        "on": _BODY,
+        "over": _BODY,
+        "within": _NO_BOUND,
+        "by": frozenset({"CEP0205", "CEP0220"}),
+        "emit": frozenset({"CEP0220"}),
+    }
+)
+"""By the keyword of a lost clause."""
+_OF_A_STREAM = frozenset({"CEP0202", "CEP0222"})
+_OF_A_TEST = frozenset({"CEP0606", "CEP0607"})
+
+
+def drop_what_follows(findings: Findings, since: int, node: Stream | Table | Rule | TestBlock) -> None:
+    """Take back those findings of a block, the ones from `since` on, that a part lost in it can explain."""
+    if node.broken:
+        explained = _explained(node)
+        findings.diagnostics[since:] = [d for d in findings.diagnostics[since:] if d.code not in explained]
+
+
+def _explained(node: Stream | Table | Rule | TestBlock) -> frozenset[str]:
+    match node:
+        case Rule():
+            return _of_a_rule(node.broken)
+        case Stream() | Table():
+            return _OF_A_STREAM
+        case TestBlock():
+            return _OF_A_TEST
+
+
+def _of_a_rule(broken: tuple[Lost, ...]) -> frozenset[str]:
+    words = {word for lost in broken for word in lost.words}
+    named = _OF_A_RULE if "" in words else words
+    return frozenset().union(*(_OF_A_RULE.get(word, frozenset()) for word in named))
