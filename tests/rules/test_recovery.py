@@ -26,9 +26,8 @@ TWO_EACH = [
         [("CEP0101", ","), ("CEP0101", "c"), ("CEP0224", "strin")],
     ),
     (
-        "rule r { on payment }\n"
-        'test r "x" {\n  at 1s payment { n: }\n  at foo payment {}\n  expect { severity: "x" }\n}',
-        [("CEP0101", "}"), ("CEP0101", "foo"), ("CEP0603", '"x"')],
+        'rule r { on payment }\ntest r "" { at 1s payment { n: }\n at foo payment\n expect { kind: "y" } }',
+        [("CEP0101", "}"), ("CEP0101", "foo"), ("CEP0603", '"y"')],
     ),
 ]
 
