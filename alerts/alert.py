@@ -1,4 +1,4 @@
-"""The alert: what a receiver gets, and what the outbox stores with it."""
+"""The alert: what a receiver gets."""
 
 from __future__ import annotations
 
@@ -57,25 +57,3 @@ class Alert:
 
 
 _values = attrgetter(*Alert.__slots__)
-
-
-@dataclass(frozen=True, slots=True)
-class Withholding:
-    """A rule's suppression as it concerns one alert: equal `key` and less than `duration` ns apart."""
-
-    key: str
-    duration: int
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """An alert as an engine decides it, before suppression.
-
-    `time` is event time in nanoseconds since 1970 UTC. `order` ranks the alerts of one batch that
-    have the same time, rule and key: order of decision (engine.md, Delivery).
-    """
-
-    alert: Alert
-    time: int
-    order: tuple[int, ...]
-    withholding: Withholding | None = None

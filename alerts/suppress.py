@@ -8,11 +8,11 @@ the outbox reads it and writes it in the batch's transaction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import itemgetter
 from types import MappingProxyType
 
-from alerts.alert import Alert, Raised
-from alerts.identity import canonical
+from alerts.raised import Raised
 
 Slot = tuple[str, str, str]
 """What withholds what: pack, rule, withholding key."""
@@ -46,54 +46,21 @@ def slot(raised: Raised) -> Slot | None:
         return None
     # a lone surrogate has no UTF-8 and could not be stored
     key = raised.withholding.key.encode("utf-8", "backslashreplace").decode()
-    return raised.alert.pack, raised.alert.rule, key
+    return raised.pack, raised.rule, key
 
 
 def in_order(raised: Iterable[Raised]) -> list[Raised]:
-    """The alerts by time, rule name (then pack), key values, order of decision, and id.
-
-    Key values compare as JSON values: null, false and true, numbers, strings by code point.
-    """
-    return sorted(
-        raised,
-        key=lambda r: (
-            r.time,
-            r.alert.rule,
-            r.alert.pack,
-            [*map(_rank, r.alert.key.values())],
-            r.order,
-            r.alert.id,
-        ),
-    )
+    """The alerts by time, rule name (then pack), key values, order of decision, and id: alerts.ranks."""
+    return sorted(raised, key=itemgetter(0))
 
 
-def _rank(value: object) -> tuple[int, bool | int | float | str]:
-    match value:
-        case None:
-            return 0, 0
-        case bool():
-            return 1, value
-        case int() | float():
-            return 2, value
-        case str():
-            return 3, value
-        case _:
-            return 4, canonical(value)
-
-
-def suppress(raised: Sequence[Raised], memory: Memory) -> tuple[list[Alert], list[Alert], Memory]:
+def withhold(raised: Sequence[Raised], memory: Memory) -> tuple[list[Raised], list[Raised], Memory]:
     """The alerts to raise, those withheld, and the memory for the next batch.
 
     `raised` has the order of `in_order`, and no time before those of earlier batches: so the result does
     not depend on where batches were cut. A raised alert withholds those of its slot that come less than
     its rule's duration later; where a deploy has shortened the duration since, the shorter one counts.
     """
-    kept, withheld, after = withhold(raised, memory)
-    return [r.alert for r in kept], [r.alert for r in withheld], after
-
-
-def withhold(raised: Sequence[Raised], memory: Memory) -> tuple[list[Raised], list[Raised], Memory]:
-    """As `suppress`, with all that an engine said of each alert."""
     held = dict(memory.held)
     kept: list[Raised] = []
     withheld: list[Raised] = []
@@ -109,7 +76,7 @@ def withhold(raised: Sequence[Raised], memory: Memory) -> tuple[list[Raised], li
             withheld.append(one)
             continue
         if before is not None and before.pending:
-            one = replace(one, alert=replace(one.alert, suppressed=before.pending))
+            one = one.speaking_for(before.pending)
         held[place] = Held(one.time, min(one.time + duration, _END))
         kept.append(one)
     return kept, withheld, forget(Memory(held), raised[-1].time) if raised else memory

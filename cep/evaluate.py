@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from alerts.alert import Raised
+from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep import watermark as marks
 from cep.automata.plan import Plan, compile_plan

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, delete, func, insert, literal, select
 
-from alerts.alert import Alert, Raised
 from alerts.codes import FORGOTTEN_BATCH, OTHER_BATCH
 from alerts.outbox import memory
 from alerts.outbox.errors import OutboxError
 from alerts.outbox.schema import alerts, batches, deliveries
+from alerts.raised import Raised
 from alerts.routing import Route
 from alerts.suppress import Slot, in_order, slot, withhold
 
@@ -43,8 +43,8 @@ class Recorded:
     outbox had the whole batch (`already`), nothing was written and all three are empty.
     """
 
-    alerts: tuple[Alert, ...]
-    withheld: tuple[Alert, ...]
+    alerts: tuple[Raised, ...]
+    withheld: tuple[Raised, ...]
     repeated: int
     already: bool
 
@@ -73,7 +73,7 @@ def record(
     connection.execute(delete(batches).where(batches.c.number <= batch.number - REMEMBERED))
     if write is not None:
         write(connection)
-    return Recorded(tuple(r.alert for r in kept), tuple(r.alert for r in withheld), repeated, False)
+    return Recorded(tuple(kept), tuple(withheld), repeated, False)
 
 
 def _known(connection: Connection, batch: BatchRecord) -> bool:
@@ -101,7 +101,7 @@ def _fresh(connection: Connection, ordered: Sequence[Raised]) -> tuple[list[Rais
     """The alerts whose ids the outbox does not have, each id once, and how many were left out."""
     first: dict[str, Raised] = {}
     for one in ordered:
-        first.setdefault(one.alert.id, one)
+        first.setdefault(one.id, one)
     ids = list(first)
     known: set[str] = set()
     if ids and connection.scalar(select(func.max(alerts.c.number))) is not None:
@@ -128,9 +128,8 @@ def _insert(
         return
     first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
     rows = (
-        (number, a.id, batch.number, a.pack, a.rule, a.severity, one.time, a.to_json(), now)
+        (number, one.id, batch.number, one.pack, one.rule, one.severity, one.time, one.body, now)
         for number, one in enumerate(kept, first)
-        for a in (one.alert,)
     )
     _insert_many(connection, alerts, rows)
     for route in routes:

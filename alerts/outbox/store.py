@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine, inspect, select
 
-from alerts.alert import Raised
 from alerts.codes import WRONG_VERSION
 from alerts.outbox import deliveries, stored
 from alerts.outbox.connect import WRITES, engine_for, place_of
@@ -17,6 +16,7 @@ from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.record import BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, metadata, versions
 from alerts.outbox.stored import Delivery, Stored, Wanted
+from alerts.raised import Raised
 from alerts.routing import Route
 
 

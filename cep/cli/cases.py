@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing from typeshed
 from typing import cast
 
-from alerts.alert import Alert
+from alerts.raised import Raised
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.instants import parse_instant
 from rules.typed import Pack
@@ -129,7 +129,7 @@ def _no_constant(name: str) -> float:
 def run_cases(
     lines: Iterable[bytes],
     load: Callable[[str], Prepared],
-    evaluate: Callable[[Pack, Case], tuple[list[Alert], list[tuple[int, str]]]],
+    evaluate: Callable[[Pack, Case], tuple[list[Raised], list[tuple[int, str]]]],
     unforeseen: Callable[[Exception], str],
 ) -> Iterator[dict[str, object]]:
     """One result per line, in order; lines of white space alone have none.
@@ -156,7 +156,7 @@ def run_cases(
 def _result(
     case: Case,
     load: Callable[[str], Prepared],
-    evaluate: Callable[[Pack, Case], tuple[list[Alert], list[tuple[int, str]]]],
+    evaluate: Callable[[Pack, Case], tuple[list[Raised], list[tuple[int, str]]]],
 ) -> dict[str, object]:
     pack, diagnostics = load(case.rules)
     if pack is None:
@@ -165,7 +165,7 @@ def _result(
     rejected = sorted([*case.rejected, *undecodable])
     return {
         "id": case.id,
-        "alerts": [alert.as_dict() for alert in alerts],
+        "alerts": [json.loads(one.body) for one in alerts],
         "rejected": [{"event": number, "reason": reason} for number, reason in rejected],
     }
 

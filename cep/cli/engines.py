@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import pyarrow.compute as pc
 
-from alerts.alert import Kind, Raised
+from alerts.alert import Kind
 from alerts.notation import json_value
+from alerts.raised import Raised
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
-from cep.matching.render import written
+from cep.matching.render import RuleWriter
 from rules.typed import Emit, Match, Pack, Rule
 
 if TYPE_CHECKING:
@@ -124,8 +125,10 @@ class Reference:
         from cep.reference import decided
 
         found = decided(self._pack, self._arrivals, self._watermark, self._text)
-        rules = {rule.name: rule for rule in self._pack.rules}
-        return [_raised(self._pack, rules[one.rule], one, number) for number, one in enumerate(found)]
+        pack = self._pack
+        rules = {rule.name: rule for rule in pack.rules}
+        writers = {name: RuleWriter(pack.name, pack.revision, rule) for name, rule in rules.items()}
+        return [_raised(rules[one.rule], writers[one.rule], one, n) for n, one in enumerate(found)]
 
 
 def _rows(events: Events) -> list[dict[str, Any]]:
@@ -138,16 +141,14 @@ def _rows(events: Events) -> list[dict[str, Any]]:
     return rows
 
 
-def _raised(pack: Pack, rule: Rule, one: Decided, number: int) -> Raised:
+def _raised(rule: Rule, writer: RuleWriter, one: Decided, number: int) -> Raised:
     """The alert of a decision of the reference engine; `number` is its place in order."""
     types = dict(zip(rule.by.names, rule.by.types, strict=True)) if rule.by is not None else {}
     key = {name: json_value(value, types[name]) for name, value in one.key}
     emitted = {item.name: item.value.type for item in _emits(rule, one.kind)}
     emit = {name: json_value(value, emitted[name]) for name, value in one.emit}
     events = [(step, list(ids)) for step, ids in one.events]
-    return written(
-        pack.name, pack.revision, rule, cast(Kind, one.kind), one.time, key, emit, events, (number,)
-    )
+    return writer.raised(cast(Kind, one.kind), one.time, key, emit, events, (number,))
 
 
 def _emits(rule: Rule, kind: str) -> tuple[Emit, ...]:

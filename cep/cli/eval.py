@@ -102,7 +102,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
     with _output(arguments.output) as out:
         running = engine(arguments.engine, pack, one_partition=False, trace=trace)
         for alert in replay(pack, running, files, arguments.watermark, arguments.drain, report):
-            out.write(alert.to_json().encode("utf-8", "backslashreplace") + b"\n")
+            out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
     if trace is not None:
         with _output(arguments.trace) as out:
             out.writelines(_told(trace, arguments.format))

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import pyarrow.compute as pc
 
-from alerts.alert import Alert
-from alerts.suppress import Memory, suppress
+from alerts.raised import Raised
+from alerts.suppress import Memory, withhold
 from cep.cli.cases import Case, Prepared
 from cep.cli.engines import Name, engine
 from cep.cli.rows import line_events
@@ -34,14 +34,14 @@ def prepared(name: Name) -> Callable[[str], Prepared]:
     return load
 
 
-def evaluated(name: Name) -> Callable[[Pack, Case], tuple[list[Alert], list[tuple[int, str]]]]:
+def evaluated(name: Name) -> Callable[[Pack, Case], tuple[list[Raised], list[tuple[int, str]]]]:
     """Runs a case: its alerts in order, and number and reason of the events that are none."""
 
-    def evaluate(pack: Pack, case: Case) -> tuple[list[Alert], list[tuple[int, str]]]:
+    def evaluate(pack: Pack, case: Case) -> tuple[list[Raised], list[tuple[int, str]]]:
         events, rejected = line_events(pack, case.events)
         running = engine(name, pack, one_partition=True)
         raised = running.feed(events, _watermark(events, case)) + running.finish()
-        kept, _, _ = suppress(raised, Memory())
+        kept, _, _ = withhold(raised, Memory())
         return kept, rejected
 
     return evaluate

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from alerts.alert import Alert, Raised
+from alerts.raised import Raised
 from alerts.suppress import Memory, in_order, withhold
 from cep.cli.engines import Engine
 from cep.cli.output import counted
@@ -103,7 +103,7 @@ def replay(
     watermark: int | None,
     drain: bool,
     report: Report,
-) -> Iterator[Alert]:
+) -> Iterator[Raised]:
     """The alerts of a pack over the files of its streams, in the documented order, suppression applied.
 
     At the end the watermark stands at `watermark`, or with `drain` at the end of time, or where the data
@@ -173,18 +173,18 @@ class _InOrder:
     memory: Memory = field(default_factory=Memory)
     waiting: list[Raised] = field(default_factory=list)
 
-    def take(self, raised: Sequence[Raised], watermark: int) -> Iterator[Alert]:
+    def take(self, raised: Sequence[Raised], watermark: int) -> Iterator[Raised]:
         """What a batch raised; gives all that no later batch can come before."""
         together = in_order([*self.waiting, *raised]) if self.waiting else list(raised)
         self.waiting = [one for one in together if one.time >= watermark]
         yield from self._suppressed([one for one in together if one.time < watermark])
 
-    def rest(self) -> Iterator[Alert]:
+    def rest(self) -> Iterator[Raised]:
         """What waits, at the end."""
         yield from self._suppressed(self.waiting)
 
-    def _suppressed(self, raised: Sequence[Raised]) -> Iterator[Alert]:
+    def _suppressed(self, raised: Sequence[Raised]) -> Iterator[Raised]:
         kept, withheld, self.memory = withhold(raised, self.memory)
         self.report.alerts += len(kept)
         self.report.withheld += len(withheld)
-        yield from (one.alert for one in kept)
+        yield from kept

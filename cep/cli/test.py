@@ -112,7 +112,7 @@ def engine_of(pack: Pack) -> Engine:
                 raise RefusedError(f"the event of line {arrival.given.span.line}: {letter.reason}")
             number += len(moment.arrivals)
             kept, _, memory = withhold(running.feed(events, moment.watermark), memory)
-            seen.extend(Seen(one.time, one.alert.as_dict()) for one in kept)
+            seen.extend(Seen(one.time, json.loads(one.body)) for one in kept)
         return seen
 
     return run_timeline

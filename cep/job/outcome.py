@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from alerts.alert import Raised
+from alerts.raised import Raised
 from cep.deadletters import LateEvent
 from cep.decode.letters import DeadLetter
 from cep.job.rows import Kind, unpack, unpack_raised

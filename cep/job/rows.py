@@ -14,11 +14,11 @@ Payloads but EVENTS are pickled tuples, dicts and bytes: both ends are this prog
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
-from alerts.alert import Alert, Raised, Withholding
+from alerts.raised import Raised
 
 MAPPED = "shard int, kind int, payload binary"
 """Schema of the rows from mappers."""
@@ -52,24 +52,11 @@ def unpack(payload: bytes) -> Any:
     return pickle.loads(payload)
 
 
-def pack_raised(raised: Iterable[Raised]) -> bytes:
-    """Alerts as a payload."""
-    return pack(
-        [
-            (
-                tuple(getattr(r.alert, name) for name in Alert.__slots__),
-                r.time,
-                r.order,
-                None if r.withholding is None else (r.withholding.key, r.withholding.duration),
-            )
-            for r in raised
-        ]
-    )
+def pack_raised(raised: Sequence[Raised]) -> bytes:
+    """Alerts as a payload: a list for every part of them, which is quicker than one for every alert."""
+    return pack(list(zip(*raised, strict=True)))
 
 
 def unpack_raised(payload: bytes) -> list[Raised]:
     """The alerts of a payload."""
-    return [
-        Raised(Alert(*alert), time, order, None if held is None else Withholding(*held))
-        for alert, time, order, held in pickle.loads(payload)
-    ]
+    return list(map(Raised._make, zip(*unpack(payload), strict=True)))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from alerts.alert import Raised
+from alerts.raised import Raised
 from cep.automata.plan import Plan, Space
 from cep.matching import kernel
 from cep.matching.arrivals import at_the_watermark, in_order, parts_of, still_waiting, without_duplicates
@@ -137,7 +137,7 @@ def _of_space(
         with _collector_paused():
             raised = run_single(plan, space, ready)
         for one in raised:
-            counts["matches", one.alert.rule] += 1
+            counts["matches", one.rule] += 1
         return raised, _nothing(plan, waiting, remembered), {}
     machine = engine(cut, compiled)
     result = run_patterns(plan, space, old, ready, clock.watermark_after, machine, counts, trace)

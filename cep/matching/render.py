@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from alerts.alert import Alert, Kind, Raised, Withholding
-from alerts.identity import alert_id, canonical
-from alerts.notation import json_value, plain, timestamp
+from alerts.alert import Kind
+from alerts.identity import canonical
+from alerts.notation import json_value, plain
+from alerts.raised import Raised, Withholding, Writer
 from cep.automata.plan import RulePlan
 from cep.expressions.scalar import Evaluator, aggregate_of, compiled
 from rules.typed import Aggregate, Match, Path, PrevRef, Rule, StepRef, TextMatch
 from rules.types import Scalar, Type
 
-Writer = Callable[[object], object]
+WriteValue = Callable[[object], object]
 
 
 @dataclass(slots=True)
@@ -47,11 +48,13 @@ class Renderer:
     plan: RulePlan
     names: tuple[str, ...] = ()
     steps: dict[str, int] = field(default_factory=dict)
-    emit: tuple[tuple[str, Evaluator, Writer], ...] = ()
-    labels: tuple[tuple[str, Writer], ...] = ()
+    emit: tuple[tuple[str, Evaluator, WriteValue], ...] = ()
+    labels: tuple[tuple[str, WriteValue], ...] = ()
+    writer: RuleWriter = field(init=False)
 
     def __post_init__(self) -> None:
         rule = self.plan.rule
+        self.writer = RuleWriter(self.plan.pack, self.plan.revision, rule)
         if isinstance(rule.body, Match):
             assert self.plan.tables is not None
             self.names = tuple(step.name for step in self.plan.tables.automaton.steps)
@@ -71,12 +74,10 @@ class Renderer:
         emit = {name: write(evaluator(scope)) for name, evaluator, write in self.emit}
         events = [(self.names[n], [taken.id for taken in decision.steps[n]]) for n in sorted(decision.steps)]
         kind: Kind = "match" if isinstance(rule.body, Match) else "event"
-        return written(
-            self.plan.pack, self.plan.revision, rule, kind, decision.time, key, emit, events, decision.order
-        )
+        return self.writer.raised(kind, decision.time, key, emit, events, decision.order)
 
 
-def _writer(type_: Type) -> Writer:
+def _writer(type_: Type) -> WriteValue:
     """Writes values of a type as JSON values; most are as they are (doubles are never NaN)."""
     if type_ in _AS_THEY_ARE:
         return lambda value: value
@@ -86,34 +87,28 @@ def _writer(type_: Type) -> Writer:
 _AS_THEY_ARE = (Scalar.STRING, Scalar.TEXT, Scalar.LONG, Scalar.DOUBLE, Scalar.BOOLEAN)
 
 
-def written(
-    pack: str,
-    revision: str,
-    rule: Rule,
-    kind: Kind,
-    time: int,
-    key: dict[str, object],
-    emit: dict[str, object],
-    events: Sequence[tuple[str, list[str]]],
-    order: tuple[int, ...],
-) -> Raised:
-    """The alert of a rule's decision, before suppression; `key` and `emit` are JSON values already."""
-    alert = Alert(
-        id=alert_id(pack, rule.name, rule.structure, kind, list(key.values()), events),
-        pack=pack,
-        revision=revision,
-        rule=rule.name,
-        kind=kind,
-        severity=rule.severity,
-        time=timestamp(time),
-        key=key,
-        summary=_summary(rule, key, emit),
-        emit=emit,
-        events=dict(events),
-        tags=list(rule.tags),
-        runbook=rule.runbook,
-    )
-    return Raised(alert, time, order, _withholding(rule, key, emit))
+class RuleWriter:
+    """Writes a rule's alerts, its summary and what suppression goes by; `key` and `emit` are JSON values."""
+
+    def __init__(self, pack: str, revision: str, rule: Rule) -> None:
+        self._rule = rule
+        self._writer = Writer(
+            pack, revision, rule.name, rule.structure, rule.severity, rule.tags, rule.runbook
+        )
+
+    def raised(
+        self,
+        kind: Kind,
+        time: int,
+        key: dict[str, object],
+        emit: dict[str, object],
+        events: Sequence[tuple[str, list[str]]],
+        order: tuple[int, ...],
+    ) -> Raised:
+        """The alert of a decision, before suppression."""
+        summary = _summary(self._rule, key, emit)
+        withholding = _withholding(self._rule, key, emit)
+        return self._writer.raised(kind, time, key, summary, emit, events, order, withholding)
 
 
 def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from alerts.alert import Raised
+from alerts.raised import Raised
 from cep.automata.plan import Plan, Space
 from cep.matching.arrivals import Arrivals
 from cep.matching.judgement import Judgement

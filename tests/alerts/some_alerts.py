@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from alerts.alert import Alert, Raised, Withholding
+from alerts.alert import Alert
 from alerts.identity import alert_id
 from alerts.notation import timestamp
+from alerts.raised import Raised, Withholding
 
 SECOND = 1_000_000_000
 
@@ -39,4 +40,4 @@ def raised(
         runbook=None,
     )
     withholding = None if suppress is None else Withholding(card, suppress * SECOND)
-    return Raised(alert, moment, (number,), withholding)
+    return Raised.of(alert, moment, (number,), withholding)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -17,12 +16,12 @@ from sqlalchemy import Connection, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from alerts.alert import Alert, Raised
 from alerts.outbox import BatchRecord, Outbox, OutboxError, Settled, Status, Wanted, memory
 from alerts.outbox import record as recording
 from alerts.outbox.schema import metadata
+from alerts.raised import Raised
 from alerts.routing import Route
-from alerts.suppress import Memory, in_order, suppress
+from alerts.suppress import Memory, in_order, withhold
 
 ALL = [Route("desk")]
 
@@ -82,7 +81,7 @@ def test_old_batches_are_forgotten_and_then_refused(outbox: Outbox, monkeypatch:
 def test_an_id_is_delivered_once_and_its_repetition_counted(outbox: Outbox) -> None:
     outbox.record(batch(0), [raised(1), raised(2)], ALL)
     second = outbox.record(batch(1), [raised(2), raised(3), raised(3)], ALL)
-    assert [a.emit for a in second.alerts] == [{"n": 3}]
+    assert [one.alert.emit for one in second.alerts] == [{"n": 3}]
     assert second.repeated == 2
     assert outbox.pending("desk") == 3
 
@@ -90,7 +89,7 @@ def test_an_id_is_delivered_once_and_its_repetition_counted(outbox: Outbox) -> N
 def test_a_repeated_alert_withholds_nothing(outbox: Outbox) -> None:
     outbox.record(batch(0), [raised(1, key="c", time=0, suppress=10)], ALL)
     later = [raised(1, key="c", time=50, suppress=10), raised(2, key="c", time=51, suppress=10)]
-    assert [a.emit for a in outbox.record(batch(1), later, ALL).alerts] == [{"n": 2}]
+    assert [one.alert.emit for one in outbox.record(batch(1), later, ALL).alerts] == [{"n": 2}]
 
 
 def test_what_belongs_to_the_batch_is_written_with_it_or_not_at_all(outbox: Outbox) -> None:
@@ -225,9 +224,9 @@ def test_suppression_survives_batches_restarts_and_replays(
     """The oracle is suppression of everything at once, in memory. A cut may be a restart."""
     url = f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db"
     ordered = in_order(all_raised)
-    kept, withheld, _ = suppress(ordered, Memory())
-    found: list[Alert] = []
-    missing: list[Alert] = []
+    kept, withheld, _ = withhold(ordered, Memory())
+    found: list[Raised] = []
+    missing: list[Raised] = []
     edges = [(0, False), *sorted((min(cut, len(ordered)), restart) for cut, restart in cuts)]
     outbox = Outbox.open(url, durable=False)
     for number, ((start, restart), (end, _)) in enumerate(pairwise([*edges, (len(ordered), False)])):
@@ -244,7 +243,7 @@ def test_suppression_survives_batches_restarts_and_replays(
     assert found == kept
     assert missing == withheld
     outbox = Outbox.open(url, create=False, durable=False)
-    assert [s.alert for s in outbox.alerts()] == [a.as_dict() for a in kept]
+    assert [s.alert for s in outbox.alerts()] == [one.alert.as_dict() for one in kept]
     outbox.close()
 
 
@@ -259,7 +258,7 @@ def test_suppression_memory_forgets(outbox: Outbox) -> None:
 def test_endless_suppression_fits_the_database(outbox: Outbox) -> None:
     huge = raised(1, key="k", suppress=1)
     assert huge.withholding is not None
-    huge = replace(huge, withholding=replace(huge.withholding, duration=2**70))
+    huge = huge._replace(withholding=huge.withholding._replace(duration=2**70))
     outbox.record(batch(0), [huge], ALL)
     assert outbox.record(batch(1), [raised(2, key="k", suppress=10**6)], ALL).withheld
 

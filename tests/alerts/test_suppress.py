@@ -9,8 +9,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.alert import Alert, Raised, Withholding
-from alerts.suppress import Memory, in_order, suppress
+from alerts.alert import Alert
+from alerts.raised import Raised, Withholding
+from alerts.ranks import rank
+from alerts.suppress import Memory, in_order, withhold
 
 DURATIONS = {"quick": 3, "slow": 10, "plain": None}
 
@@ -22,10 +24,10 @@ def raised(rule: str, key: str, time: int, order: int = 0, pack: str = "p") -> R
         severity="low", time=str(time), key={"card": key}, summary="", emit={}, events={}, tags=[],
         runbook=None,
     )  # fmt: skip
-    return Raised(alert, time, (order,), None if duration is None else Withholding(key, duration))
+    return Raised.of(alert, time, (order,), None if duration is None else Withholding(key, duration))
 
 
-def by_definition(ordered: list[Raised]) -> tuple[list[Alert], list[Alert]]:
+def by_definition(ordered: list[Raised]) -> tuple[list[Raised], list[Raised]]:
     """After a raised alert, those of this rule with equal f and a time less than d later are withheld."""
     kept: list[tuple[Raised, int]] = []
     withheld: list[Raised] = []
@@ -43,7 +45,7 @@ def by_definition(ordered: list[Raised]) -> tuple[list[Alert], list[Alert]]:
             told = sum(count for k, count in kept if like(k)) if one.withholding else 0
             silent = sum(map(like, withheld)) if one.withholding else 0
             kept.append((one, silent - told))
-    return [replace(r.alert, suppressed=n) for r, n in kept], [r.alert for r in withheld]
+    return [one.speaking_for(count) for one, count in kept], withheld
 
 
 RAISED = st.lists(
@@ -62,47 +64,47 @@ RAISED = st.lists(
 @given(RAISED, st.lists(st.integers(0, 60), max_size=8))
 def test_suppression_is_what_the_language_says(all_raised: list[Raised], cuts: list[int]) -> None:
     ordered = in_order(all_raised)
-    kept: list[Alert] = []
-    withheld: list[Alert] = []
+    kept: list[Raised] = []
+    withheld: list[Raised] = []
     memory = Memory()
     edges = [0, *sorted(min(cut, len(ordered)) for cut in cuts), len(ordered)]
     for start, end in pairwise(edges):
-        more, fewer, memory = suppress(ordered[start:end], memory)
+        more, fewer, memory = withhold(ordered[start:end], memory)
         kept += more
         withheld += fewer
     assert (kept, withheld) == by_definition(ordered)
 
 
 def test_memory_forgets_what_cannot_matter() -> None:
-    _, _, memory = suppress([raised("quick", f"k{i}", i * 3) for i in range(100)], Memory())
+    _, _, memory = withhold([raised("quick", f"k{i}", i * 3) for i in range(100)], Memory())
     assert [place[2] for place in memory.held] == ["k99"]
 
 
 def test_a_count_is_kept_until_it_is_told() -> None:
-    _, _, memory = suppress([raised("quick", "a", 0), raised("quick", "a", 1)], Memory())
-    _, _, memory = suppress([raised("plain", "z", 10**12)], memory)
-    kept, _, memory = suppress([raised("quick", "a", 2 * 10**12), raised("plain", "z", 3 * 10**12)], memory)
-    assert [alert.suppressed for alert in kept] == [1, 0]
+    _, _, memory = withhold([raised("quick", "a", 0), raised("quick", "a", 1)], Memory())
+    _, _, memory = withhold([raised("plain", "z", 10**12)], memory)
+    kept, _, memory = withhold([raised("quick", "a", 2 * 10**12), raised("plain", "z", 3 * 10**12)], memory)
+    assert [one.alert.suppressed for one in kept] == [1, 0]
     assert not memory.held
 
 
 def test_the_end_of_the_duration_is_open() -> None:
-    kept, withheld, _ = suppress([raised("quick", "a", t) for t in (0, 2, 3)], Memory())
-    assert [a.time for a in kept] == ["0", "3"]
-    assert [a.time for a in withheld] == ["2"]
+    kept, withheld, _ = withhold([raised("quick", "a", t) for t in (0, 2, 3)], Memory())
+    assert [one.alert.time for one in kept] == ["0", "3"]
+    assert [one.alert.time for one in withheld] == ["2"]
 
 
 def test_a_deploy_that_shortens_the_duration_counts_at_once() -> None:
-    shorter = replace(raised("slow", "a", 5), withholding=Withholding("a", 4))
-    longer = replace(raised("quick", "a", 5), withholding=Withholding("a", 9))
-    kept, _, _ = suppress([raised("slow", "a", 0), shorter], Memory())
+    shorter = raised("slow", "a", 5)._replace(withholding=Withholding("a", 4))
+    longer = raised("quick", "a", 5)._replace(withholding=Withholding("a", 9))
+    kept, _, _ = withhold([raised("slow", "a", 0), shorter], Memory())
     assert len(kept) == 2
-    kept, _, _ = suppress([raised("quick", "a", 0), longer], Memory())
+    kept, _, _ = withhold([raised("quick", "a", 0), longer], Memory())
     assert len(kept) == 2, "the raised alert had promised to withhold for 3 only"
 
 
 def test_an_alert_of_long_ago_is_not_withheld() -> None:
-    kept, _, _ = suppress([raised("slow", "a", 100), raised("slow", "a", 1)], Memory())
+    kept, _, _ = withhold([raised("slow", "a", 100), raised("slow", "a", 1)], Memory())
     assert len(kept) == 2
 
 
@@ -116,7 +118,41 @@ def test_order_does_not_depend_on_arrival(all_raised: list[Raised], random: Rand
 
 def test_keys_of_different_types_have_an_order() -> None:
     values: list[object] = ["b", 2.5, None, True, "a", 1, False, ["x"], "10"]
-    some = [
-        replace(r, alert=replace(r.alert, key={"k": v})) for v in values for r in [raised("plain", "", 0)]
-    ]
+    alert = raised("plain", "", 0).alert
+    some = [Raised.of(replace(alert, key={"k": value}), 0, (0,)) for value in values]
     assert [r.alert.key["k"] for r in in_order(some)] == [None, False, True, 1, 2.5, "10", "a", "b", ["x"]]
+
+
+NUMBERS = st.integers(-(2**70), 2**70) | st.integers(-(2**54), 2**54) | st.floats(allow_nan=False)
+VALUES = st.none() | st.booleans() | NUMBERS | st.text() | st.lists(st.integers(0, 3), max_size=2)
+ORDERS = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3)
+
+
+def plainly(value: object) -> tuple[int, object]:
+    """A key value as it compares by definition."""
+    match value:
+        case None:
+            return 0, 0
+        case bool():
+            return 1, value
+        case int() | float():
+            return 2, value
+        case str():
+            return 3, value
+        case _:
+            return 4, str(value).replace(" ", "")
+
+
+@given(*[st.tuples(st.integers(-5, 5), st.text(max_size=3), st.lists(VALUES, max_size=2), ORDERS)] * 2)
+def test_ranks_compare_as_what_they_rank(
+    one: tuple[int, str, list[object], list[int]], other: tuple[int, str, list[object], list[int]]
+) -> None:
+    def ranked(parts: tuple[int, str, list[object], list[int]]) -> bytes:
+        time, rule, key, order = parts
+        return rank(time, rule, "p", key, order, "id")
+
+    def defined(parts: tuple[int, str, list[object], list[int]]) -> tuple[object, ...]:
+        time, rule, key, order = parts
+        return time, rule, [plainly(value) for value in key], order
+
+    assert (ranked(one) < ranked(other)) == (defined(one) < defined(other))

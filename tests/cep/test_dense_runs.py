@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from duel import pack_of
 
-from alerts.alert import Raised
+from alerts.raised import Raised
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from random_packs import match_rules
 from random_streams import SECOND, Arrival
 
-from alerts.alert import Raised
+from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from alerts.alert import Alert, Raised
+from alerts.alert import Alert
 from alerts.outbox import BatchRecord, Outbox, Settled
+from alerts.raised import Raised
 from alerts.routing import Route
 from cep.metrics import Metrics
 
@@ -17,7 +18,7 @@ SECOND = 1_000_000_000
 
 def raised(id_: str) -> Raised:
     alert = Alert(id_, "p", "r", "rule", "event", "high", "1970-01-01T00:00:00Z", {}, "s", {}, {}, [], None)
-    return Raised(alert, 0, (0,))
+    return Raised.of(alert, 0, (0,))
 
 
 def samples(metrics: Metrics) -> dict[str, float]:

@@ -165,7 +165,7 @@ def test_blocks_decide_nothing(
     running = Compiled(compile_plan([pack]), False) if engine == "compiled" else Reference(pack, False)
     report = Report()
     got = list(replay(pack, running, names, None, drain, report))
-    assert [a.as_dict() for a in got] == [one.alert.as_dict() for one in expected]
+    assert [one.alert.as_dict() for one in got] == [one.alert.as_dict() for one in expected]
     assert len(got) > 20
     assert report.withheld > 0
     assert report.counts["late"] == 0
@@ -250,7 +250,7 @@ def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     report = Report()
     running = Compiled(compile_plan([pack]), one_partition=False)
     found = list(replay(pack, running, {"payment": [file]}, None, True, report))
-    assert [a.key for a in found] == [{"card": "a"}]
+    assert [one.alert.key for one in found] == [{"card": "a"}]
     assert report.lines()[0] == "2 events, 1 alert, 0 withheld; 0 rejected, 1 late, 0 duplicates"
 
 

@@ -21,13 +21,14 @@ from typing import Any, get_args
 import pytest
 from standardwebhooks import Webhook
 
-from alerts.alert import Alert, Kind, Raised
+from alerts.alert import Alert, Kind
 from alerts.codes import TITLES
 from alerts.envelope import cloud_event
 from alerts.lane import Schedule
 from alerts.outbox import BatchRecord, Outbox, Settled
 from alerts.outbox.record import REMEMBERED
 from alerts.outbox.schema import alerts, deliveries, metadata
+from alerts.raised import Raised
 from alerts.receive import MOST_BYTES, AlertReceiver
 from alerts.receivers.console import text_line
 from alerts.receivers.webhook import Limits, WebhookReceiver
@@ -296,7 +297,7 @@ def outbox(tmp_path: Path) -> Iterator[Outbox]:
     (tmp_path / "state").mkdir()
     box = Outbox.open(f"sqlite:///{tmp_path}/state/outbox.db", durable=False)
     alert = Alert(**an_alert())
-    some = [Raised(replace(alert, id=str(n)), n, (n,)) for n in range(3)]
+    some = [Raised.of(replace(alert, id=str(n)), n, (n,)) for n in range(3)]
     box.record(BatchRecord(0, "d", {}), some, [Route("desk"), Route("old")])
     later = 4_000_000_000 * 10**9
     box.settle(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from random_packs import packs
 from random_streams import SECOND, Arrival, arrivals, cuts
 
-from alerts.alert import Raised
 from alerts.identity import alert_id
 from alerts.notation import json_value
+from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep.automata.plan import Plan, compile_plan
 from cep.evaluate import Session

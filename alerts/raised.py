@@ -1,0 +1,130 @@
+"""An alert as engines hand it on: written already, with what the outbox must know of it.
+
+It is made where it is decided, in a worker; the driver only sorts, suppresses and inserts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from alerts.alert import Alert, Kind
+from alerts.identity import alert_id
+from alerts.notation import timestamp
+from alerts.ranks import rank
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_NOT_SUPPRESSED = '"suppressed":0}'
+
+
+class Withholding(NamedTuple):
+    """A rule's suppression as it concerns one alert: equal `key` and less than `duration` ns apart."""
+
+    key: str
+    duration: int
+
+
+class Raised(NamedTuple):
+    """An alert as an engine decides it, before suppression.
+
+    `rank` sorts the alerts of a batch (alerts.ranks). `time` is event time in nanoseconds since 1970 UTC,
+    `body` the alert's JSON, byte for byte what receivers get.
+    """
+
+    rank: bytes
+    id: str
+    pack: str
+    rule: str
+    severity: str
+    time: int
+    body: str
+    withholding: Withholding | None = None
+
+    @classmethod
+    def of(
+        cls, alert: Alert, time: int, order: Sequence[int], withholding: Withholding | None = None
+    ) -> Raised:
+        """From an alert; `order` ranks those of one batch that have the same time, rule and key."""
+        place = rank(time, alert.rule, alert.pack, alert.key.values(), order, alert.id)
+        return cls(
+            place, alert.id, alert.pack, alert.rule, alert.severity, time, alert.to_json(), withholding
+        )
+
+    @property
+    def alert(self) -> Alert:
+        """The alert that is written in `body`."""
+        return Alert(**json.loads(self.body))
+
+    def speaking_for(self, suppressed: int) -> Raised:
+        """The same alert, which tells of so many that were withheld before it."""
+        if not suppressed:
+            return self
+        assert self.body.endswith(_NOT_SUPPRESSED)
+        body = f'{self.body[: -len(_NOT_SUPPRESSED)]}"suppressed":{suppressed}}}'
+        return self._replace(body=body)
+
+
+class Writer:
+    """Writes the alerts of one rule in one revision of its pack, the parts that are always the same once."""
+
+    def __init__(
+        self,
+        pack: str,
+        revision: str,
+        rule: str,
+        structure: str,
+        severity: str,
+        tags: Sequence[str],
+        runbook: str | None,
+    ) -> None:
+        self._pack, self._rule, self._structure, self._severity = pack, rule, structure, severity
+        self._revision, self._tags, self._runbook = revision, list(tags), runbook
+        self._heads: dict[Kind, str] = {}
+        self._tail = f',"tags":{_encode(list(tags))},"runbook":{_encode(runbook)},{_NOT_SUPPRESSED}'
+
+    def raised(
+        self,
+        kind: Kind,
+        time: int,
+        key: dict[str, object],
+        summary: str,
+        emit: dict[str, object],
+        events: Sequence[tuple[str, list[str]]],
+        order: Sequence[int],
+        withholding: Withholding | None,
+    ) -> Raised:
+        """One alert; `key` and `emit` are JSON values, `events` in the pattern's order.
+
+        Raises ValueError for NaN and infinity, and for a time outside the years 1 to 9999.
+        """
+        id_ = alert_id(self._pack, self._rule, self._structure, kind, list(key.values()), events)
+        body = (
+            f'{{"id":"{id_}",{self._head(kind)}"time":"{timestamp(time)}","key":{_encode(key)},'
+            f'"summary":{_encode(summary)},"emit":{_encode(emit)},"events":{_encode(dict(events))}{self._tail}'
+        )
+        if not body.isascii():
+            body = self._storable(body)
+        place = rank(time, self._rule, self._pack, key.values(), order, id_)
+        return Raised(place, id_, self._pack, self._rule, self._severity, time, body, withholding)
+
+    def _head(self, kind: Kind) -> str:
+        head = self._heads.get(kind)
+        if head is None:
+            fixed = {
+                "pack": self._pack,
+                "revision": self._revision,
+                "rule": self._rule,
+                "kind": kind,
+                "severity": self._severity,
+            }
+            head = self._heads[kind] = _encode(fixed)[1:-1] + ","
+        return head
+
+    def _storable(self, body: str) -> str:
+        """The body, in ASCII where a lone surrogate, which has no UTF-8, stands in it."""
+        try:
+            body.encode()
+        except UnicodeEncodeError:
+            return Alert(**json.loads(body)).to_json()
+        return body

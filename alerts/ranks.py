@@ -1,0 +1,69 @@
+"""The order of alerts as bytes: what sorts first is raised first.
+
+By time, rule, pack, key values, order of decision, and id (engine.md, Delivery). Key values compare as JSON
+values: null, false and true, numbers, strings by code point, then all else by its canonical text. Bytes
+compare faster than tuples of mixed values, and a worker can make them before the driver sorts. Each part
+ends in a way that no longer one of its kind begins with, so that parts never run into one another.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+
+from alerts.identity import canonical
+
+_WHOLE = struct.Struct(">Q").pack
+_DOUBLE = struct.Struct(">d").pack
+_OFFSET = 1 << 63
+_NULL, _FALSE, _TRUE, _NUMBER, _STRING, _OTHER, _END = (bytes([n]) for n in (1, 2, 3, 4, 5, 6, 0))
+
+
+def rank(
+    time: int, rule: str, pack: str, key: Iterable[object], order: Sequence[int], alert_id: str
+) -> bytes:
+    """Where an alert stands among those of a batch; `time` in nanoseconds since 1970 UTC.
+
+    `key` are JSON values, `order` whole numbers of 64 bits: a shorter one goes before what it begins.
+    """
+    parts = [_whole(time), _string(rule), _string(pack)]
+    parts += map(_value, key)
+    parts.append(_END)
+    for number in order:
+        parts.append(b"\1")
+        parts.append(_whole(number))
+    parts.append(_END)
+    parts.append(alert_id.encode("utf-8", "surrogatepass"))
+    return b"".join(parts)
+
+
+def _whole(number: int) -> bytes:
+    return _WHOLE(number + _OFFSET)
+
+
+def _string(text: str) -> bytes:
+    encoded = text.encode("utf-8", "surrogatepass")
+    return encoded.replace(b"\0", b"\0\xff") + b"\0\0" if b"\0" in encoded else encoded + b"\0\0"
+
+
+def _value(value: object) -> bytes:
+    match value:
+        case None:
+            return _NULL
+        case bool():
+            return _TRUE if value else _FALSE
+        case int() | float():
+            return _NUMBER + _number(value)
+        case str():
+            return _STRING + _string(value)
+        case _:
+            return _OTHER + _string(canonical(value))
+
+
+def _number(value: float) -> bytes:
+    """The nearest double, then by how much a whole number lies above it: rounding keeps their order."""
+    nearest = float(value)
+    bits = int.from_bytes(_DOUBLE(nearest + 0.0), "big")
+    ordered = bits ^ (0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else _OFFSET)
+    rest = value - int(nearest) if isinstance(value, int) else 0
+    return _WHOLE(ordered) + _whole(rest)
