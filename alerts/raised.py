@@ -99,10 +99,8 @@ class Writer:
         Raises ValueError for NaN and infinity, and for a time outside the years 1 to 9999.
         """
         id_ = alert_id(self._pack, self._rule, self._structure, kind, list(key.values()), events)
-        body = (
-            f'{{"id":"{id_}",{self._head(kind)}"time":"{timestamp(time)}","key":{_encode(key)},'
-            f'"summary":{_encode(summary)},"emit":{_encode(emit)},"events":{_encode(dict(events))}{self._tail}'
-        )
+        said = _encode({"key": key, "summary": summary, "emit": emit, "events": dict(events)})
+        body = f'{{"id":"{id_}",{self._head(kind)}"time":"{timestamp(time)}",{said[1:-1]}{self._tail}'
         if not body.isascii():
             body = self._storable(body)
         place = rank(time, self._rule, self._pack, key.values(), order, id_)
