@@ -7,7 +7,7 @@ them as docs/functions.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -214,4 +214,30 @@ NAVIGATION: Mapping[str, str] = MappingProxyType(
     }
 )
 
-WINDOW_ONLY = frozenset({"previous", "ago", "rate"})
+
+def _of_window(name: str, shown: str, meaning: str = "") -> AggregateSignature:
+    signature = AGGREGATES[name]
+    return replace(signature, shown=shown, meaning=meaning or signature.meaning)
+
+
+WINDOW_AGGREGATES: Mapping[str, AggregateSignature] = MappingProxyType(
+    {
+        "count": _of_window("count", "count()", "How many events there are."),
+        "sum": _of_window("sum", "sum(field)"),
+        "avg": _of_window("avg", "avg(field)"),
+        "min": _of_window("min", "min(field)"),
+        "max": _of_window("max", "max(field)"),
+        "first": AggregateSignature(_ALL, None, "first(field)", "That of the first event.", whole=True),
+        "last": AggregateSignature(_ALL, None, "last(field)", "That of the last event.", whole=True),
+        "stddev": _of_window("stddev", "stddev(field)"),
+        "distinct": _of_window("distinct", "distinct(field)"),
+        "percentile": _of_window("percentile", "percentile(field, 0.99)"),
+        "rate": AggregateSignature(_ALL, Scalar.DOUBLE, "rate()", "Events per second."),
+    }
+)
+"""The aggregates over the events of a window."""
+
+OVER_WINDOWS: Mapping[str, str] = MappingProxyType(
+    {"previous": "previous(aggregate, n)", "ago": "ago(aggregate, 7 days)"}
+)
+"""What turns an aggregate to earlier windows."""

@@ -1,17 +1,17 @@
 """What a rule's waiting runs depend on, as a hash: a pack may change all else under them.
 
-engine.md, Packs: steps, signs, quantifiers, keys, bounds, registers, and the definitions of the rule's
-streams, from the normalised text, never from compiled tables. The constants of conditions are not in it,
-nor are severity, summary and outputs that the registers can give. A rule with `on` has no runs; its
-structure is its stream and its key.
+engine.md, Packs: steps, signs, quantifiers, keys, bounds, windows, registers, and the definitions of the
+rule's streams and tables, from the normalised text, never from compiled tables. The constants of conditions
+are not in it, nor are severity, summary and outputs that the registers can give. A rule with `on` has no
+runs; its structure is its stream and its key.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import assert_never
 
 from rules import typed
@@ -24,43 +24,94 @@ Json = object
 
 def with_structures(pack: typed.Pack) -> typed.Pack:
     """The pack with every rule's structure filled in."""
-    streams = {s.name: s for s in pack.streams}
-    return replace(pack, rules=tuple(replace(r, structure=_structure(r, streams)) for r in pack.rules))
+    known = _Known({s.name: s for s in pack.streams}, {t.name: t for t in pack.tables})
+    return replace(pack, rules=tuple(replace(r, structure=_structure(r, known)) for r in pack.rules))
 
 
-def structure(rule: typed.Rule, streams: Iterable[typed.Stream]) -> str:
-    """The structure hash of a rule: 16 hexadecimal digits of SHA-256 over a canonical JSON."""
-    return _structure(rule, {s.name: s for s in streams})
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The streams and tables of a pack by name."""
+
+    streams: Mapping[str, typed.Stream]
+    tables: Mapping[str, typed.Table]
 
 
-def _structure(rule: typed.Rule, streams: dict[str, typed.Stream]) -> str:
-    text = json.dumps(_normal(rule, streams), separators=(",", ":"), sort_keys=True)
+def _structure(rule: typed.Rule, known: _Known) -> str:
+    """16 hexadecimal digits of SHA-256 over a canonical JSON."""
+    text = json.dumps(_normal(rule, known), separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _normal(rule: typed.Rule, streams: dict[str, typed.Stream]) -> Json:
+def _normal(rule: typed.Rule, pack: _Known) -> Json:
     body = rule.body
-    names = (body.stream,) if isinstance(body, typed.On) else body.streams
     found: dict[str, Json] = {
         "version": VERSION,
-        "streams": [_stream(streams[name]) for name in names],
+        "streams": [_stream(pack.streams[name]) for name in rule.streams],
         "by": None if rule.by is None else [rule.by.names, [str(t) for t in rule.by.types], rule.by.paths],
     }
-    if isinstance(body, typed.On):
-        return found
-    found["pattern"] = _sequence(body.pattern)
-    found["within"] = body.within
-    found["having"] = None if body.having is None else _expression(body.having)
-    found["skip"] = [body.skip.to, body.skip.step]
-    found["timeout"] = body.on_timeout is not None
-    found["limit"] = body.limit
-    found["registers"] = sorted(_registers(rule, body))
+    match body:
+        case typed.On():
+            return found
+        case typed.Match():
+            found |= _match(rule, body)
+        case typed.Over():
+            found |= _over(rule, body)
+        case _:
+            assert_never(body)
+    tables = {part.table for part in typed.walk(rule) if isinstance(part, typed.Lookup)}
+    if tables:
+        found["tables"] = [_table(pack.tables[name]) for name in sorted(tables)]
     return found
 
 
+def _match(rule: typed.Rule, body: typed.Match) -> dict[str, Json]:
+    return {
+        "pattern": _sequence(body.pattern),
+        "within": body.within,
+        "having": _condition(body.having),
+        "skip": [body.skip.to, body.skip.step],
+        "timeout": body.on_timeout is not None,
+        "limit": body.limit,
+        "registers": sorted(
+            _registers(body.pattern, body.having, *(o.value for o in (*rule.emit, *(body.on_timeout or ()))))
+        ),
+    }
+
+
+def _over(rule: typed.Rule, body: typed.Over) -> dict[str, Json]:
+    window = [type(body.window).__name__, [getattr(body.window, f.name) for f in fields(body.window)]]
+    return {
+        "window": window,
+        "filter": _condition(body.condition),
+        "having": _condition(body.having),
+        "registers": sorted(_registers(body.having, *(o.value for o in rule.emit))),
+    }
+
+
 def _stream(stream: typed.Stream) -> Json:
-    fields = [[f.name, str(f.type), f.nullable, f.analyser] for f in stream.fields]
-    return [stream.name, fields, stream.id, stream.time, stream.lateness, stream.idle]
+    found: list[Json] = [
+        stream.name, _fields(stream.fields), stream.id, stream.time, stream.lateness, stream.idle
+    ]  # fmt: skip
+    if stream.corrected is not None:
+        found.append(["corrected", stream.corrected.sent, stream.corrected.received])
+    match stream.origin:
+        case typed.Fed():
+            pass
+        case typed.Hits(documents, queries):
+            found.append(["hits", documents, queries])
+        case typed.Derived(maker):
+            found.append(["derived", maker])
+        case _:
+            assert_never(stream.origin)
+    return found
+
+
+def _table(table: typed.Table) -> Json:
+    return [table.name, table.key, _fields(table.fields), table.time]
+
+
+def _fields(declared: Sequence[typed.Field]) -> Json:
+    return [[f.name, str(f.type), f.nullable, f.analyser] for f in declared]
 
 
 def _sequence(sequence: typed.Sequence) -> Json:
@@ -116,7 +167,7 @@ def _expression(node: typed.Expression) -> Json:
             return [type(node).__name__, *_own(node), *(_expression(p) for p in _operands(node))]
 
 
-_PLAIN = ("operator", "negated", "path", "name", "step", "which", "offset", "function", "parameter")
+_PLAIN = ("operator", "negated", "path", "name", "step", "table", "which", "offset", "function", "parameter")
 
 
 def _own(node: typed.Expression) -> Iterator[Json]:
@@ -130,22 +181,20 @@ def _operands(node: typed.Expression) -> Iterator[typed.Expression]:
     return (p for p in typed.parts(node) if isinstance(p, typed.Expression))
 
 
-def _registers(rule: typed.Rule, body: typed.Match) -> set[str]:
-    """What a run must keep of its steps for conditions, `having` and `emit`."""
-    outputs: Sequence[typed.Emit] = (*rule.emit, *(body.on_timeout or ()))
-    nodes: list[object] = [body.pattern, body.having, *(o.value for o in outputs)]
+def _registers(*nodes: typed.Sequence | typed.Expression | None) -> set[str]:
+    """What must be kept of steps and of windows for conditions, `having` and `emit`."""
     found: set[str] = set()
-    for node in nodes:
-        if node is None:
-            continue
-        for part in typed.walk(node):
-            match part:
-                case typed.StepRef():
-                    found.add(json.dumps([part.step, part.path, part.which, part.offset]))
-                case typed.Aggregate():
-                    found.add(json.dumps([part.step, part.path, part.function, part.parameter]))
-                case typed.PrevRef():
-                    found.add(json.dumps(["prev", part.path, part.offset]))
-                case _:
-                    pass
+    for part in (part for node in nodes if node is not None for part in typed.walk(node)):
+        match part:
+            case typed.StepRef():
+                found.add(json.dumps([part.step, part.path, part.which, part.offset]))
+            case typed.Aggregate():
+                found.add(json.dumps([part.step, part.path, part.function, part.parameter]))
+            case typed.WindowAggregate():
+                kept = [part.function, part.path, part.parameter, part.which, part.offset]
+                found.add(json.dumps(kept))
+            case typed.PrevRef():
+                found.add(json.dumps(["prev", part.path, part.offset]))
+            case _:
+                pass
     return found

@@ -136,7 +136,7 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         raise DiagnosticsError(findings)
     streams: dict[str, Stream] = {}
     for pack in packs:
-        for stream in pack.streams:
+        for stream in pack.fed:
             streams.setdefault(stream.name, stream)
     drafts: dict[str, _Draft] = {}
     for pack in packs:
@@ -216,7 +216,7 @@ class _Draft:
         """Make room for a rule."""
         if isinstance(rule.body, On):
             self._add_on(pack, rule, rule.body)
-        else:
+        elif isinstance(rule.body, Match):
             self._add_match(pack, rule, rule.body)
 
     def _stream(self, name: str, key: tuple[Path, ...]) -> _StreamDraft:

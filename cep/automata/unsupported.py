@@ -10,7 +10,26 @@ from cep.automata.tables import compile_tables
 from cep.automata.unexecuted_values import unexecuted_values
 from rules.diagnostics import Diagnostic
 from rules.source import Span
-from rules.typed import Absent, AnyOrder, Either, Group, Match, Pack, Rule, Step, TextMatch, Unless, walk
+from rules.typed import (
+    Absent,
+    AnyOrder,
+    Derived,
+    Either,
+    Fed,
+    Group,
+    Guard,
+    Hits,
+    Lookup,
+    Match,
+    On,
+    Over,
+    Pack,
+    Rule,
+    Step,
+    TextMatch,
+    Unless,
+    walk,
+)
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -26,6 +45,11 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "CEP0910": "`on timeout` is not executed yet",
         "CEP0911": "a condition over several events is not executed yet",
         "CEP0912": "`matches` in `emit` is not executed yet",
+        "CEP0913": "windows are not executed yet",
+        "CEP0914": "lookups in tables are not executed yet",
+        "CEP0915": "`matching` is not executed yet",
+        "CEP0916": "derived streams are not executed yet",
+        "CEP0917": "`corrected by` is not executed yet",
         "CEP0920": "lists are not executed yet",
         "CEP0921": "a whole record as a value is not executed yet",
         "CEP0922": "decimals are not executed yet",
@@ -47,6 +71,14 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
         if isinstance(node, TextMatch)
     ]
     found.extend(unexecuted_values(rule))
+    found.extend(_of_streams(pack, rule))
+    found.extend(
+        _finding("CEP0914", "a lookup in a table", node.span)
+        for node in walk(rule)
+        if isinstance(node, Lookup)
+    )
+    if isinstance(rule.body, Over):
+        found.append(_finding("CEP0913", "a window", rule.body.span))
     if not isinstance(rule.body, Match):
         return found
     found.extend(_of_match(rule.body))
@@ -56,6 +88,27 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
         except NotExecutedError as error:
             found.append(_finding("CEP0911", error.what, error.span))
     return found
+
+
+def _of_streams(pack: Pack, rule: Rule) -> Iterator[Diagnostic]:
+    """What stands behind the streams that the rule reads."""
+    for name in rule.streams:
+        stream = pack.stream(name)
+        match stream.origin:
+            case Hits(queries=queries):
+                yield _finding("CEP0915", f"`matching {queries}`", _read(rule, name))
+            case Derived():
+                yield _finding("CEP0916", f"the derived stream `{name}`", _read(rule, name))
+            case Fed():
+                pass
+        if stream.corrected is not None:
+            yield _finding("CEP0917", "`corrected by`", stream.corrected.span)
+
+
+def _read(rule: Rule, stream: str) -> Span:
+    """Where the rule reads a stream first."""
+    named = (part for part in walk(rule.body) if isinstance(part, On | Over | Step | Guard))
+    return next(part.span for part in named if part.stream == stream)
 
 
 def _of_match(match: Match) -> Iterator[Diagnostic]:

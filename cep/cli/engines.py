@@ -90,7 +90,7 @@ class Reference:
         self._pack = pack
         self._text = text_judge(pack)
         self._one_partition = one_partition
-        self._ranks = {stream.name: rank for rank, stream in enumerate(pack.streams)}
+        self._ranks = {stream.name: rank for rank, stream in enumerate(pack.fed)}
         self._watermark = MIN_TIME
         self._arrivals: list[tuple[str, str, Mapping[str, object]]] = []
         self._seen: set[tuple[object, ...]] = set()

@@ -136,7 +136,7 @@ def _told(trace: Trace, form: str) -> Iterator[bytes]:
 
 def _files(pack: Pack, given: Sequence[str]) -> dict[str, list[str]]:
     """The files of each stream, in the order given; a name that fits several files stands for all of them."""
-    streams = [stream.name for stream in pack.streams]
+    streams = [stream.name for stream in pack.fed]
     found: dict[str, list[str]] = {}
     stream: str | None = None
     for word in given:

@@ -27,7 +27,7 @@ def line_events(
 
     Numbers rise; so do those of the refused.
     """
-    streams = {stream.name: stream for stream in pack.streams}
+    streams = {stream.name: stream for stream in pack.fed}
     lines: dict[str, list[tuple[int, bytes]]] = {}
     refused: list[tuple[int, str]] = []
     for number, name, line in rows:

@@ -16,7 +16,7 @@ from rules.types import Scalar, Type
 
 def check_feeds(job: Job, packs: Sequence[Pack]) -> list[Diagnostic]:
     """Everything that does not fit between the job file and its packs, in order of place."""
-    streams = {stream.name: stream for pack in packs for stream in pack.streams}
+    streams = {stream.name: stream for pack in packs for stream in pack.fed}
     return in_order(
         [
             *_streams_without_feed(job, packs, streams),

@@ -34,6 +34,7 @@ from rules.typed import (
     Like,
     Literal,
     Logical,
+    Lookup,
     Negate,
     Not,
     Path,
@@ -41,6 +42,7 @@ from rules.typed import (
     Search,
     StepRef,
     TextMatch,
+    WindowAggregate,
     walk,
 )
 from rules.types import ListOf, Scalar, Type
@@ -144,6 +146,8 @@ class Columns:
             case Convert(operand, type_):
                 value = self._value(operand)
                 return value.cast(held(type_), safe=False) if _is_plain(type_) else value
+            case WindowAggregate() | Lookup():
+                raise AssertionError(f"{type(expression).__name__} is not executed yet")
             case KeyRef() | StepRef() | PrevRef() | Aggregate():
                 raise AssertionError(f"{type(expression).__name__} is not of the candidate")
             case _:

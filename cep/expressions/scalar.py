@@ -32,6 +32,7 @@ from rules.typed import (
     Like,
     Literal,
     Logical,
+    Lookup,
     Negate,
     Not,
     Path,
@@ -39,6 +40,7 @@ from rules.typed import (
     Search,
     StepRef,
     TextMatch,
+    WindowAggregate,
 )
 from rules.types import ListOf, Scalar, Type
 
@@ -124,6 +126,8 @@ def compiled(expression: Expression) -> Evaluator:
             return _strict(lambda *values: bounded(call(function, values), type_), *arguments)
         case Convert(operand, type_):
             return _strict(lambda value: convert(value, type_), operand)
+        case WindowAggregate() | Lookup():
+            raise AssertionError(f"{type(expression).__name__} is not executed yet")
         case _:
             assert_never(expression)
 

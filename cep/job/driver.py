@@ -263,7 +263,7 @@ class Driver:
 
     def unread(self) -> set[str]:
         """Streams that the packs declare and job.toml feeds, and that the query does not read yet."""
-        declared = {s.name for pack in self.running.packs.values() for s in pack.streams}
+        declared = {s.name for pack in self.running.packs.values() for s in pack.fed}
         return (declared & {feed.name for feed in self.running.job.feeds}) - set(self.sources)
 
     def _pack(self, revision: str) -> Pack:

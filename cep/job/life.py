@@ -220,7 +220,7 @@ class _Life:
     def _sources(self, layout: Layout | None) -> tuple[str, ...]:
         """The streams whose feeds are read: those that the packs declare, and those ever read before."""
         fed = {feed.name for feed in self._driver.running.job.feeds}
-        declared = {s.name for pack in self._driver.running.packs.values() for s in pack.streams}
+        declared = {s.name for pack in self._driver.running.packs.values() for s in pack.fed}
         return tuple(sorted((declared & fed) | (set(layout.feeds) & fed if layout else set())))
 
     def _bind(self, host: str, port: int) -> socket.socket:

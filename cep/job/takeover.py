@@ -102,7 +102,7 @@ def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     first: dict[str, tuple[Stream, str]] = {}
     for pack in packs:
-        for stream in pack.streams:
+        for stream in pack.fed:
             known, whose = first.setdefault(stream.name, (stream, pack.name))
             if _meaning(known) != _meaning(stream):
                 message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"

@@ -17,7 +17,7 @@ from typing import assert_never
 from cep.events import MAX_TIME
 from cep.reference.runs import Decided, Matcher, Scope, TextJudge, emitted
 from cep.reference.ways import Event, Way
-from rules.typed import By, Match, On, Pack, Rule
+from rules.typed import By, Match, On, Over, Pack, Rule
 
 __all__ = ["Decided", "TextJudge", "decided"]
 
@@ -65,6 +65,8 @@ def _of_rule(rule: Rule, events: list[Event], watermark: int, text: TextJudge | 
                     of_key.append(replace(event, index=len(of_key)))
             for key, of_key in keys.items():
                 yield from Matcher(rule, rule.body, key, of_key, since, text).run(watermark)
+        case Over():
+            raise AssertionError("windows are not executed yet")
         case _:
             assert_never(rule.body)
 

@@ -13,7 +13,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every condition that was worked out to a constant."""
     for rule in subject.pack.rules:
         for part in typed.walk(rule.body):
-            found = getattr(part, "condition", None) or getattr(part, "having", None)
-            if isinstance(found, typed.Literal):
-                always = "always" if found.value is True else "never"
-                yield warning("CEP0305", f"this condition is {always} true", found.span)
+            for found in (getattr(part, "condition", None), getattr(part, "having", None)):
+                if isinstance(found, typed.Literal):
+                    always = "always" if found.value is True else "never"
+                    yield warning("CEP0305", f"this condition is {always} true", found.span)

@@ -12,7 +12,7 @@ from rules.diagnostics import Diagnostic
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every stream without `id` that a rule reads."""
     read = subject.streams_read()
-    for stream in subject.pack.streams:
+    for stream in subject.pack.fed:
         if stream.id is None and stream.name in read:
             yield warning(
                 "CEP0302",

@@ -41,10 +41,12 @@ class Subject:
         return self._names[kind, name]
 
     def streams_read(self) -> set[str]:
-        """The streams that some rule reads."""
+        """The streams that some rule reads, documents of hits included."""
         read: set[str] = set()
         for rule in self.pack.rules:
-            read |= {rule.body.stream} if isinstance(rule.body, typed.On) else set(rule.body.streams)
+            for name in rule.streams:
+                origin = self.pack.stream(name).origin
+                read |= {name, origin.documents} if isinstance(origin, typed.Hits) else {name}
         return read
 
 

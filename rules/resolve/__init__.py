@@ -1,7 +1,8 @@
 """Name and type resolution: the syntax trees of a pack's files -> one typed pack.
 
-Declarations first (streams, constants), then rules, then tests. Every pass reports what it finds and
-goes on; what only follows from a finding is not reported.
+Declarations first (streams, tables, queries, constants), then rules, those that make streams before
+those that read them, then tests. Every pass reports what it finds and goes on; what only follows from a
+finding is not reported.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from dataclasses import replace
 
 from rules import syntax, typed
 from rules.diagnostics import Label
-from rules.resolve.declared import Declared, StreamInfo
+from rules.resolve.declared import Declared, StreamInfo, TableInfo
+from rules.resolve.derived import declare_derived, declare_those_of_broken, rules_in_order
 from rules.resolve.findings import Findings
 from rules.resolve.headers import resolve_header
+from rules.resolve.hits import declare_queries
 from rules.resolve.lets import declare_lets
 from rules.resolve.lost import drop_what_follows
 from rules.resolve.rules import resolve_rule
 from rules.resolve.streams import declare_stream
+from rules.resolve.tables import declare_table
 from rules.resolve.timelines import resolve_test
-from rules.source import Span
 
 Named = syntax.Stream | syntax.Let | syntax.Table | syntax.Queries | syntax.Rule | syntax.Broken
 
@@ -30,34 +33,46 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
     header = resolve_header(files, findings)
     nodes = list(_first_of_each(files, findings))
     lets: list[syntax.Let] = []
+    rules: list[syntax.Rule] = []
     for node in nodes:
         match node:
             case syntax.Stream():
                 _declare_stream(node, declared)
+            case syntax.Table():
+                _declare_table(node, declared)
+            case syntax.Queries():
+                declare_queries(node, declared)
             case syntax.Let():
                 lets.append(node)
-            case syntax.Table():
-                word = Span(node.span.file, node.span.start, node.span.start + len("table"))
-                if not node.broken:
-                    findings.error("CEP0151", "tables are not supported yet", word)
-                declared.tables.add(node.name.text)
-            case syntax.Queries():
-                word = Span(node.span.file, node.span.start, node.span.start + len("queries"))
-                findings.error("CEP0152", "standing queries are not supported yet", word)
+            case syntax.Rule():
+                rules.append(node)
             case syntax.Broken():
                 _declare_broken(node, declared)
-            case syntax.Rule():
-                _declare_derived(node, declared)
     declare_lets(lets, declared)
-    for node in nodes:
-        if isinstance(node, syntax.Rule):
-            declared.rules[node.name.text] = _rule(node, declared)
+    _resolve_rules(rules, declared)
     tests = [_test(b, declared) for f in files for b in f.blocks if isinstance(b, syntax.TestBlock)]
-    streams = tuple(s.stream for s in declared.streams.values() if s.stream is not None)
-    rules = tuple(r for r in declared.rules.values() if r is not None)
     _check_not_empty(files, findings)
-    kept = tuple(t for t in tests if t is not None)
-    return typed.Pack(header[0], header[1], streams, rules, kept, ""), declared
+    pack = typed.Pack(
+        header[0],
+        header[1],
+        tuple(s.stream for s in declared.streams.values() if s.stream is not None),
+        tuple(r for r in declared.rules.values() if r is not None),
+        tuple(t for t in tests if t is not None),
+        "",
+        tables=tuple(t.table for t in declared.tables.values() if t.table is not None),
+        queries=tuple(q for q in declared.queries.values() if q is not None),
+    )
+    return pack, declared
+
+
+def _resolve_rules(nodes: Sequence[syntax.Rule], declared: Declared) -> None:
+    """Resolve each rule after those whose streams it reads; they stay declared in the order of the text."""
+    found: dict[str, typed.Rule | None] = {}
+    for node in rules_in_order(nodes, declared):
+        rule = found[node.name.text] = _rule(node, declared)
+        declare_derived(node, rule, declared)
+    for node in nodes:
+        declared.rules[node.name.text] = found[node.name.text]
 
 
 def _first_of_each(files: Sequence[syntax.File], findings: Findings) -> Iterator[Named]:
@@ -105,6 +120,15 @@ def _declare_stream(node: syntax.Stream, declared: Declared) -> None:
         declared.streams[name] = replace(declared.streams[name], known=False)
 
 
+def _declare_table(node: syntax.Table, declared: Declared) -> None:
+    since = len(declared.findings.diagnostics)
+    declare_table(node, declared)
+    if node.broken:
+        drop_what_follows(declared.findings, since, node)
+        name = node.name.text
+        declared.tables[name] = replace(declared.tables[name], known=False)
+
+
 def _rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
     since = len(declared.findings.diagnostics)
     rule = resolve_rule(node, declared)
@@ -131,16 +155,11 @@ def _declare_broken(node: syntax.Broken, declared: Declared) -> None:
             declared.constants[name] = None
         case "rule":
             declared.rules[name] = None
+            declare_those_of_broken(node, declared)
         case "table":
-            declared.tables.add(name)
-
-
-def _declare_derived(node: syntax.Rule, declared: Declared) -> None:
-    """`into s` makes a stream: not supported yet, but known to those who read it."""
-    for clause in node.clauses:
-        if isinstance(clause, syntax.Into):
-            name = clause.stream.text
-            declared.streams.setdefault(name, StreamInfo(name, {}, False, None))
+            declared.tables[name] = TableInfo(name, {}, None, False, None)
+        case "queries":
+            declared.queries[name] = None
 
 
 def _check_not_empty(files: Sequence[syntax.File], findings: Findings) -> None:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, cast
 
 from rules import syntax, typed
-from rules.functions import AGGREGATES, CONVERSIONS, FUNCTIONS, NAVIGATION, WINDOW_ONLY, Parameter, Signature
+from rules.functions import (
+    AGGREGATES,
+    CONVERSIONS,
+    FUNCTIONS,
+    NAVIGATION,
+    OVER_WINDOWS,
+    WINDOW_AGGREGATES,
+    Parameter,
+    Signature,
+)
+from rules.resolve.arguments import Resolve, bare, counted, fraction, whole_number
 from rules.resolve.convert import agreeing, as_instant, converted, widen
 from rules.resolve.references import candidate_field, field_of, step
 from rules.resolve.scope import Scope
+from rules.resolve.windows import window_call
 from rules.suggest import did_you_mean
 from rules.types import NUMERIC, STRINGS, ListOf, Scalar, kind_of
 
-Resolve = Callable[[syntax.Expression, Scope], typed.Expression | None]
 _CLOCKS = frozenset({"now", "today", "current_time", "current_timestamp"})
 FARTHEST = 1_000_000
 """Greatest offset of `first`, `last` and `prev`."""
@@ -24,31 +33,24 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
     name = node.function.text
     if name in FUNCTIONS:
         return _function(node, FUNCTIONS[name], scope, resolve)
+    if scope.window is not None and name in (*AGGREGATES, *NAVIGATION, *WINDOW_AGGREGATES, *OVER_WINDOWS):
+        return window_call(node, scope.window, scope, resolve)
     if name in AGGREGATES:
         return _aggregate(node, scope, resolve)
     if name == "prev":
         return _previous(node, scope, resolve)
     if name in NAVIGATION:
         return _navigation(node, scope, resolve)
-    if name in WINDOW_ONLY:
-        message = f"`{name}` belongs to windows, which are not supported yet"
-        scope.findings.error("CEP0150", message, node.function.span)
+    if name in WINDOW_AGGREGATES or name in OVER_WINDOWS:
+        message = f"`{name}` belongs to windows"
+        help_ = "`over STREAM[...] sliding 5 minutes having ...` judges a window"
+        scope.findings.error("CEP0423", message, node.function.span, help_=help_)
         return None
-    known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION)
+    known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
     message = f"{scope.subject} calls an unknown function `{name}`"
     help_ = "rules see no clock: compare event times" if name in _CLOCKS else did_you_mean(name, known)
     scope.findings.error("CEP0204", message, node.function.span, help_=help_)
     return None
-
-
-def _counted(node: syntax.Call, least: int, most: int, shown: str, scope: Scope) -> bool:
-    if least <= len(node.arguments) <= most:
-        return True
-    wanted = f"{least}" if least == most else f"{least} to {most}" if most < 1000 else f"at least {least}"
-    given = len(node.arguments)
-    message = f"`{node.function.text}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {given}"
-    scope.findings.error("CEP0210", message, node.function.span, help_=f"write `{shown}`")
-    return False
 
 
 def _function(
@@ -56,9 +58,9 @@ def _function(
 ) -> typed.Expression | None:
     parameters = signature.parameters
     most = 1000 if signature.rest else len(parameters)
-    counted = _counted(node, len(parameters) - signature.optional, most, signature.shown, scope)
+    right = counted(node, len(parameters) - signature.optional, most, signature.shown, scope)
     arguments = [resolve(a, scope) for a in node.arguments]
-    if not counted or any(a is None for a in arguments):
+    if not right or any(a is None for a in arguments):
         return None
     values = [a for a in arguments if a is not None]
     if parameters[0] == "any":
@@ -157,9 +159,7 @@ def _network_exists(text: str) -> bool:
 
 def _dotted(node: syntax.Call, scope: Scope, *, names: int) -> syntax.Dotted | None:
     """The first argument, which must be a name (1) or a step's field (2 or more names)."""
-    argument = node.arguments[0]
-    while isinstance(argument, syntax.Bracketed) and len(argument.items) == 1:
-        argument = argument.items[0]
+    argument = bare(node.arguments[0])
     if isinstance(argument, syntax.Dotted) and (names == 1 or len(argument.names) > 1):
         return argument
     function = node.function.text
@@ -180,7 +180,7 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
     name = node.function.text
     signature = AGGREGATES[name]
     if not scope.in_pattern:
-        message = f"`{name}` needs the steps of a pattern"
+        message = f"`{name}` needs the steps of a pattern, or a window"
         scope.findings.error("CEP0225", message, node.function.span)
         return None
     if name == "list" and not scope.in_output:
@@ -189,7 +189,7 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
         scope.findings.error("CEP0225", message, node.function.span, help_=help_)
         return None
     wanted = 2 if name == "percentile" else 1
-    if not _counted(node, wanted, wanted, signature.shown, scope):
+    if not counted(node, wanted, wanted, signature.shown, scope):
         return None
     if name == "count":
         return _count(node, scope)
@@ -199,7 +199,7 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
     bound = step(argument.names[0], scope)
     path = argument.names[1:]
     type_ = None if bound is None else field_of(bound.source, path, scope)
-    parameter = _fraction(node.arguments[1], scope, resolve) if name == "percentile" else None
+    parameter = fraction(node.arguments[1], scope, resolve) if name == "percentile" else None
     if bound is None or type_ is None or (name == "percentile" and parameter is None):
         return None
     if not signature.takes(type_):
@@ -224,44 +224,16 @@ def _count(node: syntax.Call, scope: Scope) -> typed.Expression | None:
     return typed.Aggregate("count", bound.name, (), None, Scalar.LONG, node.span)
 
 
-def _fraction(node: syntax.Expression, scope: Scope, resolve: Resolve) -> float | None:
-    value = resolve(node, scope)
-    if value is None:
-        return None
-    if isinstance(value, typed.Literal) and value.type in (Scalar.LONG, Scalar.DOUBLE):
-        fraction = float(cast(float, value.value))
-        if 0 <= fraction <= 1:
-            return fraction
-    message = "`percentile` needs a constant between 0 and 1"
-    scope.findings.error("CEP0214", message, node.span, help_="the 99th percentile is 0.99")
-    return None
-
-
-def _offset(node: syntax.Call, least: int, scope: Scope, resolve: Resolve) -> int | None:
-    """The constant offset that is the second argument, or the least where there is none."""
-    if len(node.arguments) == 1:
-        return least
-    value = resolve(node.arguments[1], scope)
-    if value is None:
-        return None
-    offset = value.value if isinstance(value, typed.Literal) and value.type is Scalar.LONG else None
-    if isinstance(offset, int) and least <= offset <= FARTHEST:
-        return offset
-    message = f"`{node.function.text}` needs a whole number from {least} to {FARTHEST:,}, as a constant"
-    scope.findings.error("CEP0214", message, node.arguments[1].span)
-    return None
-
-
 def _navigation(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression | None:
     name = cast(Literal["first", "last"], node.function.text)
     if not scope.in_pattern:
-        message = f"`{name}` needs the steps of a pattern"
+        message = f"`{name}` needs the steps of a pattern, or a window"
         scope.findings.error("CEP0225", message, node.function.span)
         return None
-    if not _counted(node, 1, 2, NAVIGATION[name], scope):
+    if not counted(node, 1, 2, NAVIGATION[name], scope):
         return None
     argument = _dotted(node, scope, names=2)
-    offset = _offset(node, 0, scope, resolve)
+    offset = whole_number(node, 0, FARTHEST, scope, resolve)
     if argument is None:
         return None
     bound = step(argument.names[0], scope)
@@ -277,10 +249,10 @@ def _previous(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expres
         message = "`prev` stands only in the conditions of a pattern"
         scope.findings.error("CEP0225", message, node.function.span)
         return None
-    if not _counted(node, 1, 2, NAVIGATION["prev"], scope):
+    if not counted(node, 1, 2, NAVIGATION["prev"], scope):
         return None
     argument = _dotted(node, scope, names=1)
-    offset = _offset(node, 1, scope, resolve)
+    offset = whole_number(node, 1, FARTHEST, scope, resolve)
     if argument is None:
         return None
     if argument.names[0].text == "it" and len(argument.names) > 1:

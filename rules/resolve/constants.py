@@ -30,6 +30,8 @@ def folded(node: typed.Expression) -> typed.Expression:
     match node:
         case Literal() | typed.Call() | typed.Like() | typed.Search() | typed.TextMatch():
             return node
+        case typed.WindowAggregate() | typed.Lookup():
+            return node
         case typed.FieldRef() | typed.KeyRef() | typed.StepRef() | typed.PrevRef() | typed.Aggregate():
             return node
         case _ if all(isinstance(part, Literal) for part in typed.parts(node)):

@@ -22,6 +22,26 @@ class StreamInfo:
     fields: Mapping[str, Type | None]
     known: bool
     stream: typed.Stream | None
+    written: str = ""
+
+    @property
+    def called(self) -> str:
+        """What `by` and steps without a name call it: for hits the name of the documents' stream."""
+        return self.written or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A table as lookups see it. `known` False: it could not be read, any field may exist.
+
+    `key` is the type of its key field, None where that is not known.
+    """
+
+    name: str
+    fields: Mapping[str, Type | None]
+    key: Type | None
+    known: bool
+    table: typed.Table | None
 
 
 @dataclass(slots=True)
@@ -39,5 +59,6 @@ class Declared:
     outputs: dict[str, Mapping[str, Type | None]] = field(default_factory=dict)
     keys: dict[str, Mapping[str, Type | None]] = field(default_factory=dict)
     steps: dict[str, frozenset[str]] = field(default_factory=dict)
-    tables: set[str] = field(default_factory=set)
+    tables: dict[str, TableInfo] = field(default_factory=dict)
+    queries: dict[str, typed.Queries | None] = field(default_factory=dict)
     used_constants: set[str] = field(default_factory=set)

@@ -16,6 +16,7 @@ from rules.resolve.convert import agreeing, as_instant, exact, widen, widens
 from rules.resolve.operators import arithmetic, between, choose, compare, membership, negate
 from rules.resolve.references import reference
 from rules.resolve.scope import Scope
+from rules.resolve.tables import lookup
 from rules.resolve.texts import like, search, text_match
 from rules.types import ListOf, Scalar, Type, kind_of
 
@@ -67,8 +68,7 @@ def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | Non
         case syntax.Call():
             return call(node, scope, expression)
         case syntax.Lookup():
-            _lookup(node, scope)
-            return None
+            return lookup(node, expression(node.key, scope), scope)
         case syntax.Unary(operator="not"):
             operand = _boolean(node.operand, scope, "`not`")
             return None if operand is None else typed.Not(operand, node.span)
@@ -134,12 +134,6 @@ def constant_list(node: syntax.Bracketed, scope: Scope) -> typed.Literal | None:
         message = f"{scope.subject} lists {items[0].type} and {agreed} values"
         scope.findings.error("CEP0207", message, node.span)
     return None
-
-
-def _lookup(node: syntax.Lookup, scope: Scope) -> None:
-    if node.table.text not in scope.declared.tables:
-        message = "lookups in tables are not supported yet"
-        scope.findings.error("CEP0151", message, node.table.span)
 
 
 def _predicate(node: syntax.Predicate, scope: Scope) -> typed.Expression | None:

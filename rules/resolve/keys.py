@@ -19,10 +19,11 @@ def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> 
     """The key, or None with findings; and for every name of it the type, None where unknown."""
     findings = declared.findings
     names: Names = {}
+    called = tuple(_called(stream, declared) for stream in streams)
     columns: list[dict[str, typed.Path]] = []
     whole = True
     for paths in node.keys:
-        name = _last(paths[0], streams).text
+        name = _last(paths[0], called).text
         if name in names:
             findings.error("CEP0206", f"key field `{name}` is given twice", paths[0].span)
             whole = False
@@ -51,32 +52,37 @@ def _qualified(path: syntax.Dotted, streams: Sequence[str]) -> bool:
     return len(path.names) > 1 and path.names[0].text in streams
 
 
+def _called(stream: str, declared: Declared) -> str:
+    """What the rule calls a stream: that of hits goes by its documents."""
+    info = declared.streams.get(stream)
+    return stream if info is None else info.called
+
+
 def _column(
     paths: tuple[syntax.Dotted, ...], streams: Sequence[str], declared: Declared
 ) -> tuple[dict[str, typed.Path], Type | None]:
     """The field of every stream for one name of the key, and their common type."""
     findings = declared.findings
     own: dict[str, tuple[syntax.Name, ...]] = {}
-    default = _field(paths[0], streams)
+    called = tuple(_called(stream, declared) for stream in streams)
+    default = _field(paths[0], called)
     for path in paths:
-        if _qualified(path, streams):
+        if _qualified(path, called):
             own[path.names[0].text] = path.names[1:]
         elif len(paths) > 1 or not _somewhere(path, streams, declared):
             message = f"`{path.names[0].text}` is no stream of this rule"
-            help_ = (
-                did_you_mean(path.names[0].text, streams) or "write `by a.x = b.y` with the streams' names"
-            )
+            help_ = did_you_mean(path.names[0].text, called) or "write `by a.x = b.y` with the streams' names"
             findings.error("CEP0218", message, path.names[0].span, help_=help_)
             return {}, None
     found: dict[str, typed.Path] = {}
     common: tuple[Type, tuple[syntax.Name, ...], str] | None = None
     for stream in streams:
-        field = own.get(stream, default)
+        field = own.get(_called(stream, declared), default)
         info = declared.streams.get(stream)
         if info is None or not info.known:
             continue
         if field[0].text not in info.fields:
-            _missing(field[0], stream, stream in own, declared)
+            _missing(field[0], stream, info.called in own, declared)
             continue
         type_ = type_at(field, f"stream `{stream}`", info.fields, findings)
         if type_ is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rules import syntax, typed
 from rules.resolve.declared import Declared
 from rules.resolve.expression import expression
+from rules.resolve.ordering import in_order
 from rules.resolve.scope import Scope
 
 
@@ -19,43 +20,12 @@ def declare_lets(nodes: Sequence[syntax.Let], declared: Declared) -> None:
 
 def _in_order(by_name: dict[str, syntax.Let], declared: Declared) -> list[syntax.Let]:
     """Each after those that it names; those that name themselves are reported and left out."""
-    needs = {name: _names(node.value) & by_name.keys() for name, node in by_name.items()}
-    users: dict[str, list[str]] = {name: [] for name in by_name}
-    for name, needed in needs.items():
-        for other in needed:
-            users[other].append(name)
-    waiting = {name: len(needed) for name, needed in needs.items()}
-    ready = [name for name, count in waiting.items() if count == 0]
-    ordered: list[syntax.Let] = []
-    for name in ready:  # grows while it is read
-        ordered.append(by_name[name])
-        for user in users[name]:
-            waiting[user] -= 1
-            if waiting[user] == 0:
-                ready.append(user)
-    done = set(ready)
-    left = {name: sorted(needed - done) for name, needed in needs.items() if name not in done}
-    for name in _one_of_each_circle(left):
-        message = f"constant `{name}` depends on itself"
-        declared.findings.error("CEP0231", message, by_name[name].name.span)
-    declared.constants.update(dict.fromkeys(left))
-    return ordered
-
-
-def _one_of_each_circle(needs: dict[str, list[str]]) -> Iterator[str]:
-    """From each name to the first that it needs, until a name comes again: that is a circle."""
-    order = {name: number for number, name in enumerate(needs)}
-    seen: set[str] = set()
-    for name in needs:
-        path: dict[str, None] = {}
-        at = name
-        while at not in seen and at not in path:
-            path[at] = None
-            at = needs[at][0]
-        if at in path:
-            walked = list(path)
-            yield min(walked[walked.index(at) :], key=order.__getitem__)
-        seen.update(path)
+    found = in_order({name: _names(node.value) for name, node in by_name.items()})
+    for circle in found.circles:
+        message = f"constant `{circle[0]}` depends on itself"
+        declared.findings.error("CEP0231", message, by_name[circle[0]].name.span)
+    declared.constants.update(dict.fromkeys(found.left))
+    return [by_name[name] for name in found.ordered]
 
 
 def _names(node: object) -> set[str]:

@@ -7,7 +7,7 @@ from rules.resolve.declared import StreamInfo
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Bound, Scope
 from rules.suggest import did_you_mean
-from rules.types import Type
+from rules.types import NUMERIC, Type
 
 Names = tuple[syntax.Name, ...]
 
@@ -25,10 +25,12 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
         return candidate_field(rest, scope)
     if scope.candidate is not None and (first.text in scope.candidate.fields or not scope.candidate.known):
         return candidate_field(node, scope)
+    if _of_window(node, scope):
+        return None
     help_ = did_you_mean(first.text, scope.all_steps)
     if first.text in scope.declared.constants:
         help_ = f"`{first.text}` is a constant and has no fields"
-    elif scope.candidate is not None and first.text == scope.candidate.name:
+    elif scope.candidate is not None and first.text == scope.candidate.called:
         help_ = f"a bare field name is the event's: `{node.names[1].text}`"
     elif scope.all_steps and not help_:
         help_ = f"the steps are {', '.join(f'`{s}`' for s in sorted(scope.all_steps)[:10])}"
@@ -98,9 +100,29 @@ def _bare(name: syntax.Name, scope: Scope) -> typed.Expression | None:
         return None if type_ is None else typed.KeyRef(known, type_, name.span)
     if known in scope.declared.constants:
         return _constant(name, scope)
+    if _of_window(syntax.Dotted((name,), name.span), scope):
+        return None
     if scope.candidate is None or scope.candidate.known:
         _unknown(name, scope)
     return None
+
+
+def _of_window(node: syntax.Dotted, scope: Scope) -> bool:
+    """Whether this is a field of the window's events without saying of which; then there is a finding."""
+    if scope.window is None or scope.candidate is not None:
+        return False
+    source = scope.window.source
+    names = node.names
+    if names[0].text == source.called and names[0].text not in source.fields:
+        names = names[1:]
+    if not names or names[0].text not in source.fields:
+        return not source.known
+    field = ".".join(name.text for name in names)
+    message = f"`{field}` is a field of single events, but a window holds many: which one is meant?"
+    number = len(names) == 1 and source.fields[field] in NUMERIC
+    other = f"avg({field})" if number else f"distinct({field})"
+    scope.findings.error("CEP0417", message, node.span, help_=f"write `last({field})` or `{other}`")
+    return True
 
 
 def _constant(name: syntax.Name, scope: Scope) -> typed.Literal | None:
@@ -127,6 +149,6 @@ def _unknown(name: syntax.Name, scope: Scope) -> None:
         written = f"{owners[0].name}.{name.text}"
         help_ = f"did you mean `{f'last({written})' if owners[0].repeated else written}`?"
     message = f"`{name.text}` is no constant"
-    if scope.in_pattern and scope.keys is not None:
+    if (scope.in_pattern or scope.window is not None) and scope.keys is not None:
         message = f"`{name.text}` is neither a `by` field nor a constant"
     scope.findings.error("CEP0205", message, name.span, help_=help_)

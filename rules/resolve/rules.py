@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from rules import syntax, typed
@@ -9,14 +10,14 @@ from rules.diagnostics import Label
 from rules.resolve.bounds import check_bounds, has_deadline
 from rules.resolve.declared import Declared
 from rules.resolve.expression import condition
-from rules.resolve.keys import resolve_key
+from rules.resolve.keys import Names, resolve_key
 from rules.resolve.outputs import resolve_outputs, resolve_summary, resolve_suppress
 from rules.resolve.patterns import Resolved, resolve_pattern
-from rules.resolve.scope import Scope
+from rules.resolve.scope import Scope, Windowed
 from rules.resolve.sources import info_of
+from rules.resolve.windows import resolve_window
 from rules.source import Span
 from rules.suggest import did_you_mean
-from rules.types import Type
 
 SEVERITIES = ("critical", "high", "medium", "low", "info")
 RUNS = 1000
@@ -24,7 +25,7 @@ RUNS = 1000
 
 Node = TypeVar("Node")
 _BODIES = (syntax.On, syntax.Match, syntax.Over)
-_OF_PATTERNS = (syntax.Within, syntax.Having, syntax.Skip, syntax.OnTimeout, syntax.Limit)
+_OF_PATTERNS = (syntax.Within, syntax.Skip, syntax.OnTimeout, syntax.Limit)
 _EXHAUSTIVE = "each"
 
 
@@ -65,12 +66,9 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
     findings = declared.findings
     clauses = _Clauses(node, declared)
     bodies = clauses.of(_BODIES)
-    into = clauses.get(syntax.Into)
-    if into is not None:
-        findings.error("CEP0154", "`into` is not supported yet", _word(into))
     if not bodies:
         message = f"rule `{node.name.text}` has no body"
-        help_ = "add `on STREAM[...]` or `match PATTERN`"
+        help_ = "add `on STREAM[...]`, `match PATTERN` or `over STREAM[...] WINDOW`"
         findings.error("CEP0113", message, node.name.span, help_=help_)
         return None
     if len(bodies) > 1:
@@ -83,29 +81,67 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
             return _on_rule(node, on, clauses, declared)
         case syntax.Match() as match:
             return _pattern_rule(node, match, clauses, declared)
+        case syntax.Over() as over:
+            return _window_rule(node, over, clauses, declared)
         case body:
-            findings.error("CEP0150", "windows are not supported yet", _word(body))
-            return None
+            raise AssertionError(f"{type(body).__name__} is no body")
 
 
 def _on_rule(node: syntax.Rule, body: syntax.On, clauses: _Clauses, declared: Declared) -> typed.Rule | None:
-    for misplaced in clauses.of(_OF_PATTERNS):
-        word = _word(misplaced)
-        message = f"`{' '.join(word.text.split())}` belongs to a pattern"
-        help_ = "a rule with `on` judges one event alone"
-        declared.findings.error("CEP0414", message, word, help_=help_)
+    _check_clauses(
+        clauses, (*_OF_PATTERNS, syntax.Having), "a rule with `on` judges one event alone", declared
+    )
     source = info_of(body.source, declared)
     scope = Scope(declared, f"rule `{node.name.text}`", candidate=source)
     tested = None if body.source.condition is None else condition(body.source.condition, scope)
-    by_clause = clauses.get(syntax.By)
-    by = None
-    keys: dict[str, Type | None] = {}
-    if by_clause is not None:
-        by, keys = resolve_key(by_clause, (source.name,), declared)
+    by, keys = _key(clauses, (source.name,), declared)
     emitted = clauses.get(syntax.Emit)
     outputs = () if emitted is None else resolve_outputs(emitted.outputs, scope)
     on = typed.On(source.name, tested, body.span)
     return _finish(node, on, by, keys, outputs, clauses, declared)
+
+
+def _key(clauses: _Clauses, streams: Sequence[str], declared: Declared) -> tuple[typed.By | None, Names]:
+    """The key and the types of its names; None and no names without `by`."""
+    node = clauses.get(syntax.By)
+    return (None, {}) if node is None else resolve_key(node, streams, declared)
+
+
+def _check_clauses(clauses: _Clauses, kinds: tuple[type, ...], help_: str, declared: Declared) -> None:
+    """Report the clauses of those kinds, which the rule's body has no use for."""
+    for misplaced in clauses.of(kinds):
+        word = _word(misplaced)
+        message = f"`{' '.join(word.text.split())}` belongs to a pattern"
+        declared.findings.error("CEP0414", message, word, help_=help_)
+
+
+def _window_rule(
+    node: syntax.Rule, body: syntax.Over, clauses: _Clauses, declared: Declared
+) -> typed.Rule | None:
+    findings = declared.findings
+    _check_clauses(
+        clauses, _OF_PATTERNS, "a window is judged as it stands, and says how long it is", declared
+    )
+    source = info_of(body.source, declared)
+    window = Windowed(source, resolve_window(body.window, findings))
+    inside = Scope(declared, "the window's filter", candidate=source, window=window)
+    tested = None if body.source.condition is None else condition(body.source.condition, inside)
+    by, keys = _key(clauses, (source.name,), declared)
+    having_clause, emitted = clauses.get(syntax.Having), clauses.get(syntax.Emit)
+    having = None
+    if having_clause is None:
+        message = "a window has a condition: without one, every window would be an alert"
+        help_ = "add `having`; `having count() > 0` takes every window"
+        findings.error("CEP0422", message, _word(body), help_=help_)
+    else:
+        judged = Scope(declared, "`having`", keys=keys, window=window)
+        having = condition(having_clause.condition, judged)
+    output_scope = Scope(declared, "`emit`", keys=keys, window=window, in_output=True)
+    outputs = () if emitted is None else resolve_outputs(emitted.outputs, output_scope)
+    if having is None or window.shape is None:
+        return None
+    over = typed.Over(source.name, tested, window.shape, having, body.span)
+    return _finish(node, over, by, keys, outputs, clauses, declared)
 
 
 def _pattern_rule(
@@ -115,11 +151,7 @@ def _pattern_rule(
     resolved = resolve_pattern(body.pattern, node.name.text, declared)
     within = clauses.get(syntax.Within)
     check_bounds(resolved.pattern, within, findings)
-    by_clause = clauses.get(syntax.By)
-    by = None
-    keys: dict[str, Type | None] = {}
-    if by_clause is not None:
-        by, keys = resolve_key(by_clause, resolved.streams, declared)
+    by, keys = _key(clauses, resolved.streams, declared)
     steps = frozenset(resolved.steps)
     after = Scope(declared, "`having`", steps=resolved.steps, all_steps=steps, in_pattern=True)
     having_clause = clauses.get(syntax.Having)
@@ -177,20 +209,21 @@ def _limit(node: syntax.Limit | None, declared: Declared) -> int:
 
 def _finish(
     node: syntax.Rule,
-    body: typed.On | typed.Match,
+    body: typed.On | typed.Match | typed.Over,
     by: typed.By | None,
-    keys: dict[str, Type | None],
+    keys: Names,
     outputs: tuple[typed.Emit, ...],
     clauses: _Clauses,
     declared: Declared,
 ) -> typed.Rule:
     findings = declared.findings
     names = _emitted_names(clauses)
-    timeouts = () if isinstance(body, typed.On) else body.on_timeout or ()
+    timeouts = body.on_timeout or () if isinstance(body, typed.Match) else ()
     types = {o.name: o.value.type for o in (*timeouts, *outputs)}
     declared.outputs[node.name.text] = {name: types.get(name) for name in names}
     declared.keys[node.name.text] = keys
     summary, suppress = clauses.get(syntax.Summary), clauses.get(syntax.Suppress)
+    into = clauses.get(syntax.Into)
     tags, runbook = clauses.get(syntax.Tags), clauses.get(syntax.Runbook)
     return typed.Rule(
         node.name.text,
@@ -203,6 +236,7 @@ def _finish(
         None if runbook is None else runbook.url.value,
         None if suppress is None else resolve_suppress(suppress, (*names, *keys), findings),
         node.span,
+        into=None if into is None else into.stream.text,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rules import typed
 from rules.resolve.declared import Declared, StreamInfo
 from rules.resolve.findings import Findings
 from rules.types import Type
@@ -20,12 +21,21 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Windowed:
+    """The window of a rule, None where it has its finding, and the stream whose events it holds."""
+
+    source: StreamInfo
+    shape: typed.Window | None
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """The names of one condition or output.
 
     `subject` begins messages ("step `big`"). `candidate` is the event that bare names mean; without
     one they mean the fields of `keys`. `own` is the step whose condition this is: visible only as
-    the loop so far. `all_steps` are the pattern's, to tell "not yet" from "nowhere".
+    the loop so far. `all_steps` are the pattern's, to tell "not yet" from "nowhere". `window` is the
+    rule's; the filter of its events has a candidate, too.
     """
 
     declared: Declared
@@ -37,6 +47,7 @@ class Scope:
     keys: Mapping[str, Type | None] | None = None
     in_pattern: bool = False
     in_output: bool = False
+    window: Windowed | None = None
 
     @property
     def findings(self) -> Findings:

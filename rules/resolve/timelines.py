@@ -10,7 +10,7 @@ from rules.instants import GREATEST, parse_instant
 from rules.resolve.declared import Declared, StreamInfo
 from rules.resolve.rules import SEVERITIES
 from rules.resolve.scope import Scope
-from rules.resolve.sources import named
+from rules.resolve.sources import fed
 from rules.resolve.tolerances import near, refuse_tolerance
 from rules.resolve.values import Values, entries
 from rules.source import Span
@@ -124,7 +124,7 @@ class _Timeline:
         return instant
 
     def _given(self, line: syntax.Given) -> list[typed.Given]:
-        source = named(line.stream, self._declared)
+        source = fed(line.stream, self._declared)
         values = self._event(line.values, source)
         times = 1 if line.times is None else int(line.times.value)
         if line.times is not None and not 0 < times <= EVENTS:
@@ -229,12 +229,12 @@ class _Timeline:
         """The names under which the rule's alerts list events, worked out once for all tests."""
         known = self._declared.steps.get(rule.name)
         if known is None:
-            known = self._declared.steps[rule.name] = frozenset(_steps_of(rule))
+            known = self._declared.steps[rule.name] = frozenset(_steps_of(rule, self._declared))
         return known
 
 
-def _steps_of(rule: typed.Rule) -> Iterator[str]:
+def _steps_of(rule: typed.Rule, declared: Declared) -> Iterator[str]:
     if isinstance(rule.body, typed.On):
-        yield rule.body.stream
-    else:
+        yield declared.streams[rule.body.stream].called
+    elif isinstance(rule.body, typed.Match):
         yield from (p.name for p in typed.walk(rule.body.pattern) if isinstance(p, typed.Step))

@@ -31,12 +31,14 @@ from rules.typed import (
     Like,
     Literal,
     Logical,
+    Lookup,
     Negate,
     Not,
     PrevRef,
     Search,
     StepRef,
     TextMatch,
+    WindowAggregate,
 )
 from rules.types import Scalar
 
@@ -77,7 +79,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-_REFERENCES = (FieldRef, KeyRef, StepRef, PrevRef, Aggregate, Literal)
+_REFERENCES = (FieldRef, KeyRef, StepRef, PrevRef, Aggregate, WindowAggregate, Lookup, Literal)
 
 
 def _placed(node: Expression, value: Value) -> Iterator[tuple[int, Expression]]:
@@ -86,8 +88,11 @@ def _placed(node: Expression, value: Value) -> Iterator[tuple[int, Expression]]:
         case Literal():
             if not _PLAIN.fullmatch(node.span.text):
                 yield node.span.start, node  # a `let`, or what was worked out of constants
-        case FieldRef() | KeyRef() | StepRef() | PrevRef() | Aggregate():
+        case FieldRef() | KeyRef() | StepRef() | PrevRef() | Aggregate() | WindowAggregate():
             yield node.span.start, node
+        case Lookup(_, key):
+            yield node.span.start, node
+            yield from _placed(key, value)
         case Convert(operand):
             yield from _placed(operand, value)
         case Negate(operand) | Not(operand):

@@ -87,6 +87,38 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowAggregate:
+    """An aggregate over a window's events; `count` and `rate` have an empty path.
+
+    `function` is one of count sum avg min max first last stddev distinct percentile rate; `parameter` is
+    percentile's fraction, `rate` the events per second. `which`: the window that is judged (`offset` 0),
+    the `offset` windows before it taken together, or the window `offset` nanoseconds ago.
+    """
+
+    function: str
+    path: Path
+    parameter: float | None
+    which: Choice["this", "previous", "ago"]
+    offset: int
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """`table[key].path`, as of the time of the event or decision; null where the table has no such row.
+
+    The key has the type of the table's key field.
+    """
+
+    table: str
+    key: Expression
+    path: Path
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Negate:
     """Arithmetic minus."""
 
@@ -225,8 +257,8 @@ class Convert:
 
 
 Expression = (
-    Literal | FieldRef | KeyRef | StepRef | PrevRef | Aggregate | Negate | Arithmetic | Compare | Logical
-    | Not | IsNull | In | Like | Search | TextMatch | Choose | Call | Convert
+    Literal | FieldRef | KeyRef | StepRef | PrevRef | Aggregate | WindowAggregate | Lookup | Negate
+    | Arithmetic | Compare | Logical | Not | IsNull | In | Like | Search | TextMatch | Choose | Call | Convert
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Typed declarations, rules, tests and the pack that holds them."""
+"""Typed rules, tests and the pack that holds them."""
 
 from __future__ import annotations
 
@@ -9,42 +9,9 @@ from typing import Literal as Choice
 from rules.source import Span
 from rules.typed.expression import Expression, Path
 from rules.typed.pattern import Sequence, Skip
+from rules.typed.stream import Fed, Queries, Stream, Table
+from rules.typed.window import Window
 from rules.types import Type
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of a stream. `analyser` of a text field is the word after `text`, or empty (plain)."""
-
-    name: str
-    type: Type
-    nullable: bool
-    analyser: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """A declared stream. `time` is a timestamp field; without `id`, the place of an event is its id.
-
-    `lateness` in nanoseconds; `idle` None where the author wrote none (then a silent partition is
-    one that was silent for a minute, and the clock moves nothing).
-    """
-
-    name: str
-    fields: tuple[Field, ...]
-    id: Path | None
-    time: Path
-    lateness: int
-    idle: int | None
-    span: Span
-
-    def field(self, name: str) -> Field:
-        """The field of that name. Raises KeyError."""
-        for f in self.fields:
-            if f.name == name:
-                return f
-        raise KeyError(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +56,20 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class Over:
+    """One alert for every window of a key's events for which `having` holds.
+
+    Sliding windows and last events: when it becomes true, and again only after it was not.
+    """
+
+    stream: str
+    condition: Expression | None
+    window: Window
+    having: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Emit:
     """A name of the alert and the expression that gives its value."""
 
@@ -123,10 +104,13 @@ Severity = Choice["critical", "high", "medium", "low", "info"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule with its clauses. `structure` is the hash of what runs depend on (rules.structure)."""
+    """A rule with its clauses. `structure` is the hash of what runs depend on (rules.structure).
+
+    `into` is the derived stream that it makes.
+    """
 
     name: str
-    body: On | Match
+    body: On | Match | Over
     by: By | None
     emit: tuple[Emit, ...]
     severity: Severity
@@ -136,6 +120,12 @@ class Rule:
     suppress: Suppress | None
     span: Span
     structure: str = ""
+    into: str | None = None
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """All streams that the rule names anywhere, in the order in which the pack holds them."""
+        return self.body.streams if isinstance(self.body, Match) else (self.body.stream,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +181,11 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """A checked pack. `revision` is the content hash of its files (rules.packs)."""
+    """A checked pack. `revision` is the content hash of its files (rules.packs).
+
+    `streams` are those that a feed delivers, as declared, then those of documents and their queries that
+    some rule reads, then derived ones.
+    """
 
     name: str
     version: str
@@ -200,6 +194,13 @@ class Pack:
     tests: tuple[Test, ...]
     revision: str
     files: tuple[tuple[str, str], ...] = field(repr=False, default=())
+    tables: tuple[Table, ...] = ()
+    queries: tuple[Queries, ...] = ()
+
+    @property
+    def fed(self) -> tuple[Stream, ...]:
+        """The streams that a feed delivers, as declared."""
+        return tuple(s for s in self.streams if isinstance(s.origin, Fed))
 
     def stream(self, name: str) -> Stream:
         """The stream of that name. Raises KeyError."""

@@ -6,7 +6,6 @@ import pytest
 from writing import STREAMS
 
 from rules.packs import load_texts
-from rules.structure import structure
 
 RULE = """rule r {
   severity high
@@ -98,11 +97,6 @@ def test_streams_that_the_rule_does_not_read_do_not() -> None:
 def test_a_rule_over_single_events_is_its_stream_and_key() -> None:
     assert hashed(ON) == hashed(ON.replace("n > 5", 'n < 7 and kind like "x"').replace("emit n", "emit kind"))
     assert hashed(ON) != hashed(ON.replace("by card_id", "by kind"))
-
-
-def test_the_rule_in_a_pack_has_the_hash_of_the_function() -> None:
-    pack = load_texts([("a", STREAMS + RULE)]).need()
-    assert structure(pack.rules[0], pack.streams) == pack.rules[0].structure
 
 
 def test_hashes_stay_as_they_are() -> None:

@@ -19,7 +19,7 @@ LANGUAGE = (Path(__file__).parent / "texts" / "language.rules").read_text(encodi
 
 
 def fraud() -> str:
-    """That example without its window, which is not supported yet."""
+    """That example without its window, which is not executed yet."""
     start, end = LANGUAGE.index("rule merchant_burst"), LANGUAGE.index("rule acme_recall")
     return LANGUAGE[:start] + LANGUAGE[end:]
 

@@ -1,0 +1,138 @@
+"""Declared fields: their types, and those that a setting names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from rules import syntax, typed
+from rules.diagnostics import Label
+from rules.resolve.findings import Findings
+from rules.resolve.paths import nullable_at, type_at
+from rules.source import Span
+from rules.suggest import did_you_mean
+from rules.types import ListOf, Record, Scalar, Type, kind_of
+
+_TYPES: dict[str, Type] = {t.value: t for t in Scalar if t is not Scalar.NULL}
+_OTHER_NAMES = {
+    "int": "long",
+    "integer": "long",
+    "bigint": "long",
+    "float": "double",
+    "number": "double",
+    "str": "string",
+    "varchar": "string",
+    "bool": "boolean",
+    "datetime": "timestamp",
+    "date": "timestamp",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of a stream or table; `owner` is what messages call it.
+
+    `types` by name, None where a type could not be read; `full` are those that could.
+    """
+
+    owner: str
+    types: Mapping[str, Type | None]
+    full: tuple[typed.Field, ...]
+
+
+def fields_of(owner: str, parts: Sequence[object], findings: Findings) -> Fields:
+    """The fields among the parts of a declaration."""
+    types: dict[str, Type | None] = {}
+    full: list[typed.Field] = []
+    for part in _first_of_each([p for p in parts if isinstance(p, syntax.Field)], findings):
+        name = part.name.text
+        type_ = types[name] = field_type(part.type, findings)
+        if type_ is not None:
+            analyser = _analyser(part.type, findings)
+            full.append(typed.Field(name, type_, part.nullable, analyser, part.span))
+    return Fields(owner, types, tuple(full))
+
+
+def timestamp_at(path: syntax.Dotted, what: str, fields: Fields, findings: Findings) -> typed.Path | None:
+    """The path to a timestamp that is never null; None, mostly with a finding, where it leads to none.
+
+    `what` is what messages say of it: "the event time".
+    """
+    type_ = type_at(path.names, fields.owner, fields.types, findings)
+    if type_ is None:
+        return None
+    written = ".".join(n.text for n in path.names)
+    if type_ is not Scalar.TIMESTAMP:
+        message = f"{what} must be a timestamp, but `{written}` is {kind_of(type_)}"
+        findings.error("CEP0223", message, path.span)
+        return None
+    names = tuple(n.text for n in path.names)
+    for length in range(1, len(names) + 1):
+        if nullable_at(names[:length], fields.full):
+            shown = ".".join(names[:length])
+            message = f"{what} `{written}` must not be nullable"
+            note = "" if length == len(names) else f"`{shown}` may be null"
+            findings.error("CEP0223", message, path.span, note=note, help_=f"remove the `?` of `{shown}`")
+            return None
+    return names
+
+
+def _first_of_each(nodes: Sequence[syntax.Field], findings: Findings) -> Iterator[syntax.Field]:
+    """The fields; a second one of the same name is reported and left out."""
+    places: dict[str, Span] = {}
+    for node in nodes:
+        name = node.name.text
+        if name in places:
+            again = (Label(places[name], "first declared here"),)
+            findings.error("CEP0206", f"field `{name}` is declared twice", node.name.span, labels=again)
+            continue
+        places[name] = node.name.span
+        yield node
+
+
+def field_type(node: syntax.FieldType, findings: Findings) -> Type | None:
+    """The type that a declaration writes; None, with findings, where it is none or a part of it is none."""
+    match node:
+        case syntax.ListType():
+            element = field_type(node.element, findings)
+            return None if element is None else ListOf(element)
+        case syntax.RecordType():
+            return _record(node, findings)
+        case syntax.ScalarType():
+            name = node.name.text
+            if name in _TYPES:
+                return _TYPES[name]
+            other = _OTHER_NAMES.get(name.lower())
+            help_ = f"did you mean `{other}`?" if other else did_you_mean(name, _TYPES)
+            help_ = help_ or f"types are {', '.join(sorted(_TYPES))}, `list<type>` and `{{ name: type }}`"
+            findings.error("CEP0224", f"`{name}` is not a type", node.name.span, help_=help_)
+            return None
+        case _:
+            assert_never(node)
+
+
+def _record(node: syntax.RecordType, findings: Findings) -> Record | None:
+    nodes = list(_first_of_each(node.fields, findings))
+    for part in nodes:
+        if isinstance(part.type, syntax.ScalarType) and part.type.analyser is not None:
+            message = "a text inside a record is not searched, so it has no analyser"
+            findings.error(
+                "CEP0224", message, part.type.analyser.span, help_="remove it, or move the field out"
+            )
+    types = [(part.name.text, field_type(part.type, findings)) for part in nodes]
+    known = tuple((name, type_) for name, type_ in types if type_ is not None)
+    nullable = frozenset(part.name.text for part in nodes if part.nullable)
+    return Record(known, nullable) if len(known) == len(types) else None
+
+
+def _analyser(node: syntax.FieldType, findings: Findings) -> str:
+    if not isinstance(node, syntax.ScalarType) or node.analyser is None:
+        return ""
+    from percolator.analysis import ANALYSERS  # only where a text field names one
+
+    name = node.analyser.text
+    if name not in ANALYSERS:
+        help_ = did_you_mean(name, ANALYSERS) or f"known are {', '.join(ANALYSERS)}"
+        findings.error("CEP0224", f"`{name}` is not a text analyser", node.analyser.span, help_=help_)
+    return name

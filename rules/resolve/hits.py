@@ -1,0 +1,88 @@
+"""`S matching Q`: the stream of documents and the queries that hit them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from rules import syntax, typed
+from rules.diagnostics import Label
+from rules.resolve.declared import Declared, StreamInfo
+from rules.suggest import did_you_mean
+from rules.types import ListOf, Record, Scalar, Type
+
+HIT_FIELDS: Mapping[str, tuple[Type, bool]] = MappingProxyType(
+    {
+        "query": (Scalar.STRING, False),
+        "tags": (ListOf(Scalar.STRING), False),
+        "priority": (Scalar.LONG, True),
+        "names": (ListOf(Scalar.STRING), False),
+    }
+)
+"""What a hit has besides the document's fields, and whether it may be null."""
+
+
+def declare_queries(node: syntax.Queries, declared: Declared) -> None:
+    """Add the queries to what is declared. Their lines are read where they are put to use."""
+    if not node.file.value.strip():
+        declared.findings.error("CEP0253", "the file of the queries has no name", node.file.span)
+    declared.queries[node.name.text] = typed.Queries(node.name.text, node.file.value, node.span)
+
+
+def hits_of(
+    documents: StreamInfo, stream: syntax.Name, queries: syntax.Name, declared: Declared
+) -> StreamInfo:
+    """The stream of hits, which from now on is one of the pack's; `stream` is where the rule names it."""
+    if queries.text not in declared.queries:
+        message = f"unknown queries `{queries.text}`"
+        help_ = did_you_mean(queries.text, declared.queries)
+        if not declared.queries:
+            help_ = f'declare them: `queries {queries.text} {{ from "{queries.text}.jsonl" }}`'
+        declared.findings.error("CEP0255", message, queries.span, help_=help_)
+        return StreamInfo(documents.name, {}, False, None, documents.called)
+    name = f"{documents.name} matching {queries.text}"
+    if name not in declared.streams:
+        _check(documents, stream, queries, declared)
+        fields = {**documents.fields, **{field: of for field, (of, _) in HIT_FIELDS.items()}}
+        hits = None if documents.stream is None else _stream(name, documents.stream, queries)
+        declared.streams[name] = StreamInfo(name, fields, documents.known, hits, documents.called)
+    return declared.streams[name]
+
+
+def _check(documents: StreamInfo, stream: syntax.Name, queries: syntax.Name, declared: Declared) -> None:
+    if documents.known and not any(_searched(of) for of in documents.fields.values()):
+        message = f"stream `{documents.name}` has no field of type text, so no query can hit its events"
+        declared.findings.error("CEP0256", message, stream.span)
+    for name in HIT_FIELDS:
+        if name in documents.fields:
+            message = f"a hit has a field `{name}`, but so has stream `{documents.name}`"
+            labels: tuple[Label, ...] = ()
+            if documents.stream is not None and isinstance(documents.stream.origin, typed.Fed):
+                labels = (Label(documents.stream.field(name).span, "give it another name"),)
+            declared.findings.error("CEP0257", message, queries.span, labels=labels)
+
+
+def _searched(type_: Type | None) -> bool:
+    """Whether queries search values of the type; one that is not known is not the author's mistake here."""
+    match type_:
+        case None | Scalar.TEXT:
+            return True
+        case Record(fields):
+            return any(_searched(of) for _, of in fields)
+        case _:
+            return False
+
+
+def _stream(name: str, documents: typed.Stream, queries: syntax.Name) -> typed.Stream:
+    own = (typed.Field(field, of, null, "", queries.span) for field, (of, null) in HIT_FIELDS.items())
+    return typed.Stream(
+        name,
+        (*documents.fields, *own),
+        documents.id,
+        documents.time,
+        documents.lateness,
+        documents.idle,
+        documents.span,
+        documents.corrected,
+        typed.Hits(documents.name, queries.text),
+    )
