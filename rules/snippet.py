@@ -150,10 +150,14 @@ def _underlined(marks: Sequence[Mark], part: Excerpt) -> Iterator[Cells]:
         return
     cells: Cells = []
     places = {mark: _cells_of(mark, part) for mark in marks}
-    for mark in sorted(marks, key=lambda m: (m.start - m.end, m.primary)):  # the shorter over the longer
+    drawn = sorted(
+        marks, key=lambda m: (places[m][0] - places[m][1], m.primary)
+    )  # the shorter over the longer
+    for mark in (*drawn, *(m for m in drawn if m.primary)):
         start, end = places[mark]
         cells.extend([(" ", "")] * (end - len(cells)))
-        cells[start:end] = [(mark.sign, mark.style)] * (end - start)
+        if not any(cell == (mark.sign, mark.style) for cell in cells[start:end]):  # a primary one stays seen
+            cells[start:end] = [(mark.sign, mark.style)] * (end - start)
     told = sorted((m for m in marks if m.text), key=lambda m: (places[m], m.primary))
     hanging = told
     if told and places[told[-1]][1] == len(cells):
