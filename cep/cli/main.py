@@ -20,6 +20,7 @@ from cep.cli.failure import HUNG_UP, INTERRUPTED, OK, OUTSIDE, USAGE, CommandErr
 
 VERBS: dict[str, tuple[str, str]] = {
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
+    "explain": ("cep.cli.explain", "what a diagnostic means, and what to do"),
     "test": ("cep.cli.test", "run the test blocks of rule packs"),
     "eval": ("cep.cli.eval", "run a pack over files, in this process"),
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
@@ -28,7 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 """Verb to its module and its line in the help, in the order of the help."""
 
-_IN_PROCESS = frozenset({"check", "test", "eval"})
+_IN_PROCESS = frozenset({"check", "explain", "test", "eval"})
 """Verbs that nobody waits half a second for."""
 
 

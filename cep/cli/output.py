@@ -27,6 +27,11 @@ def coloured(stream: TextIO) -> bool:
     return forced or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
+def terminal_width(stream: TextIO) -> int | None:
+    """Cells of a line of the terminal that a stream is; None where it is none."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
 def paint(text: str, colour: str, stream: TextIO) -> str:
     """The text in a colour (red, green, yellow, bold, dim) where the stream shows colours."""
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if coloured(stream) else text
@@ -47,7 +52,8 @@ def diagnostics_text(diagnostics: Sequence[Diagnostic], stream: TextIO) -> str:
     """Diagnostics in order of place, drawn with the source under them; empty without any."""
     from rules.render import WIDTH, render_all
 
-    width = max(shutil.get_terminal_size().columns - _GUTTER, _NARROW) if stream.isatty() else WIDTH
+    terminal = terminal_width(stream)
+    width = WIDTH if terminal is None else max(terminal - _GUTTER, _NARROW)
     return render_all(in_order(diagnostics), colour=coloured(stream), width=width)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from cep.cli.markdown import text_of
 from cep.pages import address, page, titles
 from rules.diagnostics import Diagnostic, in_order
 from rules.source import Span
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cep.cli.findings import Findings
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_WIDTH = 100
 _LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
 
 Json = dict[str, object]
@@ -67,7 +69,7 @@ def _rule(code: str, level: str) -> Json:
     if code in titles():
         text = page(code)
         rule["shortDescription"] = {"text": titles()[code]}
-        rule["help"] = {"text": text, "markdown": text}
+        rule["help"] = {"text": text_of(text, lambda part, _: part, _WIDTH), "markdown": text}
         rule["helpUri"] = address(code)
     return rule
 
