@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from golden import same_as_golden
+from golden import no_other_golden, same_as_golden
 
 from cep.automata.unsupported import unsupported
 from cep.pages import titles
@@ -110,7 +110,7 @@ def test_the_query_of_a_page_gives_its_code(code: str) -> None:
 
 
 def test_no_golden_file_is_left_over() -> None:
-    assert {file.stem for file in GOLDEN.glob("*.txt")} == {*RULE_CODES, *QUERY_CODES}
+    no_other_golden(GOLDEN, {*RULE_CODES, *QUERY_CODES})
 
 
 def test_the_index_lists_all_pages() -> None:
