@@ -71,7 +71,8 @@ class Analyser:
 def analyser(name: str) -> Analyser:
     """The analyser of that name; `""` is plain. Raises AnalyserError where there is none."""
     if name in ("", "plain"):
-        return Analyser("plain", lower, lower)
+        remembered = lru_cache(maxsize=_REMEMBERED)(lower)
+        return Analyser("plain", remembered, remembered)
     if name in _LANGUAGES:
         return _language(name, _LANGUAGES[name])
     return _own(name, _function(name))

@@ -11,28 +11,25 @@ made of. They are the highlights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from percolator.analysis import Analyser, analyser
-from percolator.patterns import regex, takes, wildcard, within
+from percolator.hit import Hit, Range, apart
+from percolator.patterns import regex, takes, within
 from percolator.query import tree
 from percolator.query.pieces import Piece, pieces
 from percolator.schema import Kind, Schema
-from percolator.values import Document, field_values, keys, range_of, texts, value_of, written
+from percolator.values import Document, Terms, field_values, range_test, texts, value_test
 from percolator.words import exact, is_unit, places, sections, split
 
 VALUE_GAP = 100
 """Positions that lie between two values of a field."""
 
 Names = Sequence[str]
-Range = tuple[int, int]
-"""Code points `start` to `end` (exclusive) of a field: its values, one character between two of them."""
-
-Terms = tree.Word | tree.Exact | tree.Wildcard | tree.Regex | tree.Fuzzy | tree.Phrase
 
 
 class Place(NamedTuple):
@@ -55,14 +52,6 @@ class Word(NamedTuple):
     unit_end: int
     sentence: int
     paragraph: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """What a true query found: named parts in the order of the query, ranges by field, sorted and apart."""
-
-    names: tuple[str, ...]
-    highlights: Mapping[str, list[Range]]
 
 
 def matches(
@@ -112,14 +101,14 @@ class Reader:
             case tree.Present():
                 return bool(field_values(self.document, node.name))
             case tree.Range():
-                kind = self.schema.fields[node.name].kind
-                asked = range_of(node, kind)
-                return any(asked.holds(key) for key in keys(self.document, node.name, kind))
+                return range_test(node, self.schema.fields[node.name].kind)(self.document)
             case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
                 return any(self.places(node, name, names) for name in self.words)
             case _:
                 return any(
-                    self.places(node, name, names) if name in self.words else self.value(node, name)
+                    self.places(node, name, names)
+                    if name in self.words
+                    else value_test(node, self.schema.fields[name].kind, name)(self.document)
                     for name in names
                 )
 
@@ -183,26 +172,6 @@ class Reader:
             found.setdefault(place, set()).add((min(chosen).start, end))
         return {place: frozenset(ranges) for place, ranges in found.items()}
 
-    def value(self, node: tree.Node, name: str) -> bool:
-        """Whether some value of a field that is no text is the one that a term asks for."""
-        kind = self.schema.fields[name].kind
-        if kind is not Kind.KEYWORD:
-            assert isinstance(node, tree.Word | tree.Exact | tree.Phrase)
-            asked = value_of(node, kind, name)
-            return any(asked.holds(key) for key in keys(self.document, name, kind))
-        found = texts(self.document, name)
-        match node:
-            case tree.Word() | tree.Exact() | tree.Phrase():
-                return written(node) in found
-            case tree.Wildcard():
-                return any(takes(wildcard(node.pattern), text) for text in found)
-            case tree.Regex():
-                return any(takes(regex(node, whole_value=True), text) for text in found)
-            case tree.Fuzzy():
-                return any(within(node.text, text, node.distance) for text in found)
-            case _:
-                raise AssertionError(f"{type(node).__name__} is no value")
-
     def named(self, node: tree.Node, names: Names) -> Iterator[str]:
         """The names of the true named parts, also of those that did not matter to the whole."""
         if isinstance(node, tree.Named) and self.true(node, names):
@@ -216,7 +185,7 @@ class Reader:
         found: dict[str, set[Range]] = {}
         for name, ranges in self.true_parts(node, names):
             found.setdefault(name, set()).update(ranges)
-        return {name: _apart_ranges(found[name]) for name in self.words if found.get(name)}
+        return {name: apart(found[name]) for name in self.words if found.get(name)}
 
     def true_parts(self, node: tree.Node, names: Names) -> Iterator[tuple[str, frozenset[Range]]]:
         """Field and ranges of every place in the text that made the node true."""
@@ -332,15 +301,4 @@ def _union(operands: Sequence[Places] | Iterator[Places]) -> Places:
     for places_ in operands:
         for place, ranges in places_.items():
             found[place] = found.get(place, frozenset()) | ranges
-    return found
-
-
-def _apart_ranges(ranges: set[Range]) -> list[Range]:
-    """The ranges in order, those that overlap made one."""
-    found: list[Range] = []
-    for start, end in sorted(ranges):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
     return found

@@ -11,21 +11,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Any
 
+from percolator.patterns import regex, takes, wildcard, within
 from percolator.query.errors import Code, QueryError
 from percolator.query.pieces import unescaped
-from percolator.query.tree import Exact, Phrase, Range, Word
+from percolator.query.tree import Exact, Fuzzy, Node, Phrase, Range, Regex, Wildcard, Word
 from percolator.schema import Kind
 
 Document = Mapping[str, Any]
 """The fields by name: a value, a list of values, or None."""
 
+Terms = Word | Exact | Wildcard | Regex | Fuzzy | Phrase
+"""What stands for a word, a phrase or a value, by the type of its field."""
+
 Key = int | float
+Test = Callable[[Document], bool]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}|(?=\.?[0-9])[0-9]{0,300}\.?[0-9]{0,300}(?:[eE][+-]?[0-9]{1,3})?)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -101,6 +106,35 @@ def _document_key(value: object, name: str, kind: Kind) -> Key:
     except ValueError:
         pass
     raise DocumentError(f"field {name} holds values of type {kind}, not {value!r}")
+
+
+def range_test(node: Range, kind: Kind) -> Test:
+    """Whether some value of the field lies in the range; false where there is none. Raises QueryError."""
+    asked, name = range_of(node, kind), node.name
+    return lambda document: any(map(asked.holds, keys(document, name, kind)))
+
+
+def value_test(node: Node, kind: Kind, name: str) -> Test:
+    """Whether some value of a field that is no text is what a term asks for. Raises QueryError."""
+    if kind is not Kind.KEYWORD:
+        assert isinstance(node, Word | Exact | Phrase)
+        asked = value_of(node, kind, name)
+        return lambda document: any(map(asked.holds, keys(document, name, kind)))
+    match node:
+        case Word() | Exact() | Phrase():
+            wanted = written(node)
+            return lambda document: wanted in texts(document, name)
+        case Wildcard():
+            pattern = wildcard(node.pattern)
+            return lambda document: any(takes(pattern, text) for text in texts(document, name))
+        case Regex():
+            expression = regex(node, whole_value=True)
+            return lambda document: any(takes(expression, text) for text in texts(document, name))
+        case Fuzzy():
+            near, most = node.text, node.distance
+            return lambda document: any(within(near, text, most) for text in texts(document, name))
+        case _:
+            raise AssertionError(f"{type(node).__name__} is no value")
 
 
 def range_of(node: Range, kind: Kind) -> Interval:

@@ -61,7 +61,8 @@ def marks() -> str:
 
 @cache
 def _unicode_word() -> re.Pattern[str]:
-    part = rf"\w[\w{marks()}]*"
+    # A run of letters first, without a look at the many ranges of the marks.
+    part = rf"\w+(?:[{marks()}]+\w*)*"
     return re.compile(rf"{part}(?:[.'’]{part})*")
 
 
@@ -74,7 +75,8 @@ def _unit() -> str:
 @cache
 def _cjk_token() -> re.Pattern[str]:
     """Group 1 is the token, a match without it what the next token begins behind."""
-    part = rf"[^\W{_CJK}{_JAMO}][{marks()}]*(?:[^\W{_CJK}{_JAMO}]|[{marks()}])*"
+    letters = rf"[^\W{_CJK}{_JAMO}]"
+    part = rf"{letters}+(?:[{marks()}]+{letters}*)*"
     word = rf"{part}(?:[.'’]{part})*"
     return re.compile(rf"(?=({_unit()}{_unit()}?|{word}))(?:{_unit()}|{word})")
 

@@ -28,6 +28,7 @@ from percolator.query.tree import (
     Wildcard,
     Word,
 )
+from percolator.schema import Schema
 
 NAMES = st.sampled_from(["title", "body", "a.b", "x-y", "_z", "AND", "straße"])
 NUMBERS = st.integers(0, 1000)
@@ -185,3 +186,124 @@ documents = st.fixed_dictionaries(
         "body": st.lists(texts, max_size=3),
     },
 )
+
+
+# The whole language over fields of every type. Few words that meet often; CJK; sentences and paragraphs.
+WHOLE_SCHEMA = Schema.of(
+    {
+        "title": "text",
+        "body": "text english",
+        "lang": "keyword",
+        "price": "number",
+        "day": "date",
+        "ip": "ip",
+        "paid": "boolean",
+    }
+)
+
+_WHOLE_WORDS = [*_DUEL_WORDS, "手机", "手", "机手机", "straße"]
+_TEXT_NAMES = st.sampled_from(["title", "body"])
+
+_whole_leaves: st.SearchStrategy[Node] = st.one_of(
+    st.sampled_from(_WHOLE_WORDS).map(Word),
+    st.sampled_from(_WHOLE_WORDS).map(Word),
+    st.sampled_from(["a-b", "b a&c", "running.runs"]).map(Word),
+    st.sampled_from([*_DUEL_WORDS, "手"]).map(Exact),
+    st.sampled_from(["a*", "*b", "r*n*", "caf?", "RUN*", "a.?", "stra?e", "手*"]).map(Wildcard),
+    st.sampled_from(["a|b", "r.n+.*", "[A-C]{2}.?", "caf\\pL", ".{2}"]).map(Regex),
+    st.builds(Fuzzy, st.sampled_from(["ab", "cafe", "runing", "bac", "strasse"]), st.integers(1, 2)),
+    st.builds(
+        Phrase,
+        st.lists(
+            st.sampled_from([*_WHOLE_WORDS, "a*", "*", "{A}", "{Cafe}", "caf?"]), min_size=1, max_size=3
+        ).map(" ".join),
+        st.sampled_from([0, 0, 0, 1, 2, 3, 150]),
+    ),
+)
+
+_distances = st.sampled_from([0, 0, 1, 2, 5, 200])
+
+_whole_places: st.SearchStrategy[Node] = st.recursive(
+    _whole_leaves,
+    lambda inner: st.one_of(
+        st.builds(Or, _many(inner)),
+        st.builds(Near, inner, inner, _distances, st.booleans()),
+        st.builds(Near, inner, inner, _distances, st.booleans()),
+        st.builds(Fielded, _TEXT_NAMES, inner),
+    ),
+    max_leaves=5,
+)
+
+_whole_values: st.SearchStrategy[Node] = st.one_of(
+    st.builds(
+        lambda low, high, signs: Range("price", low, high, *signs),
+        st.sampled_from(["-1", "0", "2"]),
+        st.sampled_from(["3", "4.5", "1e3"]),
+        st.tuples(st.booleans(), st.booleans()),
+    ),
+    st.sampled_from(
+        [
+            Fielded("price", Word("3")),
+            Fielded("price", Or((Word("0"), Word("4.5")))),
+            Range("price", None, "3", False, False),
+            Range("day", "2024-01", None, False, False),
+            Range("day", "2023", "2024-01-31", True, True),
+            Range("day", "2023", "2024-01-31", False, False),
+            Fielded("day", Word("2024-01-31T10:00")),
+            Fielded("ip", Word("10.0.0.0/8")),
+            Range("ip", "10.0.0.1", "10.0.0.9", True, False),
+            Fielded("paid", Word("true")),
+            Fielded("lang", Or((Word("en"), Wildcard("d*"), Exact("De")))),
+            Fielded("lang", Phrase("en GB")),
+            Fielded("lang", Regex("e.*")),
+            Fielded("lang", Fuzzy("en", 1)),
+            *(Present(name) for name in ("title", "lang", "price", "day", "ip", "paid")),
+        ]
+    ),
+)
+
+whole: st.SearchStrategy[Node] = st.recursive(
+    st.one_of(
+        _whole_places,
+        _whole_places,
+        _whole_places,
+        _whole_values,
+        st.just(Everything()),
+        st.builds(NotNear, _whole_places, _whole_places, _distances),
+        st.builds(AtLeast, st.integers(1, 4), _whole_places),
+        st.builds(First, st.integers(1, 5), _whole_places),
+        st.builds(Together, st.sampled_from(["sentence", "paragraph"]), _many(_whole_places, 1)),
+    ),
+    lambda inner: st.one_of(
+        st.builds(And, _many(inner)),
+        st.builds(Or, _many(inner)),
+        st.builds(Not, inner),
+        st.builds(Fielded, _TEXT_NAMES, inner),
+        st.builds(Named, st.sampled_from(["risk", "who", "risk2"]), inner),
+        _some_of(inner),
+    ),
+    max_leaves=8,
+)
+"""Trees of the whole language over WHOLE_SCHEMA; percolator.checks refuses a few of them."""
+
+_whole_texts = st.lists(
+    st.tuples(
+        st.sampled_from(_WHOLE_WORDS),
+        st.sampled_from([*"    -\x00’.", ", ", ". ", '!" ', "\n\n", "。", ""]),
+    ),
+    max_size=9,
+).map(lambda pairs: "".join(word + separator for word, separator in pairs))
+
+whole_documents = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": _whole_texts | st.none(),
+        "body": st.lists(_whole_texts, max_size=3),
+        "lang": st.sampled_from(["en", "de", "De", "en GB", "\ud800", ["fr", "en"], []]),
+        "price": st.sampled_from([3, 3.0, 0, 4.5, -7, float("nan"), [1, 100], None]),
+        "day": st.sampled_from(["2024-01-31", "2024-02-01T00:00:00Z", "2024-01-31T10:00:30+00:00", "2022"]),
+        "ip": st.sampled_from(["10.0.0.1", "::ffff:10.0.0.9", "192.168.0.1", "::1"]),
+        "paid": st.booleans(),
+    },
+)
+"""Documents of WHOLE_SCHEMA."""
