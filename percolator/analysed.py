@@ -26,7 +26,7 @@ from percolator.words import exact, is_unit, places, sections
 VALUE_GAP = 100
 """Positions that lie between two values of a field."""
 
-MOST_STEPS = 2_000_000
+MOST_STEPS = 300_000
 """Places that are looked at for one query at one document before `BudgetError` is raised."""
 
 Range = tuple[int, int]
