@@ -82,6 +82,9 @@ NAMES: Mapping[str, str] = MappingProxyType(
 
 LINTS: Mapping[str, str] = MappingProxyType(
     {
+        "CEP0233": "a comparison that decides nothing",
+        "CEP0234": "a branch that is never taken",
+        "CEP0235": "a null test of what is never null",
         "CEP0301": "a pattern or window without `by`",
         "CEP0302": "a stream without `id`",
         "CEP0303": "declared and never used",

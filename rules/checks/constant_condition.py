@@ -1,19 +1,34 @@
-"""CEP0305: a condition that is the same for every event."""
+"""CEP0305: a condition that is the same for every event: a step that takes none, or each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from rules import typed
-from rules.checks.subject import Subject, warning
-from rules.diagnostics import Diagnostic
+from rules.checks.conditions import Condition, conditions
+from rules.checks.subject import Subject
+from rules.diagnostics import Diagnostic, Label
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """A warning for every condition that was worked out to a constant."""
-    for rule in subject.pack.rules:
-        for part in typed.walk(rule.body):
-            for found in (getattr(part, "condition", None), getattr(part, "having", None)):
-                if isinstance(found, typed.Literal):
-                    always = "always" if found.value is True else "never"
-                    yield warning("CEP0305", f"this condition is {always} true", found.span)
+    """A warning for every condition that is certain before there is an event."""
+    for condition in conditions(subject):
+        verdict = condition.judged.verdict
+        if verdict == "open":
+            continue
+        message = f"this condition is {verdict} true" + (_so(condition) if verdict == "never" else "")
+        places = dict.fromkeys(span for span in condition.judged.because if span != condition.node.span)
+        labels = tuple(Label(span, "this") for span in places)
+        help_ = "remove it" if verdict == "always" else ""
+        yield Diagnostic("CEP0305", "warning", message, condition.node.span, "", labels, help_)
+
+
+def _so(condition: Condition) -> str:
+    """What follows from a condition that is never true."""
+    match condition.owner:
+        case typed.Step(name=name):
+            return f", so step `{name}` never takes an event"
+        case typed.On():
+            return f", so rule `{condition.rule.name}` raises no alert"
+        case _:
+            return ""

@@ -1,0 +1,32 @@
+"""The conditions of a rule, each with whose it is: what the lints over conditions go through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rules import typed
+from rules.checks.subject import Subject
+from rules.checks.truth import Judged, judge
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition of a rule, `owner` being its step, guard, body or rule, and what is certain of it."""
+
+    rule: typed.Rule
+    owner: object
+    node: typed.Expression
+    judged: Judged
+
+
+def conditions(subject: Subject) -> Iterator[Condition]:
+    """Every condition of the pack, in the order of the rules."""
+    streams = {stream.name: stream for stream in subject.pack.streams}
+    for rule in subject.pack.rules:
+        for part in typed.walk(rule.body):
+            stream = streams.get(getattr(part, "stream", ""))
+            for name, candidate in (("condition", stream), ("having", None)):
+                node = getattr(part, name, None)
+                if isinstance(node, typed.Expression):
+                    yield Condition(rule, part, node, judge(node, candidate))

@@ -1,0 +1,72 @@
+"""CEP0234: a branch of `|` that is never taken, because an earlier one takes all that it would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rules import typed
+from rules.checks.atoms import shape
+from rules.checks.subject import Subject
+from rules.checks.truth import implies
+from rules.diagnostics import Diagnostic, Label
+
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
+    """A warning for every branch that goes on like an earlier one whose first step takes the same events."""
+    streams = {stream.name: stream for stream in subject.pack.streams}
+    for rule in subject.pack.rules:
+        if not isinstance(rule.body, typed.Match) or _forks(rule.body.pattern):
+            continue
+        for part in typed.walk(rule.body.pattern):
+            if isinstance(part, typed.Either):
+                yield from _of(part, streams)
+
+
+def _of(either: typed.Either, streams: dict[str, typed.Stream]) -> Iterator[Diagnostic]:
+    for number, later in enumerate(either.branches):
+        for earlier in either.branches[:number]:
+            if _takes_all(earlier, later, streams):
+                labels = (Label(earlier.span, "this branch is tried first"),)
+                message = "this branch is never taken"
+                help_ = "remove it, or put it first"
+                yield Diagnostic("CEP0234", "warning", message, later.span, "", labels, help_)
+                break
+
+
+def _takes_all(one: typed.Sequence, other: typed.Sequence, streams: dict[str, typed.Stream]) -> bool:
+    """Whether every way through the other branch is one through this branch, too."""
+    first, second = one.elements[0][1], other.elements[0][1]
+    if not isinstance(first, typed.Step) or not isinstance(second, typed.Step) or first.stream not in streams:
+        return False
+    if _plain(one, first) != _plain(other, second):
+        return False
+    if first.quantifier != typed.ONCE or first.until is not None:
+        return _shape(first.condition) == _shape(second.condition)  # a loop could go on longer
+    return implies(second.condition, first.condition, streams[first.stream])
+
+
+def _plain(branch: typed.Sequence, first: typed.Step) -> object:
+    """A branch but for the name and the condition of its first step."""
+    loop = (first.stream, _shape(first.quantifier), _shape(first.until), first.gap)
+    return loop, _shape(branch.elements[1:])
+
+
+def _shape(node: object) -> object:
+    """A node of a pattern without its places."""
+    if isinstance(node, tuple):
+        return tuple(_shape(item) for item in node)
+    if isinstance(node, typed.Expression):
+        return shape(node)
+    if hasattr(node, "__dataclass_fields__"):
+        names = (name for name in node.__dataclass_fields__ if name != "span")
+        return (type(node).__name__, *(_shape(getattr(node, name)) for name in names))
+    return node
+
+
+def _forks(pattern: typed.Sequence) -> bool:
+    """Whether runs go on along every possibility, so that each branch may give matches of its own."""
+    return any(
+        (isinstance(part, typed.Quantifier) and part.mode == "each")
+        or (isinstance(part, typed.Sequence) and any(sign == "~>" for sign, _ in part.elements))
+        for part in typed.walk(pattern)
+    )

@@ -1,0 +1,28 @@
+"""CEP0233: a part of a condition that decides nothing, in the light of the parts before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rules import typed
+from rules.checks.conditions import conditions
+from rules.checks.subject import Subject
+from rules.checks.truth import Certain
+from rules.diagnostics import Diagnostic, Label
+
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
+    """A warning for every comparison that is always or never true where it stands."""
+    for condition in conditions(subject):
+        for part in condition.judged.parts:
+            if not isinstance(part.node, typed.IsNull):
+                yield _finding(part)
+
+
+def _finding(part: Certain) -> Diagnostic:
+    if part.because:
+        message = f"this is {part.verdict} true here"
+        labels = tuple(Label(span, "because of this") for span in dict.fromkeys(part.because))
+    else:
+        message, labels = f"this is {part.verdict} true", ()
+    return Diagnostic("CEP0233", "warning", message, part.node.span, labels=labels)
