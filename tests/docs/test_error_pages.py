@@ -13,6 +13,7 @@ from cep.pages import titles
 from percolator.compile import parse_executable
 from percolator.query.errors import Code, QueryError
 from percolator.schema import Schema
+from rules.codes import LINTS
 from rules.diagnostics import Diagnostic, in_order
 from rules.packs import load_texts
 from rules.render import render_all
@@ -27,7 +28,6 @@ NO_EXAMPLE = {"CEP0111", "CEP0505", "CEP0506", "CEP0507", "CEP0508", "PQ08", "PQ
 NOT_RULES = ("CEP07", "CEP08", "CEP095", "CEP0999")
 """Codes of job files, data and running: what triggers them is more than a text."""
 SCHEMA = Schema.of({"title": "text", "body": "text english", "price": "number", "lang": "keyword"})
-LEVELS = {"CEP03": {"warning", "hint"}}
 
 RANGES = {
     "CEP01": "Syntax",
@@ -97,7 +97,7 @@ def test_a_page_begins_with_code_and_title(code: str) -> None:
 @pytest.mark.parametrize("code", RULE_CODES)
 def test_the_example_of_a_page_gives_its_code(code: str) -> None:
     found = found_in(code)
-    levels = LEVELS.get(code[:5], {"error"})
+    levels = {"warning", "hint"} if code in LINTS else {"error"}
     assert [d.code for d in found if d.level in levels] == [code]
     same_as_golden(render_all(d for d in found if d.code == code), GOLDEN / f"{code}.txt")
 
