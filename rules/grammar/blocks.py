@@ -26,8 +26,10 @@ _SCAN = re.compile(
     rf"|(?P<brace>[{{}}])|(?P<head>(?<![\w.])(?:{_WORDS})(?!\w))"
 )
 _IS_CERTAIN = re.compile(_CERTAIN)
-_IS_LIKELY = re.compile(r"\w+(?:\s+[\w`*\"]|\s*\{)")
-_NEAR = 200
+_GAP = r"(?:\s|\#[^\n]*\n)"
+_IS_LIKELY = re.compile(rf"\w+(?:{_GAP}+[\w`*\"]|{_GAP}*\{{|{_GAP}*\*{_GAP}*\")")
+_ONLY_GAP = re.compile(rf"{_GAP}*")
+_NEAR = 2000
 _JOINED = frozenset("=(,+-*/%<>?:&|")
 
 
@@ -113,7 +115,7 @@ class _Cutter:
     def _at_name(self, start: int) -> bool:
         """Whether nothing but its keyword stands before this place of the block."""
         begun = self._start + len(self._keyword)
-        return start - begun < _NEAR and not self._source.text[begun:start].strip()
+        return start - begun < _NEAR and _ONLY_GAP.fullmatch(self._source.text, begun, start) is not None
 
     def _joined(self, start: int) -> bool:
         """Whether what stands before asks for an operand, so that the word is a name."""

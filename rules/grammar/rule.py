@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Literal, TypeVar, cast
@@ -92,7 +93,7 @@ def _key() -> ParserElement:
 @cache
 def _skip() -> ParserElement:
     def build(parts: list[object], span: Span) -> Skip:
-        how = " ".join(cast(Span, parts[1]).text.split())
+        how = " ".join(re.sub(r"#[^\n]*", "", cast(Span, parts[1]).text).split())
         step = parts[2] if len(parts) > 2 else None
         to = cast(Literal["past last", "next", "first", "last", "none"], how.removeprefix("to "))
         return Skip(to, cast(Name | None, step), span)

@@ -1,0 +1,169 @@
+"""A document -> text: decides which lines end, and puts comments at the ends of theirs.
+
+One pass without recursion; what fits is decided from the widths that documents know.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from rules.format.document import (
+    Align,
+    Blanks,
+    Document,
+    EmptyLine,
+    Group,
+    Joined,
+    Line,
+    Nest,
+    Remark,
+    Text,
+    Wrap,
+)
+
+WIDTH = 100
+"""Characters of a line, its trailing comment aside."""
+BEFORE_REMARK = 2
+"""Blanks between a line's code and its comment."""
+
+Waiting = list[tuple[int, bool, Document]]
+"""What is still to be printed, the next one last: indentation, whether on one line, document."""
+
+
+def printed(document: Document) -> str:
+    """The text of a document, its lines ended; empty if there is nothing in it."""
+    page = _Page()
+    waiting: Waiting = [(0, False, document)]
+    while waiting:
+        indent, flat, item = waiting.pop()
+        match item:
+            case Text():
+                page.write(item.text, indent)
+            case Joined():
+                waiting.extend((indent, flat, part) for part in reversed(item.parts))
+            case Group():
+                fits = flat or page.column + item.flat + _rest(waiting) <= WIDTH
+                waiting.append((indent, fits, item.item))
+            case Nest():
+                waiting.append((indent + item.by, flat, item.item))
+            case Align():
+                waiting.append((page.column_of_next(indent), flat, item.item))
+            case Line():
+                page.space(item.flat) if flat else page.end_line(indent)
+            case Blanks():
+                page.space(item.flat if flat else item.head)
+            case Wrap():
+                if flat or page.column + item.flat + _rest(waiting) <= WIDTH:
+                    page.space(1)
+                    waiting.append((indent, True, item.item))
+                else:
+                    page.end_line(indent)
+                    waiting.append((indent, False, item.item))
+            case Remark():
+                page.remark(item.text, item.trailing, indent)
+            case EmptyLine():
+                page.empty_line(indent)
+            case _:
+                assert_never(item)
+    return page.text()
+
+
+def _rest(waiting: Waiting) -> int:
+    """The width of what must stand on the same line as what is printed next."""
+    width = 0
+    for _, flat, item in reversed(waiting):
+        if not flat and item.breaks:
+            return width + item.head
+        width += item.flat if flat else item.head
+        if width > WIDTH:
+            break
+    return width
+
+
+class _Page:
+    """The lines so far; the last one may still grow."""
+
+    def __init__(self) -> None:
+        self.column = 0
+        self._rows: list[tuple[str, str]] = []
+        """Finished lines: code, comment."""
+        self._indent = 0
+        self._pieces: list[str] = []
+        self._ended = False
+        """Whether a comment has ended the line."""
+
+    def write(self, characters: str, indent: int) -> None:
+        """Characters at the end of the line, or on the next one where a comment has ended it."""
+        if not characters:
+            return
+        if self._ended:
+            self.end_line(indent)
+        self._pieces.append(characters)
+        self.column += len(characters)
+
+    def space(self, width: int) -> None:
+        """Blanks, but not at the beginning of a line."""
+        if self._pieces and not self._ended:
+            self._pieces.append(" " * width)
+            self.column += width
+
+    def column_of_next(self, indent: int) -> int:
+        """Where the next characters will stand."""
+        return indent if self._ended else self.column
+
+    def end_line(self, indent: int) -> None:
+        """Begin a new line, unless a comment ended the last one and nothing was written since."""
+        if not self._ended:
+            self._rows.append((self._code(), ""))
+        self._begin(indent)
+
+    def remark(self, comment: str, trailing: bool, indent: int) -> None:
+        """A comment at the end of the line that what is before it stands on, or on a line of its own."""
+        if trailing and self._pieces:
+            self._rows.append((self._code(), comment))
+            self._pieces.clear()
+        elif trailing:
+            code, _ = self._rows[-1]
+            self._rows[-1] = (code, comment)
+            return
+        else:
+            if self._pieces or self._ended:
+                self.end_line(indent)
+            self._rows.append((" " * self._indent + comment, ""))
+        self._ended = True
+
+    def empty_line(self, indent: int) -> None:
+        """An empty line before the line that begins here."""
+        if self._pieces or self._ended:
+            self.end_line(indent)
+        self._rows.append(("", ""))
+
+    def text(self) -> str:
+        """All lines, comments of lines that follow one another in one column."""
+        if self._pieces:
+            self.end_line(0)
+        lines: list[str] = []
+        for row, (code, comment) in enumerate(self._rows):
+            if not comment:
+                lines.append(code)
+                continue
+            if row == 0 or not self._rows[row - 1][1]:
+                column = self._remark_column(row)
+            lines.append(f"{code:<{column}}{comment}")
+        return "".join(f"{line}\n" for line in lines)
+
+    def _remark_column(self, row: int) -> int:
+        """Where comments stand on this line and the lines after it that have one."""
+        widest = 0
+        while row < len(self._rows) and self._rows[row][1]:
+            widest = max(widest, len(self._rows[row][0]))
+            row += 1
+        return widest + BEFORE_REMARK
+
+    def _begin(self, indent: int) -> None:
+        self._indent = self.column = indent
+        self._pieces.clear()
+        self._ended = False
+
+    def _code(self) -> str:
+        return (" " * self._indent + "".join(self._pieces)).rstrip(" ") if self._pieces else ""

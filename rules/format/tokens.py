@@ -1,0 +1,173 @@
+"""A file's tokens and comments in order, to be laid out one after another.
+
+A layout takes every token of the file exactly once and in order, and nothing else: so it can change
+blanks and line ends, and no more. A comment belongs to the token after it; the only tokens that comments
+are moved over are commas.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import assert_never
+
+from rules.format.document import NOTHING, SPACE, Blanks, Document, EmptyLine, Remark, Text, joined, text
+from rules.grammar.lexical import STRING
+from rules.source import Span
+from rules.syntax import File
+
+_TOKEN = re.compile(
+    rf"{STRING}|`[^`\n]+`|[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][+-]?[0-9]+)?\w*|\w+"
+    r"|->|=>|~>|==|!=|<=|>=|=~|\S"
+)
+
+
+class Gap(Enum):
+    """What becomes of the empty lines before a token and its comments."""
+
+    NONE = "none stays"
+    INSIDE = "none stays before the first comment, or before a token without one"
+    WRITTEN = "one stays where there were some"
+    ALWAYS = "one stands before the first comment, or before a token without one"
+
+    def stays(self, written: bool, first: bool) -> bool:
+        """Whether an empty line stands at a place: the first one or a later one, with one there or not."""
+        match self:
+            case Gap.NONE:
+                return False
+            case Gap.INSIDE:
+                return written and not first
+            case Gap.WRITTEN:
+                return written
+            case Gap.ALWAYS:
+                return written or first
+            case _:
+                assert_never(self)
+
+
+class Tokens:
+    """What is still to be laid out of a file."""
+
+    def __init__(self, file: File) -> None:
+        self._source = file.source.text
+        self._texts: list[str] = []
+        self._spans: list[tuple[int, int]] = []
+        self._comments: list[list[tuple[Remark, bool]]] = []
+        """Before each token, and at the end: comments, each with whether empty lines stand before it."""
+        self._next = 0
+        self._scan(file)
+
+    def take(self, expected: str) -> Document:
+        """The next token, which is that one."""
+        found = self._texts[self._next]
+        assert found == expected, f"{found!r} stands at {self._spans[self._next]}, not {expected!r}"
+        return self._take()
+
+    def leaf(self, span: Span, between: Blanks | Text = NOTHING) -> Document:
+        """The tokens of a span, which begins with the next one, with that between every two of them."""
+        assert self._spans[self._next][0] == span.start, f"{self._texts[self._next]!r} is not {span.text!r}"
+        first = self._take()
+        if self._at() >= span.end:
+            return first
+        parts = [first]
+        while self._at() < span.end:
+            parts += (between, self._take())
+        return joined(*parts)
+
+    def cut(self, prefix: str) -> Document:
+        """The beginning of the next token; what is glued to it becomes a token of its own."""
+        whole, (start, end) = self._texts[self._next], self._spans[self._next]
+        if whole == prefix:
+            return self._take()
+        assert whole.startswith(prefix), f"{whole!r} stands at {start}, not {prefix!r}"
+        lead = self.lead()
+        self._texts[self._next] = whole[len(prefix) :]
+        self._spans[self._next] = (start + len(prefix), end)
+        return joined(lead, text(prefix))
+
+    def words(self, *expected: str) -> Document:
+        """The next tokens, which are those, with a blank between every two of them."""
+        parts = [self.take(expected[0])]
+        for word in expected[1:]:
+            parts += (SPACE, self.take(word))
+        return joined(*parts)
+
+    def comma(self) -> Document:
+        """The next token, a comma; comments before it come to stand after it."""
+        moved = self._comments[self._next]
+        if moved:
+            self._comments[self._next] = []
+            following = self._comments[self._next + 1]
+            moved += [(Remark(remark.text, False), empty) for remark, empty in following]
+            self._comments[self._next + 1] = moved
+        return self.take(",")
+
+    def is_next(self, token: str) -> bool:
+        """Whether that token comes next."""
+        return self._next < len(self._texts) and self._texts[self._next] == token
+
+    def lead(self, gap: Gap = Gap.NONE) -> Document:
+        """The comments before the next token, which is then laid out without them."""
+        comments = self._comments[self._next]
+        if not comments and gap is Gap.NONE:
+            return NOTHING
+        return self.leads(gap)[0]
+
+    def leads(self, *gaps: Gap) -> list[Document]:
+        """The comments before the next token in several ways, of which one is to be chosen."""
+        comments = self._comments[self._next]
+        self._comments[self._next] = []
+        return [self._lead(comments, gap) for gap in gaps]
+
+    def _lead(self, comments: list[tuple[Remark, bool]], gap: Gap) -> Document:
+        parts: list[Document] = []
+        first = True
+        for remark, empty in comments:
+            if not remark.trailing:
+                if gap.stays(empty, first):
+                    parts.append(EmptyLine())
+                first = False
+            parts.append(remark)
+        begins = self._next < len(self._texts) and self._texts[self._next] != "}"
+        if begins and gap.stays(self._empty_line_before(self._at()), first):
+            parts.append(EmptyLine())
+        return joined(*parts)
+
+    def _scan(self, file: File) -> None:
+        source = self._source
+        waiting: list[tuple[Remark, bool]] = []
+        at = 0
+        ends = [(comment.span.start, comment.span.end) for comment in file.comments]
+        for start, end in (*ends, (len(source), len(source))):
+            for found in _TOKEN.finditer(source, at, start):
+                self._texts.append(found.group())
+                self._spans.append(found.span())
+                self._comments.append(waiting)
+                waiting = []
+            if start < end:
+                trailing = not waiting and bool(self._spans) and "\n" not in source[self._end() : start]
+                remark = Remark(source[start:end].rstrip(), trailing)
+                waiting.append((remark, self._empty_line_before(start)))
+            at = end
+        self._comments.append(waiting)
+
+    def _take(self) -> Document:
+        token = text(self._texts[self._next])
+        comments = self._comments[self._next]
+        self._next += 1
+        if not comments:
+            return token
+        return joined(*(remark for remark, _ in comments), token)
+
+    def _at(self) -> int:
+        return self._spans[self._next][0] if self._next < len(self._spans) else len(self._source)
+
+    def _end(self) -> int:
+        return self._spans[-1][1]
+
+    def _empty_line_before(self, start: int) -> bool:
+        """Whether only blanks and at least two line ends stand before that place."""
+        before = start
+        while before > 0 and self._source[before - 1] in " \t\r\n":
+            before -= 1
+        return self._source.count("\n", before, start) > 1
