@@ -42,6 +42,15 @@ def load(paths: Sequence[Path]) -> Loaded:
 
     Names in diagnostics are paths as they were given.
     """
+    found, diagnostics = read_texts(paths)
+    if diagnostics:
+        checked = load_texts(found).diagnostics if found else ()
+        return Loaded(None, tuple(in_order((*diagnostics, *checked))))
+    return load_texts(found)
+
+
+def read_texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[Diagnostic]]:
+    """Name and text of every file, of folders as for `load`, and what cannot be read."""
     found: list[tuple[str, str]] = []
     diagnostics: list[Diagnostic] = []
     for path in paths:
@@ -49,10 +58,7 @@ def load(paths: Sequence[Path]) -> Loaded:
             text = _text(file, diagnostics)
             if text is not None:
                 found.append((str(file), text))
-    if diagnostics:
-        checked = load_texts(found).diagnostics if found else ()
-        return Loaded(None, tuple(in_order((*diagnostics, *checked))))
-    return load_texts(found)
+    return found, diagnostics
 
 
 def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:

@@ -21,6 +21,7 @@ from cep.cli.failure import HUNG_UP, INTERRUPTED, OK, OUTSIDE, USAGE, CommandErr
 VERBS: dict[str, tuple[str, str]] = {
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
     "explain": ("cep.cli.explain", "what a diagnostic means, and what to do"),
+    "fmt": ("cep.cli.fmt", "lay out rule files in the one way"),
     "test": ("cep.cli.test", "run the test blocks of rule packs"),
     "eval": ("cep.cli.eval", "run a pack over files, in this process"),
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
@@ -29,7 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 """Verb to its module and its line in the help, in the order of the help."""
 
-_IN_PROCESS = frozenset({"check", "explain", "test", "eval"})
+_IN_PROCESS = frozenset({"check", "eval", "explain", "fmt", "test"})
 """Verbs that nobody waits half a second for."""
 
 

@@ -7,14 +7,23 @@ import os
 from pathlib import Path
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file so that readers, and a machine that loses power, see all of it or none of it."""
+def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Writes a file so that readers, and a machine that loses power, see all of it or none of it.
+
+    `mode` is the file's permissions; None: as a new file has them here.
+    """
     aside = path.with_name(f".{path.name}.{os.getpid()}")
-    with aside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    try:
+        with aside.open("wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -7,6 +7,7 @@ of them do. What the layout is and why is said in docs/format.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from rules.diagnostics import Diagnostic
@@ -31,20 +32,25 @@ def formatted(source: SourceFile) -> tuple[str | None, tuple[Diagnostic, ...]]:
 
 def laid_out(file: File) -> str:
     """The text of a file that was read without an error."""
+    return printed(_documents(file))
+
+
+def _documents(file: File) -> Iterator[Document]:
+    """The blocks of a file with the comments before them, one after another, and the comments at its end."""
     tokens = Tokens(file)
-    parts: list[Document] = []
     before: tuple[Block, Document] | None = None
     for block in file.blocks:
         inside, written, always = tokens.leads(Gap.INSIDE, Gap.WRITTEN, Gap.ALWAYS)
         here = block, _block(block, tokens)
         if before is None:
-            parts += (inside, here[1])
+            yield joined(inside, here[1])
         else:
-            parts += (LINE, written if _touch(before, here) else always, here[1])
+            yield joined(LINE, written if _touch(before, here) else always, here[1])
         before = here
     if before is None:
-        return printed(tokens.lead(Gap.INSIDE))
-    return printed(joined(*parts, LINE, tokens.lead(Gap.ALWAYS)))
+        yield tokens.lead(Gap.INSIDE)
+    else:
+        yield joined(LINE, tokens.lead(Gap.ALWAYS))
 
 
 def _touch(one: tuple[Block, Document], other: tuple[Block, Document]) -> bool:

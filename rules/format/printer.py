@@ -5,6 +5,7 @@ One pass without recursion; what fits is decided from the widths that documents 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from rules.format.document import (
@@ -30,9 +31,15 @@ Waiting = list[tuple[int, bool, Document]]
 """What is still to be printed, the next one last: indentation, whether on one line, document."""
 
 
-def printed(document: Document) -> str:
-    """The text of a document, its lines ended; empty if there is nothing in it."""
+def printed(documents: Iterable[Document]) -> str:
+    """The text of documents one after another, its lines ended; empty if there is nothing in them."""
     page = _Page()
+    for document in documents:
+        _print(document, page)
+    return page.text()
+
+
+def _print(document: Document, page: _Page) -> None:
     waiting: Waiting = [(0, False, document)]
     while waiting:
         indent, flat, item = waiting.pop()
@@ -65,7 +72,6 @@ def printed(document: Document) -> str:
                 page.empty_line(indent)
             case _:
                 assert_never(item)
-    return page.text()
 
 
 def _rest(waiting: Waiting) -> int:

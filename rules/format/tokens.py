@@ -51,38 +51,40 @@ class Tokens:
     def __init__(self, file: File) -> None:
         self._source = file.source.text
         self._texts: list[str] = []
-        self._spans: list[tuple[int, int]] = []
-        self._comments: list[list[tuple[Remark, bool]]] = []
-        """Before each token, and at the end: comments, each with whether empty lines stand before it."""
+        self._starts: list[int] = []
+        self._comments: dict[int, list[tuple[Remark, bool]]] = {}
+        """By the token before which they stand: comments, each with whether empty lines stand before it."""
+        self._made: dict[str, Document] = {}
         self._next = 0
         self._scan(file)
 
     def take(self, expected: str) -> Document:
         """The next token, which is that one."""
         found = self._texts[self._next]
-        assert found == expected, f"{found!r} stands at {self._spans[self._next]}, not {expected!r}"
+        assert found == expected, f"{found!r} stands at {self._at()}, not {expected!r}"
         return self._take()
 
     def leaf(self, span: Span, between: Blanks | Text = NOTHING) -> Document:
         """The tokens of a span, which begins with the next one, with that between every two of them."""
-        assert self._spans[self._next][0] == span.start, f"{self._texts[self._next]!r} is not {span.text!r}"
+        assert self._starts[self._next] == span.start, f"{self._texts[self._next]!r} is not {span.text!r}"
+        end = span.end
         first = self._take()
-        if self._at() >= span.end:
+        if self._at() >= end:
             return first
         parts = [first]
-        while self._at() < span.end:
+        while self._at() < end:
             parts += (between, self._take())
         return joined(*parts)
 
     def cut(self, prefix: str) -> Document:
         """The beginning of the next token; what is glued to it becomes a token of its own."""
-        whole, (start, end) = self._texts[self._next], self._spans[self._next]
+        whole = self._texts[self._next]
         if whole == prefix:
             return self._take()
-        assert whole.startswith(prefix), f"{whole!r} stands at {start}, not {prefix!r}"
+        assert whole.startswith(prefix), f"{whole!r} stands at {self._at()}, not {prefix!r}"
         lead = self.lead()
         self._texts[self._next] = whole[len(prefix) :]
-        self._spans[self._next] = (start + len(prefix), end)
+        self._starts[self._next] += len(prefix)
         return joined(lead, text(prefix))
 
     def words(self, *expected: str) -> Document:
@@ -94,10 +96,9 @@ class Tokens:
 
     def comma(self) -> Document:
         """The next token, a comma; comments before it come to stand after it."""
-        moved = self._comments[self._next]
-        if moved:
-            self._comments[self._next] = []
-            following = self._comments[self._next + 1]
+        moved = self._comments.pop(self._next, None)
+        if moved is not None:
+            following = self._comments.get(self._next + 1, [])
             moved += [(Remark(remark.text, False), empty) for remark, empty in following]
             self._comments[self._next + 1] = moved
         return self.take(",")
@@ -108,15 +109,13 @@ class Tokens:
 
     def lead(self, gap: Gap = Gap.NONE) -> Document:
         """The comments before the next token, which is then laid out without them."""
-        comments = self._comments[self._next]
-        if not comments and gap is Gap.NONE:
+        if gap is Gap.NONE and self._next not in self._comments:
             return NOTHING
         return self.leads(gap)[0]
 
     def leads(self, *gaps: Gap) -> list[Document]:
         """The comments before the next token in several ways, of which one is to be chosen."""
-        comments = self._comments[self._next]
-        self._comments[self._next] = []
+        comments = self._comments.pop(self._next, [])
         return [self._lead(comments, gap) for gap in gaps]
 
     def _lead(self, comments: list[tuple[Remark, bool]], gap: Gap) -> Document:
@@ -135,35 +134,31 @@ class Tokens:
 
     def _scan(self, file: File) -> None:
         source = self._source
-        waiting: list[tuple[Remark, bool]] = []
-        at = 0
+        at = end_of_token = 0
         ends = [(comment.span.start, comment.span.end) for comment in file.comments]
         for start, end in (*ends, (len(source), len(source))):
             for found in _TOKEN.finditer(source, at, start):
                 self._texts.append(found.group())
-                self._spans.append(found.span())
-                self._comments.append(waiting)
-                waiting = []
+                self._starts.append(found.start())
+                end_of_token = found.end()
             if start < end:
-                trailing = not waiting and bool(self._spans) and "\n" not in source[self._end() : start]
+                waiting = self._comments.setdefault(len(self._texts), [])
+                trailing = not waiting and bool(self._texts) and "\n" not in source[end_of_token:start]
                 remark = Remark(source[start:end].rstrip(), trailing)
                 waiting.append((remark, self._empty_line_before(start)))
             at = end
-        self._comments.append(waiting)
 
     def _take(self) -> Document:
-        token = text(self._texts[self._next])
-        comments = self._comments[self._next]
+        characters = self._texts[self._next]
+        token = self._made.get(characters)
+        if token is None:
+            token = self._made[characters] = text(characters)
+        comments = self._comments.pop(self._next, None)
         self._next += 1
-        if not comments:
-            return token
-        return joined(*(remark for remark, _ in comments), token)
+        return token if comments is None else joined(*(remark for remark, _ in comments), token)
 
     def _at(self) -> int:
-        return self._spans[self._next][0] if self._next < len(self._spans) else len(self._source)
-
-    def _end(self) -> int:
-        return self._spans[-1][1]
+        return self._starts[self._next] if self._next < len(self._starts) else len(self._source)
 
     def _empty_line_before(self, start: int) -> bool:
         """Whether only blanks and at least two line ends stand before that place."""

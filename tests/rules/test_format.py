@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_packs import packs
-from random_syntax import files, spread
+from random_syntax import Tokens, blocks, files, spread
 from same_tree import bare, comments
+from test_no_text_breaks_the_reader import EVERYTHING
 
-from rules.format import formatted
+from rules.format import formatted, laid_out
 from rules.grammar import parse
 from rules.source import SourceFile
 from rules.syntax import File
+
+ROOT = Path(__file__).parents[2]
+PACKS = sorted((ROOT / "examples").rglob("*.rules"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+TOKEN = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|`[^`\n]+`|#[^\n]*|[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9]+)?\w*|\w+'
+    r"|[+*?}]\?|->|=>|~>|==|!=|<=|>=|=~|\S"
+)
+WIDTH = 100
 
 
 def read(text: str) -> File:
@@ -21,25 +37,147 @@ def read(text: str) -> File:
     return file
 
 
-def laid_out(text: str) -> str:
+def layout(text: str) -> str:
     found, problems = formatted(SourceFile("x.rules", text))
     assert found is not None, f"{[p.message for p in problems]} in\n{text}"
     return found
 
 
+def tokens_of(text: str) -> Tokens:
+    """The tokens of a text, without its comments."""
+    return [token for token in TOKEN.findall(text) if not token.startswith("#")]
+
+
+def squeezed(text: str) -> str:
+    """The text with every token on a line of its own, comments behind what they stood behind."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if lines and not line.strip():
+            lines.append("")
+        for place, token in enumerate(TOKEN.findall(line)):
+            if place and token.startswith("#"):
+                lines[-1] += token
+            else:
+                lines.append(token)
+    return "\n".join(lines)
+
+
 def assert_kept(text: str) -> str:
     """Fail unless the layout keeps what the text says, and its own layout is itself."""
-    before, shown = read(text), laid_out(text)
+    before, shown = read(text), layout(text)
     after = read(shown)
     assert bare(after.blocks) == bare(before.blocks), shown
     assert comments(after) == comments(before), shown
-    assert laid_out(shown) == shown
+    assert layout(shown) == shown
     assert "\r" not in shown
-    assert not any(line != line.rstrip() for line in shown.splitlines()), shown
+    assert not any(line != line.rstrip() for line in shown.split("\n")), shown
     return shown
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(files().flatmap(spread))
-def test_a_file_means_the_same_afterwards(text: str) -> None:
+def test_any_file_means_the_same_in_its_layout(text: str) -> None:
     assert_kept(text)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(4000), deadline=None)
+@given(files().flatmap(spread))
+def test_any_file_means_the_same_in_its_layout_at_length(text: str) -> None:
+    assert_kept(text)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(packs().map(tokens_of).flatmap(spread))
+def test_any_pack_means_the_same_in_its_layout(text: str) -> None:
+    assert_kept(text)
+
+
+def test_any_comment_may_stand_between_any_two_tokens() -> None:
+    words = tokens_of(EVERYTHING)
+    for comment in (" # why\n", "\n# why\n", "\n\n# why\n\n"):
+        assert_kept(comment.join(words))
+        for place in range(0, len(words), 7):
+            assert_kept(" ".join(words[:place]) + comment + " ".join(words[place:]))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.data())
+def test_the_layout_depends_on_no_blank_and_no_line_end_of_an_open_block(data: st.DataObject) -> None:
+    tokens = data.draw(blocks())
+    if "{" in tokens:
+        tokens.insert(tokens.index("{") + 1, "\n")  # a block that begins on one line may stay on it
+    one = data.draw(spread(tokens, (" ", "\t", "\n", " \r\n"), comments=False))
+    assert layout(one) == layout("\n".join(tokens)), one
+
+
+def conformance() -> list[tuple[str, str]]:
+    lines = (ROOT / "tests" / "conformance" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+    return [(case["id"], case["rules"]) for case in map(json.loads, lines)]
+
+
+def test_the_packs_of_all_conformance_cases_mean_the_same_in_their_layout() -> None:
+    refused = 0
+    for _, text in conformance():
+        _, problems = parse(SourceFile("case", text))
+        refused += bool(problems)
+        if not problems:
+            assert_kept(text)
+    assert refused < len(conformance()) / 4
+
+
+@pytest.mark.parametrize("path", PACKS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_example_has_the_layout(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert assert_kept(text) == text
+    assert layout(squeezed(text)) == text
+
+
+def rule_blocks(page: Path) -> list[str]:
+    """The rule blocks of a page whose syntax is right."""
+    found = re.findall(
+        r"^```rules[^\n]*\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    return [text for text in found if not parse(SourceFile("page", text))[1]]
+
+
+@pytest.mark.parametrize("path", [p for p in PAGES if rule_blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_rule_of_the_pages_has_the_layout(path: Path) -> None:
+    for text in rule_blocks(path):
+        assert assert_kept(text) == text
+
+
+def test_what_the_page_of_the_layout_shows_is_what_becomes_of_any_other_layout() -> None:
+    shown = rule_blocks(ROOT / "docs" / "format.md")
+    assert len(shown) > 5
+    for text in shown:
+        if not any(line.endswith("}") and "{" in line for line in text.splitlines() if line[0].isalpha()):
+            assert layout(squeezed(text)) == text
+
+
+def test_lines_are_broken_at_the_width() -> None:
+    text = layout(EVERYTHING)
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+def test_a_file_with_an_error_has_no_layout() -> None:
+    found, problems = formatted(SourceFile("x.rules", "rule a { on }\nrule b { on x }"))
+    assert found is None
+    assert [p.code for p in problems] == ["CEP0101"]
+
+
+def test_time_grows_with_the_text() -> None:
+    def seconds(text: str) -> tuple[float, float]:
+        begin = time.process_time()
+        file = read(text)
+        middle = time.process_time()
+        laid_out(file)
+        return middle - begin, time.process_time() - middle
+
+    (fraud,) = (p for p in PACKS if p.parent.name == "packs")
+    text = fraud.read_text(encoding="utf-8")
+    seconds(text)
+    few = min(seconds(text * 2)[1] for _ in range(3))
+    reading, many = seconds(text * 20)
+    assert many < 30 * few, f"{few:.3f} s, of ten times as much text {many:.3f} s"
+    assert many < reading, f"the layout took {many:.3f} s, reading {reading:.3f} s"

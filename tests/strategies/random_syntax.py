@@ -6,8 +6,12 @@ from hypothesis import strategies as st
 
 Tokens = list[str]
 
-_NAMES = st.sampled_from(("a", "b", "probe", "card_id", "by", "time", "any", "x", "`not`", "`two words`", "ä1"))
-_STRINGS = st.sampled_from(('""', '"NG"', '"# no { comment"', r'"say \"hi\""', '"ein längeres Stück Text, das bricht"'))
+_NAMES = st.sampled_from(
+    ("a", "b", "probe", "card_id", "by", "time", "any", "x", "`not`", "`two words`", "ä1")
+)
+_STRINGS = st.sampled_from(
+    ('""', '"NG"', '"# no { comment"', r'"say \"hi\""', '"ein längeres Stück Text, das bricht"')
+)
 _NUMBERS = st.sampled_from(("0", "12", "1_000", "2.00", "1e6", "2.5E-3"))
 _DURATIONS = st.sampled_from((["30s"], ["1.5h"], ["5", "minutes"], ["1", "day"], ["250ms"]))
 _COMPARE = st.sampled_from(("+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="))
@@ -65,7 +69,9 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> Tokens:
             negated = draw(st.sampled_from(([], ["not"])))
             return [*operand(), *negated, "between", *operand(), "and", *operand()]
         case 15:
-            word = draw(st.sampled_from((["in"], ["not", "in"], ["like"], ["not", "like"], ["=~"], ["matches"])))
+            word = draw(
+                st.sampled_from((["in"], ["not", "in"], ["like"], ["not", "like"], ["=~"], ["matches"]))
+            )
             return [*operand(), *word, *operand()]
         case _:
             if draw(st.booleans()):
@@ -219,7 +225,9 @@ def _lines(draw: st.DrawFn) -> Tokens:
         case 0:
             return [*at, "watermark"]
         case 1:
-            return draw(st.sampled_from((["expect", "nothing"], ["allow", "other"], ["start", '"2026-01-05T09:00Z"'])))
+            return draw(
+                st.sampled_from((["expect", "nothing"], ["allow", "other"], ["start", '"2026-01-05T09:00Z"']))
+            )
         case 2 | 3:
             return ["expect", *(at if draw(st.booleans()) else []), *draw(_maps())]
         case _:
@@ -276,8 +284,11 @@ def must_part(one: str, other: str) -> bool:
 _COMMENTS = st.sampled_from(("#", "# why", '# "open', "# } {", "#allow CEP0301: so", "# rule r {", "#  ä  "))
 
 
+BLANKS = (" ", "  ", "\t", "\n", "\n\n", "\r\n  ", "\n\n\n", " \n")
+
+
 @st.composite
-def spread(draw: st.DrawFn, tokens: Tokens, comments: bool = True) -> str:
+def spread(draw: st.DrawFn, tokens: Tokens, blanks: tuple[str, ...] = BLANKS, comments: bool = True) -> str:
     """A text of the tokens with random blanks, lines and comments between them."""
     pieces: list[str] = []
     for place in range(len(tokens) + 1):
@@ -286,7 +297,7 @@ def spread(draw: st.DrawFn, tokens: Tokens, comments: bool = True) -> str:
         if kind < 5:
             gap = " " if inner and must_part(tokens[place - 1], tokens[place]) else ""
         elif kind < 9 or not comments:
-            gap = draw(st.sampled_from((" ", "  ", "\t", "\n", "\n\n", "\r\n  ", "\n\n\n", " \n")))
+            gap = draw(st.sampled_from(blanks))
         else:
             count = draw(st.sampled_from((1, 1, 2)))
             gap = "".join(
