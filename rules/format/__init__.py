@@ -12,7 +12,7 @@ from typing import assert_never
 
 from rules.diagnostics import Diagnostic
 from rules.format.document import LINE, SPACE, Document, joined
-from rules.format.expression import assigned
+from rules.format.expression import hanging
 from rules.format.printer import WIDTH, printed
 from rules.format.rule import rule
 from rules.format.stream import queries, stream, table
@@ -67,7 +67,7 @@ def _block(block: Block, tokens: Tokens) -> Document:
             return joined(name, SPACE, tokens.take("version"), SPACE, tokens.leaf(block.version.span))
         case Let():
             name = joined(tokens.take("let"), SPACE, tokens.leaf(block.name.span))
-            return joined(name, SPACE, tokens.take("="), SPACE, assigned(block.value, tokens))
+            return joined(name, SPACE, tokens.take("="), SPACE, hanging(block.value, tokens))
         case Stream():
             return stream(block, tokens)
         case Table():

@@ -47,8 +47,8 @@ def condition(node: Expression, tokens: Tokens) -> Document:
     return joined(tokens.lead(), _chain(node, tokens))
 
 
-def assigned(node: Expression, tokens: Tokens) -> Document:
-    """An expression after a `=`: brackets begin on its line, all else is indented if it is broken."""
+def hanging(node: Expression, tokens: Tokens) -> Document:
+    """An expression behind a word or a sign; where it is broken it is indented, but for brackets."""
     item = expression(node, tokens)
     return item if isinstance(node, Bracketed | Call | Lookup) else nest(INDENT, item)
 
@@ -111,7 +111,7 @@ def _chain(node: Chain, tokens: Tokens) -> Document:
     parts = [expression(node.operands[0], tokens)]
     for operand in node.operands[1:]:
         operator = tokens.take(node.operator)
-        parts += (LINE, operator, SPACE, nest(INDENT, expression(operand, tokens)))
+        parts += (LINE, operator, SPACE, hanging(operand, tokens))
     return joined(*parts)
 
 

@@ -5,7 +5,7 @@ One pass without recursion; what fits is decided from the widths that documents 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from rules.format.document import (
@@ -24,8 +24,8 @@ from rules.format.document import (
 
 WIDTH = 100
 """Characters of a line, its trailing comment aside."""
-BEFORE_REMARK = 2
-"""Blanks between a line's code and its comment."""
+LONG = 60
+"""Characters of a line that is too long for the comments of others to stand behind its end."""
 
 Waiting = list[tuple[int, bool, Document]]
 """What is still to be printed, the next one last: indentation, whether on one line, document."""
@@ -145,26 +145,19 @@ class _Page:
         self._rows.append(("", ""))
 
     def text(self) -> str:
-        """All lines, comments of lines that follow one another in one column."""
+        """All lines, the comments of lines without an empty line between them in one column."""
         if self._pieces:
             self.end_line(0)
         lines: list[str] = []
-        for row, (code, comment) in enumerate(self._rows):
-            if not comment:
-                lines.append(code)
+        paragraph: list[tuple[str, str]] = []
+        for code, comment in (*self._rows, ("", "")):
+            if code and not code.lstrip().startswith("#"):
+                paragraph.append((code, comment))
                 continue
-            if row == 0 or not self._rows[row - 1][1]:
-                column = self._remark_column(row)
-            lines.append(f"{code:<{column}}{comment}")
-        return "".join(f"{line}\n" for line in lines)
-
-    def _remark_column(self, row: int) -> int:
-        """Where comments stand on this line and the lines after it that have one."""
-        widest = 0
-        while row < len(self._rows) and self._rows[row][1]:
-            widest = max(widest, len(self._rows[row][0]))
-            row += 1
-        return widest + BEFORE_REMARK
+            lines += _in_column(paragraph)
+            paragraph.clear()
+            lines.append(code)
+        return "".join(f"{line}\n" for line in lines[:-1])
 
     def _begin(self, indent: int) -> None:
         self._indent = self.column = indent
@@ -173,3 +166,11 @@ class _Page:
 
     def _code(self) -> str:
         return (" " * self._indent + "".join(self._pieces)).rstrip(" ") if self._pieces else ""
+
+
+def _in_column(paragraph: list[tuple[str, str]]) -> Iterator[str]:
+    """Lines with their comments in one column, but for those that are too long to set it."""
+    widths = (len(code) for code, comment in paragraph if comment)
+    column = max((width for width in widths if width <= LONG), default=0)
+    for code, comment in paragraph:
+        yield f"{code:<{column}}  {comment}" if comment else code

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from rules.format.body import block, column, filled
 from rules.format.document import SPACE, Document, align, joined
-from rules.format.expression import assigned, expression
+from rules.format.expression import hanging, expression
 from rules.format.pattern import pattern, source
 from rules.format.tokens import Tokens
 from rules.syntax import (
@@ -150,4 +150,4 @@ def _output(node: Output, tokens: Tokens) -> Document:
     name = tokens.leaf(node.name.span)
     if node.value is None:
         return joined(lead, name)
-    return joined(lead, name, SPACE, tokens.take("="), SPACE, assigned(node.value, tokens))
+    return joined(lead, name, SPACE, tokens.take("="), SPACE, hanging(node.value, tokens))

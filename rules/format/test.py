@@ -26,7 +26,6 @@ from rules.syntax import (
 )
 
 _COMMENT = re.compile(r"#[^\n]*")
-_LATE = len("late ")
 
 
 def test(node: TestBlock, tokens: Tokens) -> Document:
@@ -53,7 +52,8 @@ class _Columns:
         moves = [line for line in lines if isinstance(line, Given | MoveWatermark)]
         self._at = max((_time(line) for line in moves), default=0)
         self._expected = max((_time(line) for line in lines if isinstance(line, Expected)), default=0)
-        self._stream = max((_stream(line) for line in lines if isinstance(line, Given)), default=0)
+        given = [line for line in lines if isinstance(line, Given) and not line.late]
+        self._stream = max((width(line.stream.span) for line in given), default=0)
 
     def line(self, node: Line) -> Document:
         """The layout of one of the lines."""
@@ -85,8 +85,9 @@ class _Columns:
             tokens.take("at"), SPACE, tokens.leaf(node.at.span, SPACE), column(_time(node), self._at)
         )
         late = joined(tokens.take("late"), SPACE) if node.late else NOTHING
-        name = joined(time, late, tokens.leaf(node.stream.span), column(_stream(node), self._stream))
-        event = joined(name, _map(node.values, tokens))
+        name = joined(time, late, tokens.leaf(node.stream.span))
+        after = SPACE if node.late else column(width(node.stream.span), self._stream)
+        event = joined(name, after, _map(node.values, tokens))
         if node.times is None:
             return event
         times = joined(event, SPACE, tokens.cut("x"), SPACE, tokens.leaf(node.times.span))
@@ -98,10 +99,6 @@ class _Columns:
 def _time(node: Given | MoveWatermark | Expected) -> int:
     """The width of the time that a line gives, as it will be written."""
     return 0 if node.at is None else len(" ".join(_COMMENT.sub("", node.at.span.text).split()))
-
-
-def _stream(node: Given) -> int:
-    return width(node.stream.span) + (_LATE if node.late else 0)
 
 
 def _value(node: Value, tokens: Tokens) -> Document:

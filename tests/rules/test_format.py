@@ -97,7 +97,7 @@ def test_any_comment_may_stand_between_any_two_tokens() -> None:
     words = tokens_of(EVERYTHING)
     for comment in (" # why\n", "\n# why\n", "\n\n# why\n\n"):
         assert_kept(comment.join(words))
-        for place in range(0, len(words), 7):
+        for place in range(0, len(words), 60):
             assert_kept(" ".join(words[:place]) + comment + " ".join(words[place:]))
 
 
@@ -149,10 +149,11 @@ def test_every_rule_of_the_pages_has_the_layout(path: Path) -> None:
 
 def test_what_the_page_of_the_layout_shows_is_what_becomes_of_any_other_layout() -> None:
     shown = rule_blocks(ROOT / "docs" / "format.md")
-    assert len(shown) > 5
+    on_one_line = [text for text in shown if re.search(r"^\w.*\}$", text, re.MULTILINE)]
+    assert (len(shown), len(on_one_line)) == (4, 1)
     for text in shown:
-        if not any(line.endswith("}") and "{" in line for line in text.splitlines() if line[0].isalpha()):
-            assert layout(squeezed(text)) == text
+        assert layout(text) == text
+        assert text in on_one_line or layout(squeezed(text)) == text
 
 
 def test_lines_are_broken_at_the_width() -> None:

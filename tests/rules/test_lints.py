@@ -137,3 +137,26 @@ def test_no_comment_silences_an_error() -> None:
     found = load_texts([("a", STREAMS + "# allow CEP0202: so what\nrule r { on payment[nope > 1] }")])
     assert found.pack is None
     assert [d.code for d in found.diagnostics] == ["CEP0202"]
+
+
+ENDLESS_LINES = ("rule r {", "by card_id", "match a: payment[n > 1]", "-> b: login", "within unbounded }")
+ALLOWED = "# allow CEP0307: few cards\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ALLOWED + " ".join(ENDLESS_LINES),
+        *(
+            "\n".join((*ENDLESS_LINES[:n], ALLOWED + ENDLESS_LINES[n], *ENDLESS_LINES[n + 1 :]))
+            for n in (0, 2, 3)
+        ),
+    ],
+)
+def test_an_allow_holds_for_what_begins_below_it_however_it_is_broken_into_lines(text: str) -> None:
+    assert warnings(USED + text) == []
+
+
+def test_an_allow_holds_for_nothing_that_began_above_it_or_begins_after() -> None:
+    rules = "rule r {\n # allow CEP0301: no\n severity low\n match payment[n > 4] -> login  within 3h\n}"
+    assert [code for code, _ in warnings(USED + rules)] == ["CEP0301", "CEP0306"]
