@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup java quick test lint types demo trial bench clean
+.PHONY: help setup java quick test lint layout types demo trial bench clean
 
 help:
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,6 +36,9 @@ test: $(STAMP) java ## all tests, also those that need a JVM
 
 lint: $(STAMP) ## ruff
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+layout: $(STAMP) ## give the rules of examples and pages their layout
+	@$(BIN)/python tests/docs/lay_out_pages.py
 
 types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy

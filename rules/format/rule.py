@@ -6,7 +6,7 @@ from typing import assert_never
 
 from rules.format.body import block, column, filled
 from rules.format.document import SPACE, Document, align, joined
-from rules.format.expression import hanging, expression
+from rules.format.expression import expression, hanging
 from rules.format.pattern import pattern, source
 from rules.format.tokens import Tokens
 from rules.syntax import (

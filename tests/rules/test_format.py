@@ -129,7 +129,7 @@ def test_the_packs_of_all_conformance_cases_mean_the_same_in_their_layout() -> N
 @pytest.mark.parametrize("path", PACKS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_example_has_the_layout(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert assert_kept(text) == text
+    assert assert_kept(text) == text, "run `make layout`"
     assert layout(squeezed(text)) == text
 
 
@@ -144,7 +144,7 @@ def rule_blocks(page: Path) -> list[str]:
 @pytest.mark.parametrize("path", [p for p in PAGES if rule_blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_rule_of_the_pages_has_the_layout(path: Path) -> None:
     for text in rule_blocks(path):
-        assert assert_kept(text) == text
+        assert assert_kept(text) == text, "run `make layout`"
 
 
 def test_what_the_page_of_the_layout_shows_is_what_becomes_of_any_other_layout() -> None:
