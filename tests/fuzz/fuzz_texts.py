@@ -19,14 +19,13 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["rules", "percolator"]):
-    from rules.format import formatted
-
     import rules.checks
     import rules.resolve  # noqa: F401
     from percolator.query.errors import QueryError
     from percolator.query.parse import parse as parse_query
     from percolator.query.print import to_text
     from rules.codes import TITLES
+    from rules.format import formatted
     from rules.packs import load_texts
     from rules.render import render
     from rules.source import SourceFile
