@@ -13,7 +13,7 @@ from dataclasses import replace
 from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.declared import Declared, StreamInfo, TableInfo
-from rules.resolve.derived import declare_derived, declare_those_of_broken, rules_in_order
+from rules.resolve.derived import declare_derived, declare_lost, rules_in_order
 from rules.resolve.findings import Findings
 from rules.resolve.headers import resolve_header
 from rules.resolve.hits import declare_queries
@@ -155,7 +155,7 @@ def _declare_broken(node: syntax.Broken, declared: Declared) -> None:
             declared.constants[name] = None
         case "rule":
             declared.rules[name] = None
-            declare_those_of_broken(node, declared)
+            declare_lost(node, declared)
         case "table":
             declared.tables[name] = TableInfo(name, {}, None, False, None)
         case "queries":

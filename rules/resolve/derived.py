@@ -42,8 +42,8 @@ def declare_unknown(name: str, declared: Declared) -> None:
     declared.streams.setdefault(name, StreamInfo(name, {}, False, None))
 
 
-def declare_those_of_broken(node: syntax.Broken, declared: Declared) -> None:
-    """The stream that a rule makes which could not be read."""
+def declare_lost(node: syntax.Broken | syntax.Rule, declared: Declared) -> None:
+    """Add the stream that a rule makes by an `into` that could not be read."""
     for found in _INTO.finditer(node.span.text):
         declare_unknown(found[1] or found[2], declared)
 
@@ -51,11 +51,13 @@ def declare_those_of_broken(node: syntax.Broken, declared: Declared) -> None:
 def declare_derived(node: syntax.Rule, rule: typed.Rule | None, declared: Declared) -> None:
     """Add the stream that the resolved rule makes, if it makes one, with the emitted names as fields."""
     into = _into(node)
+    if node.broken:
+        declare_lost(node, declared)
     if into is None:
         return
     name = into.stream.text
     outputs = [o for c in node.clauses if isinstance(c, syntax.Emit | syntax.OnTimeout) for o in c.outputs]
-    if not outputs:
+    if not outputs and not node.broken:
         message = f"stream `{name}` has no fields: rule `{node.name.text}` emits nothing"
         help_ = "add `emit` with the values that its events shall have"
         declared.findings.error("CEP0259", message, into.stream.span, help_=help_)

@@ -9,7 +9,7 @@ from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.declared import Declared, StreamInfo
 from rules.suggest import did_you_mean
-from rules.types import ListOf, Record, Scalar, Type
+from rules.types import ListOf, Scalar, Type
 
 HIT_FIELDS: Mapping[str, tuple[Type, bool]] = MappingProxyType(
     {
@@ -43,14 +43,16 @@ def hits_of(
     name = f"{documents.name} matching {queries.text}"
     if name not in declared.streams:
         _check(documents, stream, queries, declared)
-        fields = {**documents.fields, **{field: of for field, (of, _) in HIT_FIELDS.items()}}
+        own = {field: None if field in documents.fields else of for field, (of, _) in HIT_FIELDS.items()}
+        fields = {**documents.fields, **own}
         hits = None if documents.stream is None else _stream(name, documents.stream, queries)
         declared.streams[name] = StreamInfo(name, fields, documents.known, hits, documents.called)
     return declared.streams[name]
 
 
 def _check(documents: StreamInfo, stream: syntax.Name, queries: syntax.Name, declared: Declared) -> None:
-    if documents.known and not any(_searched(of) for of in documents.fields.values()):
+    searched = (Scalar.TEXT, None)  # None has its finding already
+    if documents.known and not any(of in searched for of in documents.fields.values()):
         message = f"stream `{documents.name}` has no field of type text, so no query can hit its events"
         declared.findings.error("CEP0256", message, stream.span)
     for name in HIT_FIELDS:
@@ -60,17 +62,6 @@ def _check(documents: StreamInfo, stream: syntax.Name, queries: syntax.Name, dec
             if documents.stream is not None and isinstance(documents.stream.origin, typed.Fed):
                 labels = (Label(documents.stream.field(name).span, "give it another name"),)
             declared.findings.error("CEP0257", message, queries.span, labels=labels)
-
-
-def _searched(type_: Type | None) -> bool:
-    """Whether queries search values of the type; one that is not known is not the author's mistake here."""
-    match type_:
-        case None | Scalar.TEXT:
-            return True
-        case Record(fields):
-            return any(_searched(of) for _, of in fields)
-        case _:
-            return False
 
 
 def _stream(name: str, documents: typed.Stream, queries: syntax.Name) -> typed.Stream:

@@ -21,6 +21,7 @@ _OF_A_RULE: Mapping[str, frozenset[str]] = MappingProxyType(
         "over": _BODY,
         "within": _NO_BOUND,
         "by": frozenset({"CEP0205", "CEP0220"}),
+        "having": frozenset({"CEP0422"}),
         "emit": frozenset({"CEP0220"}),
     }
 )

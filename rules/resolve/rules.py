@@ -111,7 +111,8 @@ def _check_clauses(clauses: _Clauses, kinds: tuple[type, ...], help_: str, decla
     """Report the clauses of those kinds, which the rule's body has no use for."""
     for misplaced in clauses.of(kinds):
         word = _word(misplaced)
-        message = f"`{' '.join(word.text.split())}` belongs to a pattern"
+        owner = "a pattern or a window" if isinstance(misplaced, syntax.Having) else "a pattern"
+        message = f"`{' '.join(word.text.split())}` belongs to {owner}"
         declared.findings.error("CEP0414", message, word, help_=help_)
 
 

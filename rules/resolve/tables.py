@@ -76,7 +76,8 @@ def _unknown(node: syntax.Lookup, scope: Scope) -> None:
 
 def _field(node: syntax.Lookup, table: TableInfo, scope: Scope) -> Type | None:
     if not node.path:
-        some = next(iter(table.fields), "field")
+        key = None if table.table is None else table.table.key
+        some = next((field for field in table.fields if field != key), "field")
         message = f"a lookup names the field of table `{table.name}` that it wants"
         scope.findings.error("CEP0252", message, node.span, help_=f"such as `{node.span.text}.{some}`")
         return None
@@ -89,7 +90,7 @@ def _as_key(key: typed.Expression, table: TableInfo, wanted: Type, scope: Scope)
     if wanted is Scalar.TIMESTAMP and isinstance(key, typed.Literal) and isinstance(key.value, str):
         return as_instant(key, scope.findings)
     key = exact(key) if wanted is Scalar.DECIMAL else key
-    if widens(key.type, wanted):
+    if key.type is not Scalar.NULL and widens(key.type, wanted):
         return widen(key, wanted)
     message = f"table `{table.name}` is looked up by {kind_of(wanted)}, but this is {kind_of(key.type)}"
     scope.findings.error("CEP0251", message, key.span)

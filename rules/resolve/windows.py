@@ -68,14 +68,14 @@ def window_call(
 ) -> typed.Expression | None:
     """A call that is no function of single values, in a rule over windows."""
     name = node.function.text
+    if name in _OF_PATTERNS:
+        message = f"`{name}` belongs to patterns"
+        scope.findings.error("CEP0424", message, node.function.span, help_=_OF_PATTERNS[name])
+        return None
     if scope.candidate is not None:
         message = f"`{name}` is about the whole window, so it cannot choose the window's events"
         help_ = "put it after `having`"
         scope.findings.error("CEP0419", message, node.function.span, help_=help_)
-        return None
-    if name in _OF_PATTERNS:
-        message = f"`{name}` belongs to patterns"
-        scope.findings.error("CEP0424", message, node.function.span, help_=_OF_PATTERNS[name])
         return None
     if name == "previous":
         return _previous(node, window, scope, resolve)
@@ -137,7 +137,8 @@ def _inner(
     name = node.function.text
     message = f"`{name}` takes an aggregate of the window"
     help_ = f"write `{OVER_WINDOWS[name]}`"
-    if any(_is_aggregate(part) for part in typed.walk(argument)):
+    nested = isinstance(argument, syntax.Call) and argument.function.text in OVER_WINDOWS
+    if not nested and any(_is_aggregate(part) for part in typed.walk(argument)):
         help_ = f"write `{name}(...)` around the aggregate alone"
     elif isinstance(argument, syntax.Dotted):
         help_ = f"such as `{name}(avg({argument.span.text}){', 7 days' if name == 'ago' else ''})`"

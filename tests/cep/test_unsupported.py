@@ -82,6 +82,40 @@ def test_values_that_are_not_computed_with_are_refused(rule: str, found: list[tu
     assert [(d.code, d.span.text) for d in unsupported(pack) if d.span is not None] == found
 
 
+BLOCKS = """table m key k { k: string  risk: double }
+queries q { from "q.jsonl" }
+stream d { id_: string  at: timestamp  sent: timestamp  got: timestamp  x: text
+           id id_  time at corrected by sent, got }
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("rule r { by k  over e sliding 5m  having count() > 1 }", [("CEP0913", "over e sliding 5m")]),
+        ("rule r { on e[m[k].risk > 1 and v > 1] }", [("CEP0914", "m[k].risk")]),
+        ("rule r { by k  match a: e -> b: e[v > m[a.k].risk]  within 1h }", [("CEP0914", "m[a.k].risk")]),
+        ("rule r { on e  emit x = m[k].risk }", [("CEP0914", "m[k].risk")]),
+        ("rule r { on d }", [("CEP0917", "corrected by sent, got")]),
+        (
+            "rule r { match a: e -> absent d matching q for 5m  within 1h }",
+            [("CEP0915", "d matching q"), ("CEP0917", "corrected by sent, got")],
+        ),
+        ("rule r { on e  emit k  into s }\nrule t { match s{2}  within 1h }", [("CEP0916", "s{2}")]),
+        ("rule r { on e  emit k  into s }", []),
+        ("rule r { on e }", []),
+    ],
+)
+def test_only_what_a_rule_reads_is_refused(rules: str, expected: list[tuple[str, str]]) -> None:
+    found = unsupported(load_texts([("p.rules", HEAD + BLOCKS + rules)]).need())
+    assert [(d.code, d.span.text) for d in found if d.span is not None] == expected
+
+
+def test_what_is_declared_and_not_read_is_in_no_plan() -> None:
+    plan = compile_plan([load_texts([("p.rules", HEAD + BLOCKS + "rule r { on e  emit k  into s }")]).need()])
+    assert sorted(plan.streams) == ["d", "e"]
+
+
 def test_a_search_in_emit_is_refused() -> None:
     text = HEAD.replace("k: string", "k: text") + 'rule r { on e emit hit = k matches "acme" }'
     (found,) = unsupported(load_texts([("p.rules", text)]).need())

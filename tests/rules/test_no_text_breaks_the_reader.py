@@ -17,8 +17,22 @@ from rules.packs import Loaded, load_texts
 from rules.render import render_all
 
 TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|[0-9][\w.]*|->|=>|~>|==|!=|<=|>=|=~|\s+|.')
+CONSTRUCTS = (
+    STREAMS
+    + """
+stream reading { at: timestamp  sent: timestamp  got: timestamp  time at corrected by sent, got }
+table cards key id { id: string  since: timestamp  limit: double?  time since }
+queries watchlist { from "watchlist.jsonl" }
+rule burst { by card_id  over payment[amount > 2] hopping 1h every 5m
+ having count() > 3 * previous(count(), 2) and ago(avg(n), 1d) > 1 emit card_id, p = last(n) into bursts }
+rule hit { by card_id  match b: bursts -> h: payment matching watchlist["x" in tags]{2,} within 1h
+ emit card_id, limit = cards[card_id].limit, q = last(h.query) }
+rule rest { on reading  emit at }
+"""
+)
 EVERYTHING = (
     fraud()
+    + CONSTRUCTS[len(STREAMS) :]
     + """
 rule zoo { by card_id match (a: payment | b: payment[amount > 2 ? true : false]) ~> c: payment{2,}? contiguous
  gap 5s until payment[kind == "x"] => not payment -> (d: payment & e: payment) -> absent payment for 3h
@@ -43,12 +57,14 @@ def assert_judged(text: str) -> Loaded:
     return found
 
 
-def test_the_example_itself_is_right() -> None:
-    assert assert_judged(fraud()).pack is not None
+@pytest.mark.parametrize("text", [fraud(), CONSTRUCTS])
+def test_the_example_itself_is_right(text: str) -> None:
+    assert assert_judged(text).pack is not None
 
 
-def test_a_missing_token_gives_a_diagnostic_or_another_pack() -> None:
-    tokens = TOKEN.findall(fraud())
+@pytest.mark.parametrize("text", [fraud(), CONSTRUCTS])
+def test_a_missing_token_gives_a_diagnostic_or_another_pack(text: str) -> None:
+    tokens = TOKEN.findall(text)
     for place in (n for n, token in enumerate(tokens) if token.strip()):
         assert_judged("".join(tokens[:place] + tokens[place + 1 :]))
 

@@ -99,6 +99,72 @@ def test_a_rule_over_single_events_is_its_stream_and_key() -> None:
     assert hashed(ON) != hashed(ON.replace("by card_id", "by kind"))
 
 
+WINDOW = """table m key id { id: string  risk: double }
+rule r { by card_id  over payment[amount > 2 and m[kind].risk > 0.5] hopping 1 hour every 5 minutes
+  having avg(n) > 3 * previous(avg(n), 2) and card_id != "x"  emit card_id, n = count() }"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("> 2", "> 3"), ("> 3 *", "> 4 *"), ('"x"', '"y"'), ("n = count()", "n = count(), m = 2 * avg(n)")],
+)
+def test_what_windows_do_not_depend_on_keeps_them(old: str, new: str) -> None:
+    assert old in WINDOW
+    assert hashed(WINDOW.replace(old, new, 1)) == hashed(WINDOW)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1 hour", "2 hours"),
+        ("every 5", "every 10"),
+        ("hopping 1 hour every 5 minutes", "tumbling 1 hour"),
+        ("hopping 1 hour every 5 minutes", "sliding 1 hour"),
+        ("avg(n), 2", "avg(n), 3"),
+        ("previous(avg(n), 2)", "ago(avg(n), 1 day)"),
+        ("n = count()", "n = max(n)"),
+        ("amount > 2", "amount >= 2"),
+        ("risk: double", "risk: long"),
+        ("id: string", "id: string  since: timestamp  time since"),
+    ],
+)
+def test_what_windows_depend_on_changes_the_hash(old: str, new: str) -> None:
+    assert old in WINDOW
+    assert hashed(WINDOW.replace(old, new, 1)) != hashed(WINDOW)
+
+
+DERIVED = """rule r { by n  match h: hot[x > 1]{2}  within 1h }
+rule make { on payment[amount > 5]  emit n, x = amount  into hot }"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ("amount > 5", 'kind == "a"', False),
+        ("emit n, x = amount", "emit x = amount, n", True),
+        ("x = amount", "x = n", True),
+        ("rule make", "rule made", True),
+    ],
+)
+def test_a_reader_depends_on_the_fields_and_the_maker_of_a_derived_stream(
+    old: str, new: str, changes: bool
+) -> None:
+    assert old in DERIVED
+    assert (hashed(DERIVED.replace(old, new, 1)) != hashed(DERIVED)) == changes
+
+
+def test_hits_of_other_queries_are_another_stream_and_those_of_another_file_are_not() -> None:
+    queries = 'queries v { from "v" }\nqueries w { from "w" }\n'
+    over_v, over_w = (queries + f"rule r {{ on payment matching {name} }}" for name in "vw")
+    assert hashed(over_v) != hashed(over_w)
+    assert hashed(over_w) == hashed(over_w.replace('"w"', '"elsewhere/w"'))
+
+
+def test_a_corrected_clock_is_another_clock() -> None:
+    streams = STREAMS.replace("at: timestamp", "at: timestamp  was: timestamp", 1)
+    assert hashed(ON, streams) != hashed(ON, streams.replace("time at", "time at corrected by was, at", 1))
+
+
 def test_hashes_stay_as_they_are() -> None:
     """Runs of a job that was started with an older version must find their rules again."""
     assert (hashed(RULE), hashed(ON)) == ("fd0458b3543aa062", "b7c4731207c44a34")

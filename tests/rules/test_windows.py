@@ -1,0 +1,359 @@
+"""Windows: what the typed pack says of them, and what is told of those that cannot be."""
+
+from __future__ import annotations
+
+import pytest
+from writing import loaded
+
+from rules import typed
+from rules.types import Scalar
+
+SECOND = 10**9
+
+
+def over(text: str) -> typed.Rule:
+    """The rule over payments by card with that window."""
+    return loaded(f"rule r {{ by card_id  over payment[n > 1] {text} }}").need().rules[0]
+
+
+def having(text: str) -> typed.Expression:
+    """The left side of a comparison after `having`."""
+    body = over(f"tumbling 1 hour having {text} > 0").body
+    assert isinstance(body, typed.Over)
+    assert isinstance(body.having, typed.Compare)
+    left = body.having.left
+    return left.operand if isinstance(left, typed.Convert) else left
+
+
+@pytest.mark.parametrize(
+    ("written", "window"),
+    [
+        ("tumbling 5m", typed.Tumbling(300 * SECOND)),
+        ("hopping 1 hour every 5 minutes", typed.Hopping(3600 * SECOND, 300 * SECOND)),
+        ("hopping 5m every 5m", typed.Hopping(300 * SECOND, 300 * SECOND)),
+        ("sliding 250ms", typed.Sliding(SECOND // 4)),
+        ("session gap 30s", typed.Session(30 * SECOND)),
+        ("last 1_000 events", typed.LastEvents(1000)),
+    ],
+)
+def test_a_window_has_its_size(written: str, window: typed.Window) -> None:
+    body = over(f"{written} having count() > 1").body
+    assert isinstance(body, typed.Over)
+    assert (body.stream, body.window) == ("payment", window)
+    assert isinstance(body.condition, typed.Compare)
+
+
+@pytest.mark.parametrize(
+    ("call", "function", "path", "parameter", "type_"),
+    [
+        ("count()", "count", (), None, Scalar.LONG),
+        ("rate()", "rate", (), None, Scalar.DOUBLE),
+        ("sum(n)", "sum", ("n",), None, Scalar.LONG),
+        ("sum(amount)", "sum", ("amount",), None, Scalar.DOUBLE),
+        ("avg(n)", "avg", ("n",), None, Scalar.DOUBLE),
+        ("stddev((n))", "stddev", ("n",), None, Scalar.DOUBLE),
+        ("distinct(flag)", "distinct", ("flag",), None, Scalar.LONG),
+        ("percentile(n, 0.5)", "percentile", ("n",), 0.5, Scalar.DOUBLE),
+        ("last(n)", "last", ("n",), None, Scalar.LONG),
+    ],
+)
+def test_a_call_has_the_type_of_its_aggregate(
+    call: str, function: str, path: tuple[str, ...], parameter: float | None, type_: Scalar
+) -> None:
+    found = having(call)
+    assert isinstance(found, typed.WindowAggregate)
+    assert (found.function, found.path, found.parameter, found.type) == (function, path, parameter, type_)
+    assert (found.which, found.offset) == ("this", 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "which", "offset"),
+    [
+        ("previous(avg(n))", "previous", 1),
+        ("previous((avg(n)), 3)", "previous", 3),
+        ("ago(avg(n), 7 days)", "ago", 7 * 86400 * SECOND),
+        ("ago(avg(n), 2 * 1 hour)", "ago", 7200 * SECOND),
+    ],
+)
+def test_earlier_windows_are_named_by_how_far_back(call: str, which: str, offset: int) -> None:
+    found = having(call)
+    assert isinstance(found, typed.WindowAggregate)
+    assert (found.function, found.path, found.which, found.offset) == ("avg", ("n",), which, offset)
+    assert found.span.text == call
+
+
+def test_fields_of_the_key_may_be_named_with_a_window() -> None:
+    rule = over('sliding 5m having card_id != "c1" and count() > 1 emit card_id, top = first(kind)')
+    assert [(e.name, type(e.value), e.value.type) for e in rule.emit] == [
+        ("card_id", typed.KeyRef, Scalar.STRING),
+        ("top", typed.WindowAggregate, Scalar.STRING),
+    ]
+
+
+MISTAKES = {
+    "sliding 0s having count() > 1": [("CEP0402", "0s", "a window of nothing holds no event", "")],
+    "hopping 1h every 0s having count() > 1": [("CEP0402", "0s", "a window of nothing holds no event", "")],
+    "hopping 5m every 10m having count() > 1": [
+        ("CEP0420", "10m", "these windows leave gaps: events between one and the next are in none", "")
+    ],
+    "hopping 1h every 25m having ago(count(), 7m) > 1": [
+        ("CEP0420", "25m", "a hopping window lasts a whole number of hops", "")
+    ],
+    "last 0 events having count() > 1": [("CEP0402", "0", "a window of nothing holds no event", "")],
+    "last 1_000_001 events having count() > 1": [
+        ("CEP0407", "1_000_001", "a window holds 1,000,000 last events at most", "")
+    ],
+    "sliding 5m": [
+        (
+            "CEP0422",
+            "over",
+            "a window has a condition: without one, every window would be an alert",
+            "add `having`; `having count() > 0` takes every window",
+        )
+    ],
+    "sliding 5m having count() > 1 within 5m": [
+        (
+            "CEP0414",
+            "within",
+            "`within` belongs to a pattern",
+            "a window is judged as it stands, and says how long it is",
+        )
+    ],
+    "sliding 5m having count() > 1 skip none": [
+        (
+            "CEP0414",
+            "skip",
+            "`skip` belongs to a pattern",
+            "a window is judged as it stands, and says how long it is",
+        )
+    ],
+    "sliding 5m having amount > 5": [
+        (
+            "CEP0417",
+            "amount",
+            "`amount` is a field of single events, but a window holds many: which one is meant?",
+            "write `last(amount)` or `avg(amount)`",
+        )
+    ],
+    'sliding 5m having kind == "x"': [
+        (
+            "CEP0417",
+            "kind",
+            "`kind` is a field of single events, but a window holds many: which one is meant?",
+            "write `last(kind)` or `distinct(kind)`",
+        )
+    ],
+    "sliding 5m having payment.amount > 5": [
+        (
+            "CEP0417",
+            "payment.amount",
+            "`amount` is a field of single events, but a window holds many: which one is meant?",
+            "write `last(amount)` or `avg(amount)`",
+        )
+    ],
+    'sliding 5m having card_id == "x" emit kind': [
+        (
+            "CEP0417",
+            "kind",
+            "`kind` is a field of single events, but a window holds many: which one is meant?",
+            "write `last(kind)` or `distinct(kind)`",
+        )
+    ],
+    "sliding 5m having nope > 5": [("CEP0205", "nope", "`nope` is neither a `by` field nor a constant", "")],
+    "sliding 5m having count(payment) > 5": [
+        ("CEP0210", "count", "`count` takes 0 arguments, not 1", "write `count()`")
+    ],
+    "sliding 5m having avg(payment.amount) > 5": [
+        (
+            "CEP0225",
+            "payment.amount",
+            "`avg` needs a field of the window's events, without the stream's name",
+            "did you mean `avg(amount)`?",
+        )
+    ],
+    "sliding 5m having avg(nope) > 5": [("CEP0202", "nope", "stream `payment` has no field `nope`", "")],
+    "sliding 5m having avg(amount * 2) > 5": [
+        ("CEP0225", "amount * 2", "`avg` needs a field of the window's events", "write `avg(field)`")
+    ],
+    "sliding 5m having avg(max(amount)) > 5": [
+        ("CEP0225", "max(amount)", "`avg` needs a field of the window's events", "write `avg(field)`")
+    ],
+    "sliding 5m having avg(kind) > 5": [("CEP0211", "kind", "`avg` cannot be taken of a string", "")],
+    "sliding 5m having avg() > 5": [
+        ("CEP0210", "avg", "`avg` takes 1 argument, not 0", "write `avg(field)`")
+    ],
+    "sliding 5m having percentile(amount) > 5": [
+        ("CEP0210", "percentile", "`percentile` takes 2 arguments, not 1", "write `percentile(field, 0.99)`")
+    ],
+    "sliding 5m having percentile(amount, 99) > 5": [
+        ("CEP0214", "99", "`percentile` needs a constant between 0 and 1", "the 99th percentile is 0.99")
+    ],
+    "sliding 5m having first(amount, 2) > 5": [
+        ("CEP0210", "first", "`first` takes 1 argument, not 2", "write `first(field)`")
+    ],
+    "sliding 5m having previous(amount) > 5": [
+        (
+            "CEP0418",
+            "amount",
+            "`previous` takes an aggregate of the window",
+            "such as `previous(avg(amount))`",
+        )
+    ],
+    "sliding 5m having previous(2 * avg(amount)) > 5": [
+        (
+            "CEP0418",
+            "2 * avg(amount)",
+            "`previous` takes an aggregate of the window",
+            "write `previous(...)` around the aggregate alone",
+        )
+    ],
+    "sliding 5m having previous(previous(count())) > 5": [
+        (
+            "CEP0418",
+            "previous(count())",
+            "`previous` takes an aggregate of the window",
+            "write `previous(aggregate, n)`",
+        )
+    ],
+    "sliding 5m having previous(count(), 0) > 5": [
+        ("CEP0214", "0", "`previous` needs a whole number from 1 to 1,000,000, as a constant", "")
+    ],
+    "sliding 5m having previous(count(), avg(n)) > 5": [
+        ("CEP0214", "avg(n)", "`previous` needs a whole number from 1 to 1,000,000, as a constant", "")
+    ],
+    "sliding 5m having previous() > 5": [
+        ("CEP0210", "previous", "`previous` takes 1 to 2 arguments, not 0", "write `previous(aggregate, n)`")
+    ],
+    "sliding 5m having ago(amount, 1d) > 5": [
+        ("CEP0418", "amount", "`ago` takes an aggregate of the window", "such as `ago(avg(amount), 7 days)`")
+    ],
+    "sliding 5m having ago(count()) > 5": [
+        ("CEP0210", "ago", "`ago` takes 2 arguments, not 1", "write `ago(aggregate, 7 days)`")
+    ],
+    "sliding 5m having ago(count(), 3) > 5": [
+        ("CEP0214", "3", "`ago` needs a duration as a constant", "such as `7 days`")
+    ],
+    "sliding 5m having ago(count(), 0s) > 5": [
+        ("CEP0421", "0s", "`ago` looks back: its duration is longer than nothing", "")
+    ],
+    "tumbling 1h having ago(count(), 90m) > 5": [
+        ("CEP0421", "90m", "no window ends just that long ago", "look back a multiple of the window's length")
+    ],
+    "hopping 1h every 15m having ago(count(), 10m) > 5": [
+        ("CEP0421", "10m", "no window ends just that long ago", "look back a multiple of the window's hop")
+    ],
+    "session gap 1m having ago(count(), 1d) > 5": [
+        (
+            "CEP0421",
+            "1d",
+            "these windows end where events come: there is none just that long ago",
+            "`previous(...)` is the one before",
+        )
+    ],
+    "last 5 events having ago(count(), 1d) > 5": [
+        (
+            "CEP0421",
+            "1d",
+            "these windows end where events come: there is none just that long ago",
+            "`previous(...)` is the one before",
+        )
+    ],
+    "sliding 5m having list(kind) is null": [
+        ("CEP0424", "list", "`list` belongs to patterns", "`distinct(field)` counts the different values")
+    ],
+    "sliding 5m having prev(amount) > 5": [
+        (
+            "CEP0424",
+            "prev",
+            "`prev` belongs to patterns",
+            "`previous(avg(field))` is that of the window before, `last(field)` the newest event's",
+        )
+    ],
+    "sliding 5m having previus(count()) > 5": [
+        ("CEP0204", "previus", "`having` calls an unknown function `previus`", "did you mean `previous`?")
+    ],
+    'sliding 5m having title matches "x"': [
+        (
+            "CEP0417",
+            "title",
+            "`title` is a field of single events, but a window holds many: which one is meant?",
+            "write `last(title)` or `distinct(title)`",
+        )
+    ],
+    "sliding 5m having count()": [
+        ("CEP0209", "count()", "a condition is true or false, but this is a long", "")
+    ],
+}
+
+
+def told(text: str) -> list[tuple[str, str, str, str]]:
+    found = [d for d in loaded(text).diagnostics if d.level == "error"]
+    return [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]
+
+
+@pytest.mark.parametrize("window", MISTAKES)
+def test_a_mistake_in_a_window_is_told(window: str) -> None:
+    assert told(f"rule r {{ by card_id  over payment {window} }}") == MISTAKES[window]
+
+
+ELSEWHERE = {
+    "rule r { by card_id  over payment[count() > 5] sliding 5m  having true }": [
+        (
+            "CEP0419",
+            "count",
+            "`count` is about the whole window, so it cannot choose the window's events",
+            "put it after `having`",
+        )
+    ],
+    "rule r { by card_id  over payment[last(amount) > 5] sliding 5m  having true }": [
+        (
+            "CEP0419",
+            "last",
+            "`last` is about the whole window, so it cannot choose the window's events",
+            "put it after `having`",
+        )
+    ],
+    "rule r { by card_id  over payment[prev(amount) > 5] sliding 5m  having true }": [
+        (
+            "CEP0424",
+            "prev",
+            "`prev` belongs to patterns",
+            "`previous(avg(field))` is that of the window before, `last(field)` the newest event's",
+        )
+    ],
+    "rule r { on payment[rate() > 5] }": [
+        (
+            "CEP0423",
+            "rate",
+            "`rate` belongs to windows",
+            "`over STREAM[...] sliding 5 minutes having ...` judges a window",
+        )
+    ],
+    "rule r { on payment[avg(amount) > 5] }": [
+        ("CEP0225", "avg", "`avg` needs the steps of a pattern, or a window", "")
+    ],
+    "rule r { by card_id  match a: payment{2} -> b: payment[previous(count(a)) > 5]  within 1h }": [
+        (
+            "CEP0423",
+            "previous",
+            "`previous` belongs to windows",
+            "`over STREAM[...] sliding 5 minutes having ...` judges a window",
+        )
+    ],
+    "rule r { on payment  having count() > 1 }": [
+        (
+            "CEP0414",
+            "having",
+            "`having` belongs to a pattern or a window",
+            "a rule with `on` judges one event alone",
+        )
+    ],
+    "rule r { by card_id  over payment sliding 5m  having true  match payment }": [
+        ("CEP0113", "match", "rule `r` has two bodies", "make two rules of it")
+    ],
+}
+
+
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_what_belongs_elsewhere_is_told(text: str) -> None:
+    assert told(text) == ELSEWHERE[text]
