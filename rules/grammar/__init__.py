@@ -9,13 +9,14 @@ threads may read at the same time.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from pyparsing import ParseBaseException, ParserElement
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS, RawBlock, cut
-from rules.grammar.explain import explain, stray
+from rules.grammar.explain import TOO_EARLY, explain, stray
 from rules.grammar.lexical import NAME, Lexeme, read_name, read_span
 from rules.grammar.members import ERRORS
 from rules.grammar.pack import header, let
@@ -25,7 +26,7 @@ from rules.grammar.stream import stream
 from rules.grammar.table import table
 from rules.grammar.test import test
 from rules.source import SourceFile, Span
-from rules.syntax import Block, Broken, File, Name, Rule, Stream, Table, TestBlock
+from rules.syntax import Block, Broken, File, Lost, Name, Rule, Stream, Table, TestBlock
 
 SIZE = 16 * 1024 * 1024
 """Greatest length of a file, in characters."""
@@ -50,22 +51,75 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
             Diagnostic("CEP0111", "error", message, Span(source, 0, 0), help=help_),
         )
     pieces = cut(source)
-    diagnostics = list(pieces.diagnostics)
-    blocks: list[Block] = []
+    reader = _Reader()
     for raw in pieces.blocks:
-        if len(diagnostics) >= ERRORS:
+        reader.read(raw)
+        if len(reader.diagnostics) >= ERRORS:
             break
-        if not raw.keyword:
-            diagnostics.append(stray(raw.text))
-            continue
-        block, problems = _block(raw)
-        blocks.append(block)
-        diagnostics.extend(problems)
+    diagnostics = [*(d for d in pieces.diagnostics if not reader.explains(d)), *reader.diagnostics]
     if len(diagnostics) >= ERRORS:
         place = diagnostics[ERRORS - 1].span
         message = f"the file has {ERRORS:,} errors: what follows was not read"
         diagnostics[ERRORS:] = [Diagnostic("CEP0111", "error", message, place)]
-    return File(source, tuple(blocks), pieces.comments), tuple(diagnostics)
+    return File(source, tuple(reader.blocks), pieces.comments), tuple(diagnostics)
+
+
+class _Reader:
+    """Reads block after block. What stands between them after an error is taken for its continuation."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.diagnostics: list[Diagnostic] = []
+        self._astray: int | None = None
+        self._regions: list[tuple[int, int]] = []
+
+    def read(self, raw: RawBlock) -> None:
+        """Add the next block, and what is wrong with it."""
+        if not raw.keyword:
+            self._read_stray(raw)
+            return
+        if self._astray is not None:
+            self._regions.append((self._astray, raw.text.base))
+        block, problems = _block(raw)
+        self.blocks.append(block)
+        self.diagnostics.extend(problems)
+        self._astray = raw.text.base if problems or isinstance(block, Broken) else None
+
+    def _read_stray(self, raw: RawBlock) -> None:
+        before = self.blocks[-1] if self.blocks else None
+        self.blocks.append(_broken(raw))
+        if self._astray is not None:
+            return
+        self._astray = raw.text.base
+        keyword = _keyword(before)
+        finding = stray(raw.text, keyword)
+        self.diagnostics.append(finding)
+        if isinstance(before, Stream | Table | Rule | TestBlock) and finding.help.startswith(TOO_EARLY):
+            lost = Lost(frozenset([""]), finding, raw.text.span(0, len(raw.text)))
+            self.blocks[-2] = replace(before, broken=(*before.broken, lost))
+
+    def explains(self, finding: Diagnostic) -> bool:
+        """Whether a brace closes nothing because of what could not be read before it."""
+        if finding.span is None or finding.span.text != "}":
+            return False
+        at = finding.span.start
+        open_ = self._astray is not None and self._astray <= at
+        return open_ or any(start <= at < end for start, end in self._regions)
+
+
+def _keyword(block: Block | None) -> str:
+    """The keyword of a block with members; empty for others."""
+    match block:
+        case Stream():
+            return "stream"
+        case Table():
+            return "table"
+        case Rule():
+            return "rule"
+        case TestBlock():
+            return "test"
+        case _:
+            return ""
 
 
 def _block(raw: RawBlock) -> tuple[Block, list[Diagnostic]]:

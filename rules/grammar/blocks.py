@@ -72,6 +72,7 @@ class _Cutter:
         self._keyword = ""
         self._whole = True
         self._braces: list[int] = []
+        self._outdented: int | None = None
 
     def take(self, found: re.Match[str]) -> None:
         """The next string, comment, brace or word of the file that matters here."""
@@ -129,16 +130,31 @@ class _Cutter:
             self._report("CEP0103", "`}` closes nothing", start, start + 1)
             self._blank(start, start + 1)
             return
-        self._braces.pop()
+        opened = self._braces.pop()
+        if self._outdented is None and self._indentation(opened) > self._indentation(start) == self._column(
+            start
+        ):
+            self._outdented = opened
         if not self._braces:
             self._end(start + 1)
 
     def _unclosed(self) -> None:
         if self._braces:
             if self._whole:  # else a string that is never closed holds the brace
-                self._report("CEP0103", "`{` is never closed", self._braces[0], self._braces[0] + 1)
+                # a `}` that stands further left than the line of its `{` is meant for another one
+                opened = self._braces[0] if self._outdented is None else self._outdented
+                self._report("CEP0103", "`{` is never closed", opened, opened + 1)
             self._braces.clear()
             self._whole = False
+
+    def _column(self, place: int) -> int:
+        return place - self._source.text.rfind("\n", 0, place) - 1
+
+    def _indentation(self, place: int) -> int:
+        """How far the line of a place is indented, in characters."""
+        begin = place - self._column(place)
+        line = self._source.text[begin : place + 1]
+        return len(line) - len(line.lstrip())
 
     def _blank(self, start: int, end: int) -> None:
         self._pieces.append(self._source.text[self._copied : start])
@@ -152,6 +168,7 @@ class _Cutter:
             self.blocks.append(RawBlock(self._keyword, block, self._whole))
         self._pieces.clear()
         self._copied = self._start = end
+        self._outdented = None
         self._keyword, self._whole = "", True
 
     def _report(self, code: str, message: str, start: int, end: int) -> None:

@@ -66,6 +66,10 @@ class Boundary:
                     return at
         return end
 
+    def at(self, text: BlockText, place: int) -> bool:
+        """Whether a member may begin at that place, the first of a line."""
+        return any(p.match(text, place) for p in (self.sure, self.likely, self.first))
+
     def _begins(self, text: BlockText, at: int, error: int, depth: int) -> bool:
         first = not text[text.rfind("\n", 0, at) + 1 : at].strip()
         before = text[max(last_before(text, at), 0)]

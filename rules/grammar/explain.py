@@ -8,7 +8,7 @@ from pyparsing import ParseBaseException
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
-from rules.grammar.boundaries import CLAUSES, LINES, SETTINGS
+from rules.grammar.boundaries import BOUNDARIES, CLAUSES, LINES, SETTINGS
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.lexical import RESERVED, BlockText
 from rules.grammar.window import WINDOWS
@@ -63,18 +63,25 @@ def explain(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagn
     return _unexpected(text, problem, keyword)
 
 
-def stray(text: BlockText) -> Diagnostic:
-    """The diagnostic for text that belongs to no block."""
+TOO_EARLY = "this may belong to the block before"
+"""How the help for stray text begins that looks like a member of that block."""
+
+
+def stray(text: BlockText, before: str) -> Diagnostic:
+    """The diagnostic for text that belongs to no block; `before` is the keyword of the one before it."""
     start, end = _found(text, 0)
     word = str(text[start:end])
     guess = closest(word, KEYWORDS)
+    help_ = f"did you mean `{guess}`?" if guess and guess != word else ""
+    if before and ("\n" not in text[:start] or BOUNDARIES[before].at(text, start)):
+        help_ = f"{TOO_EARLY}, whose `}}` comes too early"
     return Diagnostic(
         "CEP0101",
         "error",
         "expected a block: `pack`, `stream`, `table`, `queries`, `let`, `rule` or `test`",
         text.span(start, end),
         f"found `{_clipped(word)}`",
-        help=f"did you mean `{guess}`?" if guess and guess != word else "",
+        help=help_,
     )
 
 

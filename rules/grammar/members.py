@@ -17,7 +17,7 @@ from rules.grammar.boundaries import BOUNDARIES, CLAUSES, last_before
 from rules.grammar.errors import nothing_after
 from rules.grammar.explain import explain
 from rules.grammar.lexical import BlockText, place
-from rules.suggest import closest
+from rules.suggest import closest, edits
 from rules.syntax import Lost
 
 ERRORS = 1000
@@ -78,8 +78,9 @@ class Members(ParseElementEnhance):
         return goes_on
 
     def _meant(self, word: str) -> str | None:
-        """The clause that a word of three letters and more may be a misspelling of."""
-        return closest(word, CLAUSES) if self._block == "rule" and len(word) > 2 else None
+        """The clause that a word is a misspelling of, by a letter or two."""
+        guess = closest(word, CLAUSES) if self._block == "rule" and len(word) > 2 else None
+        return guess if guess is not None and edits(word.lower(), guess) <= 1 + len(word) // 6 else None
 
 
 def _word(text: BlockText, at: int) -> str:

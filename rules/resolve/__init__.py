@@ -18,7 +18,7 @@ from rules.resolve.findings import Findings
 from rules.resolve.headers import resolve_header
 from rules.resolve.hits import declare_queries
 from rules.resolve.lets import declare_lets
-from rules.resolve.lost import drop_what_follows
+from rules.resolve.lost import drop_what_follows, drop_what_names_would_explain
 from rules.resolve.rules import resolve_rule
 from rules.resolve.streams import declare_stream
 from rules.resolve.tables import declare_table
@@ -51,6 +51,7 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
     declare_lets(lets, declared)
     _resolve_rules(rules, declared)
     tests = [_test(b, declared) for f in files for b in f.blocks if isinstance(b, syntax.TestBlock)]
+    drop_what_names_would_explain(findings, files)
     _check_not_empty(files, findings)
     pack = typed.Pack(
         header[0],

@@ -15,7 +15,7 @@ def resolve_header(files: Sequence[syntax.File], findings: Findings) -> tuple[st
     first: syntax.Header | None = None
     for file in files:
         headers = [b for b in file.blocks if isinstance(b, syntax.Header)]
-        broken = any(isinstance(b, syntax.Broken) and b.keyword == "pack" for b in file.blocks)
+        broken = any(isinstance(b, syntax.Broken) and b.keyword in ("pack", "") for b in file.blocks)
         if not headers and not broken:
             message = f"`{file.source.name}` has no pack header"
             help_ = 'begin the file with `pack NAME version "1"`'

@@ -6,11 +6,11 @@ findings of the kinds that the lost part can cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from rules.resolve.findings import Findings
-from rules.syntax import Lost, Rule, Stream, Table, TestBlock
+from rules.syntax import Broken, File, Lost, Rule, Stream, Table, TestBlock
 
 _BODY = frozenset({"CEP0113"})
 _NO_BOUND = frozenset({"CEP0401", "CEP0413"})
@@ -20,6 +20,7 @@ _OF_A_RULE: Mapping[str, frozenset[str]] = MappingProxyType(
         "on": _BODY,
         "over": _BODY,
         "within": _NO_BOUND,
+        "having": frozenset({"CEP0422"}),
         "by": frozenset({"CEP0205", "CEP0220"}),
         "having": frozenset({"CEP0422"}),
         "emit": frozenset({"CEP0220"}),
@@ -27,6 +28,14 @@ _OF_A_RULE: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 """By the keyword of a lost clause."""
 _OF_A_STREAM = frozenset({"CEP0202", "CEP0222"})
+_UNKNOWN: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "stream": frozenset({"CEP0201"}),
+        "rule": frozenset({"CEP0201", "CEP0601"}),
+        "let": frozenset({"CEP0202", "CEP0205"}),
+    }
+)
+"""What is said of a name that is not declared, by the keyword of the block that would declare it."""
 _OF_A_TEST = frozenset({"CEP0606", "CEP0607"})
 
 
@@ -35,6 +44,14 @@ def drop_what_follows(findings: Findings, since: int, node: Stream | Table | Rul
     if node.broken:
         explained = _explained(node)
         findings.diagnostics[since:] = [d for d in findings.diagnostics[since:] if d.code not in explained]
+
+
+def drop_what_names_would_explain(findings: Findings, files: Iterable[File]) -> None:
+    """Take back findings of unknown names that may be those of blocks whose own name could not be read."""
+    nameless = {b.keyword for f in files for b in f.blocks if isinstance(b, Broken) and b.name is None}
+    named = _UNKNOWN if "" in nameless else nameless
+    explained = frozenset().union(*(_UNKNOWN.get(keyword, frozenset()) for keyword in named))
+    findings.diagnostics[:] = [d for d in findings.diagnostics if d.code not in explained]
 
 
 def _explained(node: Stream | Table | Rule | TestBlock) -> frozenset[str]:

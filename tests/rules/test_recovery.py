@@ -80,6 +80,34 @@ def test_the_rest_of_a_stream_keeps_its_fields() -> None:
     assert [part.span.text for part in stream.parts] == ["c: long", "t: timestamp", "time t"]
 
 
+ASTRAY = [
+    ("a brace too many", 'rule r {\n on payment }\n emit n\n summary "{n}"\n}', ["emit"]),
+    ("a brace missing", "rule r\n on payment\n match a: payment{2}\n emit n\n}", ["on"]),
+    ("no name", 'rule { on payment }\ntest r "x" { expect nothing }', ["{"]),
+    ("no name of a stream", "stream { t: timestamp  time t }\nrule r { on q }", ["{"]),
+    ("no keyword", "top = 5\nrule r { on payment[n > top] }", ["top"]),
+    (
+        "an inner brace",
+        'rule r { on payment }\ntest r "x" {\n at 1s payment { n: 1\n expect nothing\n}',
+        ["{"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "places"), [a[1:] for a in ASTRAY], ids=[a[0] for a in ASTRAY])
+def test_a_block_that_goes_astray_is_told_once(text: str, places: list[str]) -> None:
+    assert [place for _, place in errors(text)] == places
+
+
+def test_an_open_brace_is_told_where_the_layout_shows_it() -> None:
+    text = (
+        'rule r { on payment }\ntest r "x" {\n  at 1s payment {}\n  at 2s payment { n: 1\n  expect nothing\n}'
+    )
+    (found,) = [d for d in parse(SourceFile("t", text))[1] if d.code == "CEP0103"]
+    assert found.span is not None
+    assert found.span.line == 4
+
+
 def test_words_that_are_names_by_their_place_do_not_end_what_is_lost() -> None:
     text = "rule r { on payment  emit by = n, on = 1, over = (  , within = 5, match = n }"
     assert len(errors(text)) == 1

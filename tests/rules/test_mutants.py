@@ -1,0 +1,64 @@
+"""Every pack that we show, with one token wrong: still a pack, or a diagnostic on the right line.
+
+Right is the line of the token, of its neighbours, or of the bracket that belongs to one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from mutants import mutants
+from writing import LANGUAGE
+
+from rules.packs import load_texts
+
+ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r"```rules[^\n]*\n(.*?)```", re.DOTALL)
+
+
+def packs() -> dict[str, str]:
+    """The packs of examples and pages that stand on their own, each text once."""
+    texts = {
+        str(file.relative_to(ROOT)): file.read_text("utf-8") for file in ROOT.glob("examples/**/*.rules")
+    }
+    for file in sorted(ROOT.glob("docs/*.md")):
+        for number, text in enumerate(FENCE.findall(file.read_text("utf-8"))):
+            texts[f"{file.name}:{number}"] = text
+    texts["language"] = LANGUAGE
+    alone = {text: name for name, text in texts.items() if load_texts([("p.rules", text)]).pack is not None}
+    return {name: text for text, name in alone.items()}
+
+
+def judge(text: str, every: int, counted: Counter[str]) -> list[str]:
+    """The mutants whose diagnostics all stand on other lines; counts how the others came out."""
+    wrong: list[str] = []
+    for mutant in mutants(text, every):
+        found = load_texts([("p.rules", mutant.text)]).diagnostics
+        lines = {d.span.line if d.span else 0 for d in found if d.level == "error"}
+        counted["all"] += 1
+        counted["still a pack" if not lines else "told"] += 1
+        counted["told at the place only"] += bool(lines) and lines <= mutant.lines
+        if lines and not lines & mutant.lines:
+            wrong.append(f"{mutant.done}: told on {sorted(lines)}, not on {sorted(mutant.lines)}")
+    return wrong
+
+
+def test_a_wrong_token_is_told_on_its_line() -> None:
+    counted: Counter[str] = Counter()
+    text = (ROOT / "examples/cards/cards.rules").read_text("utf-8")
+    assert judge(text, 3, counted) == []
+    assert counted["told"] > 0.9 * counted["all"]
+    assert counted["told at the place only"] > 0.9 * counted["told"], "errors follow from errors"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", packs())
+def test_any_wrong_token_of_any_pack_is_told_on_its_line(name: str) -> None:
+    counted: Counter[str] = Counter()
+    wrong = judge(packs()[name], 1, counted)
+    print(name, dict(counted), *wrong, sep="\n")
+    assert len(wrong) <= 0.005 * counted["all"]
+    assert counted["told at the place only"] > 0.9 * counted["told"], "errors follow from errors"
