@@ -22,7 +22,6 @@ _OF_A_RULE: Mapping[str, frozenset[str]] = MappingProxyType(
         "within": _NO_BOUND,
         "having": frozenset({"CEP0422"}),
         "by": frozenset({"CEP0205", "CEP0220"}),
-        "having": frozenset({"CEP0422"}),
         "emit": frozenset({"CEP0220"}),
     }
 )
