@@ -54,19 +54,19 @@ def _keyword(pattern: str) -> Words:
 _COMMENT = Words(r"(#.*)", ("comment",))
 _STRING = Words(r'("(?:[^"\\\n]|\\.)*")', ("string",))
 _TEXTS = (_COMMENT, _STRING)
+_CALL = Words(rf"({NAME})(\s*)(\()", ("function", "", "punctuation"), "brackets")
 _VALUES = (
     Words(rf"({DURATION})", ("number",)),
     Words(rf"({NUMBER})", ("number",)),
     Words(r"\b(is(?:\s+not)?\s+null)\b", ("word",)),
     Words(r"\b(true|false|null)\b", ("constant",)),
     Words(r"\b(and|or|not|in|between|like|is|matches)\b", ("word",)),
-    Words(rf"({NAME})(?=\s*\()", ("function",)),
+    _CALL,
     Words(rf"({NAME})", ("name",)),
     Words(r"(->|=>|~>|==|!=|<=|>=|=~|[-+*/%<>=?|&!])", ("operator",)),
 )
 _MARKS = (
-    Words(r"(\()", ("punctuation",), "parentheses"),
-    Words(r"(\[)", ("punctuation",), "brackets"),
+    Words(r"([(\[])", ("punctuation",), "brackets"),
     Words(r"(\{)(?=\s*[0-9])", ("punctuation",), "counts"),
     Words(r"(\{)", ("punctuation",), "map"),
     Words(r"([,.:\])}])", ("punctuation",)),
@@ -78,7 +78,8 @@ _PATTERN = (
     Words(rf"(->|=>|~>)(\s*)({NAME})", ("operator", "", "name")),
     _then("absent|not|until|matching"),
     _then("gap|for", DURATION, "number"),
-    _keyword("each|contiguous|any"),
+    Words(r"\b(each|contiguous|any)\b(?!\s*(?:[.:(,\[]|=(?!>)))", ("keyword",)),
+    Words(r"(\()", ("punctuation",), "group"),
 )
 _RULE = (
     Words(
@@ -141,6 +142,8 @@ PLACES: dict[str, Place] = {
     "rule": Place(
         (
             *_TEXTS,
+            Words(r"\b(match|having)(?=\s*\()", ("keyword",)),
+            _CALL,
             _LABEL,
             Words(rf"(,)(\s*)({NAME})(?!\s*\()", ("punctuation", "", "name")),
             Words(rf"(=)(\s*)({NAME})(?!\s*\()", ("operator", "", "name")),
@@ -193,7 +196,7 @@ PLACES: dict[str, Place] = {
     ),
     "map": Place((*_TEXTS, _LABEL, Words(r"\b(within)(?=\s+[-0-9(])", ("keyword",)), *_REST), r"\}"),
     "counts": Place((Words(r"([0-9]+)", ("number",)), Words(r"(,)", ("punctuation",)), _COMMENT), r"\}"),
-    "brackets": Place((*_TEXTS, *_REST), r"\]"),
-    "parentheses": Place((*_TEXTS, _LABEL, *_PATTERN, *_REST), r"\)"),
+    "brackets": Place((*_TEXTS, *_REST), r"[\])]"),
+    "group": Place((*_TEXTS, _CALL, _LABEL, *_PATTERN, *_REST), r"\)"),
 }
 """Every place by its name; a file begins in `file`."""
