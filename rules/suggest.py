@@ -7,6 +7,8 @@ from collections.abc import Iterable
 LONGEST = 100
 """Characters of a word that are looked at."""
 
+_CONSTANTS = {"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null"}
+
 
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known name nearest to a word, or None where none is near: a third of its letters may differ.
@@ -25,8 +27,11 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The help for an unknown name, empty where no known one is like it."""
-    guess = closest(word, known)
+    """The help for an unknown name, empty where no known one is like it.
+
+    `True`, `NULL` and `None` are told how the language writes them.
+    """
+    guess = _CONSTANTS.get(word.lower()) or closest(word, known)
     return f"did you mean `{guess}`?" if guess is not None else ""
 
 

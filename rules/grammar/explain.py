@@ -10,6 +10,7 @@ from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
 from rules.grammar.boundaries import BOUNDARIES, CLAUSES, LINES, SETTINGS
 from rules.grammar.errors import UNITS, Refusal
+from rules.grammar.habits import duration_meant, said_here
 from rules.grammar.lexical import RESERVED, BlockText
 from rules.grammar.window import WINDOWS
 from rules.suggest import closest
@@ -21,19 +22,7 @@ _SHOWN = 40
 _BEFORE = 2000
 """Characters in which the clause is looked for that a word stands in."""
 _CLAUSE = re.compile(rf"\b(?:{'|'.join(CLAUSES)})\b")
-_JOINING = frozenset({"not", "absent", "and", "then", "followed", ","})
-_HABITS = {
-    "a field `name: type`": {",": "nothing separates fields: remove it"},
-    "expected `{`": {"-": "a name has no `-`: write `_`, or put the name in backquotes"},
-    "an operator or `]`": {
-        ",": "a list stands in parentheses: `in (a, b)`; digits are grouped by `_`: `1_000`",
-        "contains": 'write `=~ "..."`, or `matches "..."` for a field of type text',
-    },
-    "a string in quotes": {"[": "a list of tags needs no brackets"},
-    "a window: ": {"session": "write `session gap` and a duration"},
-    "an emitted name": dict.fromkeys("{(", "a list of names needs no brackets"),
-}
-"""What other languages write, by what is expected in its place."""
+_JOINING = frozenset({"not", "absent"})
 _WORDS = {
     "rule": CLAUSES,
     "stream": SETTINGS,
@@ -55,7 +44,10 @@ def explain(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagn
         if end <= start:
             start, end = _found(text, start)
         span = text.span(start, end)
-        return Diagnostic(problem.code, "error", problem.msg, span, problem.note, help=problem.help)
+        help_ = problem.help
+        if not help_ and problem.code == "CEP0101":
+            help_ = said_here(problem.msg, span.text, text[max(start - _BEFORE, 0) : start])
+        return Diagnostic(problem.code, "error", problem.msg, span, problem.note, help=help_)
     if comma is not None:
         span = text.span(comma, comma + 1)
         message = "an item must follow the comma"
@@ -95,7 +87,8 @@ def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> D
         expected = "expected the next block"
     if word[:1].isdecimal() and "duration" in expected:
         message = f"`{_clipped(word)}` is not a duration"
-        return Diagnostic("CEP0105", "error", message, span, help=UNITS)
+        help_ = duration_meant(word, text[end : end + _SHOWN]) or UNITS
+        return Diagnostic("CEP0105", "error", message, span, help=help_)
     return Diagnostic(
         "CEP0101",
         "error",
@@ -119,13 +112,18 @@ def _unknown_character(text: BlockText, start: int, end: int) -> Diagnostic | No
 def _help(text: BlockText, start: int, end: int, word: str, expected: str, keyword: str) -> str:
     if word in RESERVED and "name" in expected:
         return f"`{word}` is reserved; in backquotes it is a name"
-    if "a clause of a rule" in expected:
-        found = _help_in_clause(text[max(start - _BEFORE, 0) : start], text[end:].lstrip()[:1], word)
-        if found:
-            return found
-    for wanted, habits in _HABITS.items():
-        if wanted in expected and word in habits:
-            return habits[word]
+    before, following = text[max(start - _BEFORE, 0) : start], text[end:][:_SHOWN].lstrip()
+    found = _help_in_clause(before, following[:1], word) if "a clause of a rule" in expected else ""
+    if (
+        not found
+        and "a field `name: type`" in expected
+        and re.match(r"[^\W\d]", following)
+        and word not in SETTINGS
+    ):
+        found = f"a field is written `{word}: type`" if word.isidentifier() else ""
+    found = found or said_here(expected, word, before)
+    if found:
+        return found
     words = WINDOWS if "a window: " in expected else _WORDS.get(keyword, ()) if "`}`" in expected else ()
     guess = None if word in CLAUSES else closest(word, words)
     if guess is not None and guess != word:
@@ -141,8 +139,10 @@ def _help_in_clause(before: str, following: str, word: str) -> str:
             return "steps are joined by `->`, `=>` or `~>`"
         case "match" | "on" | "over" if word == "matching":
             return "`matching` names a block of `queries`; a query in quotes stands in `[field matches ...]`"
-        case "match" | "on" | "over" if word in {"(", "where", "when", "if"}:
+        case "match" | "on" | "over" if word == "(":
             return "a condition stands in square brackets: `stream[...]`"
+        case "on" | "over" if word == ".":
+            return "a window stands after its stream: `over stream sliding 5 minutes`"
         case "emit" if word in {"(", ":", ".", "as"}:
             return "a value is emitted under a name: `name = value`"
         case _:

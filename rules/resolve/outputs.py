@@ -71,7 +71,12 @@ def resolve_suppress(node: syntax.Suppress, names: Collection[str], findings: Fi
         findings.error("CEP0402", "`suppress` for nothing withholds nothing", node.duration.span)
     for name in node.names:
         if name.text not in names:
-            message = f"`{name.text}` is neither a key field nor emitted"
-            help_ = did_you_mean(name.text, names) or "add it to `emit`"
+            message = f"`suppress` compares `{name.text}`, which is neither a key field nor emitted"
+            given = ", ".join(f"`{known}`" for known in dict.fromkeys(names))
+            help_ = did_you_mean(name.text, names) or (
+                f"it can compare {given}; what else is to be compared is first emitted"
+                if given
+                else "emit it first"
+            )
             findings.error("CEP0220", message, name.span, help_=help_)
     return typed.Suppress(node.duration.value, tuple(n.text for n in node.names), node.span)

@@ -34,6 +34,11 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
         help_ = f"a bare field name is the event's: `{node.names[1].text}`"
     elif scope.all_steps and not help_:
         help_ = f"the steps are {', '.join(f'`{s}`' for s in sorted(scope.all_steps)[:10])}"
+    if scope.candidate is None and not scope.all_steps and not scope.in_pattern:
+        message = f"{scope.subject} has no event to look at, so `{node.span.text}` means nothing"
+        help_ = help_ or "use the field in a condition: `stream[...]`"
+        scope.findings.error("CEP0203", message, node.span, help_=help_)
+        return None
     scope.findings.error(
         "CEP0203", f"{scope.subject} names an unknown step `{first.text}`", first.span, help_=help_
     )
