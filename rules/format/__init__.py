@@ -47,10 +47,8 @@ def _documents(file: File) -> Iterator[Document]:
         else:
             yield joined(LINE, written if _touch(before, here) else always, here[1])
         before = here
-    if before is None:
-        yield tokens.lead(Gap.INSIDE)
-    else:
-        yield joined(LINE, tokens.lead(Gap.ALWAYS))
+    end = tokens.end()
+    yield end if before is None else joined(LINE, end)
 
 
 def _touch(one: tuple[Block, Document], other: tuple[Block, Document]) -> bool:

@@ -60,13 +60,14 @@ class Tokens:
 
     def take(self, expected: str) -> Document:
         """The next token, which is that one."""
-        found = self._texts[self._next]
-        assert found == expected, f"{found!r} stands at {self._at()}, not {expected!r}"
+        if not self.is_next(expected):
+            raise self._lost(expected)
         return self._take()
 
     def leaf(self, span: Span, between: Blanks | Text = NOTHING) -> Document:
         """The tokens of a span, which begins with the next one, with that between every two of them."""
-        assert self._starts[self._next] == span.start, f"{self._texts[self._next]!r} is not {span.text!r}"
+        if self._at() != span.start:
+            raise self._lost(span.text)
         end = span.end
         first = self._take()
         if self._at() >= end:
@@ -81,7 +82,8 @@ class Tokens:
         whole = self._texts[self._next]
         if whole == prefix:
             return self._take()
-        assert whole.startswith(prefix), f"{whole!r} stands at {self._at()}, not {prefix!r}"
+        if not whole.startswith(prefix):
+            raise self._lost(prefix)
         lead = self.lead()
         self._texts[self._next] = whole[len(prefix) :]
         self._starts[self._next] += len(prefix)
@@ -131,6 +133,17 @@ class Tokens:
         if begins and gap.stays(self._empty_line_before(self._at()), first):
             parts.append(EmptyLine())
         return joined(*parts)
+
+    def end(self) -> Document:
+        """The comments at the end of the file, all tokens of which are laid out."""
+        if self._next < len(self._texts):
+            raise self._lost("the end")
+        return self.lead(Gap.ALWAYS if self._texts else Gap.INSIDE)
+
+    def _lost(self, expected: str) -> ValueError:
+        """That the layout of some construct does not follow its grammar: better no text than another one."""
+        found = self._texts[self._next] if self._next < len(self._texts) else "the end"
+        return ValueError(f"{found!r} stands at {self._at()}, where the layout has {expected!r}")
 
     def _scan(self, file: File) -> None:
         source = self._source

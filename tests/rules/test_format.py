@@ -167,6 +167,13 @@ def test_a_file_with_an_error_has_no_layout() -> None:
     assert [p.code for p in problems] == ["CEP0101"]
 
 
+@pytest.mark.parametrize("lost", [slice(0, 0), slice(0, 1), slice(1, 2)])
+def test_what_a_layout_would_lose_stops_it(lost: slice) -> None:
+    file = read('pack p version "1"  rule a { on x }')
+    with pytest.raises(ValueError, match="where the layout has"):
+        laid_out(File(file.source, file.blocks[lost], file.comments))
+
+
 def test_time_grows_with_the_text() -> None:
     def seconds(text: str) -> tuple[float, float]:
         begin = time.process_time()
