@@ -49,7 +49,7 @@ def _print(document: Document, page: _Page) -> None:
             case Joined():
                 waiting.extend((indent, flat, part) for part in reversed(item.parts))
             case Group():
-                fits = flat or page.column + item.flat + _rest(waiting) <= WIDTH
+                fits = flat or page.column_of_next(indent) + item.flat + _rest(waiting) <= WIDTH
                 waiting.append((indent, fits, item.item))
             case Nest():
                 waiting.append((indent + item.by, flat, item.item))
@@ -60,7 +60,7 @@ def _print(document: Document, page: _Page) -> None:
             case Blanks():
                 page.space(item.flat if flat else item.head)
             case Wrap():
-                if flat or page.column + item.flat + _rest(waiting) <= WIDTH:
+                if flat or page.column_of_next(indent) + item.flat + _rest(waiting) <= WIDTH:
                     page.space(1)
                     waiting.append((indent, True, item.item))
                 else:
