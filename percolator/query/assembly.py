@@ -41,7 +41,8 @@ MAX_HEIGHT = 200
 MAX_NODES = 100_000
 
 FrameKind = Literal["query", "group", "field", "named", "some", "sentence", "paragraph"]
-NearKind = Literal["NEAR", "ONEAR", "NOT NEAR"]
+NearKind = Literal["NEAR", "ONEAR", "NOT NEAR", "same"]
+"""`same` is Factiva's: both in one paragraph."""
 
 
 class Frame:
@@ -134,6 +135,9 @@ class Assembly:
             span = Span(left.span.start, node.span.end)
             if operator == "NOT NEAR":
                 node = NotNear(left, node, distance, span)
+            elif operator == "same":
+                others = left.operands if isinstance(left, Together) else (left,)
+                node = Together("paragraph", (*others, node), span)
             else:
                 node = Near(left, node, distance, operator == "ONEAR", span)
             height = max(height, frame.left_height) + 1
@@ -166,7 +170,8 @@ class Assembly:
         """NEAR and its kin, between their operands; `need_left` was asked."""
         frame = self.frame
         assert frame.left is not None
-        check_positional(frame.left, operator)
+        if not (operator == "same" and isinstance(frame.left, Together)):
+            check_positional(frame.left, operator)
         frame.near = (operator, distance)
         frame.wanted = True
 

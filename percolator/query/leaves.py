@@ -92,11 +92,13 @@ def term(text: str, start: int, in_list: bool) -> tuple[Word | Wildcard | Fuzzy,
             raise QueryError(Code.BAD_OPERAND, "a fuzzy term must be one word without wildcards", start)
         return node, end
     if ("*" in raw or "?" in raw) and _HAS_STAR.match(raw):
-        return _wildcard(_tidied(raw, "*?\\"), span), end
+        return wildcard(raw, span), end
     return Word(_ESCAPE.sub(r"\1", raw) if "\\" in raw else raw, span), end
 
 
-def _wildcard(pattern: str, span: Span) -> Wildcard:
+def wildcard(raw: str, span: Span) -> Wildcard:
+    """A term with `*` or `?`, as written."""
+    pattern = _tidied(raw, "*?\\")
     node = Wildcard(pattern, span)
     if all(not piece.text.strip("*?") for piece in pieces(node)):
         raise QueryError(
@@ -121,7 +123,7 @@ def value(text: str, start: int, name: str) -> tuple[Range | Present, int] | Non
     """
     sign = text[start]
     if sign in "<>":
-        return _comparison(text, start, name)
+        return comparison(text, start, name)
     if sign == "[" or (sign == "{" and _BRACED_RANGE.match(text, start) is not None):
         return _range(text, start, name)
     if sign == "*" and (start + 1 == len(text) or text[start + 1].isspace() or text[start + 1] in "),"):
@@ -146,7 +148,8 @@ def _bound(in_quotes: str | None, bare: str | None) -> str | None:
     return in_quotes if in_quotes is not None else None if bare == "*" else bare
 
 
-def _comparison(text: str, start: int, name: str) -> tuple[Range, int]:
+def comparison(text: str, start: int, name: str) -> tuple[Range, int]:
+    """`>=10` and its like, of that field."""
     found = _COMPARE.match(text, start)
     # The alternatives cover every text that begins with < or >; a missing value is an empty match.
     assert found is not None
