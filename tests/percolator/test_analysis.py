@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from percolator.analysis import ANALYSERS, analyser
-from percolator.words import exact, lower, marks, split
+from percolator.analysis import ANALYSERS, AnalyserError, analyser
+from percolator.query.parse import parse
+from percolator.reference import matches
+from percolator.schema import Schema, SchemaError
+from percolator.words import exact, lower, marks, places, sections, split
 
 SPLITS = {
     "the U.S. and O'Neil's dog": ["the", "U.S", "and", "O'Neil's", "dog"],
@@ -22,6 +25,10 @@ SPLITS = {
     "नमस्ते दुनिया": ["नमस्ते", "दुनिया"],
     "a\x00b\u00a0c": ["a", "b", "c"],
     "😀 \u0301 \ud800": [],
+    "iPhone手机": ["iPhone", "手机", "机"],
+    "東京都へ a": ["東京", "京都", "都へ", "へ", "a"],
+    "가\u1100\u1161 か\u3099": ["가\u1100\u1161", "\u1100\u1161", "か\u3099"],
+    "3.手's": ["3", "手", "s"],
     "": [],
 }
 
@@ -31,7 +38,16 @@ def test_words_are_split_as_the_language_says(text: str) -> None:
     assert split(text) == SPLITS[text]
 
 
-SAME = [("Café", "cafe\u0301"), ("O’Neil", "o'neil"), ("İzmir", "İZMir"), ("ΟΔΟΣ", "Οδος"), ("U.S", "u.s")]
+SAME = [
+    ("Café", "cafe\u0301"),
+    ("O’Neil", "o'neil"),
+    ("İzmir", "İZMir"),
+    ("ΟΔΟΣ", "Οδος"),
+    ("ﬁrm", "firm"),
+    ("ＡＢＣ", "abc"),
+    ("ｶﾞ", "か\u3099".replace("か", "カ")),
+    ("U.S", "u.s"),
+]
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
@@ -80,3 +96,81 @@ def test_all_marks_of_unicode_continue_words() -> None:
         if (unicodedata.category(chr(code))[0] == "M") != (known.match(chr(code)) is not None)
     ]
     assert missed == []
+
+
+CJK = [
+    ("東京都", "東京", True),
+    ("東京都", "京都", True),
+    ("東京都", "東都", False),
+    ("東京 都", "東京都", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "wanted"),
+    [
+        *CJK,
+        ("東京", "京", True),
+        ("東京", '"東 京"', True),
+        ("手机店", "手机*", True),
+        ("手机", "机店", False),
+    ],
+)
+def test_cjk_is_found_by_any_of_its_parts(text: str, query: str, wanted: bool) -> None:
+    assert matches(parse(query), {"t": text}, Schema.of({"t": "text"})) == wanted
+
+
+SENTENCES = {
+    "One two. Three": [0, 0, 1],
+    "J. Smith of the U.S. Army, e.g. him.": [0] * 8,
+    'He said "no." Then (yes!) he went?  Off': [0, 0, 0, 1, 1, 2, 2, 3],
+    "in 5. Then 3.5 of a.b": [0, 0, 1, 1, 1, 1],
+    "one\ntwo\n \nthree": [0, 0, 1],
+    "手机。机": [0, 0, 1],
+    "what... now": [0, 1],
+}
+
+
+@pytest.mark.parametrize("text", SENTENCES, ids=ascii)
+def test_sentences_end_where_a_reader_sees_it(text: str) -> None:
+    assert [sentence for sentence, _ in sections(text, places(text))] == SENTENCES[text]
+
+
+def test_paragraphs_end_at_empty_lines() -> None:
+    text = "a\nb\r\n\r\nc. d\n \t\ne\u2029f"
+    assert [paragraph for _, paragraph in sections(text, places(text))] == [0, 0, 1, 1, 2, 3]
+
+
+def first_three(word: str) -> str:
+    """An analyser of one's own: words are the same where their first three letters are."""
+    return word[:3].lower()
+
+
+def nothing(_word: str) -> str:
+    """An analyser that makes no terms."""
+    return ""
+
+
+def test_an_analyser_of_ones_own_is_named_by_its_place() -> None:
+    schema = Schema.of({"t": f"text {__name__}:first_three"})
+    assert matches(parse("reCALL"), {"t": "a recount"}, schema)
+    assert not matches(parse("rest"), {"t": "a recount"}, schema)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("klingon", "is none of plain, danish"),
+        ("no_such_module:f", "cannot be imported"),
+        ("percolator.words:f", "cannot be imported"),
+        ("percolator.words:__name__", "is no function"),
+    ],
+)
+def test_an_analyser_that_is_none_is_refused_with_the_schema(name: str, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Schema.of({"t": f"text {name}"})
+
+
+def test_an_analyser_without_a_term_is_an_error() -> None:
+    with pytest.raises(AnalyserError, match="which is no term"):
+        analyser(f"{__name__}:nothing").term("word")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from percolator.compile import parse_executable
@@ -124,3 +126,16 @@ def test_a_wrong_schema_is_refused(
     with pytest.raises(SchemaError) as raised:
         Schema.of(declarations, default)
     assert str(raised.value).startswith(message)
+
+
+LONG = [*("x:{", "a\\\\", "a~", '"a" ', "a:(", "2 of ", "a,", "{a}", "/a/ ", "*", "a NEAR/1 ", "a = ", "手*")]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("fragment", LONG, ids=ascii)
+def test_a_long_text_is_read_or_refused_in_linear_time(fragment: str) -> None:
+    text = fragment * (MAX_LENGTH // len(fragment) // 4)
+    with contextlib.suppress(QueryError):
+        parse(text)
+    with contextlib.suppress(QueryError):
+        parse(text + "~x")

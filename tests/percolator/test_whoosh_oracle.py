@@ -13,10 +13,12 @@ from whoosh.analysis import RegexTokenizer
 from whoosh.fields import ID, TEXT
 from whoosh.fields import Schema as WhooshSchema
 from whoosh.filedb.filestore import RamStorage
+from whoosh.query.spans import SpanNear
 
 from percolator.index import Index
 from percolator.query.print import to_text
-from percolator.query.tree import And, Node, Not, Or, Phrase, Wildcard, Word
+from percolator.query.tree import And, Near, Node, Not, Or, Phrase, Regex, Wildcard, Word
+from percolator.reference import matches
 from percolator.schema import Schema
 
 VOCABULARY = ["a", "b", "c", "ab", "abc", "d"]
@@ -45,6 +47,12 @@ def _whoosh(node: Node) -> whoosh_query.Query:
             return whoosh_query.Wildcard("t", node.pattern)
         case Phrase():
             return whoosh_query.Phrase("t", node.text.split())
+        case Regex():
+            return whoosh_query.Regex("t", f"({node.pattern})$")
+        case Near():
+            left, right = _whoosh(node.left), _whoosh(node.right)
+            # Whoosh counts the step from word to word.
+            return SpanNear(left, right, slop=node.distance + 1, ordered=node.ordered)
         case And():
             return whoosh_query.And([_whoosh(operand) for operand in node.operands])
         case Or():
@@ -84,3 +92,32 @@ def test_whoosh_finds_the_same_documents(nodes: list[Node], texts: list[str]) ->
     found = set(zip(hits.document.tolist(), hits.query.tolist(), strict=True))
     wanted = _whoosh_hits(nodes, texts)
     assert found == wanted, [(texts[document], index.ids[query]) for document, query in found ^ wanted]
+
+
+near = st.permutations(VOCABULARY).flatmap(
+    lambda order: st.builds(
+        Near, st.just(Word(order[0])), st.just(Word(order[1])), st.integers(0, 4), st.booleans()
+    )
+)
+more_queries: st.SearchStrategy[Node] = st.recursive(
+    near | st.builds(Regex, st.sampled_from(["a.*", ".b", "[ab]+", "a|d", "abc?"])), _nest, max_leaves=4
+)
+
+
+@given(
+    st.lists(more_queries, min_size=4, max_size=8),
+    st.lists(st.lists(words, max_size=8).map(" ".join), min_size=4, max_size=10),
+)
+@settings(max_examples=examples(60), deadline=None)
+def test_whoosh_agrees_with_the_reference_on_near_and_regular_expressions(
+    nodes: list[Node], texts: list[str]
+) -> None:
+    schema = Schema.of({"t": "text"})
+    found = {
+        (document, query)
+        for document, text in enumerate(texts)
+        for query, node in enumerate(nodes)
+        if matches(node, {"t": text}, schema)
+    }
+    wanted = _whoosh_hits(nodes, texts)
+    assert found == wanted, [(texts[document], to_text(nodes[query])) for document, query in found ^ wanted]
