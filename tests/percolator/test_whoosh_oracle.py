@@ -99,9 +99,8 @@ near = st.permutations(VOCABULARY).flatmap(
         Near, st.just(Word(order[0])), st.just(Word(order[1])), st.integers(0, 4), st.booleans()
     )
 )
-more_queries: st.SearchStrategy[Node] = st.recursive(
-    near | st.builds(Regex, st.sampled_from(["a.*", ".b", "[ab]+", "a|d", "abc?"])), _nest, max_leaves=4
-)
+# Whoosh cannot simplify what holds a SpanNear, so these stand alone.
+more_queries = near | st.builds(Regex, st.sampled_from(["a.*", ".b", "[ab]+", "a|d", "abc?"]))
 
 
 @given(
