@@ -8,7 +8,7 @@ from pyparsing import ParseBaseException
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
-from rules.grammar.boundaries import BOUNDARIES, CLAUSES, LINES, SETTINGS
+from rules.grammar.boundaries import BOUNDARIES, CLAUSES, LINES, SETTINGS, last_before
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.habits import duration_meant, said_here
 from rules.grammar.lexical import RESERVED, BlockText
@@ -167,7 +167,5 @@ def _comma_before(text: BlockText, at: int) -> int | None:
     start, end = _found(text, at)
     if at < len(text.rstrip()) and text[start:end] not in _ENDS:
         return None
-    before = at - 1
-    while before >= 0 and text[before].isspace():
-        before -= 1
+    before = last_before(text, at)
     return before if before >= 0 and text[before] == "," else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NoReturn
 
 from pyparsing import ParseException, ParserElement, ParseResults, Token
 
@@ -135,6 +136,10 @@ def _after_space(text: str, at: int) -> int:
 
 def _refuse(text: BlockText, at: int, wants_operand: bool, last: Piece, open_: Open) -> None:
     """Raise Refusal where the expression cannot end here; return where it can."""
+    if open_.brackets and text.startswith("=", at) and "\n" in text[open_.brackets[-1].start : at]:
+        _refuse_open(
+            text, open_.brackets[-1]
+        )  # more likely than a comparison: the next line's `name = value`
     for mistake, message, help_ in _MISTAKES:
         if text.startswith(mistake, at):
             raise Refusal(text, at, at + len(mistake), "CEP0107", message, help_=help_)
@@ -146,11 +151,17 @@ def _refuse(text: BlockText, at: int, wants_operand: bool, last: Piece, open_: O
         raise Refusal(text, at, at, "CEP0101", f"expected a value after `{last.text}`")
     if not open_.brackets:
         return
-    opened = open_.brackets[-1]
-    closing = "]" if opened.kind == "lookup" else ")"
     if at < len(text):
-        raise Refusal(text, at, at, "CEP0101", f"expected an operator or `{closing}`")
-    raise Refusal(text, opened.start, opened.end, "CEP0103", f"`{closing}` is missing")
+        raise Refusal(text, at, at, "CEP0101", f"expected an operator or `{_closing(open_.brackets[-1])}`")
+    _refuse_open(text, open_.brackets[-1])
+
+
+def _closing(opened: Piece) -> str:
+    return "]" if opened.kind == "lookup" else ")"
+
+
+def _refuse_open(text: BlockText, opened: Piece) -> NoReturn:
+    raise Refusal(text, opened.start, opened.end, "CEP0103", f"`{_closing(opened)}` is missing")
 
 
 def _refuse_number(text: BlockText, at: int) -> None:

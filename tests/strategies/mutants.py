@@ -44,10 +44,10 @@ def tokens(text: str) -> list[Token]:
     return [Token(start, end, partners.get(start, start)) for start, end in places]
 
 
-def mutants(text: str, every: int = 1) -> Iterator[Mutant]:
-    """All mutants of a text, or those of every so manieth token."""
+def mutants(text: str, every: int = 1, first: int = 0) -> Iterator[Mutant]:
+    """All mutants of a text, or those of every so manieth token from the first given."""
     found = tokens(text)
-    for number in range(0, len(found), every):
+    for number in range(first, len(found), every):
         token = found[number]
         word = text[token.start : token.end]
         following = found[min(number + 1, len(found) - 1)]
