@@ -187,7 +187,7 @@ AGGREGATES: Mapping[str, AggregateSignature] = MappingProxyType(
             "The standard deviation of the sample; of a single value it is null.",
         ),
         "distinct": AggregateSignature(
-            _ALL, Scalar.LONG, "distinct(step.field)", "How many different values there are.", of_none="0"
+            _ALL, Scalar.LONG, "distinct(step.field)", "How many different values there are."
         ),
         "percentile": AggregateSignature(
             _NUMBERS,
@@ -232,7 +232,7 @@ WINDOW_AGGREGATES: Mapping[str, AggregateSignature] = MappingProxyType(
         "stddev": _of_window("stddev", "stddev(field)"),
         "distinct": _of_window("distinct", "distinct(field)"),
         "percentile": _of_window("percentile", "percentile(field, 0.99)"),
-        "rate": AggregateSignature(_ALL, Scalar.DOUBLE, "rate()", "Events per second."),
+        "rate": AggregateSignature(_ALL, Scalar.DOUBLE, "rate()", "Events per second.", of_none="0.0"),
     }
 )
 """The aggregates over the events of a window."""

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rules.functions import AGGREGATES, FUNCTIONS, AggregateSignature, Signature
+from rules.functions import AGGREGATES, FUNCTIONS, WINDOW_AGGREGATES, AggregateSignature, Signature
 from rules.operators import ARITHMETIC
 from rules.types import Scalar, Type
 
@@ -26,6 +26,15 @@ A function is a name followed by `(`. Rules see no clock: there is no `now()`.
 _AGGREGATES = """## Aggregates
 
 Over the events that a step took. Nulls are left out.
+"""
+_WINDOWS = """## Aggregates of windows
+
+Over the events of a window, in `having` and `emit` of a rule with `over`. Nulls are left out.
+"""
+_EARLIER = """
+`previous(aggregate)` is the same over the window before, `previous(aggregate, n)` over the `n` windows before
+taken together, `ago(aggregate, 7 days)` over the window that long ago. They have the type of the aggregate;
+`n` and the duration are constants.
 """
 _NAVIGATION = """## Single events of a step, and before the candidate
 
@@ -58,7 +67,9 @@ def functions_page() -> str:
         ["", *_table("example", "gives"), *_examples()],
         ["", _AGGREGATES, *_table("aggregate", "over", "gives", "meaning", "of no events")],
         [_aggregate(signature) for signature in AGGREGATES.values()],
-        ["", _NAVIGATION],
+        ["", _WINDOWS, *_table("aggregate", "over", "gives", "meaning", "of no events")],
+        [_aggregate(signature) for signature in WINDOW_AGGREGATES.values()],
+        [_EARLIER, _NAVIGATION],
         [_OPERATORS, *_table("left", "", "right", "gives", "after"), *_arithmetic()],
     )
     return "\n".join(line for section in sections for line in section) + "\n"
@@ -85,13 +96,15 @@ def _examples() -> Iterator[str]:
 
 def _aggregate(signature: AggregateSignature) -> str:
     over = ", ".join(type_.value for type_ in Scalar if type_ in signature.over)
-    if len(signature.over) == len(Scalar) - 1:
+    if "()" in signature.shown:
+        over = "the events"
+    elif len(signature.over) == len(Scalar) - 1:
         over = "anything" if signature.whole else "all but lists and records"
     return _row(f"`{signature.shown}`", over, _given(signature), signature.meaning, signature.of_none)
 
 
 def _given(signature: AggregateSignature) -> str:
-    if signature.whole:
+    if signature is AGGREGATES["list"]:
         return "a list of the field's type"
     if signature.result is None:
         return "the type of the field"

@@ -183,8 +183,8 @@ class Test:
 class Pack:
     """A checked pack. `revision` is the content hash of its files (rules.packs).
 
-    `streams` are those that a feed delivers, as declared, then those of documents and their queries that
-    some rule reads, then derived ones.
+    `streams` are those that a feed delivers, as declared, then those of hits that some rule reads and derived
+    ones, each after the streams that it is made of.
     """
 
     name: str

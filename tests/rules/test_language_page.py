@@ -204,3 +204,32 @@ test rule, test "y" { expect nothing }
     assert [e.name for e in pack.rules[0].emit] == ["by", "emit", "within", "severity"]
     analysers = {f.name: f.analyser for f in pack.stream("on").fields}
     assert (analysers["text"], analysers["idle"]) == ("", "english")
+
+
+def test_keywords_of_windows_tables_and_queries_are_names_by_their_place() -> None:
+    text = """pack p version "1"
+stream sliding { id: string  at: timestamp  key: string  query: long  events: long  over: double?
+                 gap: text  every: list<string>  id id  time at corrected by at, `by` `by`: timestamp }
+stream last { corrected: timestamp  from: string  tumbling: long  matching: text  time corrected }
+table table key key { key: string  time: timestamp  from: long  matching: { key: string }  time time }
+table count key from { from: long  last: string }
+queries queries { from "queries" }
+queries within { from "within" }
+rule over { by key  over sliding[events > count[query].from and table[key].matching.key == key] sliding 5m
+  having last(events) > previous(first(query)) and table[key].from > 1 and ago(count(), 1m) > 1
+  emit key, sliding = rate()  into session }
+rule into { by sliding  over session last 5 events having avg(sliding) > 1
+  emit last = last(sliding)  into into }
+rule last { over last matching within tumbling 5m  having count() > 1 and last(query) == "q"
+  emit hopping = last(tags) }
+rule matching { match matching: last matching queries["x" in tags] -> not last matching within -> last: last
+  within 5m }
+rule session { on session[sliding > 1] emit key }
+rule hits { on last matching queries emit query }
+test over "x" { at 1s sliding { query: 1, events: 2 } expect nothing }
+"""
+    pack = load_texts([("words.rules", text)]).need()
+    assert [r.name for r in pack.rules] == ["over", "into", "last", "matching", "session", "hits"]
+    assert [t.name for t in pack.tables] == ["table", "count"]
+    hits = {"last matching within", "last matching queries"}
+    assert {s.name for s in pack.streams} == {"sliding", "last", "session", "into"} | hits
