@@ -43,9 +43,10 @@ class Subject:
     def streams_read(self) -> set[str]:
         """The streams that some rule reads, documents of hits included."""
         read: set[str] = set()
+        origins = {stream.name: stream.origin for stream in self.pack.streams}
         for rule in self.pack.rules:
             for name in rule.streams:
-                origin = self.pack.stream(name).origin
+                origin = origins[name]
                 read |= {name, origin.documents} if isinstance(origin, typed.Hits) else {name}
         return read
 

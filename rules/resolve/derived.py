@@ -13,6 +13,9 @@ from rules.resolve.streams import check_name
 from rules.source import Span
 from rules.types import Scalar, Type
 
+DRAWN = 12
+"""Rules of a circle that are drawn."""
+
 _INTO = re.compile(r"(?<![\w.`])into\s+(?:([^\W\d]\w*)|`([^`\n]+)`)")
 
 
@@ -133,9 +136,12 @@ def _report(circle: Sequence[syntax.Rule], declared: Declared) -> None:
         drawn.append(f"`{maker.name.text}` into `{into.stream.text}`")
     first = _into(circle[0])
     assert first is not None
-    way = " -> ".join((*reversed(drawn), f"`{circle[0].name.text}`"))
+    drawn.reverse()
+    if len(drawn) > DRAWN:
+        drawn[DRAWN:] = [f"{len(drawn) - DRAWN} more"]
+    way = " -> ".join((*drawn, f"`{circle[0].name.text}`"))
     message = f"rules feed one another in a circle: {way}"
-    declared.findings.error("CEP0260", message, first.stream.span, labels=tuple(labels))
+    declared.findings.error("CEP0260", message, first.stream.span, labels=tuple(labels[-DRAWN:]))
 
 
 def _types(rule: typed.Rule, outputs: Sequence[syntax.Output], declared: Declared) -> dict[str, Type]:

@@ -73,6 +73,13 @@ rule own { on own  emit n  into own }
     ]
 
 
+def test_of_a_long_circle_the_beginning_is_drawn() -> None:
+    text = "\n".join(f"rule r{n} {{ on s{(n - 1) % 300}  emit n  into s{n} }}" for n in range(300))
+    (found,) = [d for d in loaded(text).diagnostics if d.level == "error"]
+    assert found.message.endswith("-> `r11` into `s11` -> 288 more -> `r0`")
+    assert len(found.labels) == 12
+
+
 def test_the_clocks_that_correct_the_event_time_are_named() -> None:
     stream = "stream s { id_: string  a: timestamp  h: { b: timestamp }  c: timestamp  id id_"
     found = loaded(stream + "  time a corrected by h.b, c }\nrule r { on s }").need().stream("s").corrected
