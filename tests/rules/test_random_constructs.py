@@ -9,7 +9,9 @@ from random_constructs import Pack, packs
 
 from cep.automata.unsupported import TITLES, unsupported
 from rules import typed
+from rules.format import formatted
 from rules.packs import Loaded, load_texts
+from rules.source import SourceFile
 
 
 def loaded(text: str) -> Loaded:
@@ -40,6 +42,15 @@ def test_the_order_of_blocks_means_nothing(data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(pack.blocks))))
     one, other = loaded(pack.text()).need(), loaded(pack.text(order)).need()
     assert meant(one) == meant(other)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(packs())
+def test_the_layout_means_what_the_text_meant(pack: Pack) -> None:
+    laid_out, _ = formatted(SourceFile("p.rules", pack.text()))
+    assert laid_out is not None
+    assert meant(loaded(laid_out).need()) == meant(loaded(pack.text()).need())
+    assert formatted(SourceFile("p.rules", laid_out)) == (laid_out, ())
 
 
 @settings(max_examples=examples(40), deadline=None)
