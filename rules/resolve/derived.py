@@ -30,6 +30,9 @@ def rules_in_order(rules: Sequence[syntax.Rule], declared: Declared) -> list[syn
         into = _into(rule)
         if into is not None and _may_make(into, makers, declared):
             makers[into.stream.text] = rule
+    for rule in rules:
+        if rule.broken:
+            declare_lost(rule, declared)
     found = in_order({name: _needs(rule, makers) for name, rule in by_name.items()})
     for circle in found.circles:
         _report([by_name[name] for name in circle], declared)
@@ -54,8 +57,6 @@ def declare_lost(node: syntax.Broken | syntax.Rule, declared: Declared) -> None:
 def declare_derived(node: syntax.Rule, rule: typed.Rule | None, declared: Declared) -> None:
     """Add the stream that the resolved rule makes, if it makes one, with the emitted names as fields."""
     into = _into(node)
-    if node.broken:
-        declare_lost(node, declared)
     if into is None:
         return
     name = into.stream.text
@@ -146,9 +147,8 @@ def _report(circle: Sequence[syntax.Rule], declared: Declared) -> None:
 
 def _types(rule: typed.Rule, outputs: Sequence[syntax.Output], declared: Declared) -> dict[str, Type]:
     """The type of every emitted name that has one and no other."""
-    timeouts = rule.body.on_timeout or () if isinstance(rule.body, typed.Match) else ()
     types: dict[str, Type] = {}
-    for emitted in (*rule.emit, *timeouts):
+    for emitted in (*rule.emit, *_of_timeout(rule)):
         of = emitted.value.type
         place = next(o for o in outputs if o.span == emitted.span)
         if of is Scalar.NULL:
@@ -162,11 +162,15 @@ def _types(rule: typed.Rule, outputs: Sequence[syntax.Output], declared: Declare
     return types
 
 
+def _of_timeout(rule: typed.Rule) -> tuple[typed.Emit, ...]:
+    return rule.body.on_timeout or () if isinstance(rule.body, typed.Match) else ()
+
+
 def _analysers(rule: typed.Rule, declared: Declared) -> dict[str, str]:
     """The text analysers of the names that are emitted as they came."""
     steps = {part.name: part.stream for part in typed.walk(rule.body) if isinstance(part, typed.Step)}
     found: dict[str, str] = {}
-    for emitted in rule.emit:
+    for emitted in (*_of_timeout(rule), *rule.emit):
         value = emitted.value
         if isinstance(value, typed.FieldRef) and len(value.path) == 1:
             stream = declared.streams[rule.streams[0]].stream

@@ -33,14 +33,14 @@ def hits_of(
     documents: StreamInfo, stream: syntax.Name, queries: syntax.Name, declared: Declared
 ) -> StreamInfo:
     """The stream of hits, which from now on is one of the pack's; `stream` is where the rule names it."""
+    name = f"{documents.name} matching {queries.text}"
     if queries.text not in declared.queries:
         message = f"unknown queries `{queries.text}`"
         help_ = did_you_mean(queries.text, declared.queries)
         if not declared.queries:
             help_ = f'declare them: `queries {queries.text} {{ from "{queries.text}.jsonl" }}`'
         declared.findings.error("CEP0255", message, queries.span, help_=help_)
-        return StreamInfo(documents.name, {}, False, None, documents.called)
-    name = f"{documents.name} matching {queries.text}"
+        declared.streams[name] = StreamInfo(name, {}, False, None, documents.called)
     if name not in declared.streams:
         _check(documents, stream, queries, declared)
         own = {field: None if field in documents.fields else of for field, (of, _) in HIT_FIELDS.items()}

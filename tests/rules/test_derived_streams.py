@@ -73,6 +73,23 @@ rule own { on own  emit n  into own }
     ]
 
 
+@pytest.mark.parametrize(
+    "maker",
+    [
+        "rule make { on payment[n >]  emit n  into hot }",
+        "rule make { on payment  emit n = )  into hot }",
+        "rule make { on payment  emit n  into hot  suppress 5 }",
+        "rule make { on payment  emit n  suppress 5  into hot }",
+        "rule make ( on payment  emit n  into hot }",
+    ],
+)
+def test_the_stream_of_a_rule_with_a_syntax_error_is_known_wherever_it_stands(maker: str) -> None:
+    reader = "rule read { by n  match h: hot[m > 1]{2}  within 1h  emit x = last(h.y) }"
+    for text in (f"{maker}\n{reader}", f"{reader}\n{maker}"):
+        (found,) = [d for d in loaded(text).diagnostics if d.level == "error"]
+        assert found.code.startswith("CEP01")
+
+
 def test_of_a_long_circle_the_beginning_is_drawn() -> None:
     text = "\n".join(f"rule r{n} {{ on s{(n - 1) % 300}  emit n  into s{n} }}" for n in range(300))
     (found,) = [d for d in loaded(text).diagnostics if d.level == "error"]

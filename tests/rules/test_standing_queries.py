@@ -60,6 +60,12 @@ test r "x" { at 0s article { title: "x" } expect { query: "q1", kind: "hit", eve
     assert loaded(ARTICLES + text).need().tests
 
 
+def test_of_unknown_queries_nothing_else_is_told() -> None:
+    rule = "rule r { by article.query = login.card_id  match article matching v[x > 1]{2} -> l: login"
+    text = ARTICLES + rule + "  within 1h  emit z = last(article.z), query }"
+    assert [d.code for d in loaded(text).diagnostics if d.level == "error"] == ["CEP0255"]
+
+
 def test_documents_may_be_derived() -> None:
     text = """rule made { on article[title matches "x"] emit title, url into picked }
 rule read { by url  match picked matching w{2}  within 1h }
