@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from pyparsing import ParseException, ParserElement, ParseResults, Token
 
+from rules.grammar.boundaries import CLAUSES
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.lexical import DOTTED, NAME, NUMBER, STRING, BlockText
 from rules.grammar.precedence import Piece, tree
@@ -42,6 +43,7 @@ _MISTAKES = (
     ("!", "`!` is no operator", "did you mean `not`?"),
     ("^", "`^` is no operator", ""),
 )
+_CLAUSE = re.compile(rf"(?:{'|'.join(CLAUSES)})(?!\w)")
 _BAD_NUMBER = re.compile(r"[0-9][\w.]*")
 
 
@@ -151,6 +153,8 @@ def _refuse(text: BlockText, at: int, wants_operand: bool, last: Piece, open_: O
         raise Refusal(text, at, at, "CEP0101", f"expected a value after `{last.text}`")
     if not open_.brackets:
         return
+    if "\n" in text[last.end : at] and _CLAUSE.match(text, at):
+        _refuse_open(text, open_.brackets[-1])
     if at < len(text):
         raise Refusal(text, at, at, "CEP0101", f"expected an operator or `{_closing(open_.brackets[-1])}`")
     _refuse_open(text, open_.brackets[-1])

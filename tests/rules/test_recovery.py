@@ -99,6 +99,13 @@ def test_a_block_that_goes_astray_is_told_once(text: str, places: list[str]) -> 
     assert [place for _, place in errors(text)] == places
 
 
+def test_an_open_bracket_is_told_where_it_opens() -> None:
+    text = "rule r {\n on payment[length(kind > 5]\n emit n\n}"
+    assert errors(text) == [("CEP0103", "]")]
+    assert errors("rule r {\n on payment[n > 5]\n emit m = abs((n),\n      o = n\n}") == [("CEP0103", "abs")]
+    assert errors("rule r {\n on payment[n > 5]\n emit m = abs(n\n severity high\n}") == [("CEP0103", "abs")]
+
+
 def test_an_open_brace_is_told_where_the_layout_shows_it() -> None:
     text = (
         'rule r { on payment }\ntest r "x" {\n  at 1s payment {}\n  at 2s payment { n: 1\n  expect nothing\n}'
