@@ -24,6 +24,7 @@ _BOUND = r'(?:"([^"]*)"|([^\s\[\]{}"]+))'
 _RANGE = re.compile(rf"([\[{{])\s*{_BOUND}\s+TO\s+{_BOUND}\s*([\]}}])")
 _BRACED_RANGE = re.compile(r"\{[^{}]*?\sTO(?![^\s\]}])")
 _COMPARE = re.compile(r'(>=|<=|>|<)(?:"([^"]*)"|([^\s()\[\]{}"]*))')
+_COMPARE_IN_LIST = re.compile(r'(>=|<=|>|<)(?:"([^"]*)"|([^\s()\[\]{}",]*))')
 _SLOP = re.compile(r"~([^\s()\"{},]*)")
 _FUZZY = re.compile(r"((?:[^\\~]|\\.)*)~(.*)", re.DOTALL)
 _HAS_STAR = re.compile(r"(?:[^\\]|\\.)*?[*?]", re.DOTALL)
@@ -116,14 +117,14 @@ def _check_pairs(raw: str, start: int) -> None:
         raise QueryError(Code.BAD_PATTERN, message, start)
 
 
-def value(text: str, start: int, name: str) -> tuple[Range | Present, int] | None:
+def value(text: str, start: int, name: str, in_list: bool = False) -> tuple[Range | Present, int] | None:
     """What may stand only after `name:`: a range, a comparison, `*`. None where it is something else.
 
     `start` is the offset behind the colon; the node's span has the name in it.
     """
     sign = text[start]
     if sign in "<>":
-        return comparison(text, start, name)
+        return comparison(text, start, name, in_list)
     if sign == "[" or (sign == "{" and _BRACED_RANGE.match(text, start) is not None):
         return _range(text, start, name)
     if sign == "*" and (start + 1 == len(text) or text[start + 1].isspace() or text[start + 1] in "),"):
@@ -148,9 +149,9 @@ def _bound(in_quotes: str | None, bare: str | None) -> str | None:
     return in_quotes if in_quotes is not None else None if bare == "*" else bare
 
 
-def comparison(text: str, start: int, name: str) -> tuple[Range, int]:
-    """`>=10` and its like, of that field."""
-    found = _COMPARE.match(text, start)
+def comparison(text: str, start: int, name: str, in_list: bool = False) -> tuple[Range, int]:
+    """`>=10` and its like, of that field. In a list a comma ends it."""
+    found = (_COMPARE_IN_LIST if in_list else _COMPARE).match(text, start)
     # The alternatives cover every text that begins with < or >; a missing value is an empty match.
     assert found is not None
     operator, bound, end = found[1], found[2] if found[2] is not None else found[3], found.end()

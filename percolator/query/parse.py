@@ -200,7 +200,7 @@ class _Parser:
             return start + 1
         if text[start] == "-" and not text[start + 1 : start + 2].isdigit():
             raise QueryError(Code.MISPLACED, f"write -{name}:x for the opposite of {name}:x", start)
-        if (found := leaves.value(text, start, name)) is not None:
+        if (found := leaves.value(text, start, name, self.assembly.frame.is_list)) is not None:
             node, end = found
             self.assembly.operand(node, 1)
             return end

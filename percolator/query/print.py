@@ -34,6 +34,7 @@ _OR, _AND, _NOT, _NEAR, _PRIMARY = range(5)
 
 _SPECIAL = re.compile(r"[\s()\"{}\\*?~,:]")
 _LEADING = re.compile(r"[-/\[\]<>=]")
+_BARE_BOUND = re.compile(r"[\w.:/+-]+")
 _OPERATOR = re.compile(r"(?:AND|OR|NOT)\Z|O?NEAR(?:/|\Z)|(?:atleast|first)/")
 
 
@@ -126,6 +127,15 @@ def _outside_wildcards(pattern: str) -> str:
 
 
 def _range(node: Range) -> str:
-    low = "*" if node.low is None else f'"{node.low}"'
-    high = "*" if node.high is None else f'"{node.high}"'
+    if node.low and node.high is None:
+        return f"{'>=' if node.with_low else '>'}{_bound(node.low)}"
+    if node.low is None and node.high:
+        return f"{'<=' if node.with_high else '<'}{_bound(node.high)}"
+    low, high = _bound(node.low), _bound(node.high)
     return f"{'[' if node.with_low else '{'}{low} TO {high}{']' if node.with_high else '}'}"
+
+
+def _bound(text: str | None) -> str:
+    if text is None:
+        return "*"
+    return text if _BARE_BOUND.fullmatch(text) else f'"{text}"'

@@ -44,7 +44,7 @@ REASONS = {
     "first/3 acme": "`first/3 acme`: the first place ends at word 4, 3 are looked at",
     "sentence(supply, lawsuit)": "`sentence(supply, lawsuit)`: each stands in some sentence, but in "
     "none of them all",
-    "price:>20": 'price is 12; `price:{"20" TO *}` is asked for',
+    "price:>20": "price is 12; `price:>20` is asked for",
     "lang:de": "lang is en; `de` is asked for",
     "recall NOT acme": "`acme` is true (title: 'Acme'; body: 'Acme'), and must not be",
     "NOT price:12": "`price:12` is true, and must not be",

@@ -78,6 +78,9 @@ READS = {
     "t:10:30": Fielded("t", Word("10:30")),
     "*:* title:*": And((Everything(), Present("title"))),
     "2 of (a, b AND c, (a,b))": SomeOf(2, (A, And((B, C)), Word("a,b"))),
+    "2 of (price:>=1,b, price:<2)": SomeOf(
+        2, (Range("price", "1", None, True, False), B, Range("price", None, "2", False, False))
+    ),
     "2 of a": And((Word("2"), Word("of"), A)),
     "atleast/3 a b": And((AtLeast(3, A), B)),
     "first/50 (a OR b)": First(50, Or((A, B))),
