@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import FINDINGS, OK, UsageError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
-    from rules.testing import Engine, Result
+    from cep.cli.test_results import Ran, Results
     from rules.typed import Pack
 
 
@@ -34,49 +33,79 @@ def register(subparsers: Subparsers) -> None:
         metavar="REGEX",
         help='only tests whose rules and title, as in `a, b "title"`, it is found in',
     )
+    parser.add_argument("--coverage", action="store_true", help="tell what the tests did not try")
+    parser.add_argument(
+        "--coverage-min",
+        type=_share,
+        metavar="PERCENT",
+        help="fail if less of a pack is covered; implies --coverage",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "junit"),
+        default="text",
+        help="how results are printed (default: text)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the tests and print how each went; returns the exit code. Raises UsageError."""
-    from alerts.notation import json_value
-    from cep.cli.output import diagnostics_json, diagnostics_text, paint
     from cep.cli.packs import load_all, runnable
-    from rules.diagnostics import has_errors
-    from rules.testing import result_json, result_text, run_test, selected
+    from cep.cli.test_results import Results, told_at_end, told_at_once, told_before
 
     wanted = _expression(arguments.run)
     loaded = load_all(arguments.paths)
-    diagnostics = [d for one in loaded for d in one.diagnostics if d.level == "error"]
-    results: list[Result] = []
-    as_json = arguments.format == "json"
-    if not as_json:
-        print(diagnostics_text(diagnostics, sys.stderr), end="", file=sys.stderr)
+    results = Results(
+        diagnostics=[d for one in loaded for d in one.diagnostics if d.level == "error"],
+        wanted=arguments.run,
+        least=arguments.coverage_min,
+    )
+    told_before(results, arguments.format)
     for pack in filter(None, map(runnable, loaded)):
-        chosen = selected(pack, wanted)
-        engine = engine_of(pack) if chosen else None
-        for test in chosen:
-            assert engine is not None
-            result = run_test(pack, test, engine, json_value)
-            results.append(result)
-            if not as_json:
-                text = result_text(result, json_value)
-                print(text if result.passed else paint(text, "red", sys.stdout), flush=True)
-    passed = sum(result.passed for result in results)
-    failed = len(results) - passed
-    if as_json:
-        told = {
-            "tests": [result_json(result, json_value) for result in results],
-            "passed": passed,
-            "failed": failed,
-            "diagnostics": diagnostics_json(diagnostics),
-        }
-        print(json.dumps(told, ensure_ascii=False))
-    else:
-        if not results and not diagnostics:
-            print(_nothing(arguments.run), file=sys.stderr)
-        total = f"{passed:,} passed, {failed:,} failed"
-        print(paint(total, "green" if passed and not failed else "red", sys.stdout))
-    return OK if passed and not failed and not has_errors(diagnostics) else FINDINGS
+        covering = arguments.coverage or arguments.coverage_min is not None
+        _run_pack(pack, wanted, covering, results, lambda ran: told_at_once(ran, arguments.format))
+    told_at_end(results, arguments.format)
+    return FINDINGS if results.failed else OK
+
+
+def _run_pack(
+    pack: Pack,
+    wanted: re.Pattern[str] | None,
+    covering: bool,
+    results: Results,
+    tell: Callable[[Ran], None],
+) -> None:
+    """Run the chosen tests of a pack; a test that failed once more, to see what happened."""
+    from alerts.notation import json_value
+    from cep.cli.test_results import Ran
+    from cep.cli.timelines import engine_of, observer_of
+    from rules.testing import Coverage, run_test, selected
+
+    chosen = selected(pack, wanted)
+    if not chosen:
+        return
+    engine, observe, coverage = engine_of(pack), observer_of(pack), Coverage(pack)
+    for test in chosen:
+        begun = perf_counter()
+        result = run_test(pack, test, engine, json_value)
+        story = observe(result.timeline.moments, test.rules) if covering or not result.passed else None
+        ran = Ran(result, story, perf_counter() - begun)
+        results.ran.append(ran)
+        tell(ran)
+        if story is not None:
+            coverage.add(result, story)
+    if covering:
+        results.coverage.append((pack, coverage.rules()))
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text.removesuffix("%"))
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no percentage from 0 to 100")
+    return share
 
 
 def _expression(text: str | None) -> re.Pattern[str] | None:
@@ -84,35 +113,3 @@ def _expression(text: str | None) -> re.Pattern[str] | None:
         return None if text is None else re.compile(text)
     except re.error as error:
         raise UsageError(f"--run {text!r} is no regular expression: {error}") from error
-
-
-def _nothing(wanted: str | None) -> str:
-    return "there is no test" if wanted is None else f"no test fits --run {wanted!r}"
-
-
-def engine_of(pack: Pack) -> Engine:
-    """Runs a timeline through the engine of the job, suppression applied, nothing drained."""
-    from alerts.suppress import Memory, withhold
-    from cep.automata.plan import compile_plan
-    from cep.cli.engines import Compiled
-    from cep.cli.rows import typed_events
-    from rules.testing import Moment, RefusedError, Seen
-
-    plan = compile_plan([pack])
-
-    def run_timeline(moments: Sequence[Moment]) -> list[Seen]:
-        running = Compiled(plan, one_partition=True)
-        memory = Memory()
-        seen: list[Seen] = []
-        number = 0
-        for moment in moments:
-            events, refused = typed_events(pack, moment.arrivals, number)
-            for letter in refused:
-                arrival = moment.arrivals[letter.offset - number]
-                raise RefusedError(f"the event of line {arrival.given.span.line}: {letter.reason}")
-            number += len(moment.arrivals)
-            kept, _, memory = withhold(running.feed(events, moment.watermark), memory)
-            seen.extend(Seen(one.time, json.loads(one.body)) for one in kept)
-        return seen
-
-    return run_timeline

@@ -994,7 +994,7 @@ def run(
                 if places[tables[edge + E_PLACE] * n + i] == 1:
                     starts = True
                     break
-            if not starts:
+            if not starts and cursor[C_TRACES] < 0:  # a trace tells why nothing began
                 cursor[C_POSITION] += 1
                 continue
         if crowded(tables, lists, nodes, matches, at, cursor, trace):

@@ -20,10 +20,14 @@ _OF_THE_ALERT = ("key", "events", "severity", "kind")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An alert that an engine raised: the JSON object, and its `time` in nanoseconds since 1970."""
+    """An alert that an engine decided: the JSON object, and its `time` in nanoseconds since 1970.
+
+    `withheld`: by suppression; it was not raised.
+    """
 
     time: int
     alert: Mapping[str, object]
+    withheld: bool = False
 
     @property
     def rule(self) -> str:

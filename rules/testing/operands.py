@@ -15,7 +15,7 @@ from rules.grammar.lexical import NUMBER, STRING
 from rules.instants import DURATION
 from rules.source import Span
 from rules.testing.compare import Notation
-from rules.testing.values import written, written_as
+from rules.testing.values import written_as
 from rules.typed import (
     Aggregate,
     Arithmetic,
@@ -40,7 +40,7 @@ from rules.typed import (
     TextMatch,
     WindowAggregate,
 )
-from rules.types import Scalar
+from rules.types import ListOf, Scalar
 
 Value = Callable[[Expression], object]
 """What an expression came to, None for null and unknown."""
@@ -70,8 +70,9 @@ def _shown(node: Expression, value: Value, notation: Notation) -> str:
     got = value(node)
     if got is None and node.type is Scalar.BOOLEAN and not isinstance(node, _REFERENCES):
         return "unknown"
-    if isinstance(node, Literal) and isinstance(got, tuple):
-        return _cut(written(got))
+    if isinstance(node, Literal) and isinstance(node.type, ListOf) and isinstance(got, tuple):
+        items = (written_as(item, node.type.element, notation) for item in got)
+        return _cut(f"({', '.join(items)})")
     return _cut(written_as(got, node.type, notation))
 
 
@@ -108,7 +109,7 @@ def _placed(node: Expression, value: Value) -> Iterator[tuple[int, Expression]]:
             yield _sign(_WORDS[type(node)], operand.span.end, node.span.end, node.span), node
             yield from _placed(operand, value)
             if isinstance(node, In):
-                for item in node.items:
+                for item in _items(node):
                     yield from _placed(item, value)
         case TextMatch(path):
             field = Span(node.span.file, node.span.start, node.span.start)
@@ -129,12 +130,28 @@ def _placed(node: Expression, value: Value) -> Iterator[tuple[int, Expression]]:
 _WORDS = {IsNull: r"is\b", In: r"(?:not\s+)?in\b", Like: r"(?:not\s+)?like\b", Search: "=~"}
 
 
+def _items(node: In) -> Iterator[Expression]:
+    """The items; those of a `let`, which share a place, as one list."""
+    lists: dict[Span, list[object]] = {}
+    for item in node.items:
+        if isinstance(item, Literal):
+            lists.setdefault(item.span, []).append(item.value)
+    for item in node.items:
+        values = lists.get(item.span, [])
+        if not isinstance(item, Literal) or len(values) == 1:
+            yield item
+        elif values:
+            yield Literal(tuple(values), ListOf(item.type), item.span)
+            lists[item.span] = []
+
+
 def _chain(
     node: Logical, operator: str, operands: tuple[Expression, ...], value: Value
 ) -> Iterator[tuple[int, Expression]]:
     first, second = operands[:2]
-    if isinstance(first, Compare) and isinstance(second, Compare) and first.left.span == second.left.span:
-        # `x between low and high` is two comparisons of the same text
+    if is_range(node):
+        assert isinstance(first, Compare)
+        assert isinstance(second, Compare)
         between = _sign(r"(?:not\s+)?between\b", first.left.span.end, first.right.span.start, node.span)
         yield between, node
         for part in (first.left, first.right, second.right):
@@ -143,6 +160,15 @@ def _chain(
     yield _sign(rf"{operator}\b", first.span.end, second.span.start, node.span), node
     for operand in operands:
         yield from _placed(operand, value)
+
+
+def is_range(node: Logical) -> bool:
+    """Whether it is `x between low and high`: two comparisons of one operand."""
+    match node.operands:
+        case (Compare(left=low), Compare(left=high)):
+            return low.span == high.span
+        case _:
+            return False
 
 
 def _sign(pattern: str, start: int, end: int, around: Span) -> int:

@@ -6,34 +6,58 @@ from collections.abc import Iterator, Mapping
 
 from rules.source import Span
 from rules.testing.compare import Notation, Seen, differences
+from rules.testing.nearest import nearest
 from rules.testing.run import Result, label
+from rules.testing.story import Story
 from rules.testing.timeline import Arrival
 from rules.testing.values import clock, written, written_as
-from rules.typed import Expected
+from rules.typed import Expected, Step
 from rules.types import Scalar
 
+_DOINGS = 4
+"""Runs that are told beside an event."""
 _SHOWN = 40
 """Events of a timeline that are shown; of more, the first and the last."""
 
 
-def result_text(result: Result, notation: Notation) -> str:
-    """A test's outcome without a line end: one line, and below it the timeline if it failed."""
+def result_text(result: Result, notation: Notation, story: Story | None = None) -> str:
+    """A test's outcome without a line end: one line, and below it the timeline if it failed.
+
+    With a story, the timeline tells what each event did, and each expectation that no alert comes near is
+    followed by how far the nearest run came.
+    """
     place = where(result.test.span)
     if result.passed:
         return f"passed  {label(result.test)}  {place}"
     lines = [f"FAILED  {label(result.test)}  {place}"]
     lines += [f"    {problem}" for problem in result.timeline.problems]
-    rows = list(_rows(result, notation))
+    rows = list(_rows(result, notation, story or ()))
     width = max((len(time) for _, time, _ in rows), default=0)
     lines += [f"  {mark:>2} {time:>{width}}  {text}" for mark, time, text in rows]
     if not result.comparison.met and not result.comparison.others:
         lines.append("    no alert was raised")
+    if story is not None:
+        lines += _nearest(result, notation, story)
     return "\n".join(lines)
 
 
-def result_json(result: Result, notation: Notation) -> dict[str, object]:
-    """A test's outcome as a JSON object."""
+def summary(result: Result) -> str:
+    """Why a test failed, in one sentence."""
+    missing, others = len(result.comparison.missing), len(_unexpected(result))
+    told = [*result.timeline.problems]
+    told += [f"{missing:,} expected alert{'s' if missing > 1 else ''} did not come"] if missing else []
+    told += [f"{others:,} alert{'s' if others > 1 else ''} came unexpected"] if others else []
+    return "; ".join(told)
+
+
+def _unexpected(result: Result) -> tuple[Seen, ...]:
+    """The alerts that count against the test."""
     allowed = result.test.allow_other and not result.test.nothing
+    return () if allowed else result.comparison.others
+
+
+def result_json(result: Result, notation: Notation, story: Story | None = None) -> dict[str, object]:
+    """A test's outcome as a JSON object; with a story also how far the nearest run came, in lines."""
     return {
         "pack": result.pack.name,
         "rules": list(result.test.rules),
@@ -47,10 +71,11 @@ def result_json(result: Result, notation: Notation) -> dict[str, object]:
                 "line": item.span.line,
                 "time": None if item.at is None else notation(item.at, Scalar.TIMESTAMP),
                 "expected": item.span.text,
+                "nearest": [] if story is None else nearest(result, item, story, notation),
             }
             for item in result.comparison.missing
         ],
-        "unexpected": [] if allowed else [dict(seen.alert) for seen in result.comparison.others],
+        "unexpected": [dict(seen.alert) for seen in _unexpected(result)],
     }
 
 
@@ -59,7 +84,7 @@ def where(span: Span) -> str:
     return f"{span.file.name}:{span.line}"
 
 
-def _rows(result: Result, notation: Notation) -> Iterator[tuple[str, str, str]]:
+def _rows(result: Result, notation: Notation, story: Story) -> Iterator[tuple[str, str, str]]:
     """Mark, time and text of everything that happened or should have, by time.
 
     Of one instant: events, alerts, then expectations. The mark `!` is where the test failed.
@@ -67,7 +92,7 @@ def _rows(result: Result, notation: Notation) -> Iterator[tuple[str, str, str]]:
     found = result.comparison
     rows: list[tuple[int, int, str, str]] = []
     for arrival in result.timeline.arrivals():
-        rows.append((arrival.given.at, 0, "", _event(result, arrival, notation)))
+        rows.append((arrival.given.at, 0, "", _event(result, arrival, notation) + _doing(arrival, story)))
     for expected, seen in found.met:
         rows.append((seen.time, 1, "", f"{_alert(seen)}, as expected in line {expected.span.line}"))
     accepted = result.test.allow_other and not result.test.nothing
@@ -111,6 +136,49 @@ def _event(result: Result, arrival: Arrival, notation: Notation) -> str:
     return f"{arrival.stream}{own_id} {{ {said} }}{late}" if said else f"{arrival.stream}{own_id}{late}"
 
 
+def _doing(arrival: Arrival, story: Story) -> str:
+    """What an event did: the runs that it moved, ended and began."""
+    several = len({happening.rule for happening in story}) > 1
+    done: dict[tuple[str, str], list[int]] = {}
+    for h in story:
+        if h.event is not arrival or h.run is None:
+            continue
+        match h.kind, h.node:
+            case "took", Step(name):
+                done.setdefault((f"{name} of", h.rule), []).append(h.run)
+            case "began", Step(name):
+                done.setdefault((f"{name} begins", h.rule), []).append(h.run)
+            case "prevented" | "broken" | "dropped", _:
+                done.setdefault(("ends", h.rule), []).append(h.run)
+    told = [
+        f"{what} {_runs(numbers)}" + (f" of {rule}" if several else "")
+        for (what, rule), numbers in done.items()
+    ]
+    return f"  <- {', '.join(told)}" if told else ""
+
+
+def _runs(numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return f"run {numbers[0]}"
+    if len(numbers) > _DOINGS:
+        return f"runs {', '.join(map(str, numbers[:_DOINGS]))} and {len(numbers) - _DOINGS:,} more"
+    return f"runs {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _nearest(result: Result, notation: Notation, story: Story) -> Iterator[str]:
+    """For each expectation that no alert comes near, how far the nearest run came; alike ones together."""
+    told: dict[tuple[str, ...], list[int]] = {}
+    for expected in result.comparison.missing:
+        if not _closest(result, expected, notation):
+            found = nearest(result, expected, story, notation)
+            told.setdefault(tuple(found), []).append(expected.span.line)
+    for text, lines in told.items():
+        numbers = [str(number) for number in dict.fromkeys(lines)]
+        place = f"line{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)}, "
+        of = "" if len(result.comparison.missing) == 1 else place
+        yield from (f"    {of if number == 0 else ''}{line}" for number, line in enumerate(text))
+
+
 def _alert(seen: Seen) -> str:
     values = seen.alert["emit"] or seen.alert["key"]
     return f"alert {seen.rule} ({seen.alert['kind']}) {written(values)}"
@@ -122,7 +190,10 @@ def _short(expected: Expected) -> str:
 
 
 def _closest(result: Result, expected: Expected, notation: Notation) -> str:
-    """How the most similar alert that nothing else expected differs."""
+    """How the most similar alert that nothing else expected differs, or that one was withheld."""
+    for seen in result.withheld:
+        if not differences(result.pack, expected, seen, notation):
+            return f"; the alert at {clock(seen.time, notation)} was withheld by `suppress`"
     near = [(differences(result.pack, expected, seen, notation), seen) for seen in result.comparison.others]
     if not near:
         return ""

@@ -14,7 +14,8 @@ from rules.testing.timeline import Moment, Timeline, timeline
 from rules.typed import Pack, Test
 
 Engine = Callable[[Sequence[Moment]], Sequence[Seen]]
-"""Feeds the moments to a pack from an empty state and gives all alerts, suppression applied, in their order.
+"""Feeds the moments to a pack from an empty state and gives all alerts in their order, those that suppression
+keeps back marked as withheld.
 
 Nothing is drained at the end. May raise RefusedError.
 """
@@ -26,12 +27,13 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one test went."""
+    """How one test went. `withheld` are alerts that `suppress` kept back: nothing need expect them."""
 
     pack: Pack
     test: Test
     timeline: Timeline
     comparison: Comparison
+    withheld: tuple[Seen, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -58,4 +60,6 @@ def run_test(pack: Pack, test: Test, engine: Engine, notation: Notation) -> Resu
     except RefusedError as error:
         line = replace(line, problems=(*line.problems, str(error)))
         alerts = []
-    return Result(pack, test, line, compare(pack, test, alerts, notation))
+    raised = [seen for seen in alerts if not seen.withheld]
+    withheld = tuple(seen for seen in alerts if seen.withheld)
+    return Result(pack, test, line, compare(pack, test, raised, notation), withheld)

@@ -77,9 +77,9 @@ def test_blocks_mean_what_the_page_says(
 GOLDEN = """\
 passed  probes "met"  cards.rules:15
 FAILED  probes "a wrong count"  cards.rules:16
-      0s  payment payment-1 { card: "c", amount: 1 }
-     10s  payment payment-2 { card: "c", amount: 1 }
-      5m  payment payment-3 { card: "c", amount: 900 }
+      0s  payment payment-1 { card: "c", amount: 1 }  <- small begins run 1
+     10s  payment payment-2 { card: "c", amount: 1 }  <- small of run 1, small begins run 2
+      5m  payment payment-3 { card: "c", amount: 900 }  <- big of run 1
    !  5m  alert probes (match) { card: "c", n: 2, due: "1970-01-01T01:05:00Z" } was not expected
    !  5m  line 16 expected an alert { n: 3 }; the alert at 5m has n: 2
 1 passed, 1 failed

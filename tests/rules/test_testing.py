@@ -323,7 +323,9 @@ def test_the_json_form_says_what_is_missing_and_what_was_too_much() -> None:
     test = block(at(0), expect(1, n=1))
     told = result_json(run_test(pack(test), test, raising(alert(2, n=1)), json_value), json_value)
     assert told["passed"] is False
-    assert told["missing"] == [{"line": 1, "time": "1970-01-01T00:00:01Z", "expected": "expect { n: 1 }"}]
+    assert told["missing"] == [
+        {"line": 1, "time": "1970-01-01T00:00:01Z", "expected": "expect { n: 1 }", "nearest": []}
+    ]
     assert [a["emit"] for a in told["unexpected"]] == [{"n": 1}]
 
 

@@ -1,0 +1,127 @@
+"""A test with the engine's trace on: what happened to its runs, with every expression as it was seen then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from cep.events import ID, OFFSET, TIME, Events
+from cep.expressions.scalar import evaluate
+from cep.expressions.text_judge import text_judge
+from cep.matching.trace import Record, Seen
+from cep.reference.runs import Scope, TextJudge
+from cep.reference.ways import Event, Way
+from rules.source import Span
+from rules.testing import Arrival, Happening, Value
+from rules.typed import Guard, Match, On, Pack, Rule, Step, walk
+
+if TYPE_CHECKING:
+    from cep.matching.trace import Trace
+
+Key = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Observed:
+    """The events of one test as they came, and what the trace told of them in the end."""
+
+    pack: Pack
+    rules: tuple[str, ...]
+    _came: dict[tuple[str, str, int], tuple[Arrival, Event]] = field(default_factory=dict)
+
+    def note(self, events: Sequence[Events], arrivals: Sequence[Arrival], first: int) -> None:
+        """Remember the events of a moment, numbered from `first` on; a redelivery is none."""
+        for part in events:
+            columns = (part.table.column(name).to_pylist() for name in (ID, TIME, OFFSET))
+            for id_, time, number in zip(*columns, strict=True):
+                arrival = arrivals[number - first]
+                if not arrival.late:
+                    event = Event(part.stream, id_, time, arrival.values, number)
+                    self._came.setdefault((part.stream, id_, time), (arrival, event))
+
+    def story(self, trace: Trace, watermark: int) -> list[Happening]:
+        """What happened to the runs of the rules, in order; then every event that an `on` rule saw."""
+        rules = {rule.name: rule for rule in self.pack.rules if rule.name in self.rules}
+        text = text_judge(self.pack)
+        found: list[Happening] = []
+        for rule in rules.values():
+            if isinstance(rule.body, Match):
+                telling = _Telling(rule, rule.body, self._came, text)
+                records = [r for r in (*trace.records, *trace.waiting()) if r.rule == rule.name]
+                found.extend(map(telling.happening, records))
+            else:
+                found.extend(self._of_events(rule, rule.body, text, watermark))
+        return found
+
+    def _of_events(self, rule: Rule, body: On, text: TextJudge, watermark: int) -> Iterator[Happening]:
+        for arrival, event in sorted(self._came.values(), key=lambda pair: (pair[1].time, pair[1].place)):
+            if event.stream != body.stream or event.time > watermark:
+                continue
+            value = _seen(Scope(Way(), event, [event], None, text, {}))
+            holds = body.condition is None or value(body.condition) is True
+            yield Happening(
+                "matched" if holds else "tried",
+                rule.name,
+                (),
+                event.time,
+                node=body,
+                event=arrival,
+                value=value,
+            )
+
+
+class _Telling:
+    """Turns the records of one rule into happenings."""
+
+    def __init__(
+        self,
+        rule: Rule,
+        body: Match,
+        came: Mapping[tuple[str, str, int], tuple[Arrival, Event]],
+        text: TextJudge,
+    ) -> None:
+        self._rule, self._body, self._came, self._text = rule, body, came, text
+        self._nodes: dict[Span, Step | Guard] = {
+            node.span: node for node in walk(body.pattern) if isinstance(node, Step | Guard)
+        }
+        self._of_key: dict[Key, list[Event]] = {}
+        self._indexed: dict[tuple[str, str, int], Event] = {}
+        ordered = sorted((event for _, event in came.values()), key=lambda e: (e.time, e.place))
+        for event in ordered:
+            if event.stream in body.streams:
+                events = self._of_key.setdefault(self._key(event), [])
+                placed = replace(event, index=len(events))
+                events.append(placed)
+                self._indexed[event.stream, event.id, event.time] = placed
+
+    def happening(self, record: Record) -> Happening:
+        """The record with its typed node, its arrivals, and an evaluator."""
+        taken = tuple((step, self._event(seen)) for step, seen in record.taken)
+        candidate = None if record.event is None else self._event(record.event)
+        known = candidate or (taken[0][1] if taken else None)
+        key = () if known is None else self._key(known)
+        names = {} if self._rule.by is None else dict(zip(self._rule.by.names, key, strict=False))
+        events = self._of_key.get(key, [])
+        scope = Scope(Way(taken), candidate, events, self._body.within, self._text, names)
+        return Happening(
+            record.kind, record.rule, record.key, record.time, record.run, record.parent,
+            None if record.place is None else self._nodes[record.place],
+            None if record.event is None else self._arrival(record.event),
+            tuple((step, self._arrival(seen)) for step, seen in record.taken),
+            record.bound or "", record.by, record.waits, record.until, _seen(scope),
+        )  # fmt: skip
+
+    def _event(self, seen: Seen) -> Event:
+        return self._indexed[seen.stream, seen.id, seen.time]
+
+    def _arrival(self, seen: Seen) -> Arrival:
+        return self._came[seen.stream, seen.id, seen.time][0]
+
+    def _key(self, event: Event) -> Key:
+        by = self._rule.by
+        return () if by is None else tuple(map(event.get, by.of(event.stream)))
+
+
+def _seen(scope: Scope) -> Value:
+    return lambda expression: evaluate(expression, scope)

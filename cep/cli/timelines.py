@@ -1,0 +1,58 @@
+"""Timelines of test blocks through the functions that the job runs, plainly or with a trace."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from alerts.suppress import Memory, withhold
+from cep.automata.plan import compile_plan
+from cep.cli.engines import Compiled
+from cep.cli.observing import Observed
+from cep.cli.rows import typed_events
+from cep.events import MIN_TIME, Events
+from cep.matching.trace import Trace
+from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
+from rules.typed import Pack
+
+Observer = Callable[[Sequence[Moment], tuple[str, ...]], list[Happening]]
+"""What happened to the runs of the rules of those names, while the moments went by."""
+Note = Callable[[Sequence[Events], Sequence[Arrival], int], None]
+
+
+def engine_of(pack: Pack) -> Engine:
+    """Runs a timeline through the engine of the job, suppression applied, nothing drained."""
+    plan = compile_plan([pack])
+    return lambda moments: _fed(pack, Compiled(plan, one_partition=True), moments, lambda *_: None)
+
+
+def observer_of(pack: Pack) -> Observer:
+    """Runs a timeline once more, with a trace of what happens to the runs of some rules."""
+    plan = cache(lambda: compile_plan([pack], observed=True))  # many runs of tests need none
+
+    def observe(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Happening]:
+        trace, observed = Trace(), Observed(pack, rules)
+        with contextlib.suppress(RefusedError):  # the plain run has told of it
+            _fed(pack, Compiled(plan(), one_partition=True, trace=trace), moments, observed.note)
+        return observed.story(trace, moments[-1].watermark if moments else MIN_TIME)
+
+    return observe
+
+
+def _fed(pack: Pack, engine: Compiled, moments: Sequence[Moment], note: Note) -> list[Seen]:
+    memory = Memory()
+    seen: list[Seen] = []
+    number = 0
+    for moment in moments:
+        events, refused = typed_events(pack, moment.arrivals, number)
+        for letter in refused:
+            arrival = moment.arrivals[letter.offset - number]
+            raise RefusedError(f"the event of line {arrival.given.span.line}: {letter.reason}")
+        note(events, moment.arrivals, number)
+        number += len(moment.arrivals)
+        kept, withheld, memory = withhold(engine.feed(events, moment.watermark), memory)
+        seen.extend(Seen(one.time, json.loads(one.body)) for one in kept)
+        seen.extend(Seen(one.time, json.loads(one.body), withheld=True) for one in withheld)
+    return seen

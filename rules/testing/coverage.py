@@ -1,0 +1,220 @@
+"""What the tests of a pack have tried of its rules, and what they have not: from the stories of the tests.
+
+Every rule should be named by a test and raise an alert. Of a rule, every step should have taken an event and
+refused one, and a step that may be left out should have been; every part of every condition should have come
+out each way (`branches`); every bound should have ended a run and been kept; every guard should have fired
+and held. The percentage counts these sides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rules.source import Span
+from rules.testing.branches import UNKNOWN, branches, outcomes
+from rules.testing.run import Result
+from rules.testing.story import Happening, Story
+from rules.typed import AnyOrder, Either, Expression, Group, Guard, Match, On, Pack, Rule, Step, Unless, walk
+
+Kind = Literal["rule", "alert", "event", "step", "guard", "within", "gap", "comparison", "and", "or", "range"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A part of a rule with the sides that tests should show, each with how often they did.
+
+    `unknown` counts how often a part of a condition was unknown, which is asked of no test.
+    """
+
+    kind: Kind
+    span: Span
+    sides: tuple[tuple[str, int], ...]
+    unknown: int = 0
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The sides that no test showed."""
+        return tuple(side for side, count in self.sides if not count)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCoverage:
+    """What is covered of one rule; `tests` name it, `alerts` were raised in them, also withheld ones."""
+
+    rule: Rule
+    tests: int
+    alerts: int
+    items: tuple[Item, ...]
+
+    @property
+    def total(self) -> int:
+        """The sides that tests should show."""
+        return sum(len(item.sides) for item in self.items)
+
+    @property
+    def covered(self) -> int:
+        """The sides that they did show."""
+        return self.total - sum(len(item.missing) for item in self.items)
+
+
+def percent(rules: Iterable[RuleCoverage]) -> float:
+    """Of all sides of the rules, those that tests showed; 100 where there are none."""
+    counts = [(one.covered, one.total) for one in rules]
+    total = sum(total for _, total in counts)
+    return 100 * sum(covered for covered, _ in counts) / total if total else 100.0
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Collects what tests show of a pack's rules."""
+
+    pack: Pack
+    _rules: dict[str, _Seen] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._rules = {rule.name: _Seen(rule) for rule in self.pack.rules}
+
+    def add(self, result: Result, story: Story) -> None:
+        """Count what one test showed. The story is that of the test's rules."""
+        decided = [seen for _, seen in result.comparison.met] + [*result.comparison.others, *result.withheld]
+        for name in result.test.rules:
+            self._rules[name].tests += 1
+            self._rules[name].alerts += sum(seen.rule == name for seen in decided)
+        for happening in story:
+            self._rules[happening.rule].add(happening)
+
+    def rules(self) -> tuple[RuleCoverage, ...]:
+        """What is covered so far, in the order of the pack's rules."""
+        return tuple(seen.result() for seen in self._rules.values())
+
+
+class _Seen:
+    """What was seen of one rule, by kind and place."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.tests = self.alerts = 0
+        self._expected = list(_expected(rule))
+        self._counts: Counter[tuple[Kind, Span, str]] = Counter()
+        steps = walk(rule.body.pattern) if isinstance(rule.body, Match) else ()
+        self._optional = [s for s in steps if isinstance(s, Step) and s.quantifier.least == 0]
+        self._watching = list(_watching(rule))
+        self._fired: set[tuple[Span, object]] = set()
+        self._gaps = {s.name: s for s in _steps(rule) if s.gap is not None}
+
+    def add(self, seen: Happening) -> None:
+        """Count what one happening shows."""
+        node = seen.node
+        match seen.kind:
+            case "began" | "took" if isinstance(node, Step):
+                self._count("step", node.span, "taken")
+                if len(seen.taken) > 1:
+                    self._count("within", self.rule.span, "kept")
+                    if node.gap is not None:
+                        self._count("gap", node.span, "kept")
+                self._judge(node.condition, seen)
+            case "tried" if isinstance(node, Step):
+                self._count("step", node.span, "refused")
+                self._judge(node.condition, seen)
+            case "tried" if isinstance(node, Guard):
+                self._judge(node.condition, seen)
+            case "prevented" if isinstance(node, Guard):
+                self._count("guard", node.span, "fired")
+                self._fired.add((node.span, seen.of))
+                self._judge(node.condition, seen)
+            case "passed" if isinstance(node, Guard):
+                self._count("guard", node.span, "held")
+            case "matched" | "tried" if isinstance(node, On):
+                self._count("event", node.span, "satisfied" if seen.kind == "matched" else "refused")
+                self._judge(node.condition, seen)
+            case "matched":
+                self._left_out({step for step, _ in seen.taken})
+                self._held(seen)
+            case "expired" | "timed out" if seen.bound == "within":
+                self._count("within", self.rule.span, "ended a run")
+            case "expired" | "timed out" if seen.bound == "gap":
+                for name in seen.waits:
+                    if name in self._gaps:
+                        self._count("gap", self._gaps[name].span, "ended a run")
+
+    def _left_out(self, taken: set[str]) -> None:
+        for step in self._optional:
+            if step.name not in taken:
+                self._count("step", step.span, "left out")
+
+    def _held(self, seen: Happening) -> None:
+        """A `not` or `until` that a run came past; of an `absent` the engine tells."""
+        for guard in self._watching:
+            if (guard.span, seen.of) not in self._fired:
+                self._count("guard", guard.span, "held")
+
+    def _judge(self, condition: Expression | None, seen: Happening) -> None:
+        if condition is not None and seen.value is not None:
+            for branch, outcome in outcomes(condition, seen.value):
+                self._count(branch.kind, branch.span, outcome)
+
+    def _count(self, kind: Kind, span: Span, side: str) -> None:
+        self._counts[kind, span, side] += 1
+
+    def result(self) -> RuleCoverage:
+        """The rule's items with their counts."""
+        head = [
+            Item("rule", self.rule.span, (("tested", self.tests),)),
+            Item("alert", self.rule.span, (("raised", self.alerts),)),
+        ]
+        items = [
+            Item(
+                kind,
+                span,
+                tuple((side, self._counts[kind, span, side]) for side in sides),
+                self._counts[kind, span, UNKNOWN],
+            )
+            for kind, span, sides in self._expected
+        ]
+        return RuleCoverage(self.rule, self.tests, self.alerts, (*head, *items))
+
+
+def _expected(rule: Rule) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
+    """The parts of a rule that tests should show, with their sides."""
+    if isinstance(rule.body, On):
+        refused = () if rule.body.condition is None else ("refused",)
+        yield "event", rule.body.span, ("satisfied", *refused)
+        yield from _of_condition(rule.body.condition)
+        return
+    steps = list(_steps(rule))
+    if rule.body.within is not None and (len(steps) > 1 or not all(s.quantifier.single for s in steps)):
+        yield "within", rule.span, ("kept", "ended a run")
+    for node in walk(rule.body.pattern):
+        match node:
+            case Step():
+                refused = () if node.condition is None else ("refused",)
+                left_out = ("left out",) if node.quantifier.least == 0 else ()
+                yield "step", node.span, ("taken", *refused, *left_out)
+                if node.gap is not None:
+                    yield "gap", node.span, ("kept", "ended a run")
+                yield from _of_condition(node.condition)
+            case Guard():
+                yield "guard", node.span, ("fired", "held")
+                yield from _of_condition(node.condition)
+
+
+def _steps(rule: Rule) -> Iterator[Step]:
+    if isinstance(rule.body, Match):
+        yield from (node for node in walk(rule.body.pattern) if isinstance(node, Step))
+
+
+def _watching(rule: Rule) -> Iterator[Guard]:
+    """The guards of `not` and `until`."""
+    for node in walk(rule.body):
+        if isinstance(node, Unless):
+            yield node.guard
+        elif isinstance(node, Step | Group | Either | AnyOrder) and node.until is not None:
+            yield node.until
+
+
+def _of_condition(condition: Expression | None) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
+    if condition is not None:
+        yield from ((branch.kind, branch.span, branch.sides) for branch in branches(condition))

@@ -1,0 +1,61 @@
+"""What happened to runs while a test ran, as an engine tells it: for failure texts and for coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rules.testing.operands import Value
+from rules.testing.timeline import Arrival
+from rules.typed import Guard, On, Step
+
+Kind = Literal[
+    "began", "took", "tried", "prevented", "broken", "expired", "passed", "skipped", "dropped", "matched",
+    "forked", "timed out", "gave up", "waiting",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing that happened to a run, or to an event that might have begun one (`run` None).
+
+    began, took     the step `node` took `event`
+    tried           `event` did not satisfy the step, or a guard that was watching
+    prevented       `event` satisfied the guard `node`
+    broken          `event` was not the very next event that the step `node` wanted
+    expired         `bound` was over, and the run with it; `timed out`: and raised
+    passed          the time of the guard `node` was over undisturbed
+    skipped         the match of run `by` ended the run
+    dropped         `limit` ended it
+    matched         it came to a match, or an event satisfied an `on` rule
+    forked          it goes on as another run beside run `parent`
+    waiting         it still waits at the end of the test, for `waits`, until the time `until`
+
+    `key` holds the key's fields as an alert shows them, times are nanoseconds since 1970, `taken` is what the
+    run had taken by then, in order. `value` works out an expression as it was seen then.
+    """
+
+    kind: Kind
+    rule: str
+    key: tuple[tuple[str, object], ...]
+    time: int
+    run: int | None = None
+    parent: int | None = None
+    node: Step | Guard | On | None = None
+    event: Arrival | None = None
+    taken: tuple[tuple[str, Arrival], ...] = ()
+    bound: str = ""
+    by: int | None = None
+    waits: tuple[str, ...] = ()
+    until: int | None = None
+    value: Value | None = None
+
+    @property
+    def of(self) -> tuple[str, tuple[tuple[str, object], ...], int | None]:
+        """The run that it happened to: rule, key, number."""
+        return self.rule, self.key, self.run
+
+
+Story = Sequence[Happening]
+"""Everything that happened in one test, in order; who waits at its end comes last."""

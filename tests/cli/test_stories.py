@@ -1,0 +1,43 @@
+"""What a trace tells of a test: the values that are drawn are those that decided."""
+
+from __future__ import annotations
+
+from effort import examples
+from hypothesis import HealthCheck, given, settings
+from random_tests import Trial, trials
+
+from alerts.notation import json_value
+from cep.cli.timelines import engine_of, observer_of
+from rules.testing import Coverage, Happening, coverage_text, result_text, run_test
+from rules.typed import Expected
+
+
+def story_of(trial: Trial) -> list[Happening]:
+    result = run_test(trial.pack, trial.test, engine_of(trial.pack), json_value)
+    return observer_of(trial.pack)(result.timeline.moments, trial.test.rules)
+
+
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+@given(trials())
+def test_conditions_are_worked_out_as_the_kernel_decided_them(trial: Trial) -> None:
+    for seen in story_of(trial):
+        if seen.node is None or seen.value is None or seen.kind == "broken" or seen.kind == "passed":
+            continue
+        condition = seen.node.condition
+        truth = condition is None or seen.value(condition) is True
+        assert truth == (seen.kind != "tried"), f"{seen.kind} {seen.node.span.text}\n{trial}"
+
+
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@given(trials())
+def test_every_story_can_be_told(trial: Trial) -> None:
+    """Whatever is expected in vain, and whatever was covered."""
+    pack, test = trial.pack, trial.test
+    vain = tuple(Expected(item.at, (), item.span) for item in test.timeline[-2:])
+    wanting = type(test)(test.rules, test.title, (*test.timeline, *vain), False, False, test.span)
+    result = run_test(pack, wanting, engine_of(pack), json_value)
+    story = observer_of(pack)(result.timeline.moments, test.rules)
+    assert result_text(result, json_value, story).startswith(("passed", "FAILED"))
+    coverage = Coverage(pack)
+    coverage.add(result, story)
+    assert coverage_text(pack, coverage.rules()).startswith("coverage of p: ")
