@@ -50,7 +50,7 @@ class Observed:
                 telling = _Telling(rule, rule.body, self._came, text)
                 records = [r for r in (*trace.records, *trace.waiting()) if r.rule == rule.name]
                 found.extend(map(telling.happening, records))
-            else:
+            elif isinstance(rule.body, On):
                 found.extend(self._of_events(rule, rule.body, text, watermark))
         return found
 

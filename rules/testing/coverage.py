@@ -11,13 +11,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, assert_never
 
 from rules.source import Span
 from rules.testing.branches import UNKNOWN, branches, outcomes
 from rules.testing.run import Result
 from rules.testing.story import Happening, Story
-from rules.typed import AnyOrder, Either, Expression, Group, Guard, Match, On, Pack, Rule, Step, Unless, walk
+from rules.typed import (
+    AnyOrder,
+    Either,
+    Expression,
+    Group,
+    Guard,
+    Match,
+    On,
+    Over,
+    Pack,
+    Rule,
+    Step,
+    Unless,
+    walk,
+)
 
 Kind = Literal["rule", "alert", "event", "step", "guard", "within", "gap", "comparison", "and", "or", "range"]
 
@@ -179,15 +193,23 @@ class _Seen:
 
 def _expected(rule: Rule) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
     """The parts of a rule that tests should show, with their sides."""
-    if isinstance(rule.body, On):
-        refused = () if rule.body.condition is None else ("refused",)
-        yield "event", rule.body.span, ("satisfied", *refused)
-        yield from _of_condition(rule.body.condition)
-        return
+    match rule.body:
+        case On(_, condition, span):
+            yield "event", span, ("satisfied", *(() if condition is None else ("refused",)))
+            yield from _of_condition(condition)
+        case Match():
+            yield from _of_match(rule, rule.body)
+        case Over():
+            return  # no engine executes windows yet
+        case _:
+            assert_never(rule.body)
+
+
+def _of_match(rule: Rule, body: Match) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
     steps = list(_steps(rule))
-    if rule.body.within is not None and (len(steps) > 1 or not all(s.quantifier.single for s in steps)):
+    if body.within is not None and (len(steps) > 1 or not all(s.quantifier.single for s in steps)):
         yield "within", rule.span, ("kept", "ended a run")
-    for node in walk(rule.body.pattern):
+    for node in walk(body.pattern):
         match node:
             case Step():
                 refused = () if node.condition is None else ("refused",)

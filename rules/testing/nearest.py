@@ -109,7 +109,7 @@ def _of_none(
         yield head
         yield from _failed(max(tries, key=lambda h: (h.time == expected.at, *_closeness(h))), notation)
         return
-    streams = (rule.body.stream,) if isinstance(rule.body, On) else rule.body.streams
+    streams = rule.body.streams if isinstance(rule.body, Match) else (rule.body.stream,)
     came = [arrival for arrival in result.timeline.arrivals() if arrival.stream in streams]
     late = [arrival for arrival in came if arrival.late]
     keyless = [arrival for arrival in came if not single and _without_key(rule, arrival)]

@@ -17,7 +17,7 @@ def story_of(trial: Trial) -> list[Happening]:
     return observer_of(trial.pack)(result.timeline.moments, trial.test.rules)
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(trials())
 def test_conditions_are_worked_out_as_the_kernel_decided_them(trial: Trial) -> None:
     for seen in story_of(trial):
@@ -28,7 +28,7 @@ def test_conditions_are_worked_out_as_the_kernel_decided_them(trial: Trial) -> N
         assert truth == (seen.kind != "tried"), f"{seen.kind} {seen.node.span.text}\n{trial}"
 
 
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(trials())
 def test_every_story_can_be_told(trial: Trial) -> None:
     """Whatever is expected in vain, and whatever was covered."""

@@ -43,7 +43,7 @@ def test_json_has_every_side_of_every_part_with_its_place() -> None:
     between = items["range", "amount between 100 and 500"]
     assert between["sides"] == {"below": 0, "inside": 1, "above": 0}
     place = [between[name] for name in ("line", "column", "end_line", "end_column")]
-    assert place == [12, 25, 12, 51]
+    assert place == [20, 12, 20, 38]
     assert items["comparison", 'country == "NG"']["sides"] == {"true": 0, "false": 0}
     assert items["comparison", 'country == "NG"']["unknown"] == 1
     assert items["step", "seen:  refund"]["sides"] == {"taken": 0, "left out": 1}
