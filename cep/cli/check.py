@@ -18,8 +18,8 @@ def register(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "check",
         help="check rule packs: syntax, types, lints",
-        description="Report everything that is wrong with packs: syntax, names, types, lints, and what "
-        "cannot run yet. Exit code 1 if there is an error.",
+        description="Report everything that is wrong with packs: syntax, names, types, lints; and, as hints, "
+        "what cannot run yet. Exit code 1 if there is an error.",
     )
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="a rule file, or a folder that holds a pack"
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.cli.findings import Findings, told
     from cep.cli.packs import load_all
 
-    loaded = load_all(arguments.paths)
+    loaded = load_all(arguments.paths, to_run=False)
     found = Findings(
         diagnostics=[d for one in loaded for d in one.diagnostics],
         allowed=[a for one in loaded for a in one.allowed],

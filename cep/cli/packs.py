@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cep.cli.failure import UsageError
@@ -35,15 +35,16 @@ class Checked:
     allowed: tuple[Allowed, ...] = ()
 
 
-def load_all(paths: Sequence[Path]) -> list[Checked]:
+def load_all(paths: Sequence[Path], *, to_run: bool = True) -> list[Checked]:
     """The packs of the paths, in order, with what the engine cannot run yet among the diagnostics.
 
-    Raises UsageError for a path that does not exist.
+    Such a finding is an error where the pack is `to_run`, else a hint. Raises UsageError for a path that does
+    not exist.
     """
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`")
-    return [_checked(part) for path in paths for part in _packs_in(path)]
+    return [_checked(part, to_run) for path in paths for part in _packs_in(path)]
 
 
 def load_one(path: Path) -> Checked:
@@ -84,13 +85,16 @@ def _packs_in(path: Path) -> list[list[Path]]:
     return [files for _, _, files in groups] if len(groups) > 1 else [[path]]
 
 
-def _checked(paths: Sequence[Path]) -> Checked:
+def _checked(paths: Sequence[Path], to_run: bool) -> Checked:
     loaded = load(paths)
     if loaded.pack is None:
         return Checked(None, loaded.diagnostics, _written(paths))
     from cep.automata.plan import unsupported
 
-    found = (*loaded.diagnostics, *unsupported(loaded.pack))
+    refused = unsupported(loaded.pack)
+    if not to_run:
+        refused = [replace(finding, level="hint") for finding in refused]
+    found = (*loaded.diagnostics, *refused)
     return Checked(loaded.pack, found, len(loaded.pack.rules), loaded.allowed)
 
 

@@ -49,11 +49,14 @@ def test_an_error_shows_its_place_and_its_fix(tmp_path: Path) -> None:
     assert (told.code, told.out) == (1, GOLDEN)
 
 
-def test_what_cannot_run_yet_is_an_error_with_its_place(
+def test_what_cannot_run_yet_is_a_hint_for_check_and_an_error_for_what_runs_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", str(pack(tmp_path, NOT_YET))]) == 1
-    assert "error[CEP09" in capsys.readouterr().out
+    file = str(pack(tmp_path, NOT_YET))
+    assert main(["check", "--strict", file]) == 0
+    assert "hint[CEP09" in capsys.readouterr().out
+    assert main(["test", file]) == 1
+    assert "error[CEP09" in capsys.readouterr().err
 
 
 def test_warnings_fail_only_when_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
