@@ -184,18 +184,3 @@ def _may_be_null(path: typed.Path, stream: typed.Stream) -> bool:
     from rules.resolve.paths import nullable_at
 
     return any(nullable_at(path[:length], stream.fields) for length in range(1, len(path) + 1))
-
-
-def shape(node: object) -> object:
-    """What two expressions that mean the same have in common: all of them but their places."""
-    if isinstance(node, tuple):
-        return tuple(shape(item) for item in node)
-    if isinstance(node, typed.Expression):
-        return (
-            type(node).__name__,
-            *(shape(getattr(node, name)) for name in node.__dataclass_fields__ if name not in _PLACES),
-        )
-    return node
-
-
-_PLACES = frozenset({"span", "exact"})

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rules import typed
-from rules.checks.subject import Subject
 from rules.checks.truth import Judged, judge
 
 
@@ -20,10 +19,10 @@ class Condition:
     judged: Judged
 
 
-def conditions(subject: Subject) -> Iterator[Condition]:
-    """Every condition of the pack, in the order of the rules."""
-    streams = {stream.name: stream for stream in subject.pack.streams}
-    for rule in subject.pack.rules:
+def conditions(pack: typed.Pack) -> Iterator[Condition]:
+    """Every condition of a pack, in the order of its rules."""
+    streams = {stream.name: stream for stream in pack.streams}
+    for rule in pack.rules:
         for part in typed.walk(rule.body):
             stream = streams.get(getattr(part, "stream", ""))
             for name, candidate in (("condition", stream), ("having", None)):

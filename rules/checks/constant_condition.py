@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rules import typed
-from rules.checks.conditions import Condition, conditions
+from rules.checks.conditions import Condition
 from rules.checks.subject import Subject
 from rules.diagnostics import Diagnostic, Label
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every condition that is certain before there is an event."""
-    for condition in conditions(subject):
+    for condition in subject.conditions:
         verdict = condition.judged.verdict
         if verdict == "open":
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rules import typed
-from rules.checks.atoms import shape
+from rules.checks.shapes import shape
 from rules.checks.subject import Subject
 from rules.checks.truth import implies
 from rules.diagnostics import Diagnostic, Label
@@ -41,26 +41,14 @@ def _takes_all(one: typed.Sequence, other: typed.Sequence, streams: dict[str, ty
     if _plain(one, first) != _plain(other, second):
         return False
     if first.quantifier != typed.ONCE or first.until is not None:
-        return _shape(first.condition) == _shape(second.condition)  # a loop could go on longer
+        return shape(first.condition) == shape(second.condition)  # a loop could go on longer
     return implies(second.condition, first.condition, streams[first.stream])
 
 
 def _plain(branch: typed.Sequence, first: typed.Step) -> object:
     """A branch but for the name and the condition of its first step."""
-    loop = (first.stream, _shape(first.quantifier), _shape(first.until), first.gap)
-    return loop, _shape(branch.elements[1:])
-
-
-def _shape(node: object) -> object:
-    """A node of a pattern without its places."""
-    if isinstance(node, tuple):
-        return tuple(_shape(item) for item in node)
-    if isinstance(node, typed.Expression):
-        return shape(node)
-    if hasattr(node, "__dataclass_fields__"):
-        names = (name for name in node.__dataclass_fields__ if name != "span")
-        return (type(node).__name__, *(_shape(getattr(node, name)) for name in names))
-    return node
+    loop = (first.stream, shape(first.quantifier), shape(first.until), first.gap)
+    return loop, shape(branch.elements[1:])
 
 
 def _forks(pattern: typed.Sequence) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rules import typed
-from rules.checks.conditions import conditions
 from rules.checks.subject import Subject
 from rules.checks.truth import Certain
 from rules.diagnostics import Diagnostic, Label
@@ -13,7 +12,7 @@ from rules.diagnostics import Diagnostic, Label
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every comparison that is always or never true where it stands."""
-    for condition in conditions(subject):
+    for condition in subject.conditions:
         for part in condition.judged.parts:
             if not isinstance(part.node, typed.IsNull):
                 yield _finding(part)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rules import typed
-from rules.checks.conditions import conditions
 from rules.checks.subject import Subject, warning
 from rules.diagnostics import Diagnostic
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every null test in a larger condition that the declaration of its field decides."""
-    for condition in conditions(subject):
+    for condition in subject.conditions:
         for part in condition.judged.parts:
             if not isinstance(part.node, typed.IsNull) or part.because:
                 continue

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rules import syntax, typed
+from rules.checks.conditions import Condition, conditions
 from rules.diagnostics import Diagnostic, Label, Level
 from rules.resolve.declared import Declared
 from rules.source import Span
@@ -13,11 +14,12 @@ from rules.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A typed pack, its syntax trees in order of file, and what it declares."""
+    """A typed pack, its syntax trees in order of file, what it declares, what is certain of conditions."""
 
     pack: typed.Pack
     files: Sequence[syntax.File]
     declared: Declared
+    conditions: tuple[Condition, ...]
     _names: Mapping[tuple[type, str], Span]
 
     @staticmethod
@@ -29,7 +31,7 @@ class Subject:
             for block in file.blocks
             if isinstance(block, syntax.Rule | syntax.Stream)
         }
-        return Subject(pack, files, declared, names)
+        return Subject(pack, files, declared, tuple(conditions(pack)), names)
 
     def blocks(self) -> Iterator[syntax.Block]:
         """All blocks of all files, in order."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rules import typed
-from rules.checks.atoms import Atom, atom, domain, is_never_null, shape
+from rules.checks.atoms import Atom, atom, domain, is_never_null
 from rules.checks.ranges import Range
+from rules.checks.shapes import shape
 from rules.source import Span
 
 Verdict = Literal["never", "always", "open"]

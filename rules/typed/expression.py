@@ -264,20 +264,38 @@ Expression = (
 
 def parts(node: object) -> Iterator[object]:
     """The nodes directly below a node, in the order of its fields; those of a sequence's pairs, too."""
-    for name in node.__dataclass_fields__:  # type: ignore[attr-defined]
-        yield from _nodes(getattr(node, name))
+    for name in _FIELDS[type(node)]:
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            yield from _nodes(value)
+        elif _FIELDS[type(value)]:
+            yield value
 
 
-def _nodes(value: object) -> Iterator[object]:
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _nodes(item)
-    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, Span):
-        yield value
+def _nodes(values: tuple[object, ...]) -> Iterator[object]:
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _nodes(value)
+        elif _FIELDS[type(value)]:
+            yield value
+
+
+class _Fields(dict[type, tuple[str, ...]]):
+    """The fields of a kind of node, but for its place; none where it is no node. Filled as kinds are met."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        names = () if kind is Span else getattr(kind, "__dataclass_fields__", ())
+        found = self[kind] = tuple(name for name in names if name != "span")
+        return found
+
+
+_FIELDS = _Fields()
 
 
 def walk(node: object) -> Iterator[object]:
     """The node and all nodes below it, each before its parts."""
-    yield node
-    for part in parts(node):
-        yield from walk(part)
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting.extend(reversed(list(parts(found))))
