@@ -110,7 +110,7 @@ def _forms(type_: str) -> Iterator[tuple[str, tuple[_Slot, ...]]]:
             yield "lower({})", (("string", ("n", "f", "tags")),)
             yield "substr({}, {})", (("string", ("n", "f")), ("long", ("x", "k", "p")))
         case "timestamp":
-            yield "({} + {})", (("timestamp", ("k", "n", "at")), ("duration", ("n", "k", "at")))
+            yield "({} + {})", (("timestamp", ("k", "n")), ("duration", ("n", "k", "at")))
             yield "({} - {})", (("timestamp", ("n", "k")), ("duration", ("n", "f")))
         case "duration":
             yield "({} - {})", (("timestamp", ("n", "k", "f")), ("timestamp", ("n", "k", "f")))
