@@ -96,8 +96,8 @@ def _examples() -> Iterator[str]:
 
 def _aggregate(signature: AggregateSignature) -> str:
     over = ", ".join(type_.value for type_ in Scalar if type_ in signature.over)
-    if "()" in signature.shown:
-        over = "the events"
+    if "field" not in signature.shown:
+        over = "events"
     elif len(signature.over) == len(Scalar) - 1:
         over = "anything" if signature.whole else "all but lists and records"
     return _row(f"`{signature.shown}`", over, _given(signature), signature.meaning, signature.of_none)
