@@ -144,7 +144,9 @@ def domain(subject: typed.Expression) -> Range:
     whole = subject.type in _WHOLE
     low, high = _LONGS if whole else (None, None)
     match subject:
-        case typed.Call(function=name) | typed.Aggregate(function=name) if name in _DOMAINS:
+        case (
+            typed.Call(function=name) | typed.Aggregate(function=name) | typed.WindowAggregate(function=name)
+        ) if name in _DOMAINS:
             low, high = _DOMAINS[name][0], _DOMAINS[name][1] or high
         case _ if subject.type is Scalar.BOOLEAN:
             return Range(among=frozenset([True, False]))

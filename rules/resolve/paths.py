@@ -65,14 +65,17 @@ def _inside(name: str, fields: Mapping[str, Type | None]) -> str:
 
 
 def nullable_at(path: typed.Path, fields: Sequence[typed.Field]) -> bool:
-    """Whether the field at the end of a path may be null by itself, its records being there."""
+    """Whether the field at the end of a path may be null by itself, its records being there.
+
+    A field that is not among those may be: of a hit of a standing query, it is not the stream's.
+    """
     field = next((f for f in fields if f.name == path[0]), None)
     if field is None:
-        return False
+        return True
     type_, nullable = field.type, field.nullable
     for name in path[1:]:
         record = type_.element if isinstance(type_, ListOf) else type_
         if not isinstance(record, Record):
-            return False
+            return True
         type_, nullable = record.field(name) or type_, name in record.nullable
     return nullable
