@@ -15,7 +15,7 @@ stream payment { pid: string  at_: timestamp  card: string  amount: double  id p
 rule big { on payment[amount > 100] emit card }
 """
 BAD = GOOD + 'rule odd { on payment[amont > "x"] emit card }\n'
-NOT_YET = GOOD + "rule open { by card match a: payment+ each -> b: payment[amount > 9] within 1h }\n"
+NOT_YET = GOOD + "rule busy { by card over payment sliding 5 minutes having count() > 100 }\n"
 WARNS = GOOD.replace("id pid  ", "")
 
 GOLDEN = """\
