@@ -1,0 +1,206 @@
+"""Queries -> a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from percolator.branches import Rarity, branches
+from percolator.code import Coder
+from percolator.compile import Compiler
+from percolator.entries import Text, entries_of, fuzzy_of, spaces_of
+from percolator.expressions import Expression
+from percolator.leaves import DOCUMENT, LeafTable
+from percolator.matching import kernel as k
+from percolator.matching.compiled import Engine, interpreted
+from percolator.nodes import NodeTable
+from percolator.query.tree import Node
+from percolator.schema import Schema
+from percolator.segment import Regex, Segment
+from percolator.trie import Trie, trie_of
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class SegmentBuilder:
+    """Takes in queries one by one; `segment` makes the arrays.
+
+    `add` raises QueryError for a query that the schema cannot answer and leaves the builder as it was, but
+    for leaves that nobody asks for.
+    """
+
+    schema: Schema
+    ids: list[str] = field(default_factory=list)
+    expressions: list[Expression] = field(default_factory=list)
+    compiler: Compiler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.compiler = Compiler.over(self.schema)
+
+    def add(self, id_: str, node: Node) -> None:
+        """One query more; equal ids are allowed, the place in the segment tells them apart."""
+        expression = self.compiler.expression(node)
+        self.ids.append(id_)
+        self.expressions.append(expression)
+
+    def segment(self, engine: Engine | None = None) -> Segment:
+        """The segment of all queries so far."""
+        compiler = self.compiler
+        rarity = guessed(compiler.leaves)
+        return assembled(self.ids, self.expressions, compiler, rarity, engine or interpreted())
+
+
+def guessed(leaves: LeafTable) -> list[float]:
+    """By leaf, the share of documents that are believed to have it where nothing is known: short is common."""
+    found = [0.3] * leaves.count
+    found[DOCUMENT] = 1.0
+    for test in leaves.words:
+        letters = len(test.text.replace("*", "").replace("?", ""))
+        share = 0.5 * 0.75**letters
+        found[test.leaf] = min(1.0, share * (4.0 if test.kind == "pattern" else 1.0))
+    for leaf in leaves.present.values():
+        found[leaf] = 0.9
+    for parts, leaf in leaves.phrases.items():
+        found[leaf] = 0.2 * min(found[part] for part in parts)
+    return found
+
+
+def schema_print(schema: Schema) -> str:
+    """The fields of a schema as one line of text."""
+    return "; ".join(f"{name}: {type_.kind} {type_.analyser}" for name, type_ in schema.fields.items())
+
+
+def assembled(
+    ids: Sequence[str], expressions: Sequence[Expression], compiler: Compiler, rarity: Rarity, engine: Engine
+) -> Segment:
+    """The arrays of a segment."""
+    leaves, nodes = compiler.leaves, compiler.nodes
+    head = np.zeros(k.HEAD, np.int64)
+    head[k.H_LEAVES], head[k.H_QUERIES], head[k.H_NODES] = leaves.count, len(ids), len(nodes.nodes)
+    parts, text = _Parts(), Text()
+    found = _posted(expressions, rarity, leaves.count)
+    trie = trie_of(leaves.phrases)
+    head[k.H_POSTINGS], head[k.H_POSTED] = parts.add(found.starts), parts.add(found.pairs)
+    head[k.H_CODE], head[k.H_USE] = parts.add(found.code), parts.add(_uses(leaves, found, trie))
+    head[k.H_TRIE_FIRST], head[k.H_TRIE_LEAF] = parts.add(trie.first), parts.add(trie.entered)
+    head[k.H_TRIE_ACCEPT], head[k.H_ROOTS] = parts.add(trie.accepts), trie.first[1]
+    entries = entries_of(leaves, text)
+    fuzzy = fuzzy_of(leaves, text)
+    slots = 16
+    while slots < 2 * len(entries):
+        slots *= 2
+    table = np.zeros(2 * slots, np.int32)
+    engine.enter(entries.ravel(), table, text.array(), len(entries))
+    head[k.H_TABLE], head[k.H_MASK] = parts.add(table), slots - 1
+    head[k.H_ENTRY], head[k.H_FUZZY] = parts.add(entries[:, : k.ENTRY]), parts.add(fuzzy)
+    head[k.H_NODE] = _add_nodes(parts, nodes)
+    names = _field_names(leaves)
+    fields = np.zeros((len(names), k.FIELD), np.int32)
+    for number, name in enumerate(names):
+        fields[number, k.FIELD_PRESENT] = leaves.present.get(name, -1)
+        fields[number, k.FIELD_SPACES] = parts.add(np.array(leaves.spaces_of(name), np.int32))
+        fields[number, k.FIELD_SPACES_END] = parts.size
+    head[k.H_FIELDS], head[k.H_FIELD] = len(names), parts.add(fields)
+    head[k.H_SPACE] = k.HEAD
+    units = any(node.kind == k.NODE_TOGETHER for node in nodes.nodes)
+    head[k.H_UNITS] = units
+    encoded = [id_.encode("utf-8", "surrogatepass") for id_ in ids]
+    regexes = [
+        Regex(tuple(name for name in names if test.space in leaves.spaces_of(name)), test.pattern, test.leaf)
+        for test in leaves.regexes
+    ]
+    return Segment(
+        np.concatenate((head, spaces_of(leaves, entries, fuzzy).ravel())),
+        parts.array(),
+        text.array(),
+        np.cumsum([len(id_) for id_ in encoded], dtype=np.int64),
+        np.frombuffer(b"".join(encoded), np.uint8),
+        tuple(names),
+        schema_print(leaves.schema),
+        tuple(regexes),
+        units,
+    )
+
+
+class _Parts:
+    """Arrays one after the other."""
+
+    def __init__(self) -> None:
+        self._arrays: list[Ints] = []
+        self.size = 0
+
+    def add(self, array: npt.NDArray[np.integer]) -> int:
+        """Where the array begins."""
+        start = self.size
+        self._arrays.append(np.ravel(array).astype(np.int32, copy=False))
+        self.size += array.size
+        return start
+
+    def array(self) -> Ints:
+        return np.concatenate(self._arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    """`pairs` are (second leaf, query or -1 - code), those of first leaf l from `starts[l]` to `starts[l + 1]`;
+    `tests` are the leaves that are looked at in pairs and code."""
+
+    starts: Ints
+    pairs: Ints
+    code: Ints
+    tests: npt.NDArray[np.bool_]
+
+
+def _posted(expressions: Sequence[Expression], rarity: Rarity, leaves: int) -> _Posted:
+    first: list[int] = []
+    second: list[int] = []
+    targets: list[int] = []
+    code: list[int] = []
+    coder = Coder(rarity, leaves)
+    for query, expression in enumerate(expressions):
+        for pairs, rest in branches(expression, rarity):
+            target = query
+            if rest:
+                target = -1 - len(code)
+                code.append(query)
+                code.extend(coder.code(rest, len(code)))
+            for one, other in pairs:
+                first.append(one)
+                second.append(other)
+                targets.append(target)
+    ones, others = np.array(first, np.int64), np.array(second, np.int64)
+    order = np.lexsort((others, ones))
+    pairs_array = np.stack((others[order], np.array(targets, np.int64)[order]), axis=1).astype(np.int32)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(ones, minlength=leaves)))).astype(np.int32)
+    tests = np.zeros(leaves, np.bool_)
+    tests[ones] = True
+    tests[others] = True
+    tests[list(coder.tested)] = True
+    return _Posted(starts, pairs_array, np.array(code, np.int32), tests)
+
+
+def _uses(leaves: LeafTable, posted: _Posted, trie: Trie) -> Ints:
+    """What the list of a word that has a leaf must say of it."""
+    uses = np.where(posted.tests, k.USE_TRUE, 0).astype(np.int32)
+    depth_one = int(trie.first[1])
+    uses[trie.entered[1:depth_one]] |= k.USE_START
+    uses[trie.entered[depth_one:]] |= k.USE_CONTINUE
+    uses[list(leaves.placed)] |= k.USE_PLACES
+    return uses
+
+
+def _add_nodes(parts: _Parts, nodes: NodeTable) -> int:
+    rows = np.zeros((len(nodes.nodes), k.NODE), np.int32)
+    for number, node in enumerate(nodes.nodes):
+        first = parts.add(np.array(node.operands, np.int32))
+        rows[number] = (node.kind, first, len(node.operands), node.a, node.b, number in nodes.inner)
+    return parts.add(rows)
+
+
+def _field_names(leaves: LeafTable) -> list[str]:
+    names = [name for scope, _ in leaves.spaces for name in scope]
+    return list(dict.fromkeys([*names, *leaves.present, *(test.field for test in leaves.ranges)]))

@@ -1,0 +1,123 @@
+"""The table of surface words: what words of a stream look like and what their terms are. One worker's own.
+
+A word is a field and its letters as written. The kernel adds words as it scans; those that are not plain
+ASCII, or whose field has a language, get their forms here. The table is bounded: when it is full it is
+started anew, which costs some time and changes no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from percolator.analysis import Analyser
+from percolator.matching import kernel as k
+from percolator.matching.compiled import Engine
+from percolator.words import exact
+
+FIRST_WORDS = 1 << 12
+MOST_WORDS = 1 << 18
+"""So many words are remembered before the table is started anew."""
+LETTERS_A_WORD = 24
+
+
+class SurfaceWords:
+    """`generation` changes when all numbers of words become invalid."""
+
+    def __init__(self, most: int = MOST_WORDS) -> None:
+        self._most = most
+        self.generation = 0
+        self._analysed = 0
+        self._allocate(min(FIRST_WORDS, most))
+
+    def _allocate(self, words: int) -> None:
+        slots = 1 << (2 * words - 1).bit_length()
+        self.slots = np.zeros(2 * slots, np.uint64)
+        self.rows = np.zeros(words * k.WORD, np.int32)
+        self.letters = np.zeros(words * LETTERS_A_WORD, np.uint8)
+        self.seen = np.zeros(words, np.int32)
+        self.counters = np.zeros(k.COUNTS, np.int64)
+        self._analysed = 0
+
+    @property
+    def capacity(self) -> int:
+        """How many words there is room for."""
+        return len(self.seen)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return self.slots.nbytes + self.rows.nbytes + self.letters.nbytes + self.seen.nbytes
+
+    def make_room(self, engine: Engine, afresh: bool) -> bool:
+        """More room for words or letters, or an empty table (True) where it has all it may have.
+
+        `afresh` tells that it was emptied for the very text that does not fit: then it grows in any case.
+        """
+        letters = self.counters[k.C_STATUS] == k.NEED_LETTERS
+        if not afresh and self.capacity >= self._most:
+            self._allocate(self.capacity)
+            self.generation += 1
+            return True
+        if letters:
+            self._more_letters(2 * len(self.letters))
+            return False
+        words = int(self.counters[k.C_WORDS])
+        known = np.zeros(3 * words, np.uint64)
+        engine.hashes(self.rows, self.letters, words, known)
+        self.slots = np.zeros(2 * len(self.slots), np.uint64)
+        engine.rehash(self.slots, known)
+        self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
+        self.seen = np.concatenate((self.seen, np.zeros_like(self.seen)))
+        self._more_letters(max(len(self.letters), self.capacity * LETTERS_A_WORD))
+        return False
+
+    def _more_letters(self, size: int) -> None:
+        letters = np.zeros(size, np.uint8)
+        used = int(self.counters[k.C_LETTERS])
+        letters[:used] = self.letters[:used]
+        self.letters = letters
+
+    def analyse(self, analysers: Sequence[Analyser | None]) -> None:
+        """Works out the forms of new words that the kernel could not; `analysers` are those of the fields."""
+        first, last = self._analysed, int(self.counters[k.C_WORDS])
+        self._analysed = last
+        rows = self.rows.reshape(-1, k.WORD)[first:last]
+        for place in np.flatnonzero(rows[:, k.W_TERM] == k.UNKNOWN).tolist():
+            row = rows[place]
+            analysed = analysers[int(row[k.W_FIELD])]
+            assert analysed is not None
+            word = self.text_of(first + place)
+            term, fold = analysed.term(word), analysed.fold(word)
+            row[k.W_EXACT], row[k.W_EXACT_LENGTH] = self._write(exact(word))
+            row[k.W_TERM], row[k.W_TERM_LENGTH] = self._write(term)
+            row[k.W_FOLD], row[k.W_FOLD_LENGTH] = (
+                (row[k.W_TERM], row[k.W_TERM_LENGTH]) if fold == term else self._write(fold)
+            )
+
+    def _write(self, text: str) -> tuple[int, int]:
+        data = text.encode()
+        start = int(self.counters[k.C_LETTERS])
+        if start + len(data) > len(self.letters):
+            self._more_letters(2 * (start + len(data)))
+        self.letters[start : start + len(data)] = np.frombuffer(data, np.uint8)
+        self.counters[k.C_LETTERS] = start + len(data)
+        return start, len(data)
+
+    def text_of(self, word: int) -> str:
+        """A word as written."""
+        start, length = self.rows[word * k.WORD + k.W_START], self.rows[word * k.WORD + k.W_LENGTH]
+        return self.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass")
+
+    def forms_of(self, word: int) -> set[str]:
+        """The term of a word, and the word before stemming."""
+        row = self.rows[word * k.WORD : (word + 1) * k.WORD]
+        pairs = (
+            (row[k.W_TERM], row[k.W_TERM_LENGTH]),
+            (row[k.W_FOLD], row[k.W_FOLD_LENGTH]),
+        )
+        return {
+            self.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass")
+            for start, length in pairs
+        }
