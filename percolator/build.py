@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from percolator.branches import Rarity, branches
+from percolator.checks import check
 from percolator.code import Coder
 from percolator.compile import Compiler
-from percolator.entries import Text, entries_of, fuzzy_of, spaces_of
-from percolator.expressions import Expression
-from percolator.leaves import DOCUMENT, LeafTable
+from percolator.entries import entries_of, fuzzy_of, spaces_of
+from percolator.expressions import Expression, all_of, any_of
+from percolator.leaves import DOCUMENT, METADATA, LeafTable
 from percolator.matching import kernel as k
 from percolator.matching.compiled import Engine, interpreted
 from percolator.nodes import NodeTable
+from percolator.parts import Parts, Text
 from percolator.query.tree import Node
+from percolator.ranges import add_ranges
 from percolator.schema import Schema
 from percolator.segment import Regex, Segment
 from percolator.trie import Trie, trie_of
@@ -41,9 +44,19 @@ class SegmentBuilder:
     def __post_init__(self) -> None:
         self.compiler = Compiler.over(self.schema)
 
-    def add(self, id_: str, node: Node) -> None:
-        """One query more; equal ids are allowed, the place in the segment tells them apart."""
+    def add(self, id_: str, node: Node, allowed: Mapping[str, Sequence[str]] | None = None) -> None:
+        """One query more; equal ids are allowed, the place in the segment tells them apart.
+
+        `allowed` is the query's filter: by key of the metadata the values of which a document needs one.
+        """
+        check(node, self.schema)
         expression = self.compiler.expression(node)
+        if allowed:
+            value = self.compiler.leaves.value
+            filters = [
+                any_of([value(METADATA + key, text) for text in texts]) for key, texts in allowed.items()
+            ]
+            expression = all_of([*filters, expression])
         self.ids.append(id_)
         self.expressions.append(expression)
 
@@ -81,7 +94,7 @@ def assembled(
     leaves, nodes = compiler.leaves, compiler.nodes
     head = np.zeros(k.HEAD, np.int64)
     head[k.H_LEAVES], head[k.H_QUERIES], head[k.H_NODES] = leaves.count, len(ids), len(nodes.nodes)
-    parts, text = _Parts(), Text()
+    parts, text = Parts(), Text()
     found = _posted(expressions, rarity, leaves.count)
     trie = trie_of(leaves.phrases)
     head[k.H_POSTINGS], head[k.H_POSTED] = parts.add(found.starts), parts.add(found.pairs)
@@ -104,17 +117,16 @@ def assembled(
         fields[number, k.FIELD_PRESENT] = leaves.present.get(name, -1)
         fields[number, k.FIELD_SPACES] = parts.add(np.array(leaves.spaces_of(name), np.int32))
         fields[number, k.FIELD_SPACES_END] = parts.size
+    spaces = spaces_of(leaves, entries, fuzzy).ravel()
+    points = add_ranges(leaves.ranges, names, fields, parts, k.HEAD + len(spaces))
     head[k.H_FIELDS], head[k.H_FIELD] = len(names), parts.add(fields)
     head[k.H_SPACE] = k.HEAD
     units = any(node.kind == k.NODE_TOGETHER for node in nodes.nodes)
     head[k.H_UNITS] = units
     encoded = [id_.encode("utf-8", "surrogatepass") for id_ in ids]
-    regexes = [
-        Regex(tuple(name for name in names if test.space in leaves.spaces_of(name)), test.pattern, test.leaf)
-        for test in leaves.regexes
-    ]
+    regexes = [Regex(*test) for test in leaves.regexes]
     return Segment(
-        np.concatenate((head, spaces_of(leaves, entries, fuzzy).ravel())),
+        np.concatenate((head, spaces, points)),
         parts.array(),
         text.array(),
         np.cumsum([len(id_) for id_ in encoded], dtype=np.int64),
@@ -124,24 +136,6 @@ def assembled(
         tuple(regexes),
         units,
     )
-
-
-class _Parts:
-    """Arrays one after the other."""
-
-    def __init__(self) -> None:
-        self._arrays: list[Ints] = []
-        self.size = 0
-
-    def add(self, array: npt.NDArray[np.integer]) -> int:
-        """Where the array begins."""
-        start = self.size
-        self._arrays.append(np.ravel(array).astype(np.int32, copy=False))
-        self.size += array.size
-        return start
-
-    def array(self) -> Ints:
-        return np.concatenate(self._arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +187,7 @@ def _uses(leaves: LeafTable, posted: _Posted, trie: Trie) -> Ints:
     return uses
 
 
-def _add_nodes(parts: _Parts, nodes: NodeTable) -> int:
+def _add_nodes(parts: Parts, nodes: NodeTable) -> int:
     rows = np.zeros((len(nodes.nodes), k.NODE), np.int32)
     for number, node in enumerate(nodes.nodes):
         first = parts.add(np.array(node.operands, np.int32))

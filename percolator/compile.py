@@ -10,26 +10,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from percolator.checks import check
 from percolator.expressions import FALSE, TRUE, Expression, all_of, any_of, negated, some_of
 from percolator.leaves import LeafTable, Scope
 from percolator.nodes import NodeTable
+from percolator.points import bounds
 from percolator.query import tree
 from percolator.query.errors import Code, QueryError
 from percolator.query.parse import parse
 from percolator.query.pieces import pieces
 from percolator.schema import Kind, Schema
+from percolator.values import Interval, range_of, value_of, written
 
 Text = tree.Word | tree.Exact | tree.Wildcard | tree.Phrase | tree.Fuzzy | tree.Regex
 
 
 def parse_executable(text: str, schema: Schema) -> tree.Node:
-    """The tree of a query that this version answers over that schema.
+    """The tree of a query over that schema.
 
-    Raises QueryError where the text is no query, names an unknown field, or has a term without a
-    searchable word.
+    Raises QueryError where the text is no query, or the schema does not allow it (percolator.checks).
     """
     node = parse(text)
-    Compiler.over(schema).expression(node)
+    check(node, schema)
     return node
 
 
@@ -53,9 +55,7 @@ class Compiler:
     def _expression(self, node: tree.Node, name: str | None) -> Expression:
         """`name` is the innermost field around the node, None where the default fields count."""
         match node:
-            case (
-                tree.Word() | tree.Exact() | tree.Wildcard() | tree.Phrase() | tree.Fuzzy() | tree.Regex()
-            ):
+            case tree.Word() | tree.Exact() | tree.Wildcard() | tree.Phrase() | tree.Fuzzy() | tree.Regex():
                 return self._text(node, name)
             case tree.And():
                 return all_of([self._expression(operand, name) for operand in node.operands])
@@ -76,7 +76,8 @@ class Compiler:
                 self._kind(node.name, node)
                 return self.leaves.presence(node.name)
             case tree.Range():
-                return self._range(node)
+                kind = self._kind(node.name, node)
+                return self._interval(node.name, kind, range_of(node, kind))
             case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
                 needed, number = self._positional(node, name)
                 return FALSE if number is None else all_of([needed, ~number])
@@ -100,7 +101,7 @@ class Compiler:
     def _text(self, node: Text, name: str | None) -> Expression:
         """A term or phrase: one leaf, or a phrase whose words may move."""
         if name is not None and self.schema.fields[name].kind is not Kind.TEXT:
-            return self._value(node, name)
+            return self._value(node, name, self.schema.fields[name].kind)
         scope = self._scope(name, node)
         if isinstance(node, tree.Phrase) and node.slop:
             needed, number = self._words(node, scope)
@@ -111,7 +112,7 @@ class Compiler:
         """The leaves of a term's words."""
         match node:
             case tree.Regex():
-                return (self.leaves.regex(scope, node.pattern),)
+                return (self.leaves.regex(scope, node),)
             case tree.Fuzzy():
                 return (self.leaves.fuzzy_word(scope, node.text, node.distance),)
             case _:
@@ -137,11 +138,11 @@ class Compiler:
         None where it cannot have any.
         """
         match node:
-            case (
-                tree.Word() | tree.Exact() | tree.Wildcard() | tree.Phrase() | tree.Fuzzy() | tree.Regex()
-            ):
+            case tree.Word() | tree.Exact() | tree.Wildcard() | tree.Phrase() | tree.Fuzzy() | tree.Regex():
                 if name is not None and self.schema.fields[name].kind is not Kind.TEXT:
-                    raise QueryError(Code.BAD_OPERAND, f"{name} is no text, it has no places", node.span.start)
+                    raise QueryError(
+                        Code.BAD_OPERAND, f"{name} is no text, it has no places", node.span.start
+                    )
                 scope = self._scope(name, node)
                 needed, number = self._words(node, scope)
                 if number is None:
@@ -175,7 +176,10 @@ class Compiler:
                 if left is None:
                     return FALSE, None
                 if isinstance(node, tree.NotNear):
-                    return (needed, left if right is None else self.nodes.not_near(left, right, node.distance))
+                    return (
+                        needed,
+                        left if right is None else self.nodes.not_near(left, right, node.distance),
+                    )
                 if right is None:
                     return FALSE, None
                 return all_of([needed, also]), self.nodes.near(left, right, node.distance, node.ordered)
@@ -195,8 +199,24 @@ class Compiler:
             case _:
                 assert_never(node)
 
-    def _value(self, node: Text, name: str) -> Expression:
-        raise QueryError(Code.NOT_EXECUTED, "a value of a field that is no text is not executed yet", node.span.start)
+    def _value(self, node: Text, name: str, kind: Kind) -> Expression:
+        """A value of a field that is no text."""
+        scope = self.leaves.scope((name,))
+        match node:
+            case tree.Word() | tree.Exact() | tree.Phrase():
+                if kind is Kind.KEYWORD:
+                    return self.leaves.value(name, written(node))
+                return self._interval(name, kind, value_of(node, kind, name))
+            case tree.Wildcard():
+                return self.leaves.value(name, node.pattern, "pattern")
+            case tree.Regex():
+                return self.leaves.regex(scope, node)
+            case tree.Fuzzy():
+                return self.leaves.fuzzy_word(scope, node.text, node.distance)
+            case _:
+                assert_never(node)
 
-    def _range(self, node: tree.Range) -> Expression:
-        raise QueryError(Code.NOT_EXECUTED, "a range is not executed yet", node.span.start)
+    def _interval(self, name: str, kind: Kind, asked: Interval) -> Expression:
+        if asked.low is None and asked.high is None:
+            return self.leaves.presence(name)
+        return self.leaves.range(name, *bounds(asked, kind))

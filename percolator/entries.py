@@ -12,32 +12,13 @@ import numpy.typing as npt
 
 from percolator.leaves import LeafTable, WordTest
 from percolator.matching import kernel as k
+from percolator.parts import Text
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 _SIGN = re.compile(r"\\(.)|([*?])", re.DOTALL)
-_META = re.compile(rb"[\xfe\xff]+")
 _KINDS = {"word": k.KIND_WORD, "exact": k.KIND_EXACT}
-
-
-class Text:
-    """Bytes one after the other."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self.size = 0
-
-    def add(self, part: bytes) -> int:
-        """Where the part begins."""
-        start = self.size
-        self._parts.append(part)
-        self.size += len(part)
-        return start
-
-    def array(self) -> npt.NDArray[np.uint8]:
-        """All of it, not to be written to."""
-        return np.frombuffer(b"".join(self._parts), np.uint8)
 
 
 def entries_of(leaves: LeafTable, text: Text) -> Ints:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from percolator.analysis import Analyser, analyser
 from percolator.query.pieces import Piece
+from percolator.query.tree import Regex
 from percolator.schema import Kind, Schema
 from percolator.words import exact
 
@@ -21,6 +22,10 @@ DOCUMENT = 0
 
 WHOLE = "whole"
 """The analyser of spaces whose words are whole values, compared as they are."""
+
+
+METADATA = "@"
+"""Begins the names of the fields that are no fields of documents, but keys of their metadata."""
 
 
 class Scope(NamedTuple):
@@ -49,9 +54,9 @@ class FuzzyTest(NamedTuple):
 
 
 class RegexTest(NamedTuple):
-    """A regular expression on one word of a space, in RE2's syntax, anchored."""
+    """A regular expression on words or whole values of some fields."""
 
-    space: int
+    fields: tuple[str, ...]
     pattern: str
     leaf: int
 
@@ -125,22 +130,27 @@ class LeafTable:
         return leaf
 
     def fuzzy_word(self, scope: Scope, text: str, distance: int) -> int:
-        """The leaf of a word that may differ by some edits."""
-        terms = [(space, analyser(name).fold(text)) for space, name in scope.spaces]
-        key = ("fuzzy", distance, *terms)
+        """The leaf of a word that may differ by some edits before it is stemmed, or has the same term."""
+        found = []
+        for space, name in scope.spaces:
+            analysed = None if name == WHOLE else analyser(name)
+            terms = (text, text) if analysed is None else (analysed.term(text), analysed.fold(text))
+            found.append((space, *terms))
+        key = ("fuzzy", distance, *found)
         leaf = self._known.get(key)
         if leaf is None:
             leaf = self._new(key)
-            self.fuzzy.extend([FuzzyTest(space, term, distance, leaf) for space, term in terms])
+            self.words.extend([WordTest(space, "word", term, leaf) for space, term, _ in found])
+            self.fuzzy.extend([FuzzyTest(space, fold, distance, leaf) for space, _, fold in found])
         return leaf
 
-    def regex(self, scope: Scope, pattern: str) -> int:
-        """The leaf of a regular expression."""
-        key = ("regex", scope.fields, pattern)
+    def regex(self, scope: Scope, node: Regex) -> int:
+        """The leaf of a regular expression on one word or whole value."""
+        key = ("regex", scope.fields, node.pattern)
         leaf = self._known.get(key)
         if leaf is None:
             leaf = self._new(key)
-            self.regexes.extend([RegexTest(space, pattern, leaf) for space, _ in scope.spaces])
+            self.regexes.append(RegexTest(scope.fields, node.pattern, leaf))
         return leaf
 
     def range(self, name: str, low: tuple[int, int], high: tuple[int, int]) -> int:

@@ -41,7 +41,7 @@ _SYLLABLE = "[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7\ud7b0-\ud7c6]*[\u11a8-\u
 _HAS_CJK = re.compile(f"[{_CJK}{_JAMO}]")
 
 _SENTENCE_END = re.compile(r"[。！？]|(\.[.!?…]*|[!?…][.!?…]*)[\"'”’»)\]]*\s")
-_PARAGRAPH_END = re.compile("(?:\r\n?|\n)[^\\S\r\n]*(?:\r\n?|\n)|\u2029")
+_PARAGRAPH_END = re.compile("(?>\r\n?|\n)[^\\S\r\n]*(?:\r\n?|\n)|\u2029")
 
 
 @cache
@@ -57,6 +57,11 @@ def marks() -> str:
             ranges.append(f"{chr(start)}-{chr(code - 1)}")
             start = None
     return "".join(ranges)
+
+
+def units() -> str:
+    """All CJK characters, and the jamo of syllables, as the inside of a regular expression's class."""
+    return _CJK + _JAMO
 
 
 @cache

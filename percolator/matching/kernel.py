@@ -165,7 +165,7 @@ def word_number(
     `key` holds its first eight bytes, `rest` the hash of the others; `plain` tells that it is ASCII.
     """
     length = end - start
-    capped = min(length, 0xFFFF)
+    capped = min(length, 0xFFFE) + 1
     place = np.uint64(capped << 16 | field)
     mask = slots.size // 2 - 1
     slot = np.int64(mixed(key ^ rest ^ (place * _MIX)) >> _HALF) & mask
@@ -253,7 +253,7 @@ def hashes(rows: Ints, letters: Bytes, words: int, found: Words) -> None:
         for i in range(8, length):
             rest = (rest ^ np.uint64(letters[start + i])) * _PRIME
         found[3 * word] = key
-        found[3 * word + 1] = np.uint64(min(length, 0xFFFF) << 16 | int(rows[word * WORD + W_FIELD]))
+        found[3 * word + 1] = np.uint64((min(length, 0xFFFE) + 1) << 16 | int(rows[word * WORD + W_FIELD]))
         found[3 * word + 2] = rest
 
 
@@ -1131,9 +1131,7 @@ def tidied(spans: Longs, begin: int, end: int) -> int:
     return kept
 
 
-def own_words(
-    spans: Longs, ends: Longs, heads: Longs, parts: int, highest: int, low: int
-) -> bool:
+def own_words(spans: Longs, ends: Longs, heads: Longs, parts: int, highest: int, low: int) -> bool:
     """Whether parts can take different words, each from its head on and shifted to at most `highest`.
 
     A matching of parts and positions by augmenting paths (Kuhn 1955). `low` is the least shift.

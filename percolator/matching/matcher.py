@@ -8,21 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from percolator.analysis import Analyser, analyser
+from percolator.leaves import METADATA
 from percolator.matching import kernel as k
 from percolator.matching.characters import classes
 from percolator.matching.compiled import Engine, interpreted, load
-from percolator.matching.documents import Pieces, cuts, of_column, of_document
+from percolator.matching.documents import (
+    Column,
+    Pieces,
+    cuts,
+    of_column,
+    of_document,
+    values_of_column,
+    values_of_document,
+)
 from percolator.matching.surface import MOST_WORDS, SurfaceWords
+from percolator.patterns import regex, takes
+from percolator.query.tree import Regex as RegexNode
 from percolator.schema import Kind, Schema
 from percolator.segment import Segment
+from percolator.values import Document
 
 Longs = npt.NDArray[np.int64]
 Ints = npt.NDArray[np.int32]
@@ -74,31 +86,58 @@ class Matcher:
         self._read = 0
         self._words = SurfaceWords(most_words)
         self._budget = budget
-        self._numbers = {name: number for number, name in enumerate(schema.fields)}
-        self._modes = np.zeros(len(self._numbers), np.int32)
+        self._numbers: dict[str, int] = {}
+        self._modes = np.empty(0, np.int32)
         self._analysers: list[Analyser | None] = []
-        for name, number in self._numbers.items():
-            declared = schema.fields[name]
-            text = declared.kind is Kind.TEXT
-            self._analysers.append(analyser(declared.analyser) if text else None)
-            self._modes[number] = (
-                (k.MODE_PLAIN if declared.analyser == "plain" else k.MODE_ANALYSED) if text else k.MODE_WHOLE
-            )
+        for name in schema.fields:
+            self._declare(name)
         self._work = _Work()
         self._views: list[_View] = []
-        self.fields: dict[str, int] = {}
-        """The fields that some query asks for, with their numbers: `match_batch` needs their columns."""
+        self._texts: dict[str, int] = {}
+        self._values: dict[str, tuple[int, Kind]] = {}
+        self._metadata: dict[str, int] = {}
         self.use(segments)
+
+    def _declare(self, name: str) -> None:
+        """Gives a field its number, for good: words are remembered with it."""
+        declared = self.schema.fields.get(name)
+        mode = k.MODE_WHOLE
+        analysed: Analyser | None = None
+        if declared is not None and declared.kind is Kind.TEXT:
+            analysed = analyser(declared.analyser)
+            mode = k.MODE_PLAIN if declared.analyser == "plain" else k.MODE_ANALYSED
+        self._numbers[name] = len(self._numbers)
+        self._analysers.append(analysed)
+        self._modes = np.append(self._modes, np.int32(mode))
 
     def use(self, segments: Sequence[Segment]) -> None:
         """The segments that count from now on; what was learnt about those that stay is kept."""
+        asked = {name for segment in segments for name in segment.fields}
+        for name in sorted(asked - self._numbers.keys()):
+            self._declare(name)
         known = {id(view.segment): view for view in self._views}
         self._views = [
-            known.get(id(segment)) or _View(segment, self._numbers, self._words) for segment in segments
+            known.get(id(segment)) or _View(segment, self.schema, self._numbers, self._words)
+            for segment in segments
         ]
-        asked = {name for segment in segments for name in segment.fields}
-        self.fields = {name: number for name, number in self._numbers.items() if name in asked}
+        for view in self._views:
+            view.number_fields(self._numbers)
+        self._texts, self._values, self._metadata = {}, {}, {}
+        for name, number in self._numbers.items():
+            if name not in asked:
+                continue
+            if name.startswith(METADATA):
+                self._metadata[name.removeprefix(METADATA)] = number
+            elif (kind := self.schema.fields[name].kind) in (Kind.TEXT, Kind.KEYWORD):
+                self._texts[name] = number
+            else:
+                self._values[name] = number, kind
         self._units = any(segment.units for segment in segments)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields that some query asks for: `match_batch` needs their columns."""
+        return frozenset((*self._texts, *self._values))
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -133,70 +172,73 @@ class Matcher:
         """The private memory: words, lists and room to work."""
         return self._words.nbytes + self._work.nbytes + sum(view.nbytes for view in self._views)
 
-    def match(self, document: Mapping[str, Any]) -> Hits:
-        """The hits of one document: texts, or sequences of texts, by field."""
-        return self._run([of_document(document, self.fields)], 1)
+    def match(self, document: Document, metadata: Mapping[str, str | Sequence[str]] | None = None) -> Hits:
+        """The hits of one document: by field a value, a sequence of values, or None. Raises DocumentError."""
+        pieces = [of_document(document, self._texts)]
+        if metadata and self._metadata:
+            pieces.append(of_document(metadata, self._metadata))
+        return self._run(pieces, values_of_document(document, self._values), 1)
 
-    def match_batch(self, columns: pa.Table | pa.RecordBatch | Mapping[str, Any]) -> Hits:
+    def match_batch(
+        self,
+        columns: pa.Table | pa.RecordBatch | Mapping[str, Column],
+        metadata: Mapping[str, Column] | None = None,
+    ) -> Hits:
         """The hits of each row.
 
-        Columns are strings, dictionaries of strings, or lists of strings (a field with several values),
-        all of one length; a null is a field without a value. Columns that no query asks for are only
-        counted. Raises ValueError where a field that a query asks for has no column, or lengths differ.
+        Columns of texts and keywords are strings, dictionaries of strings, or lists of them (a field with
+        several values), those of other fields numbers, times, dates, booleans or strings; all have one
+        length, and a null is no value. Columns that no query asks for are only counted. `metadata` has
+        columns of strings by key. Raises ValueError where a field that a query asks for has no column, or
+        lengths differ, DocumentError where a value is not what its field holds.
         """
         if isinstance(columns, pa.Table | pa.RecordBatch):
             columns = {name: columns.column(name) for name in columns.schema.names}
-        missing = sorted(self.fields.keys() - columns.keys())
+        missing = sorted(self.fields - columns.keys())
         if missing:
             raise ValueError(f"no column for the field {', '.join(missing)}")
-        lengths = {len(column) for column in columns.values()}
+        metadata = metadata or {}
+        lengths = {len(column) for column in (*columns.values(), *metadata.values())}
         if len(lengths) > 1:
             raise ValueError(f"the columns differ in length: {sorted(lengths)}")
-        pieces = [of_column(columns[name], number) for name, number in self.fields.items()]
-        return self._run(pieces, lengths.pop() if lengths else 0)
+        pieces = [of_column(columns[name], name, number) for name, number in self._texts.items()]
+        for key, number in self._metadata.items():
+            if key in metadata:
+                pieces.append(of_column(metadata[key], key, number))
+        values = [
+            values_of_column(columns[name], name, number, kind)
+            for name, (number, kind) in self._values.items()
+        ]
+        rows = np.concatenate(values) if values else _NO_VALUES
+        if len(values) > 1:
+            rows = rows[np.argsort(rows[:, k.VALUE_DOCUMENT], kind="stable")]
+        return self._run(pieces, rows, lengths.pop() if lengths else 0)
 
-    def _run(self, pieces: Sequence[Pieces], documents: int) -> Hits:
-        found: list[Longs] = []
-        doubts: list[Longs] = []
-        total = np.int64(0)
-        for piece in pieces:
-            total += (piece.rows[:, 3] - piece.rows[:, 2]).sum()
-        self._read += int(total)
+    def _run(self, pieces: Sequence[Pieces], values: Longs, documents: int) -> Hits:
+        """`values` are rows (document, field, key) in order of documents."""
+        self._read += sum(piece.size for piece in pieces)
         engine = self._fixed or (load() if self._read > COMPILE_AFTER else interpreted())
         parts = [0, documents] if documents < 2 else cuts(pieces, documents, CHUNK_BYTES)
-        for first, behind in zip(parts, parts[1:], strict=False):
-            self._chunk(engine, pieces, first, behind, found, doubts)
-        if len(found) == 1:
-            keys = found[0]
-        else:
-            keys = np.concatenate(found) if found else np.empty(0, np.int64)
-            if len(self._views) > 1:
-                keys.sort()
+        found: list[Longs] = []
+        doubts: list[Longs] = []
+        for first, behind in pairwise(parts):
+            runs = self._scan(engine, [(piece.data, piece.of(first, behind)) for piece in pieces])
+            low, high = np.searchsorted(values[:, k.VALUE_DOCUMENT], (first, behind))
+            mine = values[low:high] - [first, 0, 0, 0] if first else values[low:high]
+            base = first << 32
+            for view in self._views:
+                hits, undecided = view.match(
+                    engine, self._words, self._work, runs, mine.ravel(), behind - first, self._budget
+                )
+                found.append(hits + base)
+                if len(undecided):
+                    doubts.append(undecided + base)
+                base += len(view.segment)
+        keys = np.concatenate(found) if found else np.empty(0, np.int64)
+        if len(self._views) > 1:
+            keys.sort()
         undecided = [(key >> 32, key & 0xFFFFFFFF) for one in doubts for key in one.tolist()]
         return Hits((keys >> 32).astype(np.int32), keys.astype(np.int32), undecided)
-
-    def _chunk(
-        self,
-        engine: Engine,
-        pieces: Sequence[Pieces],
-        first: int,
-        behind: int,
-        found: list[Longs],
-        doubts: list[Longs],
-    ) -> None:
-        """Matches some documents; appends hits and doubts as document << 32 | place of the query."""
-        parts = [(one.data, one.of(first, behind) if behind - first > 1 or first else one.rows) for one in pieces]
-        runs = self._scan(engine, parts)
-        base = 0
-        for view in self._views:
-            hits, undecided = view.match(
-                engine, self._words, self._work, runs, _NO_VALUES, behind - first, self._budget
-            )
-            shift = (first << 32) + base
-            found.append(hits + shift if shift else hits)
-            if len(undecided):
-                doubts.append(undecided + shift)
-            base += len(view.segment)
 
     def _scan(self, engine: Engine, parts: Sequence[tuple[npt.NDArray[np.uint8], Longs]]) -> Longs:
         """The words of some documents, in `self._work.tokens`; the runs, in order of documents."""
@@ -230,7 +272,7 @@ class Matcher:
         return runs
 
 
-_NO_VALUES = np.empty(0, np.int64)
+_NO_VALUES = np.empty((0, k.VALUE), np.int64)
 
 
 class _Work:
@@ -278,20 +320,27 @@ class _Work:
 class _View:
     """What one worker keeps about a segment: lists of the words it met, and room for one document."""
 
-    def __init__(self, segment: Segment, numbers: Mapping[str, int], words: SurfaceWords) -> None:
+    def __init__(
+        self, segment: Segment, schema: Schema, numbers: Mapping[str, int], words: SurfaceWords
+    ) -> None:
         self.segment = segment
-        places = {name: place for place, name in enumerate(segment.fields)}
-        self.fields = np.array([places.get(name, -1) for name in numbers], np.int32)
         leaves, nodes = int(segment.longs[k.H_LEAVES]), int(segment.longs[k.H_NODES])
         self.truth = np.zeros(leaves, np.uint8)
         self.scratch = np.zeros(3 * leaves + 5 * nodes + 2, np.int32)
         self.marks = np.zeros(len(segment), np.uint8)
         self.counters = np.zeros(k.COUNTS, np.int64)
-        self._asked = {
-            numbers[name]: [regex for regex in segment.regexes if name in regex.fields]
-            for name in {name for regex in segment.regexes for name in regex.fields}
-        }
+        self._asked: dict[int, list[tuple[Any, int]]] = {}
+        for asked in segment.regexes:
+            for name in asked.fields:
+                whole = schema.fields[name].kind is not Kind.TEXT
+                expression = regex(RegexNode(asked.pattern), whole)
+                self._asked.setdefault(numbers[name], []).append((expression, asked.leaf))
         self._forget(words)
+
+    def number_fields(self, numbers: Mapping[str, int]) -> None:
+        """Which of the matcher's fields are which of the segment's, -1 for none."""
+        places = {name: place for place, name in enumerate(self.segment.fields)}
+        self.fields = np.array([places.get(name, -1) for name in numbers], np.int32)
 
     def _forget(self, words: SurfaceWords) -> None:
         self.generation = words.generation
@@ -330,8 +379,11 @@ class _View:
         counters[k.C_BUDGET] = budget
         counters[k.C_DOCUMENT] = counters[k.C_RUN] = counters[k.C_VALUE] = 0
         counters[k.C_HITS] = counters[k.C_DOUBTS] = 0
-        if 3 * (len(runs) // k.RUN + 1) > len(work.borders):
-            work.borders = np.empty(6 * (len(runs) // k.RUN + 1), np.int32)
+        borders = len(runs) // k.RUN + 1
+        if segment.units:
+            borders += int(words.counters[k.C_TOKENS])
+        if 3 * borders > len(work.borders):
+            work.borders = np.empty(6 * borders, np.int32)
         while True:
             engine.match(
                 segment.longs, segment.ints, segment.text, self.fields, self.lists, self.pool, self.truth,
@@ -369,19 +421,17 @@ class _View:
         tokens = work.tokens[: words.counters[k.C_TOKENS]]
         seen = np.unique(tokens[tokens >= 0])
         fields = words.rows.reshape(-1, k.WORD)[:, k.W_FIELD]
-        new = [word for word in seen[self.lists[seen] == k.UNKNOWN].tolist() if int(fields[word]) in self._asked]
+        new = [
+            word for word in seen[self.lists[seen] == k.UNKNOWN].tolist() if int(fields[word]) in self._asked
+        ]
         if not new:
             return
         leaves: dict[int, set[int]] = {word: set() for word in new}
-        forms: dict[int, list[tuple[int, str]]] = {}
         for word in new:
-            forms.setdefault(int(fields[word]), []).extend((word, form) for form in words.forms_of(word))
-        for field, pairs in forms.items():
-            texts = pa.array([form for _, form in pairs], pa.large_string())
-            for regex in self._asked[field]:
-                fits = pc.match_substring_regex(texts, f"^(?:{regex.pattern})$")
-                for place in np.flatnonzero(fits.to_numpy(zero_copy_only=False)).tolist():
-                    leaves[pairs[place][0]].add(regex.leaf)
+            forms = words.forms_of(word)
+            for expression, leaf in self._asked[int(fields[word])]:
+                if any(takes(expression, form) for form in forms):
+                    leaves[word].add(leaf)
         extra = np.array([leaf for word in new for leaf in sorted(leaves[word])], np.int32)
         ends = np.cumsum([len(leaves[word]) for word in new]).astype(np.int32)
         segment = self.segment

@@ -14,7 +14,7 @@ import numpy as np
 from percolator.analysis import Analyser
 from percolator.matching import kernel as k
 from percolator.matching.compiled import Engine
-from percolator.words import exact
+from percolator.words import exact, lower
 
 FIRST_WORDS = 1 << 12
 MOST_WORDS = 1 << 18
@@ -89,15 +89,19 @@ class SurfaceWords:
             analysed = analysers[int(row[k.W_FIELD])]
             assert analysed is not None
             word = self.text_of(first + place)
-            term, fold = analysed.term(word), analysed.fold(word)
-            row[k.W_EXACT], row[k.W_EXACT_LENGTH] = self._write(exact(word))
-            row[k.W_TERM], row[k.W_TERM_LENGTH] = self._write(term)
-            row[k.W_FOLD], row[k.W_FOLD_LENGTH] = (
-                (row[k.W_TERM], row[k.W_TERM_LENGTH]) if fold == term else self._write(fold)
-            )
+            written: dict[str, tuple[int, int]] = {}
+            for column, form in (
+                (k.W_EXACT, exact(word)),
+                (k.W_TERM, analysed.term(word)),
+                (k.W_FOLD, analysed.fold(word)),
+                (k.W_LOWER, lower(word)),
+            ):
+                if form not in written:
+                    written[form] = self._write(form)
+                row[column : column + 2] = written[form]
 
     def _write(self, text: str) -> tuple[int, int]:
-        data = text.encode()
+        data = text.encode("utf-8", "surrogatepass")
         start = int(self.counters[k.C_LETTERS])
         if start + len(data) > len(self.letters):
             self._more_letters(2 * (start + len(data)))
@@ -111,13 +115,10 @@ class SurfaceWords:
         return self.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass")
 
     def forms_of(self, word: int) -> set[str]:
-        """The term of a word, and the word before stemming."""
+        """What regular expressions are compared with: the term, the word before stemming, before folding."""
         row = self.rows[word * k.WORD : (word + 1) * k.WORD]
-        pairs = (
-            (row[k.W_TERM], row[k.W_TERM_LENGTH]),
-            (row[k.W_FOLD], row[k.W_FOLD_LENGTH]),
-        )
-        return {
-            self.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass")
-            for start, length in pairs
-        }
+        found = set()
+        for column in (k.W_TERM, k.W_FOLD, k.W_LOWER):
+            start, length = row[column : column + 2]
+            found.add(self.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass"))
+        return found
