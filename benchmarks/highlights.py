@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from percolator.build import build
 from percolator.highlight import Analysed, Highlighter
-from percolator.index import Index
+from percolator.matching.matcher import Matcher
 from percolator.query.parse import parse
 from percolator.schema import Schema
 
@@ -38,8 +39,8 @@ def main() -> None:
     with gzip.open(options.documents, "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     nodes = [parse(line) for line in options.queries.read_text("utf-8").splitlines() if line]
-    index = Index.build([(str(number), node) for number, node in enumerate(nodes)], SCHEMA)
-    hits = index.match({"text": pa.array(texts, pa.string())})
+    queries = [(str(number), node) for number, node in enumerate(nodes)]
+    hits = Matcher(SCHEMA, [build(queries, SCHEMA)]).match_batch({"text": pa.array(texts, pa.string())})
     by_document: list[list[int]] = [[] for _ in texts]
     for document, query in zip(hits.document.tolist(), hits.query.tolist(), strict=True):
         by_document[document].append(query)

@@ -46,7 +46,7 @@ def branches(expression: Expression, rarity: Rarity) -> list[Branch]:
 def _branch(expression: Expression, rarity: Rarity) -> Branch:
     if isinstance(expression, int) and expression >= 0:
         return Branch([(expression, DOCUMENT)], [])
-    operands = list(expression.operands) if isinstance(expression, All) else [expression]
+    operands: list[Expression] = list(expression.operands) if isinstance(expression, All) else [expression]
     clauses: list[Clause] = []
     for place, operand in enumerate(operands):
         found = _clause(operand, rarity)

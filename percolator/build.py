@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,8 +67,16 @@ class SegmentBuilder:
         return assembled(self.ids, self.expressions, compiler, rarity, engine or interpreted())
 
 
+def build(queries: Iterable[tuple[str, Node]], schema: Schema) -> Segment:
+    """A segment of (id, query). Raises QueryError for a query that the schema does not allow."""
+    builder = SegmentBuilder(schema)
+    for id_, node in queries:
+        builder.add(id_, node)
+    return builder.segment()
+
+
 def guessed(leaves: LeafTable) -> list[float]:
-    """By leaf, the share of documents that are believed to have it where nothing is known: short is common."""
+    """By leaf, the share of documents believed to have it where nothing is known: short words are common."""
     found = [0.3] * leaves.count
     found[DOCUMENT] = 1.0
     for test in leaves.words:
@@ -140,8 +148,10 @@ def assembled(
 
 @dataclass(frozen=True, slots=True)
 class _Posted:
-    """`pairs` are (second leaf, query or -1 - code), those of first leaf l from `starts[l]` to `starts[l + 1]`;
-    `tests` are the leaves that are looked at in pairs and code."""
+    """`pairs` are (second leaf, query or -1 - code), those of a first leaf between two `starts`.
+
+    `tests` are the leaves that are looked at in pairs and code.
+    """
 
     starts: Ints
     pairs: Ints

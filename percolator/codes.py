@@ -22,6 +22,5 @@ TITLES: Mapping[Code, str] = MappingProxyType(
         Code.BAD_VALUE: "a range or value that the field cannot have",
         Code.BAD_PATTERN: "a wildcard or regular expression that cannot be used",
         Code.MISPLACED: "a sign that cannot stand here",
-        Code.NOT_EXECUTED: "a query that is not executed yet",
     }
 )

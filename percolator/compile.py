@@ -16,7 +16,6 @@ from percolator.leaves import LeafTable, Scope
 from percolator.nodes import NodeTable
 from percolator.points import bounds
 from percolator.query import tree
-from percolator.query.errors import Code, QueryError
 from percolator.query.parse import parse
 from percolator.query.pieces import pieces
 from percolator.schema import Kind, Schema
@@ -37,7 +36,7 @@ def parse_executable(text: str, schema: Schema) -> tree.Node:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Compiles the queries of one segment; its tables grow with them."""
+    """Compiles queries that percolator.checks lets pass, those of one segment; its tables grow with them."""
 
     schema: Schema
     leaves: LeafTable
@@ -49,7 +48,7 @@ class Compiler:
         return cls(schema, LeafTable(schema))
 
     def expression(self, node: tree.Node) -> Expression:
-        """The expression of one query; its tests are added to the tables. Raises QueryError."""
+        """The expression of one query; its tests are added to the tables."""
         return self._expression(node, None)
 
     def _expression(self, node: tree.Node, name: str | None) -> Expression:
@@ -66,17 +65,15 @@ class Compiler:
             case tree.SomeOf():
                 return some_of(node.count, [self._expression(operand, name) for operand in node.operands])
             case tree.Fielded():
-                self._kind(node.name, node)
                 return self._expression(node.operand, node.name)
             case tree.Named():
                 return self._expression(node.operand, name)
             case tree.Everything():
                 return TRUE
             case tree.Present():
-                self._kind(node.name, node)
                 return self.leaves.presence(node.name)
             case tree.Range():
-                kind = self._kind(node.name, node)
+                kind = self.schema.fields[node.name].kind
                 return self._interval(node.name, kind, range_of(node, kind))
             case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
                 needed, number = self._positional(node, name)
@@ -84,25 +81,15 @@ class Compiler:
             case _:
                 assert_never(node)
 
-    def _kind(self, name: str, node: tree.Node) -> Kind:
-        """The kind of a declared field."""
-        found = self.schema.fields.get(name)
-        if found is None:
-            raise QueryError(Code.UNKNOWN_FIELD, f"there is no field {name}", node.span.start)
-        return found.kind
-
-    def _scope(self, name: str | None, node: tree.Node) -> Scope:
+    def _scope(self, name: str | None) -> Scope:
         """The text fields in which a term is looked for."""
-        names = self.schema.default if name is None else (name,)
-        if not names:
-            raise QueryError(Code.UNKNOWN_FIELD, "no default field: write field:term", node.span.start)
-        return self.leaves.scope(names)
+        return self.leaves.scope(self.schema.default if name is None else (name,))
 
     def _text(self, node: Text, name: str | None) -> Expression:
         """A term or phrase: one leaf, or a phrase whose words may move."""
         if name is not None and self.schema.fields[name].kind is not Kind.TEXT:
             return self._value(node, name, self.schema.fields[name].kind)
-        scope = self._scope(name, node)
+        scope = self._scope(name)
         if isinstance(node, tree.Phrase) and node.slop:
             needed, number = self._words(node, scope)
             return needed if number is None else all_of([needed, ~number])
@@ -116,13 +103,10 @@ class Compiler:
             case tree.Fuzzy():
                 return (self.leaves.fuzzy_word(scope, node.text, node.distance),)
             case _:
-                found = pieces(node)
-                if not found:
-                    raise QueryError(Code.NO_WORD, "no searchable word", node.span.start)
-                return tuple([self.leaves.word(scope, piece) for piece in found])
+                return tuple([self.leaves.word(scope, piece) for piece in pieces(node)])
 
     def _words(self, node: Text, scope: Scope) -> tuple[Expression, int | None]:
-        """A term as an operand: what it needs, and the node of its spans, which a lone word can do without."""
+        """A term as an operand: what it needs, and where that is more than a leaf, the node of its spans."""
         parts = self._parts(node, scope)
         slop = node.slop if isinstance(node, tree.Phrase) and len(parts) > 1 else 0
         if slop:
@@ -139,11 +123,7 @@ class Compiler:
         """
         match node:
             case tree.Word() | tree.Exact() | tree.Wildcard() | tree.Phrase() | tree.Fuzzy() | tree.Regex():
-                if name is not None and self.schema.fields[name].kind is not Kind.TEXT:
-                    raise QueryError(
-                        Code.BAD_OPERAND, f"{name} is no text, it has no places", node.span.start
-                    )
-                scope = self._scope(name, node)
+                scope = self._scope(name)
                 needed, number = self._words(node, scope)
                 if number is None:
                     assert isinstance(needed, int)
@@ -157,14 +137,13 @@ class Compiler:
                     return FALSE, None
                 return any_of([needed for needed, _ in found]), self.nodes.any_of(tuple(numbers))
             case tree.Fielded():
-                self._kind(node.name, node)
                 return self._spans(node.operand, node.name)
             case tree.Named():
                 return self._spans(node.operand, name)
             case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
                 return self._positional(node, name)
             case _:
-                raise QueryError(Code.BAD_OPERAND, "this has no places in a text", node.span.start)
+                raise AssertionError(f"{type(node).__name__} has no places")
 
     def _positional(
         self, node: tree.Near | tree.NotNear | tree.AtLeast | tree.First | tree.Together, name: str | None

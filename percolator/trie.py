@@ -1,4 +1,4 @@
-"""Phrases as one trie over leaves: a document walks it with a set of states, and no phrase is checked again."""
+"""Phrases as one trie over leaves: a document walks it with a set of states, and nothing is checked again."""
 
 from __future__ import annotations
 

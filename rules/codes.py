@@ -26,7 +26,6 @@ SYNTAX: Mapping[str, str] = MappingProxyType(
         "CEP0111": "a file is too large, or has too many errors",
         "CEP0112": "a clause or setting is given twice",
         "CEP0113": "a rule has no body, or two",
-        "CEP0159": "a text query asks for what is not supported yet",
     }
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,7 @@ from percolator.schema import Kind
 from percolator.values import Document, DocumentError, keys, texts
 
 Longs = npt.NDArray[np.int64]
-Column = pa.Array | pa.ChunkedArray
+Column = Any  # pa.Array | pa.ChunkedArray, which come without types
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +71,7 @@ def of_document(document: Document, fields: Mapping[str, int]) -> Pieces:
 
 
 def values_of_document(document: Document, fields: Mapping[str, tuple[int, Kind]]) -> Longs:
-    """Rows (document, field, key) of one document's numbers, dates, addresses, booleans. Raises DocumentError."""
+    """Rows (document, field, key) of what is no text in one document. Raises DocumentError."""
     rows = [
         (0, number, *point(key, kind))
         for name, (number, kind) in fields.items()

@@ -1,8 +1,8 @@
 """The innermost part: bytes of documents to words, words to leaves, leaves to hits. Arrays in, arrays out.
 
-Written in the subset of Python that numba compiles; `percolator.matching.compiled` compiles this very source when
-much text flows, otherwise it runs as it is. All constants stand here, since numba's cache notices a
-change of this file only. In order of a document's way:
+Written in the subset of Python that numba compiles; `percolator.matching.compiled` compiles this very
+source when much text flows, otherwise it runs as it is. All constants stand here, since numba's cache
+notices a change of this file only. In order of a document's way:
 
     scan     UTF-8 -> numbers of words (a table of surface words), which new words join
     learn    a new word -> its list: leaves it makes true, phrases it starts or continues, leaves with places
@@ -127,6 +127,11 @@ _SOME = np.uint64(29)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
+def whole(value: np.uint64) -> int:
+    """The value as a number with a sign: one without beside an int would make a float."""
+    return np.int64(value)  # type: ignore[return-value]
+
+
 def mixed(value: np.uint64) -> np.uint64:
     """All bits of a hash depend on all bits of the value."""
     value = (value ^ (value >> _HALF)) * _MIX
@@ -168,13 +173,13 @@ def word_number(
     capped = min(length, 0xFFFE) + 1
     place = np.uint64(capped << 16 | field)
     mask = slots.size // 2 - 1
-    slot = np.int64(mixed(key ^ rest ^ (place * _MIX)) >> _HALF) & mask
+    slot = whole(mixed(key ^ rest ^ (place * _MIX)) >> _HALF) & mask
     while True:
         held = slots[2 * slot + 1]
         if held == _ZERO:
             break
         if (held & _LOW) == place and slots[2 * slot] == key:
-            word = np.int64(held >> _HALF)
+            word = whole(held >> _HALF)
             if length <= 8:
                 return word
             row = word * WORD
@@ -234,7 +239,7 @@ def rehash(slots: Words, old: Words) -> None:
     """Moves all words to a larger table; hashes are taken from `old`, which is in order of words."""
     mask = slots.size // 2 - 1
     for word in range(old.size // 3):
-        slot = np.int64(mixed(old[3 * word] ^ old[3 * word + 2] ^ (old[3 * word + 1] * _MIX)) >> _HALF) & mask
+        slot = whole(mixed(old[3 * word] ^ old[3 * word + 2] ^ (old[3 * word + 1] * _MIX)) >> _HALF) & mask
         while slots[2 * slot + 1] != _ZERO:
             slot = (slot + 1) & mask
         slots[2 * slot] = old[3 * word]
@@ -336,9 +341,9 @@ def boundary(data: Bytes, word: int, start: int, end: int, classes: Bytes) -> in
             else:
                 single = False
             stops = True
-        elif kind == CLOSER or kind == JOINER:
+        elif kind in (CLOSER, JOINER):
             stops = False
-        elif kind == SPACE or kind == LINE_END:
+        elif kind in (SPACE, LINE_END):
             if run >= 0 and not (single and run == start and is_initial(data, word, start, classes)):
                 found = SENTENCE_END
             run = -1
@@ -601,10 +606,10 @@ def enter(ints: Ints, table: Ints, text: Bytes, entry: int) -> None:
         for i in range(start, start + int(ints[row + ENTRY + 1])):
             value = (value ^ np.uint64(text[i])) * _PRIME
         value = mixed(value)
-        slot = np.int64(value >> _HALF) & mask
+        slot = whole(value >> _HALF) & mask
         while table[2 * slot + 1] != 0:
             slot = (slot + 1) & mask
-        table[2 * slot] = np.int64(value & np.uint64(0x7FFFFFFF))
+        table[2 * slot] = whole(value & np.uint64(0x7FFFFFFF))
         table[2 * slot + 1] = number + 1
 
 
@@ -619,8 +624,8 @@ def probe(
     value = mixed(value)
     table = int(longs[H_TABLE])
     mask = int(longs[H_MASK])
-    slot = np.int64(value >> _HALF) & mask
-    tag = np.int64(value & np.uint64(0x7FFFFFFF))
+    slot = whole(value >> _HALF) & mask
+    tag = whole(value & np.uint64(0x7FFFFFFF))
     while True:
         number = ints[table + 2 * slot + 1]
         if number == 0:
@@ -1131,7 +1136,7 @@ def tidied(spans: Longs, begin: int, end: int) -> int:
     return kept
 
 
-def own_words(spans: Longs, ends: Longs, heads: Longs, parts: int, highest: int, low: int) -> bool:
+def own_words(spans: Longs, ends: Longs, heads: Longs, parts: int, highest: np.int64, low: np.int64) -> bool:
     """Whether parts can take different words, each from its head on and shifted to at most `highest`.
 
     A matching of parts and positions by augmenting paths (Kuhn 1955). `low` is the least shift.

@@ -49,7 +49,7 @@ BUDGET = 1 << 20
 """So many spans a positional node may have in one document."""
 
 
-class DocumentTooLong(ValueError):
+class TooLongError(ValueError):
     """More than two thousand million positions: words, and a hundred between values."""
 
 
@@ -224,7 +224,7 @@ class Matcher:
         for first, behind in pairwise(parts):
             runs = self._scan(engine, [(piece.data, piece.of(first, behind)) for piece in pieces])
             low, high = np.searchsorted(values[:, k.VALUE_DOCUMENT], (first, behind))
-            mine = values[low:high] - [first, 0, 0, 0] if first else values[low:high]
+            mine = values[low:high] - np.array([first, 0, 0, 0], np.int64)
             base = first << 32
             for view in self._views:
                 hits, undecided = view.match(
@@ -237,8 +237,8 @@ class Matcher:
         keys = np.concatenate(found) if found else np.empty(0, np.int64)
         if len(self._views) > 1:
             keys.sort()
-        undecided = [(key >> 32, key & 0xFFFFFFFF) for one in doubts for key in one.tolist()]
-        return Hits((keys >> 32).astype(np.int32), keys.astype(np.int32), undecided)
+        unknown = [(key >> 32, key & 0xFFFFFFFF) for one in doubts for key in one.tolist()]
+        return Hits((keys >> 32).astype(np.int32), keys.astype(np.int32), unknown)
 
     def _scan(self, engine: Engine, parts: Sequence[tuple[npt.NDArray[np.uint8], Longs]]) -> Longs:
         """The words of some documents, in `self._work.tokens`; the runs, in order of documents."""
@@ -394,7 +394,7 @@ class _View:
             if status == k.DONE:
                 break
             if status == k.TOO_LONG:
-                raise DocumentTooLong("a document has more positions than 31 bits can count")
+                raise TooLongError("a document has more positions than 31 bits can count")
             if status == k.NEED_POOL:
                 self._more_pool()
                 if self._asked:

@@ -24,7 +24,6 @@ class Code(StrEnum):
     BAD_VALUE = "PQ11"  # a range or value that the field's type does not have
     BAD_PATTERN = "PQ12"  # a regular expression or wildcard that cannot be used
     MISPLACED = "PQ13"  # a sign that is understood, but not here
-    NOT_EXECUTED = "PQ90"  # a good query that this version does not answer yet
 
 
 class QueryError(Exception):

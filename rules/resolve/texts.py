@@ -75,9 +75,7 @@ def _accepts(query: syntax.String, operand: Typed, scope: Scope) -> bool:
         _read(query.value, operand, scope)
     except QueryError as problem:
         code, message, help_ = "CEP0217", f"this query cannot be read: {problem.message}", ""
-        if problem.code is Code.NOT_EXECUTED:
-            code, message = "CEP0159", problem.message.replace("not executed yet", "not supported yet")
-        elif problem.code is Code.UNKNOWN_FIELD:
+        if problem.code is Code.UNKNOWN_FIELD:
             help_ = "a query searches fields of type text; join tests of other fields to it by `and`"
         span = query.span if problem.position is None else _inside(query, problem.position)
         scope.findings.error(code, message, span, note=str(problem.code), help_=help_)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,7 +14,7 @@ from percolator_trees import WHOLE_SCHEMA, whole, whole_documents
 
 from percolator.build import SegmentBuilder
 from percolator.checks import check
-from percolator.matching.compiled import Engine, interpreted, load
+from percolator.matching.compiled import load
 from percolator.matching.matcher import Hits, Matcher
 from percolator.query.errors import QueryError
 from percolator.query.print import to_text
@@ -83,9 +81,7 @@ def difference(
 
 def singly(matcher: Matcher, rows: Sequence[Document]) -> list[tuple[int, int]]:
     """The hits of each document alone."""
-    return [
-        (document, query) for document, row in enumerate(rows) for _, query in pairs(matcher.match(row))
-    ]
+    return [(document, query) for document, row in enumerate(rows) for _, query in pairs(matcher.match(row))]
 
 
 def columns(rows: Sequence[Document]) -> dict[str, pa.Array]:
@@ -119,9 +115,7 @@ def test_the_matcher_misses_nothing_and_adds_nothing(
     """More than a hundred thousand pairs; the queries in two segments, documents alone and in columns."""
     queries = accepted(queries)
     wanted = brute(queries, rows)
-    matcher = Matcher(
-        WHOLE_SCHEMA, [segment_of(queries[:cut]), segment_of(queries[cut:])], engine=load()
-    )
+    matcher = Matcher(WHOLE_SCHEMA, [segment_of(queries[:cut]), segment_of(queries[cut:])], engine=load())
     found = singly(matcher, rows)
     assert found == wanted, difference(found, wanted, queries, rows)
     storable = [row for row in rows if row.get("lang") != "\ud800"]  # Arrow has no half surrogates

@@ -86,15 +86,6 @@ REFUSED = {
     "titel:*": ("PQ10", 0, "there is no field titel; did you mean title?"),
     "a title:(b OR +)": ("PQ02", 14, "no searchable word"),
     "title:[a TO b]": ("PQ11", 0, "title is of type text, which has no ranges"),
-    "x a NEAR/5 b": ("PQ90", 2, "NEAR is not executed yet"),
-    "x price:>3": ("PQ90", 2, "a range is not executed yet"),
-    "lang:en": ("PQ90", 5, "a value of a keyword field is not executed yet"),
-    "a~1": ("PQ90", 0, "a fuzzy word is not executed yet"),
-    "/a/": ("PQ90", 0, "a regular expression is not executed yet"),
-    "first/3 a": ("PQ90", 0, "first is not executed yet"),
-    "atleast/3 a": ("PQ90", 0, "atleast is not executed yet"),
-    "sentence(a, b)": ("PQ90", 0, "sentence is not executed yet"),
-    "n = (a)": ("PQ90", 0, "a named part is not executed yet"),
 }
 
 

@@ -15,7 +15,8 @@ from whoosh.fields import Schema as WhooshSchema
 from whoosh.filedb.filestore import RamStorage
 from whoosh.query.spans import SpanNear
 
-from percolator.index import Index
+from percolator.build import build
+from percolator.matching.matcher import Matcher
 from percolator.query.print import to_text
 from percolator.query.tree import And, Near, Node, Not, Or, Phrase, Regex, Wildcard, Word
 from percolator.reference import matches
@@ -87,11 +88,12 @@ def _whoosh_hits(nodes: Sequence[Node], texts: Sequence[str]) -> set[tuple[int, 
 )
 @settings(max_examples=examples(60), deadline=None)
 def test_whoosh_finds_the_same_documents(nodes: list[Node], texts: list[str]) -> None:
-    index = Index.build([(to_text(node), node) for node in nodes], Schema.of({"t": "text"}))
-    hits = index.match({"t": pa.array(texts, pa.string())})
+    schema = Schema.of({"t": "text"})
+    matcher = Matcher(schema, [build([(to_text(node), node) for node in nodes], schema)])
+    hits = matcher.match_batch({"t": pa.array(texts, pa.string())})
     found = set(zip(hits.document.tolist(), hits.query.tolist(), strict=True))
     wanted = _whoosh_hits(nodes, texts)
-    assert found == wanted, [(texts[document], index.ids[query]) for document, query in found ^ wanted]
+    assert found == wanted, [(texts[document], to_text(nodes[query])) for document, query in found ^ wanted]
 
 
 near = st.permutations(VOCABULARY).flatmap(

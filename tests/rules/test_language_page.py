@@ -152,9 +152,7 @@ def test_every_block_is_read(text: str) -> None:
     assert loaded(text).need().rules
 
 
-LATER = {
-    on('title matches "acme OR body:recal~1"'): ("CEP0159", "r"),
-}
+LATER = {}
 
 
 @pytest.mark.parametrize("text", LATER)
