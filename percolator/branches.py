@@ -12,13 +12,28 @@ from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
 from percolator.expressions import All, Any, Expression, No, Some
-from percolator.leaves import DOCUMENT
+from percolator.leaves import DOCUMENT, LeafTable
 
 MOST_PAIRS = 24
 """Products of two ORs that are written out."""
 
 Rarity = Sequence[float]
 """By leaf, the share of documents that have it, or what is believed of it."""
+
+
+def guessed(leaves: LeafTable) -> list[float]:
+    """By leaf, the share of documents believed to have it where nothing is known: short words are common."""
+    found = [0.3] * leaves.count
+    found[DOCUMENT] = 1.0
+    for test in leaves.words:
+        letters = len(test.text.replace("*", "").replace("?", ""))
+        share = 0.5 * 0.75**letters
+        found[test.leaf] = min(1.0, share * (4.0 if test.kind == "pattern" else 1.0))
+    for leaf in leaves.present.values():
+        found[leaf] = 0.9
+    for parts, leaf in leaves.phrases.items():
+        found[leaf] = 0.2 * min(found[part] for part in parts)
+    return found
 
 
 class Clause(NamedTuple):

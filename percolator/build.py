@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from percolator.branches import Rarity, branches
+from percolator.branches import Rarity, branches, guessed
 from percolator.checks import check
 from percolator.code import Coder
 from percolator.compile import Compiler
 from percolator.entries import entries_of, fuzzy_of, spaces_of
 from percolator.expressions import Expression, all_of, any_of
-from percolator.leaves import DOCUMENT, METADATA, LeafTable
+from percolator.leaves import METADATA, LeafTable
 from percolator.matching import kernel as k
-from percolator.matching.compiled import Engine, interpreted
+from percolator.matching.compiled import interpreted, load
+from percolator.matching.documents import Column
+from percolator.matching.matcher import Matcher
 from percolator.nodes import NodeTable
 from percolator.parts import Parts, Text
 from percolator.query.tree import Node
@@ -26,6 +28,9 @@ from percolator.segment import Regex, Segment
 from percolator.trie import Trie, trie_of
 
 Ints = npt.NDArray[np.int32]
+
+COMPILE_AFTER = 5000
+"""So many words are entered with the interpreted kernel, before it waits for the compiled one."""
 
 
 @dataclass(slots=True)
@@ -60,11 +65,22 @@ class SegmentBuilder:
         self.ids.append(id_)
         self.expressions.append(expression)
 
-    def segment(self, engine: Engine | None = None) -> Segment:
-        """The segment of all queries so far."""
+    def segment(self, sample: Mapping[str, Column] | None = None) -> Segment:
+        """The segment of all queries so far.
+
+        `sample` are documents in columns, as for `Matcher.match_batch`: which words are rare in them decides
+        where a query is found, never whether. Without it short words are believed to be common.
+        """
         compiler = self.compiler
         rarity = guessed(compiler.leaves)
-        return assembled(self.ids, self.expressions, compiler, rarity, engine or interpreted())
+        if sample is not None:
+            # One query a leaf: its hits in the sample are counted.
+            every = list(range(compiler.leaves.count))
+            matcher = Matcher(self.schema, [assembled([""] * len(every), every, compiler, rarity)])
+            size = max(len(column) for column in sample.values())
+            counts = np.bincount(matcher.match_batch(sample).query, minlength=len(every))
+            rarity = ((counts + np.array(rarity)) / (size + 1)).tolist()
+        return assembled(self.ids, self.expressions, compiler, rarity)
 
 
 def build(queries: Iterable[tuple[str, Node]], schema: Schema) -> Segment:
@@ -75,28 +91,13 @@ def build(queries: Iterable[tuple[str, Node]], schema: Schema) -> Segment:
     return builder.segment()
 
 
-def guessed(leaves: LeafTable) -> list[float]:
-    """By leaf, the share of documents believed to have it where nothing is known: short words are common."""
-    found = [0.3] * leaves.count
-    found[DOCUMENT] = 1.0
-    for test in leaves.words:
-        letters = len(test.text.replace("*", "").replace("?", ""))
-        share = 0.5 * 0.75**letters
-        found[test.leaf] = min(1.0, share * (4.0 if test.kind == "pattern" else 1.0))
-    for leaf in leaves.present.values():
-        found[leaf] = 0.9
-    for parts, leaf in leaves.phrases.items():
-        found[leaf] = 0.2 * min(found[part] for part in parts)
-    return found
-
-
 def schema_print(schema: Schema) -> str:
     """The fields of a schema as one line of text."""
     return "; ".join(f"{name}: {type_.kind} {type_.analyser}" for name, type_ in schema.fields.items())
 
 
 def assembled(
-    ids: Sequence[str], expressions: Sequence[Expression], compiler: Compiler, rarity: Rarity, engine: Engine
+    ids: Sequence[str], expressions: Sequence[Expression], compiler: Compiler, rarity: Rarity
 ) -> Segment:
     """The arrays of a segment."""
     leaves, nodes = compiler.leaves, compiler.nodes
@@ -115,6 +116,7 @@ def assembled(
     while slots < 2 * len(entries):
         slots *= 2
     table = np.zeros(2 * slots, np.int32)
+    engine = load() if len(entries) > COMPILE_AFTER else interpreted()
     engine.enter(entries.ravel(), table, text.array(), len(entries))
     head[k.H_TABLE], head[k.H_MASK] = parts.add(table), slots - 1
     head[k.H_ENTRY], head[k.H_FUZZY] = parts.add(entries[:, : k.ENTRY]), parts.add(fuzzy)

@@ -1,0 +1,264 @@
+"""How many documents a second pass standing queries: one core, documents never seen before, words split.
+
+    python benchmarks/percolator_match.py [--data FOLDER] [--workloads mix luwak analysts life worst]
+
+`mix` is generated: boolean, phrase, NOT, wildcard and NEAR queries over words drawn by Zipf's law, 180-word
+documents. `luwak` and `analysts` need FOLDER (news/luwak_wikipedia_999.jsonl.gz, queries/*): queries that
+people wrote, on the 999 documents, each time with new words mixed in. Every figure is the best of some
+runs on other documents; the calibration beside it tells how fast the moment was: `findall` of words and
+a dict for a document of 668 words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from percolator.build import SegmentBuilder
+from percolator.matching.compiled import load
+from percolator.matching.matcher import Matcher
+from percolator.query.errors import QueryError
+from percolator.query.parse import parse
+from percolator.query.tree import Node
+from percolator.schema import Schema
+from percolator.segment import Segment
+
+SCHEMA = Schema.of({"body": "text"})
+VOCABULARY = 60_000
+WORDS_A_DOCUMENT = 180
+BATCH = 1000
+
+
+def main() -> None:
+    """Prints one table after the other."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("--data", type=Path)
+    arguments.add_argument("--queries", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    arguments.add_argument("--workloads", nargs="+", default=["mix", "luwak", "analysts", "life", "worst"])
+    options = arguments.parse_args()
+    start = time.process_time()
+    load()
+    print(f"kernel loaded in {time.process_time() - start:.2f} s")
+    corpus = Corpus(1)
+    calibrate(corpus)
+    if "mix" in options.workloads:
+        print(HEAD)
+        for count in options.queries:
+            mix(count, corpus)
+    if options.data is not None:
+        for name, queries in (("luwak", luwak), ("analysts", analysts)):
+            if name in options.workloads:
+                print(HEAD)
+                people(name, queries(options.data), options.data)
+    if "life" in options.workloads:
+        life(corpus)
+    if "worst" in options.workloads:
+        worst(corpus)
+
+
+HEAD = (
+    "\nworkload        queries  parse us  build us  B/query  docs/s  unseen   one p50  one p99 us  hits/doc"
+    "  private MB  open ms  findall us"
+)
+
+
+def calibrate(corpus: Corpus) -> float:
+    """Microseconds of `findall` and a dict for 668 words."""
+    text = " ".join(" ".join(corpus.texts(4)).split()[:668])
+    known = dict.fromkeys(corpus.words, 1)
+    find = re.compile(r"\w+").findall
+    return 1e6 * best(lambda: [known.get(word) for word in find(text)], 100)
+
+
+def best(work: Callable[[], object], times: int = 3) -> float:
+    """Seconds of the fastest of several runs."""
+    taken = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
+class Corpus:
+    """Documents of words by Zipf's law; one word in sixty was never seen before."""
+
+    def __init__(self, seed: int) -> None:
+        self._numbers = np.random.default_rng(seed)
+        source = random.Random(seed)
+        found: dict[str, None] = {}
+        while len(found) < VOCABULARY:
+            length = min(12, 2 + int(len(found) ** 0.17 * source.uniform(0.8, 1.6)))
+            found["".join(source.choices("etaoinshrdlucmfwypvbgk", k=length))] = None
+        self.words = list(found)
+        weights = 1 / (np.arange(VOCABULARY) + 2.7)
+        self._weights = weights / weights.sum()
+        self._new = 0
+
+    def texts(self, count: int) -> list[str]:
+        """Texts with capitals and punctuation."""
+        drawn = self._numbers.choice(VOCABULARY, (count, WORDS_A_DOCUMENT), p=self._weights)
+        return [self._text(document) for document in drawn.tolist()]
+
+    def _text(self, drawn: Sequence[int]) -> str:
+        parts = []
+        for place, number in enumerate(drawn):
+            word = self.words[number]
+            if place % 60 == 59:
+                self._new += 1
+                word = f"{word}{self._new}"
+            parts.append(word.capitalize() + "," if place % 11 == 0 else word)
+        return " ".join(parts) + "."
+
+
+def mixed_queries(count: int, corpus: Corpus, source: random.Random) -> list[str]:
+    """Boolean, phrase, NOT, wildcard and NEAR queries; phrases are taken from documents."""
+    texts = [text.replace(",", "").replace(".", "").lower().split() for text in corpus.texts(2000)]
+    words = corpus.words
+
+    def word() -> str:
+        return words[int(200 * (VOCABULARY / 200) ** source.random())]
+
+    def phrase(length: int) -> str:
+        text = source.choice(texts)
+        start = source.randrange(len(text) - length)
+        return " ".join(text[start : start + length])
+
+    def one() -> str:
+        kind = source.randrange(10)
+        if kind < 3:
+            return f"{word()} AND {word()}"
+        if kind == 3:
+            return f"{word()} AND ({word()} OR {word()})"
+        if kind < 6:
+            return f'"{phrase(2 + source.randrange(2))}"'
+        if kind == 6:
+            return f"{word()} {word()} NOT {word()}"
+        if kind == 7:
+            return f"{word()[:4]}* AND {word()}"
+        if kind == 8:
+            return f"{word()} NEAR/5 {word()}"
+        return f'{word()} OR ("{phrase(2)}" AND {word()} AND NOT ({word()} OR {word()}))'
+
+    return [one() for _ in range(count)]
+
+
+def mix(count: int, corpus: Corpus) -> None:
+    """The generated queries."""
+    queries = mixed_queries(count, corpus, random.Random(count))
+    sample = corpus.texts(2000)
+    batches = [pa.array(corpus.texts(BATCH), pa.string()) for _ in range(12)]
+    measure("mix", queries, sample, batches, corpus)
+
+
+def measure(
+    name: str, queries: Sequence[str], sample: Sequence[str], batches: Sequence[pa.Array], corpus: Corpus
+) -> None:
+    """One row: the first half of the batches warms up, the others are new."""
+    segment, parse_time, build_time = built(queries, sample)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "segment"
+        segment.save(path)
+        opened = best(lambda: Segment.open(path))
+        segment = Segment.open(path)
+        matcher = Matcher(SCHEMA, [segment])
+        half = len(batches) // 2
+        for batch in batches[:half]:
+            matcher.match_batch({"body": batch})
+        seen = best(lambda: matcher.match_batch({"body": batches[0]}))
+        taken, hits, documents = [], 0, 0
+        for batch in batches[half:]:
+            start = time.process_time()
+            hits += len(matcher.match_batch({"body": batch}).query)
+            taken.append((time.process_time() - start) / len(batch))
+            documents += len(batch)
+        singles = []
+        for text in batches[-1].to_pylist()[:500]:
+            start = time.process_time()
+            matcher.match({"body": text})
+            singles.append(1e6 * (time.process_time() - start))
+        print(
+            f"{name:<14}{len(segment):>9}{parse_time:>10.1f}{build_time:>10.1f}"
+            f"{path.stat().st_size / len(segment):>9.0f}{len(batches[0]) / seen:>8.0f}{1 / min(taken):>8.0f}"
+            f"{np.percentile(singles, 50):>10.0f}{np.percentile(singles, 99):>12.0f}{hits / documents:>10.2f}"
+            f"{matcher.nbytes / 1e6:>12.0f}{1e3 * opened:>9.1f}{calibrate(corpus):>12.0f}",
+            flush=True,
+        )
+
+
+def built(queries: Sequence[str], sample: Sequence[str]) -> tuple[Segment, float, float]:
+    """A segment, and the microseconds a query of parsing and of the rest."""
+    start = time.process_time()
+    nodes: list[Node] = []
+    for text in queries:
+        try:
+            nodes.append(parse(text))
+        except QueryError as problem:
+            print("refused:", problem, text[:80])
+    parsed = time.process_time()
+    builder = SegmentBuilder(SCHEMA)
+    for number, node in enumerate(nodes):
+        builder.add(str(number), node)
+    segment = builder.segment({"body": pa.array(sample, pa.string())})
+    end = time.process_time()
+    return segment, 1e6 * (parsed - start) / len(queries), 1e6 * (end - parsed) / len(queries)
+
+
+def luwak(folder: Path) -> list[str]:
+    """Luwak's queries: every term required."""
+    lines = (folder / "queries" / "luwak_benchmark_2000.txt").read_text("utf-8").splitlines()
+    return [line for line in lines if line]
+
+
+def analysts(folder: Path) -> list[str]:
+    """The analysts' queries in this language: `W/n` counts words apart, `<x>` and `{x}` are phrases."""
+    path = folder / "queries" / "sdg_queries_7972.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [translated(json.loads(line)["query"]) for line in lines]
+
+
+def translated(text: str) -> str:
+    """One query of theirs."""
+    return text
+
+
+def people(name: str, queries: Sequence[str], folder: Path) -> None:
+    """Queries that people wrote, on the 999 documents."""
+    with gzip.open(folder / "news" / "luwak_wikipedia_999.jsonl.gz", "rt", encoding="utf-8") as lines:
+        texts = [json.loads(line)["text"] for line in lines]
+    batches = [pa.array(_renewed(texts, run), pa.string()) for run in range(6)]
+    measure(name, queries, texts[::3], batches, Corpus(1))
+
+
+def _renewed(texts: Sequence[str], run: int) -> list[str]:
+    """The documents with one word in fifty made a new one."""
+    source = random.Random(run)
+    found = []
+    for text in texts:
+        words = text.split(" ")
+        for place in range(source.randrange(50), len(words), 50):
+            words[place] = f"{words[place]}{source.randrange(10**6)}"
+        found.append(" ".join(words))
+    return found
+
+
+def life(corpus: Corpus) -> None:
+    """Adding, removing, and one document at 100,000 queries."""
+
+
+def worst(corpus: Corpus) -> None:
+    """Microseconds a document of what is asked only to hurt."""
+
+
+if __name__ == "__main__":
+    main()
