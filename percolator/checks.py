@@ -13,11 +13,22 @@ from typing import assert_never
 from percolator.patterns import regex
 from percolator.query import tree
 from percolator.query.errors import Code, QueryError
+from percolator.query.parse import parse
 from percolator.query.pieces import pieces
 from percolator.schema import Kind, Schema
 from percolator.values import range_of, value_of
 
 ValueLeaf = tree.Word | tree.Exact | tree.Wildcard | tree.Regex | tree.Fuzzy | tree.Phrase
+
+
+def parse_checked(text: str, schema: Schema) -> tree.Node:
+    """The tree of a query over that schema.
+
+    Raises QueryError where the text is no query, or the schema does not allow it.
+    """
+    node = parse(text)
+    check(node, schema)
+    return node
 
 
 def check(node: tree.Node, schema: Schema, default: Sequence[str] | None = None) -> None:

@@ -10,28 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from percolator.checks import check
 from percolator.expressions import FALSE, TRUE, Expression, all_of, any_of, negated, some_of
 from percolator.leaves import LeafTable, Scope
 from percolator.nodes import NodeTable
 from percolator.points import bounds
 from percolator.query import tree
-from percolator.query.parse import parse
 from percolator.query.pieces import pieces
 from percolator.schema import Kind, Schema
 from percolator.values import Interval, range_of, value_of, written
 
 Text = tree.Word | tree.Exact | tree.Wildcard | tree.Phrase | tree.Fuzzy | tree.Regex
-
-
-def parse_executable(text: str, schema: Schema) -> tree.Node:
-    """The tree of a query over that schema.
-
-    Raises QueryError where the text is no query, or the schema does not allow it (percolator.checks).
-    """
-    node = parse(text)
-    check(node, schema)
-    return node
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def _accepts(query: syntax.String, operand: Typed, scope: Scope) -> bool:
 
 def _read(query: str, operand: Typed, scope: Scope) -> None:
     """Read a query as one over the candidate's texts, where they are known. Raises QueryError."""
-    from percolator.compile import parse_executable
+    from percolator.checks import parse_checked
     from percolator.query.parse import parse
 
     if scope.candidate is None or not isinstance(operand, typed.FieldRef) or operand.type is not Scalar.TEXT:
@@ -93,7 +93,7 @@ def _read(query: str, operand: Typed, scope: Scope) -> None:
         return
     # What a query may ask for depends on the fields' types, not on their analysers, which take time to load.
     fields = ((name, type_, "") for name, type_ in scope.candidate.fields.items())
-    parse_executable(query, text_schema(fields, operand.path))
+    parse_checked(query, text_schema(fields, operand.path))
 
 
 def _inside(node: syntax.Expression, index: int) -> Span:

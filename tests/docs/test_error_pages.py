@@ -10,7 +10,7 @@ from golden import no_other_golden, same_as_golden
 
 from cep.automata.unsupported import unsupported
 from cep.pages import titles
-from percolator.compile import parse_executable
+from percolator.checks import parse_checked
 from percolator.query.errors import Code, QueryError
 from percolator.schema import Schema
 from rules.codes import LINTS
@@ -70,7 +70,7 @@ def refused(code: str) -> Diagnostic:
     """What reading the query of a page gives."""
     (text,) = examples(code, "query")
     with pytest.raises(QueryError) as raised:
-        parse_executable(text.rstrip("\n"), SCHEMA)
+        parse_checked(text.rstrip("\n"), SCHEMA)
     error = raised.value
     file = SourceFile("query", text)
     span = None if error.position is None else Span(file, error.position, error.position + 1)

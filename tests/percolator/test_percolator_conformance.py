@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from percolator.build import SegmentBuilder
-from percolator.checks import check
-from percolator.compile import parse_executable
+from percolator.checks import check, parse_checked
 from percolator.matching.matcher import Matcher
 from percolator.query.errors import QueryError
 from percolator.query.parse import parse
@@ -83,11 +82,11 @@ def test_the_matcher_gives_every_published_hit(id_: str) -> None:
             query = step["add"]
             if "error" in wanted:
                 with pytest.raises(QueryError) as raised:
-                    parse_executable(query["query"], schema)
+                    parse_checked(query["query"], schema)
                 assert raised.value.position == wanted["error"]["position"]
             else:
                 queries[query["id"]] = _Query(
-                    parse_executable(query["query"], schema), _lists(query.get("filter", {}))
+                    parse_checked(query["query"], schema), _lists(query.get("filter", {}))
                 )
         elif "remove" in step:
             del queries[step["remove"]]

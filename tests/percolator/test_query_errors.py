@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from percolator.compile import parse_executable
+from percolator.checks import parse_checked
 from percolator.query.errors import QueryError
 from percolator.query.parse import MAX_LENGTH, parse
 from percolator.schema import Schema, SchemaError
@@ -92,13 +92,13 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_cannot_be_answered_is_refused_before_anything_runs(text: str) -> None:
     with pytest.raises(QueryError) as raised:
-        parse_executable(text, SCHEMA)
+        parse_checked(text, SCHEMA)
     assert (raised.value.code, raised.value.position, raised.value.message) == REFUSED[text]
 
 
 def test_a_schema_without_text_has_nothing_to_look_in() -> None:
     with pytest.raises(QueryError, match="no default field"):
-        parse_executable("a", Schema.of({"price": "number"}))
+        parse_checked("a", Schema.of({"price": "number"}))
 
 
 @pytest.mark.parametrize(
