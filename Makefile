@@ -17,7 +17,7 @@ $(STAMP): pyproject.toml
 	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@echo "compiling the kernel, once ..."
-	@$(BIN)/python -c 'from cep.matching.compiled import load; load()'
+	@$(BIN)/python -c 'from cep.matching.compiled import load; from percolator.matching.compiled import load as also; load(); also()'
 	@touch $@
 
 setup: $(STAMP) ## install the project and its tools into .venv
