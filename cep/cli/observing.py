@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from cep.events import ID, OFFSET, TIME, Events
 from cep.expressions.scalar import evaluate
-from cep.expressions.text_judge import text_judge
 from cep.matching.trace import Record, Seen
 from cep.reference.runs import Scope, TextJudge
 from cep.reference.ways import Event, Way
@@ -24,10 +23,14 @@ Key = tuple[object, ...]
 
 @dataclass(slots=True)
 class Observed:
-    """The events of one test as they came, and what the trace told of them in the end."""
+    """The events of one test as they came, and what the trace told of them in the end.
+
+    `text` judges the pack's text conditions.
+    """
 
     pack: Pack
     rules: tuple[str, ...]
+    text: TextJudge
     _came: dict[tuple[str, str, int], tuple[Arrival, Event]] = field(default_factory=dict)
 
     def note(self, events: Sequence[Events], arrivals: Sequence[Arrival], first: int) -> None:
@@ -43,22 +46,21 @@ class Observed:
     def story(self, trace: Trace, watermark: int) -> list[Happening]:
         """What happened to the runs of the rules, in order; then every event that an `on` rule saw."""
         rules = {rule.name: rule for rule in self.pack.rules if rule.name in self.rules}
-        text = text_judge(self.pack)
         found: list[Happening] = []
         for rule in rules.values():
             if isinstance(rule.body, Match):
-                telling = _Telling(rule, rule.body, self._came, text)
+                telling = _Telling(rule, rule.body, self._came, self.text)
                 records = [r for r in (*trace.records, *trace.waiting()) if r.rule == rule.name]
                 found.extend(map(telling.happening, records))
             elif isinstance(rule.body, On):
-                found.extend(self._of_events(rule, rule.body, text, watermark))
+                found.extend(self._of_events(rule, rule.body, watermark))
         return found
 
-    def _of_events(self, rule: Rule, body: On, text: TextJudge, watermark: int) -> Iterator[Happening]:
+    def _of_events(self, rule: Rule, body: On, watermark: int) -> Iterator[Happening]:
         for arrival, event in sorted(self._came.values(), key=lambda pair: (pair[1].time, pair[1].place)):
             if event.stream != body.stream or event.time > watermark:
                 continue
-            value = _seen(Scope(Way(), event, [event], None, text, {}))
+            value = _seen(Scope(Way(), event, [event], None, self.text, {}))
             holds = body.condition is None or value(body.condition) is True
             yield Happening(
                 "matched" if holds else "tried",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 from alerts.suppress import Memory, withhold
-from cep.automata.plan import compile_plan
+from cep.automata.plan import Plan, compile_plan
 from cep.cli.engines import Compiled
 from cep.cli.observing import Observed
 from cep.cli.rows import typed_events
 from cep.events import MIN_TIME, Events
+from cep.expressions.text_judge import text_judge
 from cep.matching.trace import Trace
 from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
 from rules.typed import Pack
@@ -24,21 +26,36 @@ Note = Callable[[Sequence[Events], Sequence[Arrival], int], None]
 
 def engine_of(pack: Pack) -> Engine:
     """Runs a timeline through the engine of the job, suppression applied, nothing drained."""
-    plan = compile_plan([pack])
-    return lambda moments: _fed(pack, Compiled(plan, one_partition=True), moments, lambda *_: None)
+    plans = _plans(pack, observed=False)
+    return lambda moments, rules: _fed(pack, Compiled(plans(rules), True), moments, lambda *_: None)
 
 
 def observer_of(pack: Pack) -> Observer:
     """Runs a timeline once more, with a trace of what happens to the runs of some rules."""
-    plan = cache(lambda: compile_plan([pack], observed=True))  # many runs of tests need none
+    plans = _plans(pack, observed=True)
+    text = cache(lambda: text_judge(pack))  # no test of a pack may fail
 
     def observe(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Happening]:
-        trace, observed = Trace(), Observed(pack, rules)
+        trace, observed = Trace(), Observed(pack, rules, text())
         with contextlib.suppress(RefusedError):  # the plain run has told of it
-            _fed(pack, Compiled(plan(), one_partition=True, trace=trace), moments, observed.note)
+            _fed(pack, Compiled(plans(rules), True, trace), moments, observed.note)
         return observed.story(trace, moments[-1].watermark if moments else MIN_TIME)
 
     return observe
+
+
+def _plans(pack: Pack, observed: bool) -> Callable[[tuple[str, ...]], Plan]:
+    """The plan of some rules of a pack: what a test costs is not to grow with rules that it does not test.
+
+    A rule that makes a stream goes with all, as others may read it.
+    """
+
+    @cache
+    def plan(names: tuple[str, ...]) -> Plan:
+        rules = tuple(rule for rule in pack.rules if rule.name in names or rule.into is not None)
+        return compile_plan([replace(pack, rules=rules)], observed=observed)
+
+    return plan
 
 
 def _fed(pack: Pack, engine: Compiled, moments: Sequence[Moment], note: Note) -> list[Seen]:

@@ -13,9 +13,9 @@ from rules.testing.compare import Comparison, Notation, Seen, compare
 from rules.testing.timeline import Moment, Timeline, timeline
 from rules.typed import Pack, Test
 
-Engine = Callable[[Sequence[Moment]], Sequence[Seen]]
-"""Feeds the moments to a pack from an empty state and gives all alerts in their order, those that suppression
-keeps back marked as withheld.
+Engine = Callable[[Sequence[Moment], tuple[str, ...]], Sequence[Seen]]
+"""Feeds the moments to the rules of those names from an empty state and gives their alerts in order, those
+that suppression keeps back marked as withheld.
 
 Nothing is drained at the end. May raise RefusedError.
 """
@@ -53,10 +53,10 @@ def selected(pack: Pack, wanted: re.Pattern[str] | None) -> tuple[Test, ...]:
 
 
 def run_test(pack: Pack, test: Test, engine: Engine, notation: Notation) -> Result:
-    """Run one test. The engine may raise alerts of other rules of the pack; they are not looked at."""
+    """Run one test. The engine may give alerts of other rules of the pack; they are not looked at."""
     line = timeline(pack, test)
     try:
-        alerts = [seen for seen in engine(line.moments) if seen.rule in test.rules]
+        alerts = [seen for seen in engine(line.moments, test.rules) if seen.rule in test.rules]
     except RefusedError as error:
         line = replace(line, problems=(*line.problems, str(error)))
         alerts = []

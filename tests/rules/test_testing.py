@@ -82,7 +82,7 @@ def alert(seconds: float, name: str = "r", **emit: object) -> Seen:
 
 
 def raising(*alerts: Seen) -> object:
-    return lambda moments: alerts  # noqa: ARG005
+    return lambda *_: alerts
 
 
 # --- the timeline
@@ -341,7 +341,8 @@ def test_the_engine_gets_moments_in_order() -> None:
     test = block(at(0), at(3), at(3, late=True), expect(9), nothing=True)
     given_moments: list[Moment] = []
 
-    def engine(moments: Sequence[Moment]) -> list[Seen]:
+    def engine(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Seen]:
+        assert rules == ("r",)
         given_moments.extend(moments)
         return []
 
