@@ -16,7 +16,7 @@ from rules.testing.run import Result
 from rules.testing.story import Happening, Story
 from rules.testing.timeline import Arrival
 from rules.testing.values import clock, span_of_time, written
-from rules.typed import Expected, Expression, Guard, Logical, Match, On, Path, Rule, Step
+from rules.typed import Expected, Expression, Guard, Logical, Match, Near, On, Path, Rule, Step
 
 MOST = 20
 """Ids of events that are listed."""
@@ -39,7 +39,8 @@ def nearest(result: Result, expected: Expected, story: Story, notation: Notation
                 best = rank, rule, of_run
     if best is not None:
         return list(_of_run(best[1], best[2], result, notation))
-    for rule in emitting:
+    tried = {h.rule for h in story if h.kind == "tried"}
+    for rule in sorted(emitting, key=lambda rule: rule.name not in tried):
         tries = [h for h in story if h.rule == rule.name and h.kind == "tried" and h.run is None]
         wanted = _wanted_key(rule, expected, notation)
         return list(_of_none(rule, _under(wanted, tries), expected, result, notation))
@@ -52,9 +53,11 @@ def _wanted_key(rule: Rule, expected: Expected, notation: Notation) -> dict[str,
         return {}
     types = dict(zip(rule.by.names, rule.by.types, strict=True))
     given = dict(expected.values)
-    pairs = {name: given[name] for name in types if name in given and name in {e.name for e in rule.emit}}
+    emitted = {item.name for item in rule.emit}
+    pairs = {name: given[name] for name in types if name in given and name in emitted}
     pairs |= dict(given.get("key", ()))  # type: ignore[call-overload]
-    return {name: notation(value, types[name]) for name, value in pairs.items() if name in types}
+    exact = {name: value for name, value in pairs.items() if name in types and not isinstance(value, Near)}
+    return {name: notation(value, types[name]) for name, value in exact.items()}
 
 
 def _under(wanted: dict[str, object], happenings: Sequence[Happening]) -> list[Happening]:
@@ -117,8 +120,10 @@ def _of_none(
     if keyless and len(keyless) + len(late) >= len(came):
         of = " or ".join(f"`{name}`" for name in (rule.by.names if rule.by else ()))
         yield f"{head}: {_named(keyless[0])} has no {of}, and an event with a null in its key meets no rule"
-    elif late:
+    elif late and len(late) == len(came):
         yield f"{head}: {_named(late[0])} came late"
+    elif came:
+        yield "nearest: every event that could raise it has given an alert"
     else:
         yield f"{head}: the test gives no event of {named}"
 
@@ -189,7 +194,7 @@ def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Ite
         case "passed" if isinstance(end.node, Guard):
             yield f"  at {at} its time without `{end.node.span.text}` was over"
         case "matched":
-            yield f"  at {at} it came to a match"
+            yield f"  at {at} it came to a match, whose alert is told above"
         case "waiting":
             waits = " and ".join(f"`{name}`" for name in end.waits) or "its end"
             until = "" if end.until is None else f" until {clock(end.until, notation)}"
