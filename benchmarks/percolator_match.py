@@ -5,8 +5,8 @@
 `mix` is generated: boolean, phrase, NOT, wildcard and NEAR queries over words drawn by Zipf's law, 180-word
 documents. `luwak` and `analysts` need FOLDER (news/luwak_wikipedia_999.jsonl.gz, queries/*): queries that
 people wrote, on the 999 documents, each time with new words mixed in. Every figure is the best of some
-runs on other documents; the calibration beside it tells how fast the moment was: `findall` of words and
-a dict for a document of 668 words.
+runs on other documents, in processor time; the calibration beside it tells how fast the moment was:
+`findall` of words and a dict for a document of 668 words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from percolator.build import SegmentBuilder
+from percolator.build import SegmentBuilder, build
 from percolator.matching.compiled import load
 from percolator.matching.matcher import Matcher
 from percolator.query.errors import QueryError
@@ -221,15 +221,28 @@ def luwak(folder: Path) -> list[str]:
 
 
 def analysts(folder: Path) -> list[str]:
-    """The analysts' queries in this language: `W/n` counts words apart, `<x>` and `{x}` are phrases."""
+    """The analysts' queries in this language."""
     path = folder / "queries" / "sdg_queries_7972.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [translated(json.loads(line)["query"]) for line in lines]
 
 
+_THEIRS = re.compile(r'\\?"((?:[^"\\]|\\[^"])*)\\?"|<([^>]*)>|\{([^}]*)\}|\bW/(\d+)')
+_NO_PHRASE = re.compile(r'[\\"{}]')
+_BY_NUMBER = re.compile(r"\\u([0-9a-f]{4})")
+
+
 def translated(text: str) -> str:
-    """One query of theirs."""
-    return text
+    """One query of theirs: `W/n` is NEAR/n, `<x>` and `{x}` are phrases; two are escaped twice."""
+
+    def one(found: re.Match[str]) -> str:
+        if found[4]:
+            return f" NEAR/{found[4]} "
+        inner = next(group for group in found.groups() if group is not None)
+        inner = _BY_NUMBER.sub(lambda code: chr(int(code[1], 16)), inner)
+        return ' "' + _NO_PHRASE.sub(" ", inner) + '" '
+
+    return _THEIRS.sub(one, text)
 
 
 def people(name: str, queries: Sequence[str], folder: Path) -> None:
@@ -253,11 +266,80 @@ def _renewed(texts: Sequence[str], run: int) -> list[str]:
 
 
 def life(corpus: Corpus) -> None:
-    """Adding, removing, and one document at 100,000 queries."""
+    """Adding, removing, and what one document then costs, at 100,000 queries."""
+    queries = mixed_queries(101_000, corpus, random.Random(5))
+    segment, _, _ = built(queries[:100_000], corpus.texts(2000))
+    matcher = Matcher(SCHEMA, [segment])
+    for _ in range(6):
+        matcher.match_batch({"body": pa.array(corpus.texts(BATCH), pa.string())})
+    added, removed, single = [], [], []
+    nodes = [(str(number), parse(text)) for number, text in enumerate(queries[100_000:])]
+    for number in range(300):
+        # The small segment of what changed lately is made anew; it grows to a hundred queries.
+        start = time.process_time()
+        matcher.use([segment, build(nodes[number - number % 100 : number + 1], SCHEMA)])
+        added.append(time.process_time() - start)
+        start = time.process_time()
+        matcher.kill([number])
+        removed.append(time.process_time() - start)
+        (text,) = corpus.texts(1)
+        start = time.process_time()
+        matcher.match({"body": text})
+        single.append(time.process_time() - start)
+    print("\nat 100,000 queries   p50 us  p99 us")
+    for name, taken in (("add", added), ("remove", removed), ("one document", single)):
+        print(f"{name:<20}{1e6 * np.percentile(taken, 50):>7.0f}{1e6 * np.percentile(taken, 99):>8.0f}")
 
 
 def worst(corpus: Corpus) -> None:
     """Microseconds a document of what is asked only to hurt."""
+    words = corpus.words
+    texts = corpus.texts(BATCH)
+
+    def phrase(number: int) -> str:
+        return f'"{words[number]} {words[number * 7 % 900]}"'
+
+    def group(first: int) -> str:
+        return " OR ".join(f"{word[:3]}*" for word in words[first : first + 50])
+
+    cases: dict[str, tuple[list[str], list[str]]] = {
+        "an OR of 500 phrases": ([" OR ".join(phrase(n) for n in range(500))], texts),
+        "NEAR of two groups of 50 wildcards": ([f"({group(300)}) NEAR/5 ({group(500)})"], texts),
+        "10,000 NOT-only queries": ([f"NOT {words[n % 60_000]}" for n in range(10_000)], texts),
+        "100,000 queries on one common word": (
+            [f"{words[3]} AND {words[200 + n % 59_000]}" for n in range(100_000)],
+            texts,
+        ),
+        "20,000 hits": ([words[0]] * 20_000, [f"{words[0]} {text}" for text in texts[:100]]),
+        "1,000 regular expressions (x+x+)+y": (
+            [f"/(x+x+)+y{n}/" for n in range(1000)],
+            ["x" * 50 + " " + text for text in texts[:50]],
+        ),
+        "20,000 wildcards *x*": ([f"*{word[1:5]}*" for word in words[2000:22_000]], texts[:100]),
+        "1,000 nested NEARs of common words": (
+            [
+                f"(({words[n % 30]} NEAR/9 {words[n % 29]}) NEAR/9 {words[n % 23]}) NEAR/9 {words[n % 19]}"
+                for n in range(1000)
+            ],
+            texts,
+        ),
+        "a document of 50 KB": (
+            [f"{word} AND {words[5]}" for word in words[:10_000]],
+            [" ".join(texts[:48])],
+        ),
+    }
+    print("\nworst cases                               us a document (new words / known words)")
+    for name, (queries, documents) in cases.items():
+        matcher = Matcher(SCHEMA, [built(queries, texts[:200])[0]], engine=load())
+        column = {"body": pa.array(documents, pa.string())}
+        start = time.process_time()
+        matcher.match_batch(column)
+        first = time.process_time() - start
+        again = best(lambda matcher=matcher, column=column: matcher.match_batch(column))  # type: ignore[misc]
+        print(
+            f"{name:<40}{1e6 * first / len(documents):>10.0f} /{1e6 * again / len(documents):>8.0f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
