@@ -91,11 +91,6 @@ def build(queries: Iterable[tuple[str, Node]], schema: Schema) -> Segment:
     return builder.segment()
 
 
-def schema_print(schema: Schema) -> str:
-    """The fields of a schema as one line of text."""
-    return "; ".join(f"{name}: {type_.kind} {type_.analyser}" for name, type_ in schema.fields.items())
-
-
 def assembled(
     ids: Sequence[str], expressions: Sequence[Expression], compiler: Compiler, rarity: Rarity
 ) -> Segment:
@@ -142,7 +137,7 @@ def assembled(
         np.cumsum([len(id_) for id_ in encoded], dtype=np.int64),
         np.frombuffer(b"".join(encoded), np.uint8),
         tuple(names),
-        schema_print(leaves.schema),
+        leaves.schema.text,
         tuple(regexes),
         units,
     )

@@ -49,6 +49,11 @@ class Schema:
             if self.fields[name].kind is not Kind.TEXT:
                 raise SchemaError(f"the default field {name} is not of type text")
 
+    @property
+    def text(self) -> str:
+        """The declarations on one line: schemas whose documents look the same have the same."""
+        return "; ".join(f"{name}: {type_.kind} {type_.analyser}" for name, type_ in self.fields.items())
+
     @classmethod
     def of(cls, declarations: Mapping[str, str], default: Sequence[str] | None = None) -> Schema:
         """From `{"title": "text", "body": "text english", "lang": "keyword"}`.

@@ -114,7 +114,10 @@ class Segment:
             _, version, length = _FIXED.unpack(fixed)
             if version != VERSION:
                 raise SegmentError(f"{path}: a segment of version {version}; this program reads {VERSION}")
-            head = json.loads(file.read(length))
+            text = file.read(length)
+            if len(text) < length:
+                raise SegmentError(f"{path}: the file is cut short")
+            head = json.loads(text)
             begin = -(-(_FIXED.size + length) // _ALIGNED) * _ALIGNED
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         arrays = {}

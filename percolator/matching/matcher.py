@@ -111,7 +111,13 @@ class Matcher:
         self._modes = np.append(self._modes, np.int32(mode))
 
     def use(self, segments: Sequence[Segment]) -> None:
-        """The segments that count from now on; what was learnt about those that stay is kept."""
+        """The segments that count from now on; what was learnt about those that stay is kept.
+
+        Raises ValueError for a segment of another schema.
+        """
+        for segment in segments:
+            if segment.schema != self.schema.text:
+                raise ValueError(f"a segment was built over other fields: {segment.schema}")
         asked = {name for segment in segments for name in segment.fields}
         for name in sorted(asked - self._numbers.keys()):
             self._declare(name)
@@ -369,8 +375,7 @@ class _View:
         if len(self.lists) < words.capacity:
             more = np.full(words.capacity - len(self.lists), k.UNKNOWN, np.int32)
             self.lists = np.concatenate((self.lists, more))
-        if self._asked:
-            self._learn_regexes(engine, words, work)
+        afresh = self._learn_regexes(engine, words, work, afresh=False)
         if work.stamp > (1 << 31) - documents - 64:
             words.seen[:] = 0
             work.stamp = 0
@@ -396,49 +401,56 @@ class _View:
             if status == k.TOO_LONG:
                 raise TooLongError("a document has more positions than 31 bits can count")
             if status == k.NEED_POOL:
-                self._more_pool()
-                if self._asked:
-                    self._learn_regexes(engine, words, work)
+                afresh = self._more_pool(afresh)
+                afresh = self._learn_regexes(engine, words, work, afresh)
             else:
                 work.enlarge(status)
         work.stamp = int(counters[k.C_STAMP])
         return work.hits[: counters[k.C_HITS]].copy(), work.doubts[: counters[k.C_DOUBTS]].copy()
 
-    def _more_pool(self) -> None:
-        if len(self.pool) >= MOST_POOL and self.counters[k.C_POOL] > MOST_POOL // 2:
+    def _more_pool(self, afresh: bool) -> bool:
+        """More room for lists, or none learnt (True) where they have all the room they may have.
+
+        `afresh` tells that they were forgotten for the very documents that need more: then they grow.
+        """
+        if len(self.pool) >= MOST_POOL and not afresh:
             self.lists[:] = k.UNKNOWN
             self.counters[k.C_POOL] = 1
-        else:
-            pool = np.empty(2 * len(self.pool), np.int32)
-            pool[: len(self.pool)] = self.pool
-            self.pool = pool
+            return True
+        pool = np.empty(2 * len(self.pool), np.int32)
+        pool[: len(self.pool)] = self.pool
+        self.pool = pool
+        return afresh
 
-    def _learn_regexes(self, engine: Engine, words: SurfaceWords, work: _Work) -> None:
+    def _learn_regexes(self, engine: Engine, words: SurfaceWords, work: _Work, afresh: bool) -> bool:
         """Learns the unknown words of fields that regular expressions look at: RE2 takes linear time.
 
-        The kernel knows none of them, so that no such word may be left for it to learn.
+        The kernel knows none of them, so that no such word may be left for it to learn. Returns `afresh`
+        as `_more_pool` does.
         """
+        if not self._asked:
+            return afresh
         tokens = work.tokens[: words.counters[k.C_TOKENS]]
         seen = np.unique(tokens[tokens >= 0])
         fields = words.rows.reshape(-1, k.WORD)[:, k.W_FIELD]
-        new = [
-            word for word in seen[self.lists[seen] == k.UNKNOWN].tolist() if int(fields[word]) in self._asked
-        ]
-        if not new:
-            return
-        leaves: dict[int, set[int]] = {word: set() for word in new}
-        for word in new:
-            forms = words.forms_of(word)
-            for expression, leaf in self._asked[int(fields[word])]:
-                if any(takes(expression, form) for form in forms):
-                    leaves[word].add(leaf)
-        extra = np.array([leaf for word in new for leaf in sorted(leaves[word])], np.int32)
-        ends = np.cumsum([len(leaves[word]) for word in new]).astype(np.int32)
+        asked = seen[np.isin(fields[seen], list(self._asked))]
         segment = self.segment
-        done = engine.learn_all(
-            segment.longs, segment.ints, segment.text, self.fields, self.lists, self.pool, self.truth,
-            self.scratch, words.rows, words.letters, self.counters, np.array(new, np.int32), extra, ends,
-        )  # fmt: skip
-        if done < len(new):
-            self._more_pool()
-            self._learn_regexes(engine, words, work)
+        while True:
+            new = asked[self.lists[asked] == k.UNKNOWN].tolist()
+            if not new:
+                return afresh
+            extra: list[int] = []
+            ends: list[int] = []
+            for word in new:
+                forms = words.forms_of(word)
+                for expression, leaf in self._asked[int(fields[word])]:
+                    if any(takes(expression, form) for form in forms):
+                        extra.append(leaf)
+                ends.append(len(extra))
+            done = engine.learn_all(
+                segment.longs, segment.ints, segment.text, self.fields, self.lists, self.pool, self.truth,
+                self.scratch, words.rows, words.letters, self.counters, np.array(new, np.int32),
+                np.array(extra, np.int32), np.array(ends, np.int32),
+            )  # fmt: skip
+            if done < len(new):
+                afresh = self._more_pool(afresh)
