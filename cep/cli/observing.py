@@ -111,7 +111,7 @@ class _Telling:
             None if record.place is None else self._nodes[record.place],
             None if record.event is None else self._arrival(record.event),
             tuple((step, self._arrival(seen)) for step, seen in record.taken),
-            record.bound or "", record.by, record.waits, record.until, _seen(scope),
+            record.bound or "", record.failed or "", record.by, record.waits, record.until, _seen(scope),
         )  # fmt: skip
 
     def _event(self, seen: Seen) -> Event:

@@ -117,7 +117,10 @@ class _Seen:
         self._optional = [s for s in steps if isinstance(s, Step) and s.quantifier.least == 0]
         self._watching = list(_watching(rule))
         self._fired: set[tuple[Span, object]] = set()
-        self._gaps = {s.name: s for s in _steps(rule) if s.gap is not None}
+        self._gaps: dict[Span, list[tuple[Span, int]]] = {}
+        for element, gap, step in _gaps(rule):
+            self._gaps.setdefault(step.span, []).append((element, gap))
+        self._having = rule.body.having if isinstance(rule.body, Match) else None
 
     def add(self, seen: Happening) -> None:
         """Count what one happening shows."""
@@ -127,15 +130,15 @@ class _Seen:
                 self._count("step", node.span, "taken")
                 if len(seen.taken) > 1:
                     self._count("within", self.rule.span, "kept")
-                    if node.gap is not None:
-                        self._count("gap", node.span, "kept")
+                    for element, _ in self._gaps.get(node.span, ()):
+                        self._count("gap", element, "kept")
                 self._judge(node.condition, seen)
             case "tried" if isinstance(node, Step):
                 self._count("step", node.span, "refused")
                 self._judge(node.condition, seen)
             case "tried" if isinstance(node, Guard):
                 self._judge(node.condition, seen)
-            case "prevented" if isinstance(node, Guard):
+            case "prevented" | "stopped" if isinstance(node, Guard):
                 self._count("guard", node.span, "fired")
                 self._fired.add((node.span, seen.of))
                 self._judge(node.condition, seen)
@@ -147,12 +150,17 @@ class _Seen:
             case "matched":
                 self._left_out({step for step, _ in seen.taken})
                 self._held(seen)
+                self._judge(self._having, seen)
+            case "refused":
+                self._judge(self._having, seen)
             case "expired" | "timed out" if seen.bound == "within":
                 self._count("within", self.rule.span, "ended a run")
             case "expired" | "timed out" if seen.bound == "gap":
-                for name in seen.waits:
-                    if name in self._gaps:
-                        self._count("gap", self._gaps[name].span, "ended a run")
+                last = seen.taken[-1][1].time
+                gaps = (one for of_step in self._gaps.values() for one in of_step)
+                ended = {element for element, gap in gaps if last + gap == seen.time}
+                for element in ended:
+                    self._count("gap", element, "ended a run")
 
     def _left_out(self, taken: set[str]) -> None:
         for step in self._optional:
@@ -215,17 +223,25 @@ def _of_match(rule: Rule, body: Match) -> Iterator[tuple[Kind, Span, tuple[str, 
                 refused = () if node.condition is None else ("refused",)
                 left_out = ("left out",) if node.quantifier.least == 0 else ()
                 yield "step", node.span, ("taken", *refused, *left_out)
-                if node.gap is not None:
-                    yield "gap", node.span, ("kept", "ended a run")
                 yield from _of_condition(node.condition)
             case Guard():
                 yield "guard", node.span, ("fired", "held")
                 yield from _of_condition(node.condition)
+        if isinstance(node, Step | Group | Either | AnyOrder) and node.gap is not None:
+            yield "gap", node.span, ("kept", "ended a run")
+    yield from _of_condition(body.having)
 
 
 def _steps(rule: Rule) -> Iterator[Step]:
     if isinstance(rule.body, Match):
         yield from (node for node in walk(rule.body.pattern) if isinstance(node, Step))
+
+
+def _gaps(rule: Rule) -> Iterator[tuple[Span, int, Step]]:
+    """The elements with a `gap`, it, and each step that it holds for."""
+    for node in walk(rule.body):
+        if isinstance(node, Step | Group | Either | AnyOrder) and node.gap is not None:
+            yield from ((node.span, node.gap, step) for step in walk(node) if isinstance(step, Step))
 
 
 def _watching(rule: Rule) -> Iterator[Guard]:

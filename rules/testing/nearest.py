@@ -145,6 +145,8 @@ def _failed(tried: Happening, notation: Notation) -> Iterator[str]:
     assert tried.event is not None
     assert tried.node is not None
     what = f"is not `{tried.node.name}`" if isinstance(tried.node, Step) else "does not satisfy it"
+    if tried.failed == "absence":
+        what += ", as something had come that was to be absent before it"
     yield f"  at {clock(tried.time, notation)} {_named(tried.event)} {what}:"
     yield from _drawing(tried, notation)
 
@@ -189,6 +191,13 @@ def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Ite
             yield f"  at {at} the match of run {end.by} ended it (`skip`)"
         case "dropped":
             yield f"  at {at} it was dropped: `limit {body.limit} runs`"
+        case "stopped" if isinstance(end.node, Guard):
+            yield f"  at {at} {event} ended the loop: it is `{end.node.span.text}`"
+            yield from _drawing(end, notation)
+        case "refused" if body.having is not None and end.value is not None:
+            yield f"  at {at} it came to no match, as its `having` was not true:"
+            for line in drawn(body.having.span, operands(body.having, end.value, notation)):
+                yield f"    {line}"
         case "gave up":
             yield f"  at {at} it was given up: a preferred way came to a match"
         case "passed" if isinstance(end.node, Guard):

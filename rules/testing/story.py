@@ -12,7 +12,7 @@ from rules.typed import Guard, On, Step
 
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "passed", "skipped", "dropped", "matched",
-    "forked", "timed out", "gave up", "waiting",
+    "forked", "timed out", "gave up", "stopped", "refused", "waiting",
 ]  # fmt: skip
 
 
@@ -25,6 +25,8 @@ class Happening:
     prevented       `event` satisfied the guard `node`
     broken          `event` was not the very next event that the step `node` wanted
     expired         `bound` was over, and the run with it; `timed out`: and raised
+    stopped         `event` satisfied the `until` of a loop, the guard `node`, and the loop is over
+    refused         it came to an end where `having` is not true
     passed          the time of the guard `node` was over undisturbed
     skipped         the match of run `by` ended the run
     dropped         `limit` ended it
@@ -32,6 +34,7 @@ class Happening:
     forked          it goes on as another run beside run `parent`
     waiting         it still waits at the end of the test, for `waits`, until the time `until`
 
+    `failed` is "absence" where a step was tried and only what was to be absent before it stood in its way.
     `key` holds the key's fields as an alert shows them, times are nanoseconds since 1970, `taken` is what the
     run had taken by then, in order. `value` works out an expression as it was seen then.
     """
@@ -46,6 +49,7 @@ class Happening:
     event: Arrival | None = None
     taken: tuple[tuple[str, Arrival], ...] = ()
     bound: str = ""
+    failed: str = ""
     by: int | None = None
     waits: tuple[str, ...] = ()
     until: int | None = None
