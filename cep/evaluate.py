@@ -47,6 +47,7 @@ class Session:
         self.watermark = MIN_TIME
         self.batch = 0
         self.greatest: dict[marks.Partition, int] = {}
+        self.first: dict[str, int] = {}
         self.states: dict[int, bytes] = {}
         self.counts: Counter[Count] = Counter()
         self.runs: dict[str, int] = {}
@@ -73,7 +74,8 @@ class Session:
         after = marks.watermark(
             self.watermark, self.greatest, lateness, self.plan.read, forced=forced, drain=drain
         )
-        clock = Clock(self.batch, self.watermark, after, self.since, self.one_partition)
+        self.first = marks.earliest(self.first, [classified.first])
+        clock = Clock(self.batch, self.watermark, after, self.since, self.one_partition, self.first)
         raised: list[Raised] = []
         runs: Counter[str] = Counter()
         for shard in sorted(self.states.keys() | classified.payloads.keys()):
@@ -100,6 +102,7 @@ class Session:
         content = {
             "batch": self.batch,
             "watermark": self.watermark,
+            "first": self.first,
             "greatest": [[*partition, time] for partition, time in sorted(self.greatest.items())],
             "states": {str(n): base64.b64encode(state).decode() for n, state in sorted(self.states.items())},
         }
@@ -110,5 +113,6 @@ class Session:
         content = json.loads(snapshot)
         self.batch = content["batch"]
         self.watermark = content["watermark"]
+        self.first = dict(content["first"])
         self.greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
         self.states = {int(n): base64.b64decode(state) for n, state in content["states"].items()}

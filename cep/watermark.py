@@ -21,6 +21,15 @@ def progress(
     return after
 
 
+def earliest(before: Mapping[str, int], seen: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The time of the earliest event of each stream so far: before the batch, and in each part of it."""
+    after = dict(before)
+    for part in seen:
+        for stream, time in part.items():
+            after[stream] = min(time, after.get(stream, time))
+    return after
+
+
 def watermark(
     before: int,
     greatest: Mapping[Partition, int],

@@ -1,105 +1,161 @@
-"""A pattern as an automaton: states are steps just taken, edges lead to the steps that may come next.
+"""A pattern as an automaton: states are what just happened, leaves lead to what may happen next.
 
-The construction is Glushkov's (Russian Mathematical Surveys 16, 1961): a state is the position of the step
-that took the last event, so that there are no empty moves; state 0 is the start. Edges stand in order of
-preference: another round of the loop, the next step, then what follows a step that may be left out. Rounds
-are counted in registers. `cep.automata.tables` writes it out for the kernel.
+The construction is Glushkov's (Russian Mathematical Surveys 16, 1961): a state is the step that took the
+last event, or the timed step that was over, with what follows it, so that there are no empty moves; state 0
+is the start. `cep.automata.states` builds it, `cep.automata.tables` writes it out for the kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Literal
 
-from rules.typed import Absent, Match, Sign, Step
-
-ALWAYS = 2**62
-"""No greatest number of rounds."""
+from rules.typed import Guard, Sign, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """A step that may take the next event; open while the source's rounds are in [least, most)."""
+class Since:
+    """`duration` after the way came to its state, or after a counter's time; None: when `within` ends."""
 
-    step: int
-    strict: bool
-    least: int = 0
-    most: int = ALWAYS
+    counter: int | None
+    duration: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A guard (by number) that ends the waiting.
+
+    `next_only`: only as the very next event. `until`: before that time only. `after`: a counter that holds
+    how many events had been taken when a loop began; watched once there are more.
+    """
+
+    guard: int
+    next_only: bool = False
+    until: Since | None = None
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What must be so when a way arrives, for a leaf to be open: about a counter and a number, or times."""
+
+    kind: Literal["at least", "below", "nothing taken", "something taken", "reached", "ahead"]
+    counter: int | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What passing along a leaf does to a counter."""
+
+    kind: Literal["zero", "one more", "as many", "now"]
+    counter: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What a way waits for: an event of a step, a time, an end that may be prevented, or nothing: the end.
+
+    `step` numbers the steps as they occur, `edge` the leaves that take an event. `target` is the state that
+    it leads to. `untils` come before the step's own condition, `watches` after it. `fresh` are names whose
+    events of an earlier round are not those of this one. `absences` are guards and durations of a look back
+    before the first event.
+    """
+
+    kind: Literal["option", "timer", "ending", "end"]
+    needs: tuple[Need, ...] = ()
+    step: int | None = None
+    sign: Sign = "->"
+    gap: int | None = None
+    over: tuple[Since, ...] = ()
+    untils: tuple[Watch, ...] = ()
+    watches: tuple[Watch, ...] = ()
+    actions: tuple[Action, ...] = ()
+    fresh: frozenset[str] = frozenset()
+    absences: tuple[tuple[int, int], ...] = ()
+    target: int | None = None
+    edge: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """Several ways to wait that go on independently."""
+
+    children: tuple[tuple[Item, ...], ...]
+
+
+Item = Leaf | Each
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a thread waits for after step `step` took an event (None: at the start).
+    """What a way waits for, in order of preference.
 
-    The pattern may end here after `least` rounds if `accepts`. `absent`: a timed step waits here, and
-    `prevented` is the state without it (None: nothing is left).
+    Items between two ends (of either kind) wait together: what happens first decides, and the others are
+    given up.
     """
 
-    step: int | None
-    edges: tuple[Edge, ...]
-    least: int
-    accepts: bool
-    absent: bool = False
-    prevented: int | None = None
+    items: tuple[Item, ...]
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """All leaves, in order."""
+        return tuple(_leaves(self.items))
+
+
+def _leaves(items: tuple[Item, ...]) -> list[Leaf]:
+    found: list[Leaf] = []
+    for item in items:
+        if isinstance(item, Leaf):
+            found.append(item)
+        else:
+            for child in item.children:
+                found.extend(_leaves(child))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """States by number: 0 the start, 1 to n after a step, beyond those the ones after a prevented absence."""
+    """States by number, from the start. `edges` gives the step of each edge.
+
+    `steps` are the steps as they occur in the text, `names` their distinct names in that order; `rounds`
+    are the names of steps inside groups that repeat. `taken` is the counter of all events taken, if some
+    leaf needs it; `counters` counts the counters.
+    """
 
     steps: tuple[Step, ...]
-    absent: Absent | None
+    names: tuple[str, ...]
+    guards: tuple[Guard, ...]
     states: tuple[State, ...]
+    edges: tuple[int, ...]
+    rounds: frozenset[str]
+    counters: int
+    taken: int | None
 
     @property
-    def strict(self) -> bool:
+    def everything(self) -> bool:
         """Whether an event between two that are taken can matter although it fits nothing."""
-        return any(edge.strict for state in self.states for edge in state.edges)
+        return any(
+            (leaf.sign == "=>" and leaf.kind == "option" and number > 0)
+            or leaf.kind == "ending"
+            or any(watch.next_only for watch in leaf.watches)
+            for number, state in enumerate(self.states)
+            for leaf in state.leaves
+        )
 
-    def counted(self, step: int) -> bool:
-        """Whether the rounds of a step must be counted."""
-        return not self.steps[step].quantifier.single
+    @property
+    def plain(self) -> bool:
+        """Whether `within` alone ends a way's waiting."""
+        return not any(
+            leaf.kind in ("timer", "ending") or leaf.gap is not None
+            for state in self.states
+            for leaf in state.leaves
+        )
 
+    def name(self, step: int) -> int:
+        """The number of the name of a step."""
+        return self.names.index(self.steps[step].name)
 
-def automaton(match: Match) -> Automaton:
-    """The automaton of a sequence of steps, with an absence at its end or none.
-
-    `cep.automata.unsupported` keeps everything else away.
-    """
-    steps: list[tuple[Sign, Step]] = []
-    absent: Absent | None = None
-    for sign, element in match.pattern.elements:
-        if isinstance(element, Step):
-            steps.append((sign, element))
-        elif isinstance(element, Absent):
-            absent = element
-        else:
-            raise AssertionError(f"{type(element).__name__} was let through")
-    states = [State(None, tuple(_following(steps, -1)), 0, False)]
-    for number, (_, step) in enumerate(steps):
-        states.append(_after(steps, number, step, absent is not None))
-    for number, state in enumerate(tuple(states)):
-        if state.absent and state.edges:
-            states[number] = replace(state, prevented=len(states))
-            states.append(replace(state, absent=False))
-    return Automaton(tuple(step for _, step in steps), absent, tuple(states))
-
-
-def _after(steps: list[tuple[Sign, Step]], number: int, step: Step, timed: bool) -> State:
-    quantifier = step.quantifier
-    edges: list[Edge] = []
-    if not quantifier.single:
-        most = ALWAYS if quantifier.most is None else quantifier.most
-        edges.append(Edge(number, quantifier.own == "contiguous", 0, most))
-    least = 0 if quantifier.single else quantifier.least
-    edges.extend(Edge(e.step, e.strict, least) for e in _following(steps, number))
-    ends = all(later.quantifier.least == 0 for _, later in steps[number + 1 :])
-    return State(number, tuple(edges), least, ends and not timed, ends and timed)
-
-
-def _following(steps: list[tuple[Sign, Step]], number: int) -> Iterator[Edge]:
-    """The steps that may come right after a step, nearest first: those before the first that must be."""
-    for following, (sign, step) in enumerate(steps[number + 1 :], number + 1):
-        yield Edge(following, sign == "=>")
-        if step.quantifier.least > 0:
-            return
+    def stream(self, name: str) -> str:
+        """The stream of the steps of a name."""
+        return next(step.stream for step in self.steps if step.name == name)

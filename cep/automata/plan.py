@@ -33,7 +33,7 @@ from rules.typed import (
 )
 from rules.types import Record, Type
 
-LAYOUT = 1
+LAYOUT = 2
 """Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
 
 __all__ = ["Plan", "RulePlan", "Space", "StreamPlan", "compile_plan", "unsupported"]
@@ -249,10 +249,13 @@ class _Draft:
                     if self._has(name, column)
                 }
             )
-        steps = {step.name: step.stream for step in tables.automaton.steps}
-        for node in _nodes(rule, tables):
+        for node in _nodes(rule, body):
             if isinstance(node, StepRef | Aggregate) and node.path:
-                self.streams[steps[node.step]].fields[node.path] = None
+                self.streams[tables.automaton.stream(node.step)].fields[node.path] = None
+        for outside in tables.outside:
+            for part in walk(outside.expression):
+                if isinstance(part, FieldRef) and outside.stream is not None:
+                    self.streams[outside.stream].fields[part.path] = None
         if self.observed:
             for name in body.streams:
                 leaves = (path for f in self.declared[name].fields for path in _leaves((f.name,), f.type))
@@ -285,15 +288,12 @@ def _leaves(path: Path, type_: Type) -> Iterator[Path]:
         yield from _leaves((*path, name), part)
 
 
-def _nodes(rule: Rule, tables: Tables) -> Iterator[object]:
-    for item in rule.emit:
+def _nodes(rule: Rule, body: Match) -> Iterator[object]:
+    for item in (*rule.emit, *(body.on_timeout or ())):
         yield from walk(item.value)
-    conditions = [step.condition for step in tables.automaton.steps]
-    if tables.automaton.absent is not None:
-        conditions.append(tables.automaton.absent.guard.condition)
-    for condition in conditions:
-        if condition is not None:
-            yield from walk(condition)
+    yield from walk(body.pattern)
+    if body.having is not None:
+        yield from walk(body.having)
 
 
 def _searches(draft: _Draft, stream: str) -> tuple[TextMatch, ...]:

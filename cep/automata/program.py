@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cep.automata.conditions import Identity, identity, names_earlier, null_in_null_out, references, rewritten
+from cep.automata.conditions import (
+    Identity,
+    conjuncts,
+    identity,
+    names_earlier,
+    null_in_null_out,
+    references,
+    rewritten,
+)
 from cep.matching import kernel as op
 from rules.source import Span
 from rules.typed import (
@@ -35,6 +43,7 @@ from rules.typed import (
     PrevRef,
     StepRef,
     Stream,
+    TextMatch,
     walk,
 )
 from rules.types import ListOf, Record, Scalar, Type
@@ -56,7 +65,7 @@ _COMPARISONS = (
 
 
 class NotExecutedError(Exception):
-    """A condition that is checked but that no program can express yet; `span` is its place."""
+    """A condition that no program expresses; `span` is its place."""
 
     def __init__(self, what: str, span: Span) -> None:
         super().__init__(what)
@@ -100,7 +109,8 @@ class Register:
     """A value that a run keeps about one step.
 
     `what` is one of count, known, value, sum, min, max; for `value`, `from_end` tells last from first
-    and `offset` how far back or on. `column` indexes the rule's columns, -1 where there is none.
+    and `offset` how far back or on. `column` indexes the rule's columns, -1 where there is none. `only`: of
+    the present round of a group alone.
     """
 
     step: int
@@ -109,21 +119,40 @@ class Register:
     from_end: bool = True
     offset: int = 0
     kind: int = INTEGER
+    only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A condition that no program expresses: it is evaluated over whole events (cep.matching.judge).
+
+    `stream` is the candidate's, None in `having`. `fresh` are names whose events of an earlier round are not
+    seen; `columns` hold what `prev` and text conditions give; `registers` the single steps of a round.
+    """
+
+    expression: Expression
+    stream: str | None
+    fresh: frozenset[str]
+    columns: tuple[tuple[PrevRef | TextMatch, int], ...]
+    registers: tuple[tuple[StepRef, int], ...]
 
 
 @dataclass(slots=True)
 class Layout:
     """The columns, registers and constants that the programs of one rule share, in order of first use.
 
-    `steps` numbers the steps by name, `streams` gives theirs by number.
+    `steps` numbers the steps by name, `streams` gives theirs by number; `rounds` are the names of steps
+    inside groups that repeat.
     """
 
     pack: Pack
     steps: Mapping[str, int]
     streams: tuple[str, ...]
+    rounds: frozenset[str]
     columns: list[Column] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
     constants: list[tuple[int, object]] = field(default_factory=list)
+    outside: list[Outside] = field(default_factory=list)
 
     def column(self, column: Column) -> int:
         """The place of a column, added if it is new."""
@@ -154,10 +183,14 @@ Instruction = tuple[int, int, int, int]
 
 @dataclass(slots=True)
 class Compiler:
-    """Compiles conditions of one rule. `stream` is the candidate's; slots are never reused in a program."""
+    """Compiles conditions of one rule. `stream` is the candidate's; slots are never reused in a program.
+
+    `fresh` are names of a group whose new round has begun: its single steps are null.
+    """
 
     layout: Layout
-    stream: str
+    stream: str | None
+    fresh: frozenset[str] = frozenset()
     code: list[Instruction] = field(default_factory=list)
     slots: int = 0
 
@@ -167,11 +200,59 @@ class Compiler:
         self.slots += 1
         return self.slots - 1
 
+    def condition(self, expression: Expression) -> None:
+        """Code for a condition; what no program expresses is asked for outside, operand by operand."""
+        result = -1
+        for part in conjuncts(expression):
+            slot = self._asked(rewritten(part, self._forgotten))
+            result = slot if result < 0 else self.emit(op.AND, result, slot)
+
+    def _forgotten(self, node: Expression) -> Expression | None:
+        if (
+            isinstance(node, StepRef)
+            and node.which == "only"
+            and node.step in self.fresh & self.layout.rounds
+        ):
+            return Literal(None, node.type, node.span)
+        return None
+
+    def _asked(self, part: Expression) -> int:
+        layout = self.layout
+        before = (
+            len(self.code),
+            self.slots,
+            len(layout.columns),
+            len(layout.registers),
+            len(layout.constants),
+        )
+        try:
+            return self.value(part)
+        except NotExecutedError:
+            del self.code[before[0] :]
+            self.slots = before[1]
+            del layout.columns[before[2] :]
+            del layout.registers[before[3] :]
+            del layout.constants[before[4] :]
+        columns: list[tuple[PrevRef | TextMatch, int]] = []
+        registers: list[tuple[StepRef, int]] = []
+        for node in walk(part):
+            if isinstance(node, PrevRef):
+                alone = FieldRef(node.path, node.type, node.span)
+                columns.append((node, layout.column(Column(None, alone, node.offset))))
+            elif isinstance(node, TextMatch):
+                columns.append((node, layout.column(Column(self.stream, node))))
+            elif isinstance(node, StepRef) and node.which == "only" and node.step in layout.rounds:
+                self._reference(node, FieldRef(node.path, node.type, node.span))
+                registers.append((node, self.code.pop()[1]))
+                self.slots -= 1
+        layout.outside.append(Outside(part, self.stream, self.fresh, tuple(columns), tuple(registers)))
+        return self.emit(op.OUTSIDE, len(layout.outside) - 1)
+
     def value(self, expression: Expression) -> int:
         """Code for an expression; the slot of its value. Raises NotExecutedError."""
         if isinstance(expression, Literal):
             return self._constant(expression)
-        if not names_earlier(expression):
+        if self.stream is not None and not names_earlier(expression):
             kind_of(expression.type, expression.span)
             return self.emit(op.COLUMN, self.layout.column(Column(self.stream, expression)))
         hoisted = self._hoisted(expression)
@@ -262,7 +343,8 @@ class Compiler:
                 self.layout.register(Register(step, "value", column, True, offset, kind))
         else:
             self.layout.register(Register(step, "count"))
-        register = Register(step, "value", column, from_end, ref.offset, kind)
+        only = ref.which == "only" and ref.step in self.layout.rounds
+        register = Register(step, "value", column, from_end, ref.offset, kind, only)
         return self.emit(op.REGISTER, self.layout.register(register))
 
     def _aggregate(self, ref: Aggregate) -> int:

@@ -1,6 +1,6 @@
 """A rule's automaton, programs and updates as one flat int64 array: what `cep.matching.kernel` interprets.
 
-State numbers, places of conditions and step numbers depend on the pattern's structure alone, so that runs
+State numbers, places of conditions and edge numbers depend on the pattern's structure alone, so that runs
 outlive a revision that changes only constants (docs/decisions/0001).
 """
 
@@ -11,9 +11,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cep.automata.automaton import Automaton, State, automaton
+from cep.automata.automaton import Automaton, Each, Item, Leaf, Need, Since, State, Watch
 from cep.automata.conditions import split
-from cep.automata.program import FLOAT, INTEGER, TEXT, Column, Compiler, Instruction, Layout, Register
+from cep.automata.program import (
+    FLOAT,
+    INTEGER,
+    TEXT,
+    Column,
+    Compiler,
+    Instruction,
+    Layout,
+    Outside,
+    Register,
+)
+from cep.automata.states import automaton
 from cep.matching import kernel
 from rules.typed import Expression, Match, Pack, PrevRef, Rule, walk
 
@@ -27,13 +38,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class LookBack:
+    """A guard whose events are looked back at: its place, its program (place, length), and how far."""
+
+    place: int
+    program: tuple[int, int]
+    duration: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tables:
     """A compiled pattern.
 
-    `places` are the steps in order, then the guard of an absence; `everything` says that also events that
-    fit no place matter (strict signs, `prev`). `constants` are (kind, value). `slots` is the scratch
-    room that the longest program needs. `updates` has (place, number) for every step. `ranked`: the order
-    of strings matters.
+    `places` are the steps as they occur, then the guards; `everything` says that also events that fit no
+    place matter (strict signs, `prev`). `constants` are (kind, value). `slots` is the scratch room that the
+    longest program needs. `updates` has (place, number) for every edge, `edges` the number of its step's
+    name. `ranked`: the order of strings matters. `outside` are conditions that no program expresses;
+    `look_backs` follow the columns.
     """
 
     automaton: Automaton
@@ -45,7 +66,10 @@ class Tables:
     constants: tuple[tuple[int, object], ...]
     slots: int
     updates: npt.NDArray[np.int64]
+    edges: npt.NDArray[np.int64]
     ranked: bool
+    outside: tuple[Outside, ...]
+    look_backs: tuple[LookBack, ...]
 
     @property
     def thread(self) -> int:
@@ -60,133 +84,254 @@ _SKIPS = {
     "last": kernel.SKIP_TO_LAST,
     "none": kernel.SKIP_NONE,
 }
+_KINDS = {"option": kernel.OPTION, "timer": kernel.TIMER, "ending": kernel.ENDING, "end": kernel.THE_END}
+_SIGNS = {"->": kernel.RELAXED, "=>": kernel.STRICT, "~>": kernel.ANY}
+_NEEDS = {
+    "at least": kernel.AT_LEAST,
+    "below": kernel.BELOW,
+    "nothing taken": kernel.NOTHING_TAKEN,
+    "something taken": kernel.SOMETHING_TAKEN,
+    "reached": kernel.TIME_REACHED,
+    "ahead": kernel.TIME_AHEAD,
+}
+_ACTIONS = {"zero": kernel.ZERO, "one more": kernel.ONE_MORE, "as many": kernel.AS_MANY, "now": kernel.NOW}
 
 
 def compile_tables(pack: Pack, rule: Rule) -> Tables:
-    """The tables of a rule with a pattern.
-
-    Raises NotExecutedError for a condition that no program expresses.
-    """
+    """The tables of a rule with a pattern. Raises TooManyStatesError."""
     match = rule.body
     assert isinstance(match, Match)
     machine = automaton(match)
-    steps = machine.steps
-    layout = Layout(pack, {s.name: n for n, s in enumerate(steps)}, tuple(s.stream for s in steps))
-    for number in range(len(steps)):
-        if machine.counted(number):
-            layout.register(Register(number, "count"))
-    guarded = [(step.stream, step.condition) for step in steps]
-    if machine.absent is not None:
-        guarded.append((machine.absent.guard.stream, machine.absent.guard.condition))
-    places = []
-    programs: list[list[Instruction]] = []
-    slots = 0
-    for stream, condition in guarded:
-        alone, rest = split(condition)
-        places.append(Place(stream, alone))
-        compiler = Compiler(layout, stream)
-        if rest is not None:
-            compiler.value(rest)
-        programs.append(compiler.code)
-        slots = max(slots, compiler.slots)
-    looks_back = any(isinstance(n, PrevRef) for _, c in guarded if c is not None for n in walk(c))
-    writer = _Writer(match, machine, layout, programs)
+    streams = tuple(machine.stream(name) for name in machine.names)
+    layout = Layout(pack, {name: n for n, name in enumerate(machine.names)}, streams, machine.rounds)
+    asked = [(step.stream, step.condition) for step in machine.steps]
+    asked += [(guard.stream, guard.condition) for guard in machine.guards]
+    writer = _Writer(match, machine, layout, [(stream, split(c)[1]) for stream, c in asked])
     array = writer.array()
+    looks_back = any(isinstance(n, PrevRef) for _, c in asked if c is not None for n in walk(c))
+    codes = [code for program in writer.programs.values() for code in program]
     return Tables(
         automaton=machine,
         array=array,
-        places=tuple(places),
-        everything=machine.strict or looks_back,
+        places=tuple(Place(stream, split(condition)[0]) for stream, condition in asked),
+        everything=machine.everything or looks_back,
         columns=tuple(layout.columns),
         registers=tuple(layout.registers),
         constants=tuple(layout.constants),
-        slots=slots,
+        slots=writer.slots,
         updates=np.array(writer.updates, np.int64).ravel(),
-        ranked=any(code[0] in (kernel.LESS_T, kernel.AT_MOST_T) for program in programs for code in program)
+        edges=np.array([machine.name(step) for step in machine.edges], np.int64),
+        ranked=any(code[0] in (kernel.LESS_T, kernel.AT_MOST_T) for code in codes)
         or any(r.kind == TEXT and r.what in ("min", "max") for r in layout.registers),
+        outside=tuple(layout.outside),
+        look_backs=tuple(writer.look_backs),
     )
+
+
+_Program = tuple[int, frozenset[str]]
+"""A step or guard, and the names whose events of an earlier round it does not see. -1: `having`."""
 
 
 @dataclass(slots=True)
 class _Writer:
+    """Writes the array: programs are compiled first, since they make registers and columns."""
+
     match: Match
     machine: Automaton
     layout: Layout
-    programs: list[list[Instruction]]
+    asked: list[tuple[str, Expression | None]]
+    """Stream and condition over earlier events, of the steps as they occur and then the guards."""
+    programs: dict[_Program, list[Instruction]] = field(default_factory=dict)
+    slots: int = 0
     updates: list[tuple[int, int]] = field(default_factory=list)
+    look_backs: list[LookBack] = field(default_factory=list)
+    content: list[int] = field(default_factory=list)
+    written: dict[_Program, tuple[int, int]] = field(default_factory=dict)
 
     def array(self) -> npt.NDArray[np.int64]:
-        """The head, the states, the edges, the registers' first null words, then programs and updates."""
-        words = -(-len(self.layout.registers) // kernel.NULL_BITS)
-        states = kernel.HEAD
-        edges = states + kernel.STATE * len(self.machine.states)
-        initial = edges + kernel.EDGE * sum(len(state.edges) for state in self.machine.states)
-        at = initial + words
-        code: list[int] = []
-        conditions: list[tuple[int, int]] = []
-        for program in self.programs:
-            conditions.append((at + len(code), len(program)))
-            code.extend(number for instruction in program for number in instruction)
-        updates = self.updates
-        for step in range(len(self.machine.steps)):
-            changes = self._updates(step)
-            updates.append((at + len(code), len(changes)))
-            code.extend(number for change in changes for number in change)
-        state_rows: list[int] = []
-        edge_rows: list[int] = []
-        for state in self.machine.states:
-            state_rows.extend(self._state(edges + len(edge_rows), state, conditions))
-            for edge in state.edges:
-                counter = self._counter(state.step)
-                condition, length = conditions[edge.step]
-                update, changed = updates[edge.step]
-                edge_rows.extend(
-                    (edge.step, condition, length, int(edge.strict), counter, edge.least, edge.most, update,
-                     changed, edge.step + 1, edge.step)
-                )  # fmt: skip
+        """The head, then everything that it and the parts point at, the states and their leaves last."""
+        machine, layout = self.machine, self.layout
+        for state in machine.states:
+            for leaf in state.leaves:
+                self._compile_all(leaf)
+        self._compile((-1, frozenset()), None, self.match.having)
+        words = -(-len(layout.registers) // kernel.BITS)
+        masks = max(1, -(-max(len(state.leaves) for state in machine.states) // kernel.BITS))
+        counters = kernel.T_MASK + masks
+        nulls = counters + machine.counters
+        thread = nulls + words + len(layout.registers)
+        self.content = [0] * kernel.HEAD
+        initial = self._put(self._initial_nulls(words))
+        for name, program in self.programs.items():
+            self.written[name] = (self._put([n for code in program for n in code]), len(program))
+        having = self.written[-1, frozenset()]
+        steps = self._put([machine.name(step) for step in machine.edges])
+        states = self._states()
         within = -1 if self.match.within is None else self.match.within
         skip = self.match.skip
-        most_edges = max(len(state.edges) for state in self.machine.states)
-        head = (
-            states, edges, initial, within, _SKIPS[skip.to], self.layout.steps.get(skip.step or "", -1),
-            len(self.layout.registers), words, kernel.T_NULLS + words + len(self.layout.registers),
-            self.match.limit, 2 * most_edges + 1,
+        self.content[: kernel.HEAD] = (
+            states, initial, within, _SKIPS[skip.to], layout.steps.get(skip.step or "", -1), steps, masks,
+            counters, nulls, nulls + words, thread, self.match.limit, self._most_rows(), int(machine.plain),
+            int(self.match.on_timeout is not None), -1 if machine.taken is None else machine.taken, *having,
         )  # fmt: skip
-        array = [*head, *state_rows, *edge_rows, *self._initial_nulls(words), *code]
-        return np.array(array, dtype=np.int64)
+        return np.array(self.content, dtype=np.int64)
 
-    def _state(self, first_edge: int, state: State, conditions: list[tuple[int, int]]) -> tuple[int, ...]:
-        timer, guard, program, length = kernel.NO_TIMER, -1, 0, 0
-        if state.absent:
-            absent = self.machine.absent
-            assert absent is not None
-            timer = kernel.UNTIL_WITHIN if absent.duration is None else absent.duration
-            guard = len(self.machine.steps)
-            program, length = conditions[guard]
-        prevented = -1 if state.prevented is None else state.prevented
-        counter = self._counter(state.step)
+    def _put(self, numbers: list[int]) -> int:
+        """Append numbers; where they begin."""
+        self.content.extend(numbers)
+        return len(self.content) - len(numbers)
+
+    # Programs.
+
+    def _compile_all(self, leaf: Leaf) -> None:
+        if leaf.step is not None:
+            self._compile((leaf.step, self._fresh(leaf)), *self.asked[leaf.step])
+        guards = [watch.guard for watch in (*leaf.untils, *leaf.watches)]
+        guards += [guard for guard, _ in leaf.absences]
+        for guard in guards:
+            number = len(self.machine.steps) + guard
+            self._compile((number, self._fresh(leaf)), *self.asked[number])
+
+    def _fresh(self, leaf: Leaf) -> frozenset[str]:
+        return leaf.fresh & self.machine.rounds
+
+    def _compile(self, name: _Program, stream: str | None, condition: Expression | None) -> None:
+        if name in self.programs:
+            return
+        compiler = Compiler(self.layout, stream, name[1])
+        if condition is not None:
+            compiler.condition(condition)
+        self.programs[name] = compiler.code
+        self.slots = max(self.slots, compiler.slots)
+
+    # States.
+
+    def _states(self) -> int:
+        count = len(self.machine.states)
+        at = self._put([0] * kernel.STATE * count)
+        self.updates = [(0, 0)] * len(self.machine.edges)
+        first = self._put([0] * kernel.LEAF * sum(len(state.leaves) for state in self.machine.states))
+        for number, state in enumerate(self.machine.states):
+            row = at + number * kernel.STATE
+            leaves = state.leaves
+            for place, leaf in enumerate(leaves):
+                where = first + place * kernel.LEAF
+                self.content[where : where + kernel.LEAF] = self._leaf(leaf)
+            tokens = self._tokens(state, first)
+            token = self._put(tokens)
+            for k in range(token, token + len(tokens), kernel.TOKEN):
+                self.content[k + kernel.K_END] = token + self.content[k + kernel.K_END] * kernel.TOKEN
+            forks = any(isinstance(item, Each) for item in state.items)
+            self.content[row : row + kernel.STATE] = (
+                first, len(leaves), token, len(tokens) // kernel.TOKEN - 1, int(forks),
+            )  # fmt: skip
+            first += len(leaves) * kernel.LEAF
+        return at
+
+    def _tokens(self, state: State, first: int) -> list[int]:
+        """The tokens of a state and one that ends them; ends as numbers of tokens."""
+        rows: list[list[int]] = []
+        leaves = 0
+
+        def add(items: tuple[Item, ...]) -> None:
+            nonlocal leaves
+            for item in items:
+                row = [kernel.A_LEAF, first + leaves * kernel.LEAF, leaves, 0]
+                rows.append(row)
+                if isinstance(item, Leaf):
+                    leaves += 1
+                else:
+                    row[:2] = kernel.AN_EACH, 0
+                    for child in item.children:
+                        inner = [kernel.A_CHILD, 0, leaves, 0]
+                        rows.append(inner)
+                        add(child)
+                        inner[kernel.K_END] = len(rows)
+                row[kernel.K_END] = len(rows)
+
+        add(state.items)
+        rows.append([kernel.A_CHILD, 0, leaves, len(rows) + 1])
+        return [number for row in rows for number in row]
+
+    def _leaf(self, leaf: Leaf) -> tuple[int, ...]:
+        place = program = length = step = target = edge = -1
+        update = (0, 0)
+        if leaf.kind == "option":
+            assert leaf.step is not None
+            assert leaf.edge is not None
+            place, step, edge = leaf.step, leaf.step, leaf.edge
+            program, length = self.written[leaf.step, self._fresh(leaf)]
+            changes = self._updates(leaf)
+            update = (self._put([n for change in changes for n in change]), len(changes))
+            self.updates[edge] = update
+        if leaf.target is not None:
+            target = leaf.target
+        parts: list[int] = []
+        for rows in (
+            [self._since(since) for since in leaf.over],
+            [self._watch(watch, leaf) for watch in leaf.untils],
+            [self._watch(watch, leaf) for watch in leaf.watches],
+            [self._need(need) for need in leaf.needs],
+            [(_ACTIONS[action.kind], action.counter) for action in leaf.actions],
+        ):
+            parts += [self._put([n for row in rows for n in row]), len(rows)]
+        looks = [self._look_back(guard, duration, leaf) for guard, duration in leaf.absences]
         return (
-            first_edge, len(state.edges), int(state.accepts), counter, state.least, timer, guard, program,
-            length, prevented,
+            _KINDS[leaf.kind], place, program, length, _SIGNS[leaf.sign], target, edge, step,
+            -1 if leaf.gap is None else leaf.gap, *parts, *update,
+            self._put([n for look in looks for n in look]), len(looks),
         )  # fmt: skip
 
-    def _counter(self, step: int | None) -> int:
-        if step is None or not self.machine.counted(step):
-            return -1
-        return self.layout.register(Register(step, "count"))
+    def _since(self, since: Since) -> tuple[int, int]:
+        duration = -1 if since.duration is None else since.duration
+        return (-1 if since.counter is None else since.counter, duration)
+
+    def _watch(self, watch: Watch, leaf: Leaf) -> tuple[int, ...]:
+        place = len(self.machine.steps) + watch.guard
+        until = (kernel.NEVER, 0) if watch.until is None else self._since(watch.until)
+        after = -1 if watch.after is None else watch.after
+        program = self.written[place, self._fresh(leaf)]
+        return (place, *program, int(watch.next_only), *until, after, watch.guard)
+
+    def _need(self, need: Need) -> tuple[int, int, int]:
+        counter = -1 if need.counter is None else need.counter
+        return (_NEEDS[need.kind], counter, -1 if need.number is None else need.number)
+
+    def _look_back(self, guard: int, duration: int, leaf: Leaf) -> tuple[int, int]:
+        place = len(self.machine.steps) + guard
+        look = LookBack(place, self.written[place, self._fresh(leaf)], duration)
+        if look not in self.look_backs:
+            self.look_backs.append(look)
+        return (len(self.layout.columns) + self.look_backs.index(look), duration)
+
+    def _most_rows(self) -> int:
+        """How many rows one way may need for one event, what it gives back included."""
+        sizes = [_rows(state) for state in self.machine.states]
+        return 1 + max(
+            sizes[number]
+            + sum((5 if leaf.sign == "~>" else 2) + sizes[leaf.target or 0] for leaf in state.leaves)
+            for number, state in enumerate(self.machine.states)
+        )
 
     def _initial_nulls(self, words: int) -> list[int]:
         """All values are null at first, all counts 0."""
         nulls = [0] * words
         for number, register in enumerate(self.layout.registers):
             if register.what not in ("count", "known"):
-                nulls[number // kernel.NULL_BITS] |= 1 << (number % kernel.NULL_BITS)
+                nulls[number // kernel.BITS] |= 1 << (number % kernel.BITS)
         return nulls
 
-    def _updates(self, step: int) -> list[Instruction]:
-        """What a step's event does to the registers, in an order in which none is read after it changed."""
-        own = [(n, r) for n, r in enumerate(self.layout.registers) if r.step == step]
-        changes: list[Instruction] = []
+    def _updates(self, leaf: Leaf) -> list[Instruction]:
+        """What an edge's event does to the registers, in an order in which none is read after it changed."""
+        assert leaf.step is not None
+        registers = self.layout.registers
+        step = self.machine.name(leaf.step)
+        changes: list[Instruction] = [
+            (kernel.RESET, number, -1, 0)
+            for number, register in enumerate(registers)
+            if register.only and self.machine.names[register.step] in leaf.fresh
+        ]
+        own = [(n, r) for n, r in enumerate(registers) if r.step == step]
         for number, register in sorted(own, key=lambda item: -item[1].offset):
             if register.what == "value" and register.from_end and register.offset:
                 nearer = Register(step, "value", register.column, True, register.offset - 1, register.kind)
@@ -200,6 +345,13 @@ class _Writer:
                 changes.append((_UPDATES[register.what, register.kind], number, register.column, 0))
         changes.extend((kernel.COUNT, n, -1, 0) for n, r in own if r.what == "count")
         return changes
+
+
+def _rows(state: State) -> int:
+    """How many rows a way may become that comes to a state."""
+    if any(isinstance(item, Each) for item in state.items):
+        return 3 * len(state.leaves) + 2
+    return 1 + 2 * sum(leaf.kind in ("end", "ending") for leaf in state.leaves)
 
 
 _UPDATES = {

@@ -38,6 +38,8 @@ def sentence(record: Record) -> str:
         case "passed":
             return f"there was no {condition}"
         case "tried":
+            if record.failed == "absence":
+                return f"{event} is not {record.step}: what was to be absent before it was there"
             return f"{event} is not {record.step}" + (f": {condition} is not true" if condition else "")
         case "prevented":
             return f"ended by {event}: there was to be no {condition}"
@@ -55,8 +57,10 @@ def sentence(record: Record) -> str:
             return f"matched: {taken(record.taken)}"
         case "forked":
             return f"forked from run {record.parent}"
-        case "gave up":
-            return "given up: a preferred way matched"
+        case "stopped":
+            return f"stopped by {event}, which is {condition}"
+        case "refused":
+            return f"no match: {condition} is not true"
         case "waiting":
             until = "" if record.until is None else f" until {timestamp(record.until)}"
             return f"waits for {', '.join(record.waits) or 'its end'}{until}: {taken(record.taken)}"

@@ -142,7 +142,8 @@ class Driver:
         rows = frame.collect()
         ran = time.perf_counter()
         outcome = put_together(((kind, bytes(payload)) for kind, payload in rows), self._shards)
-        result = manifests.result(manifest, plan, outcome.greatest, outcome.watermark, outcome.runs)
+        seen, first = outcome.greatest, outcome.first
+        result = manifests.result(manifest, plan, seen, first, outcome.watermark, outcome.runs)
         merged = time.perf_counter()
         recorded = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}

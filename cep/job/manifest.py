@@ -20,7 +20,7 @@ from cep.job import silence
 from cep.job.errors import ConfigurationError
 from cep.job.files import to_json, write_whole
 from cep.job.silence import Quiet
-from cep.watermark import Partition, progress, watermark
+from cep.watermark import Partition, earliest, progress, watermark
 
 VERSION = 1
 _KEPT = 1_000  # manifests of so many batches: Spark can go back 100
@@ -42,8 +42,8 @@ class Manifest:
 
     `watermark` and `greatest` (event time by partition) are those before the batch. `clock` is the wall
     clock, `elapsed` batch time (cep.job.silence), `heard` when in batch time each partition last delivered.
-    `since` has for rules that were deployed to a running job the watermark of that moment. `drain`: time
-    ends with this batch.
+    `since` has for rules that were deployed to a running job the watermark of that moment, `first` for every
+    stream the time of its earliest event. `drain`: time ends with this batch.
     """
 
     batch: int
@@ -57,6 +57,7 @@ class Manifest:
     silent: tuple[Partition, ...] = ()
     quiet: Quiet | None = None
     since: Mapping[str, int] = field(default_factory=dict)
+    first: Mapping[str, int] = field(default_factory=dict)
     drain: bool = False
     deployed: tuple[Deployed, ...] = ()
 
@@ -75,6 +76,7 @@ class Manifest:
             "silent": [list(p) for p in self.silent],
             "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
             "since": dict(self.since),
+            "first": dict(sorted(self.first.items())),
             "drain": self.drain,
             "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
         }
@@ -101,6 +103,7 @@ class Result:
     elapsed: int
     quiet: Quiet | None
     since: Mapping[str, int]
+    first: Mapping[str, int]
     runs: Mapping[str, int]
     drained: bool
 
@@ -115,6 +118,7 @@ class Result:
             "elapsed": self.elapsed,
             "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
             "since": dict(self.since),
+            "first": dict(sorted(self.first.items())),
             "runs": dict(self.runs),
             "drained": self.drained,
         }
@@ -133,6 +137,7 @@ def result_of(value: Mapping[str, object]) -> Result:
             elapsed=_int(value["elapsed"]),
             quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
             since=_ints(value["since"]),
+            first=_ints(value.get("first", {})),
             runs=_ints(value["runs"]),
             drained=bool(value["drained"]),
         )
@@ -159,6 +164,7 @@ def parse(text: str) -> Manifest:
             silent=tuple((str(s), str(p)) for s, p in value["silent"]),
             quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
             since=_ints(value["since"]),
+            first=_ints(value.get("first", {})),
             drain=bool(value["drain"]),
             deployed=tuple(Deployed(*map(str, d)) for d in value["deployed"]),
         )
@@ -226,6 +232,7 @@ def following(
         silent=quiet_ones,
         quiet=silence.quiet(before.quiet, quiet_ones, before.heard, plan.read, elapsed, before.watermark),
         since=since,
+        first=before.first,
     )
 
 
@@ -250,9 +257,17 @@ def watermark_after(manifest: Manifest, plan: Plan, seen: Iterable[Mapping[Parti
 
 
 def result(
-    manifest: Manifest, plan: Plan, seen: Mapping[Partition, int], after: int, runs: Mapping[str, int]
+    manifest: Manifest,
+    plan: Plan,
+    seen: Mapping[Partition, int],
+    first: Mapping[str, int],
+    after: int,
+    runs: Mapping[str, int],
 ) -> Result:
-    """What is to be remembered of the batch. `seen`: the greatest event times in it, by partition."""
+    """What is to be remembered of the batch.
+
+    `seen`: the greatest event times in it, by partition; `first`: the earliest, by stream.
+    """
     return Result(
         revisions=manifest.revisions,
         watermark=after,
@@ -262,6 +277,7 @@ def result(
         elapsed=manifest.elapsed,
         quiet=None if {s for s, _ in seen} & set(plan.read) else manifest.quiet,
         since=manifest.since,
+        first=earliest(manifest.first, [first]),
         runs=runs,
         drained=manifest.drain,
     )

@@ -27,7 +27,7 @@ from cep.job.rows import Kind, pack
 from cep.job.share import ListedFile, share
 from cep.job.sources import local_path
 from cep.routing.classify import classify
-from cep.watermark import Partition, progress
+from cep.watermark import Partition, earliest, progress
 
 MANIFEST = "cep.manifest"
 """The property by which a batch's tasks get its manifest."""
@@ -100,6 +100,7 @@ class _Mapping:
         self._manifest = manifest
         self._decoders: dict[str, Decoder] = {}
         self._greatest: dict[Partition, int] = {}
+        self._first: dict[str, int] = {}
         self._counts: Counter[tuple[str, ...]] = Counter()
         self._seconds: dict[str, float] = {"decode": 0.0, "classify": 0.0}
         self._waiting: list[Events] = []
@@ -111,7 +112,7 @@ class _Mapping:
             yield from self._split(stream, split)
         yield from self._classified()
         counted = pack((dict(self._counts), dict(self._seconds)))
-        seen = pack(self._greatest)
+        seen = pack((self._greatest, self._first))
         keys = self._task.keys
         yield _rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
 
@@ -149,6 +150,7 @@ class _Mapping:
         found = classify(self._plan, len(keys), _joined(self._waiting), self._manifest.watermark)
         self._waiting, self._number = [], 0
         self._greatest = progress(self._greatest, [found.greatest])
+        self._first = earliest(self._first, [found.first])
         self._counts.update(found.counts)
         rows = [(keys[shard], Kind.EVENTS, payload) for shard, payload in found.payloads.items()]
         self._seconds["classify"] += time.perf_counter() - begun

@@ -10,18 +10,19 @@ from alerts.raised import Raised
 from cep.deadletters import LateEvent
 from cep.decode.letters import DeadLetter
 from cep.job.rows import Kind, unpack, unpack_raised
-from cep.watermark import Partition, progress
+from cep.watermark import Partition, earliest, progress
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """A batch after its one action. `greatest` are the event times seen in it, by partition.
+    """A batch after its one action. `greatest` and `first` are event times seen in it, by partition, stream.
 
     `seconds` by stage are sums over tasks, which run side by side.
     """
 
     watermark: int
     greatest: Mapping[Partition, int]
+    first: Mapping[str, int]
     raised: tuple[Raised, ...]
     dead: tuple[DeadLetter, ...]
     late: tuple[LateEvent, ...]
@@ -48,6 +49,7 @@ def put_together(rows: Iterable[tuple[int, bytes]], shards: int) -> BatchOutcome
     counts: Counter[tuple[str, ...]] = Counter()
     runs: Counter[str] = Counter()
     greatest: dict[Partition, int] = {}
+    first: dict[str, int] = {}
     watermarks: list[int] = []
     seconds: Counter[str] = Counter()
     size = 0
@@ -64,9 +66,10 @@ def put_together(rows: Iterable[tuple[int, bytes]], shards: int) -> BatchOutcome
                 counts.update(counted)
                 seconds.update(spent)
             case Kind.SETTLED:
-                after, seen, counted, live, bytes_, spent = unpack(payload)
+                after, seen, oldest, counted, live, bytes_, spent = unpack(payload)
                 watermarks.append(after)
                 greatest = progress(greatest, [seen])
+                first = earliest(first, [oldest])
                 counts.update(counted)
                 runs.update(live)
                 size += bytes_
@@ -80,6 +83,7 @@ def put_together(rows: Iterable[tuple[int, bytes]], shards: int) -> BatchOutcome
     return BatchOutcome(
         watermarks[0],
         greatest,
+        first,
         tuple(raised),
         tuple(sorted(dead, key=lambda d: (d.feed, d.file, d.offset))),
         tuple(sorted(late, key=lambda e: (e.stream, e.file, e.offset))),

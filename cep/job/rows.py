@@ -1,7 +1,7 @@
 """What mappers tell shards, and shards the driver: rows of (shard, kind, payload), all of one schema.
 
     EVENTS   mapper -> shard    a payload of cep.routing.classify
-    SEEN     mapper -> shard    the greatest event times this mapper saw; every mapper sends every shard one
+    SEEN     mapper -> shard    greatest and first event times of this mapper; each sends every shard one
     DEAD     mapper -> driver   dead letters; shard 0 passes them on
     LATE     mapper -> driver   late events, as dead letters of the stage "late"; as DEAD
     READ     mapper -> driver   what this mapper counted and took; as DEAD

@@ -12,7 +12,7 @@ from cep.job.manifest import Manifest, watermark_after
 from cep.job.rows import PASSED_ON, Kind, pack, pack_raised, unpack
 from cep.matching.match import Clock, Outcome, match_shard
 from cep.matching.state import StateError
-from cep.watermark import Partition, progress
+from cep.watermark import Partition, earliest, progress
 
 
 @dataclass(slots=True)
@@ -24,6 +24,7 @@ class ShardBatch:
     shard: int
     _payloads: list[bytes] = field(default_factory=list)
     _seen: list[dict[Partition, int]] = field(default_factory=list)
+    _first: list[dict[str, int]] = field(default_factory=list)
 
     def sort(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Kind, bytes]]:
         """Takes in rows of (kind, payload); gives those that are for the driver."""
@@ -32,7 +33,9 @@ class ShardBatch:
             if kind is Kind.EVENTS:
                 self._payloads.append(payload)
             elif kind is Kind.SEEN:
-                self._seen.append(unpack(payload))
+                seen, first = unpack(payload)
+                self._seen.append(seen)
+                self._first.append(first)
             elif kind in PASSED_ON:
                 yield kind, payload
 
@@ -43,7 +46,9 @@ class ShardBatch:
         """
         begun = time.perf_counter()
         after = watermark_after(self.manifest, self.plan, self._seen)
-        clock = Clock(self.manifest.batch, self.manifest.watermark, after, self.manifest.since)
+        before = self.manifest
+        first = earliest(before.first, self._first)
+        clock = Clock(before.batch, before.watermark, after, before.since, first=first)
         try:
             outcome = match_shard(self.plan, state, self._payloads, clock)
         except StateError as error:
@@ -55,6 +60,7 @@ class ShardBatch:
         told = (
             after,
             progress({}, self._seen),
+            earliest({}, self._first),
             dict(outcome.counts),
             outcome.runs,
             len(outcome.state or b""),

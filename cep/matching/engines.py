@@ -17,13 +17,16 @@ class Engine:
 
     run: Callable[..., int]
     collect: Callable[..., None]
+    link: Callable[..., None]
     mark: Callable[..., None]
     replay: Callable[..., None]
     lengths: Callable[..., None]
     unroll: Callable[..., None]
 
 
-INTERPRETED = Engine(kernel.run, kernel.collect, kernel.mark, kernel.replay, kernel.lengths, kernel.unroll)
+INTERPRETED = Engine(
+    kernel.run, kernel.collect, kernel.link, kernel.mark, kernel.replay, kernel.lengths, kernel.unroll
+)
 
 
 @dataclass(slots=True)

@@ -4,21 +4,25 @@ Written in the subset of Python that numba compiles. `compiled` compiles this ve
 events flow; otherwise it runs as it is. Everything lives in flat int64 arrays (automaton.md): `tables` is
 the rule (`cep.automata.tables` writes it), and pools hold rows that point at each other by offset:
 
-    lists    one per key with runs: its runs in order of their first event
+    lists    one per key with runs: its runs in order of their first event, forks side by side
     runs     a run: its ways in order of preference
-    threads  a way: state, times, the events taken so far (a node), registers
-    nodes    an event taken by a step, after the node before it; forks share them
+    threads  a way: state, times, what it still waits for, the events taken so far (a node), registers;
+             or a fork: ways that go on independently although a preferred way may still decide
+    nodes    an event taken along an edge, after the node before it; forks share them
     matches  what was raised, in order of decision
 
-A run is a priority automaton (Cox, Regular Expression Matching: the Virtual Machine Approach, 2009): an
-event that fits several edges forks the thread in their order; a thread that matched drops all lower ones;
-a run is raised when its first thread has matched. All constants stand here, since numba's cache notices a
-change of this file only.
+A run is a priority automaton (Cox, Regular Expression Matching: the Virtual Machine Approach, 2009) whose
+ways wait for several things together. What a way waits for after an event or a time is a row of leaves of
+its state: options (a step), timers (a timed step), an end that a last `=> not` may still prevent, the end.
+The first event that fits any of them decides, and the rest are given up; of several that it fits each
+becomes a way, in their order of preference. A run is raised when its first way is complete. All constants
+stand here, since numba's cache notices a change of this file only.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,84 +40,114 @@ Floats = npt.NDArray[np.float64]
     EQUAL_I, UNEQUAL_I, LESS_I, AT_MOST_I,
     EQUAL_F, UNEQUAL_F, LESS_F, AT_MOST_F,
     LESS_T, AT_MOST_T,
-    AND, OR, NOT, IS_NULL, IS_KNOWN, COALESCE, CHOOSE, DISTANCE,
-) = range(39)  # fmt: skip
+    AND, OR, NOT, IS_NULL, IS_KNOWN, COALESCE, CHOOSE, DISTANCE, OUTSIDE,
+) = range(40)  # fmt: skip
 
 # Updates: (operation, register, column, other register or number).
 (
     SET, SHIFT, NTH, COUNT, KNOWN, SUM_I, SUM_F,
-    LEAST_I, LEAST_F, LEAST_T, GREATEST_I, GREATEST_F, GREATEST_T,
-) = range(13)  # fmt: skip
+    LEAST_I, LEAST_F, LEAST_T, GREATEST_I, GREATEST_F, GREATEST_T, RESET,
+) = range(14)  # fmt: skip
 INSTRUCTION = 4
 
 # The head of a rule's tables; places of parts are offsets into the same array.
 (
-    H_STATES, H_EDGES, H_INITIAL, H_WITHIN, H_SKIP, H_SKIP_STEP, H_REGISTERS, H_NULL_WORDS,
-    H_THREAD, H_LIMIT, H_FORK, HEAD,
-) = range(12)  # fmt: skip
+    H_STATES, H_INITIAL, H_WITHIN, H_SKIP, H_SKIP_STEP, H_STEPS, H_MASKS, H_COUNTERS, H_NULLS,
+    H_VALUES, H_THREAD, H_LIMIT, H_FORK, H_PLAIN, H_TIMEOUT, H_TAKEN, H_HAVING, H_HAVING_LENGTH, HEAD,
+) = range(19)  # fmt: skip
 SKIP_PAST_LAST, SKIP_TO_NEXT, SKIP_TO_FIRST, SKIP_TO_LAST, SKIP_NONE = range(5)
 
-# A state: the edges that leave it, whether the pattern may end there, and the timed step that waits there.
+# A state: its leaves, in order of preference, and the tokens that say how they stand to one another.
+S_LEAF, S_LEAVES, S_TOKEN, S_TOKENS, S_FORKS, STATE = range(6)
+# A token: a leaf, or `each` with its children, or a child; the leaves before it; the token after its last.
+K_KIND, K_LEAF, K_BEFORE, K_END, TOKEN = range(5)
+A_LEAF, AN_EACH, A_CHILD = range(3)
+
+# A leaf. Sub-lists are (place, number of rows).
 (
-    S_EDGE, S_EDGES, S_ACCEPT, S_COUNTER, S_LEAST, S_TIMER, S_GUARD, S_PROGRAM, S_LENGTH, S_PREVENTED, STATE,
-) = range(11)  # fmt: skip
-NO_TIMER, UNTIL_WITHIN = -1, -2
+    F_KIND, F_PLACE, F_PROGRAM, F_LENGTH, F_SIGN, F_TARGET, F_EDGE, F_STEP, F_GAP,
+    F_OVER, F_OVERS, F_UNTIL, F_UNTILS, F_WATCH, F_WATCHES, F_NEED, F_NEEDS, F_ACTION, F_ACTIONS,
+    F_UPDATE, F_UPDATES, F_LOOK, F_LOOKS, LEAF,
+) = range(24)  # fmt: skip
+OPTION, TIMER, ENDING, THE_END = range(4)
+RELAXED, STRICT, ANY = range(3)
+# When a timed step is over: so long after the way came here (-1) or after a counter's time; -1: `within`.
+O_SINCE, O_DURATION, OVER = range(3)
+# A guard: until when it is watched (as above, or NEVER), and from which number of events taken on.
+W_PLACE, W_PROGRAM, W_LENGTH, W_NEXT_ONLY, W_SINCE, W_DURATION, W_AFTER, W_GUARD, WATCH = range(9)
+NEVER = -2
+# What must be so for a leaf to be open when a way arrives.
+N_KIND, N_COUNTER, N_NUMBER, NEED = range(4)
+AT_LEAST, BELOW, NOTHING_TAKEN, SOMETHING_TAKEN, TIME_REACHED, TIME_AHEAD = range(6)
+# What passing along a leaf does to counters.
+ZERO, ONE_MORE, AS_MANY, NOW = range(4)
+ACTION = 2
+# A look back: the column with the time of the last such event, and how long there must have been none.
+B_COLUMN, B_DURATION, LOOK = range(3)
 
-# An edge: what an event must satisfy, what taking it changes, and where it leads.
 (
-    E_PLACE, E_PROGRAM, E_LENGTH, E_STRICT, E_COUNTER, E_LEAST, E_MOST, E_UPDATE, E_UPDATES,
-    E_TARGET, E_STEP, EDGE,
-) = range(12)  # fmt: skip
+    L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, LIST,
+) = range(8)  # fmt: skip
+R_NEXT, R_THREAD, R_START, R_TIME, R_FORK, R_DEADLINE, R_DONE, RUN = range(8)
+T_NEXT, T_STATE, T_TIME, T_LAST, T_SEQUENCE, T_DEADLINE, T_NODE, T_MASK = range(8)
+N_PREVIOUS, N_EDGE, N_EVENT, N_SEQUENCE, NODE = range(5)
+M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, M_TIMEOUT, MATCH = range(7)
 
-L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, LIST = range(8)
-R_NEXT, R_THREAD, R_START, R_TIME, RUN = range(5)
-T_NEXT, T_STATE, T_TIME, T_SEQUENCE, T_DEADLINE, T_NODE, T_NULLS = range(7)
-N_PREVIOUS, N_STEP, N_EVENT, N_SEQUENCE, NODE = range(5)
-M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, MATCH = range(6)
+# Instead of a state: a way that is complete; ways that go on independently, and each of them. The child of
+# the last two stands where a way has its node.
+MATCHED, EACH, FORK = -1, -2, -3
 
-# What goes on between calls: where the loop stands, and the pools' free rows.
+# What goes on between calls: where the loop stands, the pools' free rows, and what is being moved.
 (
     C_POSITION, C_SETTLED, C_THREAD, C_THREADS, C_RUN, C_RUNS, C_LISTS, C_NODES, C_MATCHES,
-    C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_AT,
-    CURSOR,
-) = range(20)  # fmt: skip
+    C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_SINCE,
+    C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY, CURSOR,
+) = range(28)  # fmt: skip
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
     X_KIND, X_EVENT, X_TIME, X_START, X_FORK, X_PARENT, X_KEY, X_NODE, X_STEP, X_WHY, TRACE,
 ) = range(11)  # fmt: skip
 (
-    BEGAN, TOOK, TRIED, PREVENTED, BROKEN, EXPIRED, SKIPPED, DROPPED, MATCHES, FORKED, TIMED_OUT, GAVE_UP,
-    PASSED,
-) = range(13)  # fmt: skip
-WHY_ALONE, WHY_EARLIER, WHY_NEXT, WHY_WITHIN, WHY_GUARD = range(5)
+    BEGAN, TOOK, TRIED, PREVENTED, BROKEN, EXPIRED, SKIPPED, DROPPED, MATCHES, FORKED, TIMED_OUT, STOPPED,
+    REFUSED, PASSED,
+) = range(14)  # fmt: skip
+WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD = range(4)
 
-MATCHED = -1
 NONE = -1
 NO_SEQUENCE = -1
 END_OF_TIME = 2**63 - 1
 LEAST, GREATEST = -(2**63), 2**63 - 1
 DONE, MORE_ROOM = 0, 1
-NULL_BITS = 62
+DIES, STAYS, FITS = range(3)
+BY_EVENT, BY_TIME, AT_BEGIN, AT_END = range(4)
+BITS = 62
 FIRSTS = 1 << 20
 EARTH_RADIUS_KM = 6371.0088
 
+JUDGES: dict[int, Callable[[int, int, int], int]] = {}
+"""What judges conditions that no program expresses, by C_HOOK: (condition, event, way) to 1, 0, or -1 for
+unknown. Rules with such conditions run interpreted; a judge is here while its rule runs."""
 
-def note(
-    trace: Ints, cursor: Ints, kind: int, event: int, time: int, start: int, key: int, node: int, step: int,
-    why: int,
-) -> None:  # fmt: skip
-    """Say what happened to a run, if somebody asked. `event` -1: time alone; `why` as the kind needs it."""
+
+def outside(hook: int, condition: int, event: int, way: int) -> int:
+    """Ask the judge. The compiled form has none."""
+    return JUDGES[hook](condition, event, way)
+
+
+def note(trace: Ints, cursor: Ints, kind: int, event: int, time: int, node: int, step: int, why: int) -> None:
+    """Say what happens to the run at hand, if somebody asked. `event` -1: time alone."""
     at = cursor[C_TRACES]
     if at < 0:
         return
     trace[at + X_KIND] = kind
     trace[at + X_EVENT] = -1 if event < 0 else cursor[C_EVENT] + event
     trace[at + X_TIME] = time
-    trace[at + X_START] = start
-    trace[at + X_FORK] = 0
+    begins = kind == TRIED and cursor[C_MODE] == AT_BEGIN
+    trace[at + X_START] = NONE if begins else cursor[C_START]
+    trace[at + X_FORK] = cursor[C_OF_FORK]
     trace[at + X_PARENT] = NONE
-    trace[at + X_KEY] = key
+    trace[at + X_KEY] = cursor[C_KEY]
     trace[at + X_NODE] = node
     trace[at + X_STEP] = step
     trace[at + X_WHY] = why
@@ -158,15 +192,15 @@ def product_overflows(x: int, y: int) -> bool:
     return (x < 0) == (y < 0) or GREATEST % abs(y) != abs(y) - 1 or abs(x) != most + 1
 
 
-def is_null(threads: Ints, row: int, register: int) -> int:
-    """Whether a register of a thread is null."""
-    return int((threads[row + T_NULLS + register // NULL_BITS] >> (register % NULL_BITS)) & 1)
+def is_null(threads: Ints, nulls: int, register: int) -> int:
+    """Whether a register of a thread is null, whose null words are there."""
+    return int((threads[nulls + register // BITS] >> (register % BITS)) & 1)
 
 
-def set_null(threads: Ints, row: int, register: int, null: int) -> None:
+def set_null(threads: Ints, nulls: int, register: int, null: int) -> None:
     """Mark a register as null or known."""
-    word = row + T_NULLS + register // NULL_BITS
-    bit = np.int64(1) << np.int64(register % NULL_BITS)
+    word = nulls + register // BITS
+    bit = np.int64(1) << np.int64(register % BITS)
     if null:
         threads[word] |= bit
     else:
@@ -180,7 +214,8 @@ def holds(
     """Whether a program is true for the event i and the registers of a thread; no program is true."""
     if length == 0:
         return True
-    registers = row + T_NULLS + tables[H_NULL_WORDS]
+    registers = row + tables[H_VALUES]
+    unknowns = row + tables[H_NULLS]
     n = cursor[C_EVENTS]
     dst = 0
     for k in range(at, at + length * INSTRUCTION, INSTRUCTION):
@@ -193,7 +228,7 @@ def holds(
             unknown[dst] = nulls[a * n + i]
         elif operation == REGISTER:
             slots[dst] = threads[registers + a]
-            unknown[dst] = is_null(threads, row, a)
+            unknown[dst] = is_null(threads, unknowns, a)
         elif operation == CONSTANT:
             slots[dst] = constants[a]
             unknown[dst] = 0
@@ -225,6 +260,10 @@ def holds(
             chosen = b if unknown[a] == 0 and slots[a] == 1 else b + 1
             slots[dst] = slots[chosen]
             unknown[dst] = unknown[chosen]
+        elif operation == OUTSIDE:
+            answer = outside(cursor[C_HOOK], a, i, row)
+            unknown[dst] = 1 if answer < 0 else 0
+            slots[dst] = 1 if answer > 0 else 0
         elif operation == DISTANCE:
             unknown[dst] = unknown[a] | unknown[a + 1] | unknown[a + 2] | unknown[a + 3]
             if unknown[dst] == 0:
@@ -340,11 +379,14 @@ def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats
 
 def take(
     tables: Ints, at: int, length: int, i: int, row: int, columns: Ints, nulls: Bytes, ranks: Ints, threads:
-    Ints, bits: Ints, reals: Floats, cursor: Ints,
+    Ints, slots: Ints, floats: Floats, cursor: Ints,
 ) -> None:  # fmt: skip
-    """Update a thread's registers by the event i. `bits` and `reals` are one scratch pair, read both ways."""
-    registers = row + T_NULLS + tables[H_NULL_WORDS]
+    """Update a thread's registers by the event i. The last two slots are scratch."""
+    registers = row + tables[H_VALUES]
+    unknowns = row + tables[H_NULLS]
     n = cursor[C_EVENTS]
+    one = len(slots) - 2
+    two = len(slots) - 1
     for k in range(at, at + length * INSTRUCTION, INSTRUCTION):
         operation = tables[k]
         register = tables[k + 1]
@@ -353,20 +395,23 @@ def take(
         if operation == COUNT:
             threads[registers + register] += 1
             continue
+        if operation == RESET:
+            set_null(threads, unknowns, register, 1)
+            continue
         if operation == SHIFT:
             threads[registers + register] = threads[registers + other]
-            set_null(threads, row, register, is_null(threads, row, other))
+            set_null(threads, unknowns, register, is_null(threads, unknowns, other))
             continue
         value = columns[column * n + i]
         null = nulls[column * n + i]
         if operation == NTH:
             if threads[registers + other // FIRSTS] == other % FIRSTS:
                 threads[registers + register] = value
-                set_null(threads, row, register, null)
+                set_null(threads, unknowns, register, null)
             continue
         if operation == SET:
             threads[registers + register] = value
-            set_null(threads, row, register, null)
+            set_null(threads, unknowns, register, null)
             continue
         if null:
             continue
@@ -374,17 +419,17 @@ def take(
             threads[registers + register] += 1
             continue
         old = threads[registers + register]
-        if is_null(threads, row, register):
+        if is_null(threads, unknowns, register):
             # A sum that overflowed is null for good: it is told from an empty one by its bits.
             if old == 0 or (operation != SUM_I and operation != SUM_F):
                 threads[registers + register] = value
-                set_null(threads, row, register, 0)
+                set_null(threads, unknowns, register, 0)
             continue
         if operation == SUM_I:
             x = int(old)
             y = int(value)
             if (y > 0 and x > GREATEST - y) or (y < 0 and x < LEAST - y):
-                set_null(threads, row, register, 1)
+                set_null(threads, unknowns, register, 1)
                 threads[registers + register] = 1
                 cursor[C_OVERFLOWS] += 1
             else:
@@ -402,17 +447,17 @@ def take(
             if ranks[value] > ranks[old]:
                 threads[registers + register] = value
         else:
-            bits[0] = old
-            bits[1] = value
-            p = float(reals[0])
-            q = float(reals[1])
+            slots[one] = old
+            slots[two] = value
+            p = float(floats[one])
+            q = float(floats[two])
             if operation == SUM_F:
                 total = p + q
                 if math.isfinite(total):
-                    reals[0] = total
-                    threads[registers + register] = bits[0]
+                    floats[one] = total
+                    threads[registers + register] = slots[one]
                 else:
-                    set_null(threads, row, register, 1)
+                    set_null(threads, unknowns, register, 1)
                     threads[registers + register] = 1
                     cursor[C_OVERFLOWS] += 1
             elif (operation == LEAST_F and q < p) or (operation == GREATEST_F and q > p):
@@ -435,8 +480,753 @@ def new_thread(threads: Ints, cursor: Ints) -> int:
     return int(row)
 
 
+def free_list(threads: Ints, head: int, cursor: Ints) -> None:
+    """Give back ways and all that is in them."""
+    row = head
+    while row >= 0:
+        following = threads[row + T_NEXT]
+        if threads[row + T_STATE] <= EACH:
+            free_list(threads, threads[row + T_NODE], cursor)
+        free_thread(threads, row, cursor)
+        row = following
+
+
+def copied(tables: Ints, threads: Ints, row: int, cursor: Ints) -> int:
+    """Another way like this one, in no list."""
+    new = new_thread(threads, cursor)
+    for k in range(T_STATE, tables[H_THREAD]):
+        threads[new + k] = threads[row + k]
+    return new
+
+
+def joined(threads: Ints, head: int, tail: int, more: int, cursor: Ints) -> tuple[int, int]:
+    """Ways followed by more of them, first and last; behind a complete one nothing is needed."""
+    if more < 0:
+        return head, tail
+    if head < 0:
+        head = more
+    elif threads[tail + T_STATE] == MATCHED:
+        free_list(threads, more, cursor)
+        return head, tail
+    else:
+        threads[tail + T_NEXT] = more
+    tail = more
+    while threads[tail + T_NEXT] >= 0:
+        tail = threads[tail + T_NEXT]
+    return head, tail
+
+
+def forked(threads: Ints, head: int, tail: int, ways: int, cursor: Ints) -> tuple[int, int]:
+    """Forks followed by one more, which is some ways; forks of forks lie beside one another."""
+    if ways < 0:
+        return head, tail
+    if threads[ways + T_STATE] == EACH and threads[ways + T_NEXT] < 0:
+        more = threads[ways + T_NODE]
+        free_thread(threads, ways, cursor)
+    else:
+        more = new_thread(threads, cursor)
+        threads[more + T_STATE] = FORK
+        threads[more + T_NODE] = ways
+    if head < 0:
+        head = more
+    else:
+        threads[tail + T_NEXT] = more
+    tail = more
+    while threads[tail + T_NEXT] >= 0:
+        tail = threads[tail + T_NEXT]
+    return head, tail
+
+
+def each_of(threads: Ints, forks: int, cursor: Ints) -> int:
+    """The ways that forks are: of one, its own."""
+    if forks < 0:
+        return NONE
+    if threads[forks + T_NEXT] < 0:
+        ways = threads[forks + T_NODE]
+        free_thread(threads, forks, cursor)
+        return int(ways)
+    row = new_thread(threads, cursor)
+    threads[row + T_STATE] = EACH
+    threads[row + T_NODE] = forks
+    return row
+
+
+def alive(threads: Ints, row: int, leaf: int) -> bool:
+    """Whether a way still waits at a leaf of its state."""
+    return bool((threads[row + T_MASK + leaf // BITS] >> (leaf % BITS)) & 1)
+
+
+def any_alive(threads: Ints, row: int, low: int, high: int) -> bool:
+    """Whether a way still waits at one of some leaves."""
+    for leaf in range(low, high):  # noqa: SIM110 - numba knows no any()
+        if alive(threads, row, leaf):
+            return True
+    return False
+
+
+def kill(threads: Ints, row: int, leaf: int) -> None:
+    """The way waits there no more."""
+    threads[row + T_MASK + leaf // BITS] &= ~(np.int64(1) << np.int64(leaf % BITS))
+
+
+def end_of_within(tables: Ints, cursor: Ints) -> int:
+    """The time from which on the run at hand can take nothing."""
+    return END_OF_TIME if tables[H_WITHIN] < 0 else later(cursor[C_BEGAN], tables[H_WITHIN])
+
+
+def end_of(tables: Ints, threads: Ints, row: int, since: int, duration: int, cursor: Ints) -> int:
+    """So long after the way came to its state, or after a counter's time; -1: the end of `within`."""
+    if duration < 0:
+        return end_of_within(tables, cursor)
+    if since < 0:
+        return later(threads[row + T_TIME], duration)
+    return later(threads[row + tables[H_COUNTERS] + since], duration)
+
+
+def over(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
+    """When all the times of a leaf are over."""
+    found = LEAST
+    at = tables[leaf + F_OVER]
+    for k in range(at, at + tables[leaf + F_OVERS] * OVER, OVER):
+        end = end_of(tables, threads, row, tables[k + O_SINCE], tables[k + O_DURATION], cursor)
+        if end > found:
+            found = end
+    return found
+
+
+def deadline(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
+    """When time decides a leaf: an option is too late, a timer is over, an end is reached."""
+    kind = tables[leaf + F_KIND]
+    if kind == TIMER:
+        return over(tables, threads, row, leaf, cursor)
+    if kind == THE_END:
+        return END_OF_TIME
+    end = end_of_within(tables, cursor)
+    if kind == OPTION and tables[leaf + F_GAP] >= 0:
+        return min(end, later(threads[row + T_LAST], tables[leaf + F_GAP]))
+    return end
+
+
+def set_due(tables: Ints, threads: Ints, row: int, cursor: Ints) -> None:
+    """Note when time next decides something about a way."""
+    if tables[H_PLAIN] == 1:
+        threads[row + T_DEADLINE] = end_of_within(tables, cursor)
+        return
+    state = tables[H_STATES] + threads[row + T_STATE] * STATE
+    found = END_OF_TIME
+    for number in range(tables[state + S_LEAVES]):
+        if alive(threads, row, number):
+            end = deadline(tables, threads, row, tables[state + S_LEAF] + number * LEAF, cursor)
+            if end < found:
+                found = end
+    threads[row + T_DEADLINE] = found
+
+
+def is_open(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> bool:
+    """Whether a way that has come to its state waits at a leaf of it."""
+    counters = row + tables[H_COUNTERS]
+    at = tables[leaf + F_NEED]
+    for k in range(at, at + tables[leaf + F_NEEDS] * NEED, NEED):
+        kind = tables[k + N_KIND]
+        number = tables[k + N_NUMBER]
+        value = threads[counters + tables[k + N_COUNTER]]
+        if kind == TIME_AHEAD:
+            fine = threads[row + T_TIME] < over(tables, threads, row, leaf, cursor)
+        elif kind == TIME_REACHED:
+            end = end_of(tables, threads, row, tables[k + N_COUNTER], number, cursor)
+            fine = threads[row + T_TIME] >= end
+        elif kind == AT_LEAST:
+            fine = value + 1 >= number
+        elif kind == BELOW:
+            fine = value + 1 < number
+        elif kind == NOTHING_TAKEN:
+            fine = threads[counters + tables[H_TAKEN]] == value
+        else:
+            fine = threads[counters + tables[H_TAKEN]] > value
+        if not fine:
+            return False
+    return not (
+        tables[leaf + F_KIND] == OPTION
+        and threads[row + T_TIME] >= deadline(tables, threads, row, leaf, cursor)
+    )
+
+
+def restricted(tables: Ints, threads: Ints, row: int, low: int, high: int, cursor: Ints) -> int:
+    """Another way like this one that waits at some of its leaves only."""
+    new = copied(tables, threads, row, cursor)
+    state = tables[H_STATES] + threads[row + T_STATE] * STATE
+    for leaf in range(tables[state + S_LEAVES]):
+        if leaf < low or leaf >= high:
+            kill(threads, new, leaf)
+    set_due(tables, threads, new, cursor)
+    return new
+
+
+def complete_way(tables: Ints, threads: Ints, row: int, cursor: Ints) -> int:
+    """Another way like this one that is complete."""
+    new = copied(tables, threads, row, cursor)
+    threads[new + T_STATE] = MATCHED
+    threads[new + T_DEADLINE] = END_OF_TIME
+    return new
+
+
+def children_alive(tables: Ints, threads: Ints, row: int, token: int) -> int:
+    """How many children of `each` still wait for something."""
+    count = 0
+    child = token + TOKEN
+    while child < tables[token + K_END]:
+        end = tables[child + K_END]
+        if any_alive(threads, row, tables[child + K_BEFORE], tables[end + K_BEFORE]):
+            count += 1
+        child = end
+    return count
+
+
+def spread(tables: Ints, threads: Ints, row: int, token: int, end: int, cursor: Ints) -> tuple[int, int]:
+    """The ways, first and last, that a way's leaves between two tokens are.
+
+    Leaves that wait together are one way; a complete end and one that may be prevented stand for themselves
+    between those preferred to them and the others; what `each` holds goes on independently.
+    """
+    head = tail = NONE
+    if token >= end:
+        return NONE, NONE
+    begin = k = token
+    count = 0
+    sole = NONE
+    while True:
+        separator = NONE
+        if k < end:
+            kind = tables[k + K_KIND]
+            if kind == AN_EACH and children_alive(tables, threads, row, k) > 1:
+                count += 1
+                sole = k
+                k = tables[k + K_END]
+                continue
+            if kind != A_LEAF or not alive(threads, row, tables[k + K_BEFORE]):
+                k += TOKEN
+                continue
+            leaf = tables[k + K_LEAF]
+            if tables[leaf + F_KIND] == OPTION or tables[leaf + F_KIND] == TIMER:
+                count += 1
+                sole = NONE
+                k += TOKEN
+                continue
+            separator = tables[leaf + F_KIND]
+        if count == 1 and sole >= 0:
+            forks = last = NONE
+            child = sole + TOKEN
+            while child < tables[sole + K_END]:
+                after = tables[child + K_END]
+                ways, _ = spread(tables, threads, row, child + TOKEN, after, cursor)
+                forks, last = forked(threads, forks, last, ways, cursor)
+                child = after
+            head, tail = joined(threads, head, tail, each_of(threads, forks, cursor), cursor)
+        elif count:
+            new = restricted(tables, threads, row, tables[begin + K_BEFORE], tables[k + K_BEFORE], cursor)
+            head, tail = joined(threads, head, tail, new, cursor)
+        if separator == NONE:
+            return head, tail
+        if separator == THE_END:
+            head, tail = joined(threads, head, tail, complete_way(tables, threads, row, cursor), cursor)
+            return head, tail
+        number = tables[k + K_BEFORE]
+        new = restricted(tables, threads, row, number, number + 1, cursor)
+        head, tail = joined(threads, head, tail, new, cursor)
+        k += TOKEN
+        begin = k
+        count = 0
+        sole = NONE
+
+
+def arrived(
+    tables: Ints, threads: Ints, row: int, constants: Ints, columns: Ints, nulls: Bytes, ranks: Ints, slots:
+    Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
+) -> int:  # fmt: skip
+    """The ways that a way is which has come to a state; it is given up for them."""
+    state = tables[H_STATES] + threads[row + T_STATE] * STATE
+    first = tables[state + S_LEAF]
+    for word in range(tables[H_MASKS]):
+        threads[row + T_MASK + word] = 0
+    simple = tables[state + S_FORKS] == 0
+    waits = False
+    for number in range(tables[state + S_LEAVES]):
+        leaf = first + number * LEAF
+        if not is_open(tables, threads, row, leaf, cursor):
+            continue
+        kind = tables[leaf + F_KIND]
+        if kind == THE_END:
+            if not holds(
+                tables, tables[H_HAVING], tables[H_HAVING_LENGTH], NONE, row, constants, columns, nulls,
+                ranks, threads, slots, floats, unknown, cursor,
+            ):  # fmt: skip
+                note(trace, cursor, REFUSED, NONE, threads[row + T_TIME], threads[row + T_NODE], NONE, NONE)
+                continue
+            if simple:
+                if not waits:
+                    threads[row + T_STATE] = MATCHED
+                    threads[row + T_DEADLINE] = END_OF_TIME
+                    return row
+                threads[row + T_NEXT] = complete_way(tables, threads, row, cursor)
+                break
+        elif kind == ENDING:
+            simple = False
+        threads[row + T_MASK + number // BITS] |= np.int64(1) << np.int64(number % BITS)
+        waits = True
+    if simple and waits:
+        set_due(tables, threads, row, cursor)
+        return row
+    ways = NONE
+    if waits:
+        token = tables[state + S_TOKEN]
+        ways, _ = spread(tables, threads, row, token, token + tables[state + S_TOKENS] * TOKEN, cursor)
+    free_thread(threads, row, cursor)
+    return ways
+
+
+def guarded(
+    tables: Ints, threads: Ints, row: int, at: int, count: int, i: int, t: int, constants: Ints, places:
+    Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
+    trace: Ints,
+) -> int:  # fmt: skip
+    """The first guard of a list that is watched now and that event i satisfies, or none."""
+    n = cursor[C_EVENTS]
+    for k in range(at, at + count * WATCH, WATCH):
+        if tables[k + W_NEXT_ONLY] == 1 and threads[row + T_SEQUENCE] != cursor[C_SEEN]:
+            continue
+        since = tables[k + W_SINCE]
+        if since != NEVER and t >= end_of(tables, threads, row, since, tables[k + W_DURATION], cursor):
+            continue
+        counters = row + tables[H_COUNTERS]
+        after = tables[k + W_AFTER]
+        if after >= 0 and threads[counters + tables[H_TAKEN]] <= threads[counters + after]:
+            continue
+        fits = places[tables[k + W_PLACE] * n + i] == 1
+        if fits and holds(
+            tables, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, constants, columns, nulls, ranks,
+            threads, slots, floats, unknown, cursor,
+        ):  # fmt: skip
+            return int(k)
+        note(trace, cursor, TRIED, i, t, threads[row + T_NODE], tables[k + W_GUARD], WHY_GUARD)
+    return NONE
+
+
+def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints) -> bool:
+    """Whether no event of a `absent` that comes first was there in [t - d, t), and the rule was watching."""
+    n = cursor[C_EVENTS]
+    at = tables[leaf + F_LOOK]
+    for k in range(at, at + tables[leaf + F_LOOKS] * LOOK, LOOK):
+        start = t - tables[k + B_DURATION]
+        if start > t or cursor[C_SINCE] > start:
+            return False
+        place = tables[k + B_COLUMN] * n + i
+        if nulls[place] == 0 and columns[place] >= start:
+            return False
+    return True
+
+
+def verdict(
+    tables: Ints, threads: Ints, row: int, leaf: int, i: int, t: int, constants: Ints, places: Bytes, columns:
+    Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
+) -> int:  # fmt: skip
+    """What event i, or time alone, does to a way at a leaf: DIES, STAYS, FITS."""
+    kind = tables[leaf + F_KIND]
+    mode = cursor[C_MODE]
+    if mode == BY_TIME:
+        if deadline(tables, threads, row, leaf, cursor) > t:
+            return STAYS
+        return DIES if kind == OPTION else FITS
+    if mode == AT_END:
+        return FITS if kind == ENDING else STAYS if kind == THE_END else DIES
+    if kind == THE_END:
+        return STAYS
+    node = threads[row + T_NODE]
+    if mode == BY_EVENT and kind != ENDING and tables[leaf + F_UNTILS] > 0:
+        found = guarded(
+            tables, threads, row, tables[leaf + F_UNTIL], tables[leaf + F_UNTILS], i, t, constants, places,
+            columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+        )  # fmt: skip
+        if found >= 0:
+            note(trace, cursor, STOPPED, i, t, node, tables[found + W_GUARD], NONE)
+            return DIES
+    if kind == OPTION:
+        why = NONE
+        if places[tables[leaf + F_PLACE] * cursor[C_EVENTS] + i] == 0:
+            why = WHY_ALONE
+        elif not holds(
+            tables, tables[leaf + F_PROGRAM], tables[leaf + F_LENGTH], i, row, constants, columns, nulls,
+            ranks, threads, slots, floats, unknown, cursor,
+        ):  # fmt: skip
+            why = WHY_EARLIER
+        elif mode == AT_BEGIN and not was_absent(tables, leaf, i, t, columns, nulls, cursor):
+            why = WHY_LOOK
+        if why == NONE:
+            return FITS
+        if cursor[C_TRACES] >= 0:
+            note(trace, cursor, TRIED, i, t, node, tables[leaf + F_STEP], why)
+            if tables[leaf + F_SIGN] == STRICT and mode == BY_EVENT:
+                note(trace, cursor, BROKEN, i, t, node, tables[leaf + F_STEP], NONE)
+        if mode == AT_BEGIN or tables[leaf + F_SIGN] == STRICT:
+            return DIES
+    if tables[leaf + F_WATCHES] > 0:
+        found = guarded(
+            tables, threads, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t, constants, places,
+            columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+        )  # fmt: skip
+        if found >= 0:
+            note(trace, cursor, PREVENTED, i, t, node, tables[found + W_GUARD], NONE)
+            return DIES
+    return FITS if kind == ENDING else STAYS
+
+
+def follow(
+    tables: Ints, threads: Ints, nodes: Ints, row: int, leaf: int, i: int, t: int, constants: Ints, columns:
+    Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
+) -> int:  # fmt: skip
+    """The ways that a way becomes by what a leaf of it waited for; the way itself stays as it is."""
+    new = copied(tables, threads, row, cursor)
+    kind = tables[leaf + F_KIND]
+    if kind == ENDING:
+        if holds(
+            tables, tables[H_HAVING], tables[H_HAVING_LENGTH], NONE, row, constants, columns, nulls, ranks,
+            threads, slots, floats, unknown, cursor,
+        ):  # fmt: skip
+            threads[new + T_STATE] = MATCHED
+            threads[new + T_DEADLINE] = END_OF_TIME
+            return new
+        free_thread(threads, new, cursor)
+        return NONE
+    counters = new + tables[H_COUNTERS]
+    at = tables[leaf + F_ACTION]
+    for k in range(at, at + tables[leaf + F_ACTIONS] * ACTION, ACTION):
+        action = tables[k]
+        counter = counters + tables[k + 1]
+        if action == ZERO:
+            threads[counter] = 0
+        elif action == ONE_MORE:
+            threads[counter] += 1
+        elif action == AS_MANY:
+            threads[counter] = threads[counters + tables[H_TAKEN]]
+        else:
+            threads[counter] = threads[new + T_TIME]
+    threads[new + T_STATE] = tables[leaf + F_TARGET]
+    threads[new + T_TIME] = t
+    if kind == TIMER:
+        threads[new + T_SEQUENCE] = cursor[C_SEEN]
+        at = tables[leaf + F_WATCH]
+        for k in range(at, at + tables[leaf + F_WATCHES] * WATCH, WATCH):
+            if tables[k + W_SINCE] != NEVER:
+                note(trace, cursor, PASSED, NONE, t, threads[new + T_NODE], tables[k + W_GUARD], NONE)
+    else:
+        node = cursor[C_NODES]
+        cursor[C_NODES] = node + NODE
+        nodes[node + N_PREVIOUS] = threads[new + T_NODE]
+        nodes[node + N_EDGE] = tables[leaf + F_EDGE]
+        nodes[node + N_EVENT] = cursor[C_EVENT] + i
+        nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
+        threads[new + T_NODE] = node
+        threads[new + T_LAST] = t
+        threads[new + T_SEQUENCE] = cursor[C_SEQUENCE] + i
+        if tables[H_TAKEN] >= 0:
+            threads[counters + tables[H_TAKEN]] += 1
+        take(
+            tables, tables[leaf + F_UPDATE], tables[leaf + F_UPDATES], i, new, columns, nulls, ranks, threads,
+            slots, floats, cursor,
+        )  # fmt: skip
+        if cursor[C_TRACES] >= 0:
+            what = BEGAN if cursor[C_MODE] == AT_BEGIN else TOOK
+            note(trace, cursor, what, i, t, node, tables[leaf + F_STEP], NONE)
+    return arrived(
+        tables, threads, new, constants, columns, nulls, ranks, slots, floats, unknown, cursor, trace
+    )
+
+
+def offer(
+    tables: Ints, threads: Ints, nodes: Ints, row: int, token: int, end: int, inner: int, i: int, t: int,
+    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
+    unknown: Ints, cursor: Ints, trace: Ints,
+) -> tuple[int, int]:  # fmt: skip
+    """Show an event, or time alone, to a way's leaves between two tokens.
+
+    Returns the ways that come of it and 1, or 0 if it fits none: then the leaves that died are dead in the
+    way. `inner` > 0: these are the leaves of a child, several groups of which may wait side by side.
+    """
+    head = tail = NONE
+    if token >= end:
+        return NONE, 0
+    fits = 0
+    begin = k = token
+    ways = last = NONE
+    fit = 0
+    while True:
+        leaf = NONE
+        if k < end:
+            kind = tables[k + K_KIND]
+            if kind == AN_EACH and children_alive(tables, threads, row, k) > 1:
+                forks = final = NONE
+                moved = 0
+                child = k + TOKEN
+                while child < tables[k + K_END]:
+                    after = tables[child + K_END]
+                    if any_alive(threads, row, tables[child + K_BEFORE], tables[after + K_BEFORE]):
+                        part, moves = offer(
+                            tables, threads, nodes, row, child + TOKEN, after, inner + 1, i, t, constants,
+                            places, columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+                        )  # fmt: skip
+                        if moves == 1:
+                            moved = 1
+                        else:
+                            part, _ = spread(tables, threads, row, child + TOKEN, after, cursor)
+                        forks, final = forked(threads, forks, final, part, cursor)
+                    child = after
+                if moved == 1:
+                    fit = 1
+                    ways, last = joined(threads, ways, last, each_of(threads, forks, cursor), cursor)
+                else:
+                    free_list(threads, forks, cursor)
+                k = tables[k + K_END]
+                continue
+            number = tables[k + K_BEFORE]
+            if kind != A_LEAF or not alive(threads, row, number):
+                k += TOKEN
+                continue
+            leaf = tables[k + K_LEAF]
+            if tables[leaf + F_KIND] == OPTION or tables[leaf + F_KIND] == TIMER:
+                outcome = verdict(
+                    tables, threads, row, leaf, i, t, constants, places, columns, nulls, ranks, slots, floats,
+                    unknown, cursor, trace,
+                )  # fmt: skip
+                if outcome == DIES:
+                    kill(threads, row, number)
+                elif outcome == FITS:
+                    fit = 1
+                    part = follow(
+                        tables, threads, nodes, row, leaf, i, t, constants, columns, nulls, ranks, slots,
+                        floats, unknown, cursor, trace,
+                    )  # fmt: skip
+                    if tables[leaf + F_SIGN] == ANY and cursor[C_MODE] == BY_EVENT:
+                        # It goes on waiting, independently of what it took.
+                        forks, final = forked(threads, NONE, NONE, part, cursor)
+                        again = restricted(tables, threads, row, number, number + 1, cursor)
+                        forks, final = forked(threads, forks, final, again, cursor)
+                        part = each_of(threads, forks, cursor)
+                    ways, last = joined(threads, ways, last, part, cursor)
+                k += TOKEN
+                continue
+        if fit == 1:
+            fits = 1
+            head, tail = joined(threads, head, tail, ways, cursor)
+        elif inner > 0:
+            part, _ = spread(tables, threads, row, begin, k, cursor)
+            head, tail = joined(threads, head, tail, part, cursor)
+        if leaf < 0:
+            break
+        outcome = verdict(
+            tables, threads, row, leaf, i, t, constants, places, columns, nulls, ranks, slots, floats,
+            unknown, cursor, trace,
+        )  # fmt: skip
+        number = tables[k + K_BEFORE]
+        if outcome == DIES:
+            kill(threads, row, number)
+        elif outcome == FITS:
+            fits = 1
+            part = follow(
+                tables, threads, nodes, row, leaf, i, t, constants, columns, nulls, ranks, slots, floats,
+                unknown, cursor, trace,
+            )  # fmt: skip
+            head, tail = joined(threads, head, tail, part, cursor)
+        elif inner > 0 and tables[leaf + F_KIND] == THE_END:
+            head, tail = joined(threads, head, tail, complete_way(tables, threads, row, cursor), cursor)
+            break
+        elif inner > 0:
+            part = restricted(tables, threads, row, number, number + 1, cursor)
+            head, tail = joined(threads, head, tail, part, cursor)
+        k += TOKEN
+        begin = k
+        ways = last = NONE
+        fit = 0
+    if fits == 0:
+        free_list(threads, head, cursor)
+        return NONE, 0
+    return head, 1
+
+
+def moved(
+    tables: Ints, threads: Ints, nodes: Ints, head: int, i: int, t: int, constants: Ints, places: Bytes,
+    columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace:
+    Ints,
+) -> int:  # fmt: skip
+    """The ways of a run after an event, or after some time, most preferred first."""
+    first = last = NONE
+    if head < 0:
+        return NONE
+    row = head
+    while row >= 0:
+        following = threads[row + T_NEXT]
+        threads[row + T_NEXT] = NONE
+        part = row
+        state = threads[row + T_STATE]
+        if state == EACH:
+            forks = final = NONE
+            fork = threads[row + T_NODE]
+            while fork >= 0:
+                after = threads[fork + T_NEXT]
+                ways = moved(
+                    tables, threads, nodes, threads[fork + T_NODE], i, t, constants, places, columns, nulls,
+                    ranks, slots, floats, unknown, cursor, trace,
+                )  # fmt: skip
+                free_thread(threads, fork, cursor)
+                forks, final = forked(threads, forks, final, ways, cursor)
+                fork = after
+            free_thread(threads, row, cursor)
+            part = each_of(threads, forks, cursor)
+        elif state != MATCHED and not (cursor[C_MODE] == BY_TIME and threads[row + T_DEADLINE] > t):
+            at = tables[H_STATES] + state * STATE
+            token = tables[at + S_TOKEN]
+            end = token + tables[at + S_TOKENS] * TOKEN
+            before = threads[row + T_MASK]
+            part, fits = offer(
+                tables, threads, nodes, row, token, end, 0, i, t, constants, places, columns, nulls, ranks,
+                slots, floats, unknown, cursor, trace,
+            )  # fmt: skip
+            if fits == 1:
+                free_thread(threads, row, cursor)
+            elif not waits(tables, threads, row):
+                free_thread(threads, row, cursor)
+                part = NONE
+            elif before == threads[row + T_MASK] and tables[H_MASKS] == 1 and cursor[C_MODE] != BY_TIME:
+                part = row
+            elif tables[at + S_FORKS] == 0:
+                set_due(tables, threads, row, cursor)
+                part = row
+            else:
+                part, _ = spread(tables, threads, row, token, end, cursor)
+                free_thread(threads, row, cursor)
+        first, last = joined(threads, first, last, part, cursor)
+        row = following
+    return first
+
+
+def waits(tables: Ints, threads: Ints, row: int) -> bool:
+    """Whether a way waits for anything."""
+    for word in range(tables[H_MASKS]):  # noqa: SIM110 - numba knows no any()
+        if threads[row + T_MASK + word] != 0:
+            return True
+    return False
+
+
+def soonest(threads: Ints, head: int) -> int:
+    """When time next decides something about ways."""
+    found = END_OF_TIME
+    row = head
+    while row >= 0:
+        if threads[row + T_STATE] <= EACH:
+            due = soonest(threads, threads[row + T_NODE])
+        else:
+            due = threads[row + T_DEADLINE]
+        if due < found:
+            found = due
+        row = threads[row + T_NEXT]
+    return int(found)
+
+
+def finished(threads: Ints, head: int) -> bool:
+    """Whether one of the ways is complete and nothing preferred to it is left."""
+    if head < 0:
+        return False
+    if threads[head + T_STATE] != EACH:
+        return bool(threads[head + T_STATE] == MATCHED)
+    fork = threads[head + T_NODE]
+    while fork >= 0:
+        if finished(threads, threads[fork + T_NODE]):
+            return True
+        fork = threads[fork + T_NEXT]
+    return False
+
+
+def first_way(threads: Ints, head: int) -> int:
+    """The most preferred way."""
+    row = head
+    while threads[row + T_STATE] <= EACH:
+        row = threads[row + T_NODE]
+    return row
+
+
+def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
+    """The complete ways, added to those in `done`, and the ways without them and their reserve."""
+    if head < 0:
+        return done, NONE
+    if threads[head + T_STATE] == MATCHED:
+        free_list(threads, threads[head + T_NEXT], cursor)
+        threads[head + T_NEXT] = done
+        return head, NONE
+    if threads[head + T_STATE] != EACH:
+        return done, head
+    before = done
+    forks = last = NONE
+    fork = threads[head + T_NODE]
+    while fork >= 0:
+        following = threads[fork + T_NEXT]
+        done, ways = ripe(threads, threads[fork + T_NODE], done, cursor)
+        free_thread(threads, fork, cursor)
+        forks, last = forked(threads, forks, last, ways, cursor)
+        fork = following
+    reserve = threads[head + T_NEXT]
+    free_thread(threads, head, cursor)
+    rest = each_of(threads, forks, cursor)
+    if done != before:
+        free_list(threads, reserve, cursor)
+        return done, rest
+    first, tail = joined(threads, NONE, NONE, rest, cursor)
+    first, _ = joined(threads, first, tail, reserve, cursor)
+    return done, first
+
+
+def earlier(nodes: Ints, one: int, other: int) -> bool:
+    """Whether of two chains the first comes before the other, by arrival of the events taken, in order."""
+    longer = 0
+    node = one
+    while node >= 0:
+        longer += 1
+        node = nodes[node + N_PREVIOUS]
+    node = other
+    while node >= 0:
+        longer -= 1
+        node = nodes[node + N_PREVIOUS]
+    before = longer < 0
+    while longer > 0:
+        one = nodes[one + N_PREVIOUS]
+        longer -= 1
+    while longer < 0:
+        other = nodes[other + N_PREVIOUS]
+        longer += 1
+    # Walking back, the difference seen last is the first one.
+    while one >= 0 and one != other:
+        if nodes[one + N_SEQUENCE] != nodes[other + N_SEQUENCE]:
+            before = nodes[one + N_SEQUENCE] < nodes[other + N_SEQUENCE]
+        one = nodes[one + N_PREVIOUS]
+        other = nodes[other + N_PREVIOUS]
+    return bool(before)
+
+
+def earliest(threads: Ints, nodes: Ints, head: int, best: int) -> int:
+    """The complete way that comes first, of these and the one given."""
+    if head < 0:
+        return best
+    if threads[head + T_STATE] == MATCHED:
+        if best < 0 or earlier(nodes, threads[head + T_NODE], threads[best + T_NODE]):
+            return head
+        return best
+    if threads[head + T_STATE] == EACH:
+        fork = threads[head + T_NODE]
+        while fork >= 0:
+            best = earliest(threads, nodes, threads[fork + T_NODE], best)
+            fork = threads[fork + T_NEXT]
+    return best
+
+
 def free_run(lists: Ints, runs: Ints, threads: Ints, at: int, before: int, run: int, cursor: Ints) -> None:
-    """Take a run and its threads out of its list; `before` is the run before it, or none."""
+    """Take a run and its ways out of its list; `before` is the run before it, or none."""
     after = runs[run + R_NEXT]
     if before >= 0:
         runs[before + R_NEXT] = after
@@ -444,48 +1234,102 @@ def free_run(lists: Ints, runs: Ints, threads: Ints, at: int, before: int, run: 
         lists[at + L_FIRST] = after
     if after < 0:
         lists[at + L_LAST] = before
-    row = runs[run + R_THREAD]
-    while row >= 0:
-        following = threads[row + T_NEXT]
-        free_thread(threads, row, cursor)
-        lists[at + L_THREADS] -= 1
-        row = following
+    free_list(threads, runs[run + R_THREAD], cursor)
     lists[at + L_RUNS] -= 1
     runs[run + R_NEXT] = cursor[C_RUN]
     cursor[C_RUN] = run
     cursor[C_RUNS] += 1
 
 
+def new_run(lists: Ints, runs: Ints, at: int, before: int, start: int, time: int, cursor: Ints) -> int:
+    """A run in a list, right after another one or first, with no ways yet."""
+    run = cursor[C_RUN]
+    cursor[C_RUN] = runs[run + R_NEXT]
+    cursor[C_RUNS] -= 1
+    if before >= 0:
+        runs[run + R_NEXT] = runs[before + R_NEXT]
+        runs[before + R_NEXT] = run
+    else:
+        runs[run + R_NEXT] = lists[at + L_FIRST]
+        lists[at + L_FIRST] = run
+    if runs[run + R_NEXT] < 0:
+        lists[at + L_LAST] = run
+    lists[at + L_RUNS] += 1
+    runs[run + R_START] = start
+    runs[run + R_TIME] = time
+    runs[run + R_FORK] = 0
+    return int(run)
+
+
+def this_run(lists: Ints, runs: Ints, at: int, run: int, cursor: Ints) -> None:
+    """What follows is about this run."""
+    cursor[C_BEGAN] = runs[run + R_TIME]
+    cursor[C_START] = runs[run + R_START]
+    cursor[C_OF_FORK] = runs[run + R_FORK]
+    cursor[C_KEY] = lists[at + L_KEY]
+
+
+def assess(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
+    """Note when time next decides something about a run, and whether it is to be raised."""
+    head = runs[run + R_THREAD]
+    due = soonest(threads, head)
+    runs[run + R_DEADLINE] = due
+    runs[run + R_DONE] = 1 if finished(threads, head) else 0
+    if due < lists[at + L_DEADLINE]:
+        lists[at + L_DEADLINE] = due
+
+
+def settled_down(
+    lists: Ints, runs: Ints, threads: Ints, at: int, run: int, i: int, t: int, cursor: Ints, trace: Ints
+) -> int:
+    """Make each independent way of a run a run of its own; the last of them, which keeps the run's name."""
+    head = runs[run + R_THREAD]
+    if threads[head + T_STATE] != EACH or threads[head + T_NEXT] >= 0:
+        assess(lists, runs, threads, at, run)
+        return run
+    name = runs[run + R_FORK]
+    fork = threads[head + T_NODE]
+    free_thread(threads, head, cursor)
+    while True:
+        ways = threads[fork + T_NODE]
+        following = threads[fork + T_NEXT]
+        free_thread(threads, fork, cursor)
+        runs[run + R_THREAD] = ways
+        if following < 0:
+            runs[run + R_FORK] = name
+            assess(lists, runs, threads, at, run)
+            return run
+        cursor[C_FORKS] += 1
+        runs[run + R_FORK] = cursor[C_FORKS]
+        cursor[C_OF_FORK] = cursor[C_FORKS]
+        note(trace, cursor, FORKED, i, t, threads[first_way(threads, ways) + T_NODE], NONE, NONE)
+        if cursor[C_TRACES] >= 0:
+            trace[cursor[C_TRACES] - TRACE + X_PARENT] = name
+        assess(lists, runs, threads, at, run)
+        run = new_run(lists, runs, at, run, runs[run + R_START], runs[run + R_TIME], cursor)
+        fork = following
+
+
 def raised(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, run: int, time:
-    int, by_event: int, cursor: Ints, trace: Ints,
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, run: int, row:
+    int, time: int, i: int, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
-    """Record the match of a run's first thread. Returns the sequence number before which begun runs end."""
-    row = runs[run + R_THREAD]
+    """Record a complete way. Returns the sequence number before which begun runs end."""
     start = runs[run + R_START]
+    this_run(lists, runs, at, run, cursor)
     match = cursor[C_MATCHES]
-    matches[match + M_TIME] = threads[row + T_TIME] if time == END_OF_TIME else time
-    matches[match + M_BY_EVENT] = by_event
+    matches[match + M_TIME] = threads[row + T_LAST] if time == END_OF_TIME else time
+    matches[match + M_BY_EVENT] = 0 if i < 0 else 1
     matches[match + M_NODE] = threads[row + T_NODE]
     matches[match + M_KEY] = lists[at + L_KEY]
     matches[match + M_START] = start
+    matches[match + M_TIMEOUT] = 0
     cursor[C_MATCHES] = match + MATCH
-    event = cursor[C_AT] if by_event else NONE
-    note(
-        trace,
-        cursor,
-        MATCHES,
-        event,
-        matches[match + M_TIME],
-        start,
-        lists[at + L_KEY],
-        threads[row + T_NODE],
-        NONE,
-        NONE,
-    )
+    note(trace, cursor, MATCHES, i, matches[match + M_TIME], threads[row + T_NODE], NONE, NONE)
     skip = tables[H_SKIP]
+    last = nodes[threads[row + T_NODE] + N_SEQUENCE]
     if skip == SKIP_PAST_LAST:
-        return int(threads[row + T_SEQUENCE] + 1)
+        return int(last + 1)
     if skip == SKIP_TO_NEXT:
         return int(start + 1)
     if skip == SKIP_NONE:
@@ -493,7 +1337,7 @@ def raised(
     found = start
     node = threads[row + T_NODE]
     while node >= 0:
-        if nodes[node + N_STEP] == tables[H_SKIP_STEP]:
+        if tables[tables[H_STEPS] + nodes[node + N_EDGE]] == tables[H_SKIP_STEP]:
             found = nodes[node + N_SEQUENCE]
             if skip == SKIP_TO_LAST:
                 break
@@ -501,451 +1345,249 @@ def raised(
     return int(found if found > start else start + 1)
 
 
-def skipped(
-    lists: Ints, runs: Ints, threads: Ints, at: int, run: int, i: int, time: int, by: int, cursor: Ints,
-    trace: Ints,
+def decide(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, time: int, i:
+    int, cursor: Ints, trace: Ints,
+) -> int:  # fmt: skip
+    """Raise what is complete, the earliest start first, and end the runs that each match ends.
+
+    Returns the sequence number before which begun runs end.
+    """
+    blocked = by = looked = NO_SEQUENCE
+    by_fork = NONE
+    before = NONE
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        following = runs[run + R_NEXT]
+        start = runs[run + R_START]
+        if start < blocked:
+            if cursor[C_TRACES] >= 0 and not (start == by and runs[run + R_FORK] == by_fork):
+                this_run(lists, runs, at, run, cursor)
+                node = threads[first_way(threads, runs[run + R_THREAD]) + T_NODE]
+                note(trace, cursor, SKIPPED, i, time, node, by_fork, by)
+            free_run(lists, runs, threads, at, before, run, cursor)
+            run = following
+            continue
+        if runs[run + R_DONE] == 1 and tables[H_SKIP] == SKIP_NONE:
+            done, rest = ripe(threads, runs[run + R_THREAD], NONE, cursor)
+            runs[run + R_THREAD] = rest
+            while done >= 0:
+                more = threads[done + T_NEXT]
+                raised(tables, lists, runs, threads, nodes, matches, at, run, done, time, i, cursor, trace)
+                free_thread(threads, done, cursor)
+                done = more
+            if rest < 0:
+                free_run(lists, runs, threads, at, before, run, cursor)
+                run = following
+                continue
+            before = settled_down(lists, runs, threads, at, run, i, time, cursor, trace)
+            run = following
+            continue
+        if tables[H_SKIP] != SKIP_NONE and start != looked:
+            # Of the forks that began together the first that is complete counts.
+            looked = start
+            best = NONE
+            other = of = run
+            while other >= 0 and runs[other + R_START] == start:
+                if runs[other + R_DONE] == 1:
+                    found = earliest(threads, nodes, runs[other + R_THREAD], best)
+                    if found != best:
+                        best = found
+                        of = other
+                other = runs[other + R_NEXT]
+            if best >= 0:
+                blocked = raised(
+                    tables, lists, runs, threads, nodes, matches, at, of, best, time, i, cursor, trace
+                )
+                by = start
+                by_fork = runs[of + R_FORK]
+                continue
+        before = run
+        run = following
+    return int(blocked)
+
+
+def time_out(
+    tables: Ints, lists: Ints, runs: Ints, matches: Ints, at: int, run: int, node: int, time: int, cursor:
+    Ints, trace: Ints,
 ) -> None:  # fmt: skip
-    """Say that the match of the run that began at sequence number `by` ended another."""
-    if cursor[C_TRACES] >= 0:
-        node = threads[runs[run + R_THREAD] + T_NODE]
-        note(trace, cursor, SKIPPED, i, time, runs[run + R_START], lists[at + L_KEY], node, NONE, by)
+    """A run has ended by time alone: say so, and raise it where the rule asks for that."""
+    note(trace, cursor, TIMED_OUT if tables[H_TIMEOUT] == 1 else EXPIRED, NONE, time, node, NONE, NONE)
+    if tables[H_TIMEOUT] == 1:
+        match = cursor[C_MATCHES]
+        matches[match + M_TIME] = time
+        matches[match + M_BY_EVENT] = 0
+        matches[match + M_NODE] = node
+        matches[match + M_KEY] = lists[at + L_KEY]
+        matches[match + M_START] = runs[run + R_START]
+        matches[match + M_TIMEOUT] = 1
+        cursor[C_MATCHES] = match + MATCH
 
 
 def expire(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, bound: int, cursor: Ints, trace: Ints
 ) -> None:
-    """Drop the runs of a list that end by `bound` with nothing to raise: their order does not matter."""
-    before = NONE
+    """Drop the first runs of a list while `within` ends them by `bound` with nothing to raise."""
     run = lists[at + L_FIRST]
-    while run >= 0:
-        following = runs[run + R_NEXT]
-        silent = True
+    while run >= 0 and later(runs[run + R_TIME], tables[H_WITHIN]) <= bound:
         row = runs[run + R_THREAD]
-        while row >= 0 and silent:
-            state = tables[H_STATES] + threads[row + T_STATE] * STATE
-            silent = (
-                threads[row + T_STATE] != MATCHED
-                and threads[row + T_DEADLINE] <= bound
-                and not timed(tables, state, row, threads)
-            )
+        while row >= 0 and threads[row + T_STATE] >= 0:
             row = threads[row + T_NEXT]
-        if silent:
-            first = runs[run + R_THREAD]
-            note(
-                trace, cursor, EXPIRED, NONE, threads[first + T_DEADLINE], runs[run + R_START],
-                lists[at + L_KEY], threads[first + T_NODE], NONE, WHY_WITHIN,
-            )  # fmt: skip
-            free_run(lists, runs, threads, at, before, run, cursor)
-        else:
-            before = run
+        if row >= 0:
+            return
+        following = runs[run + R_NEXT]
+        if cursor[C_TRACES] >= 0:
+            this_run(lists, runs, at, run, cursor)
+            end = later(runs[run + R_TIME], tables[H_WITHIN])
+            note(trace, cursor, EXPIRED, NONE, end, threads[runs[run + R_THREAD] + T_NODE], NONE, NONE)
+        free_run(lists, runs, threads, at, NONE, run, cursor)
         run = following
 
 
 def settle(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, bound: int,
-    cursor: Ints, trace: Ints,
-) -> None:  # fmt: skip
-    """Settle what is due in one list up to and including `bound`, in order of time, then of first events."""
-    expire(tables, lists, runs, threads, at, bound, cursor, trace)
-    while lists[at + L_DEADLINE] <= bound:
+    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
+    unknown: Ints, cursor: Ints, trace: Ints,
+) -> bool:  # fmt: skip
+    """Settle what is due in one list up to and including `bound`, one instant after the other.
+
+    At the end of time no event will come: what nothing else ends is raised at the time of its last event.
+    Returns False where there is too little room to go on.
+    """
+    free = cursor[C_THREADS]
+    silent = tables[H_PLAIN] == 1 and tables[H_TIMEOUT] == 0 and tables[H_WITHIN] >= 0
+    if silent and bound < END_OF_TIME:
+        expire(tables, lists, runs, threads, at, bound, cursor, trace)
+    cursor[C_SEEN] = lists[at + L_SEEN]
+    while True:
         due = END_OF_TIME
-        found = False
-        best_run = best_before = best_row = best_above = NONE
+        run = lists[at + L_FIRST]
+        while run >= 0:
+            if runs[run + R_DEADLINE] < due:
+                due = runs[run + R_DEADLINE]
+            run = runs[run + R_NEXT]
+        lists[at + L_DEADLINE] = due
+        lists[at + L_THREADS] += free - cursor[C_THREADS]
+        if lists[at + L_FIRST] < 0 or due > bound:
+            return True
+        if crowded(tables, lists, nodes, matches, at, cursor, trace):
+            return False
+        free = cursor[C_THREADS]
+        cursor[C_MODE] = BY_TIME if due < END_OF_TIME else AT_END
         before = NONE
         run = lists[at + L_FIRST]
         while run >= 0:
-            above = NONE
-            row = runs[run + R_THREAD]
-            while row >= 0:
-                if threads[row + T_STATE] != MATCHED:
-                    deadline = threads[row + T_DEADLINE]
-                    if deadline < due or (deadline == due and not found):
-                        found = True
-                        due = deadline
-                        best_run, best_before, best_row, best_above = run, before, row, above
-                above = row
-                row = threads[row + T_NEXT]
-            before = run
-            run = runs[run + R_NEXT]
-        lists[at + L_DEADLINE] = due
-        if not found:
-            lists[at + L_DEADLINE] = END_OF_TIME
-            return
-        if due > bound:
-            return
-        state = tables[H_STATES] + threads[best_row + T_STATE] * STATE
-        if due < END_OF_TIME and timed(tables, state, best_row, threads):
-            # The timed step is complete, and with it the pattern; what was less preferred goes.
-            note(
-                trace, cursor, PASSED, NONE, due, runs[best_run + R_START], lists[at + L_KEY],
-                threads[best_row + T_NODE], tables[state + S_GUARD], NONE,
-            )  # fmt: skip
-            threads[best_row + T_STATE] = MATCHED
-            row = threads[best_row + T_NEXT]
-            threads[best_row + T_NEXT] = NONE
-            while row >= 0:
-                following = threads[row + T_NEXT]
-                free_thread(threads, row, cursor)
-                lists[at + L_THREADS] -= 1
-                row = following
-        else:
-            following = threads[best_row + T_NEXT]
-            if best_above >= 0:
-                threads[best_above + T_NEXT] = following
-            else:
-                runs[best_run + R_THREAD] = following
-            free_thread(threads, best_row, cursor)
-            lists[at + L_THREADS] -= 1
-            if runs[best_run + R_THREAD] < 0 and due < END_OF_TIME:
-                note(
-                    trace, cursor, EXPIRED, NONE, due, runs[best_run + R_START], lists[at + L_KEY],
-                    threads[best_row + T_NODE], NONE, WHY_WITHIN,
+            following = runs[run + R_NEXT]
+            if runs[run + R_DEADLINE] <= due:
+                this_run(lists, runs, at, run, cursor)
+                node = threads[first_way(threads, runs[run + R_THREAD]) + T_NODE]
+                head = moved(
+                    tables, threads, nodes, runs[run + R_THREAD], NONE, due, constants, places, columns,
+                    nulls, ranks, slots, floats, unknown, cursor, trace,
                 )  # fmt: skip
-        row = runs[best_run + R_THREAD]
-        if row < 0:
-            free_run(lists, runs, threads, at, best_before, best_run, cursor)
-        elif threads[row + T_STATE] == MATCHED:
-            start = runs[best_run + R_START]
-            blocked = raised(
-                tables, lists, runs, threads, nodes, matches, at, best_run, due, 0, cursor, trace
-            )
-            free_run(lists, runs, threads, at, best_before, best_run, cursor)
-            run = lists[at + L_FIRST] if best_before < 0 else runs[best_before + R_NEXT]
-            while run >= 0 and runs[run + R_START] < blocked:
-                following = runs[run + R_NEXT]
-                skipped(lists, runs, threads, at, run, NONE, due, start, cursor, trace)
-                free_run(lists, runs, threads, at, best_before, run, cursor)
-                run = following
-        if lists[at + L_FIRST] < 0:
-            lists[at + L_DEADLINE] = END_OF_TIME
-
-
-def reached(tables: Ints, state: int, row: int, threads: Ints) -> bool:
-    """Whether a thread has made the rounds that must be made before its state may be left."""
-    counter = tables[state + S_COUNTER]
-    if counter < 0:
-        return True
-    return bool(threads[row + T_NULLS + tables[H_NULL_WORDS] + counter] >= tables[state + S_LEAST])
-
-
-def timed(tables: Ints, state: int, row: int, threads: Ints) -> bool:
-    """Whether a timed step is among what a thread waits for."""
-    return tables[state + S_TIMER] != NO_TIMER and reached(tables, state, row, threads)
-
-
-def wait(tables: Ints, threads: Ints, row: int, began: int) -> int:
-    """Set when a thread is due. Returns 1 where it may go on, else 0; plus 2 where the pattern may end."""
-    state = tables[H_STATES] + threads[row + T_STATE] * STATE
-    registers = row + T_NULLS + tables[H_NULL_WORDS]
-    goes_on = 0
-    for edge in range(tables[state + S_EDGE], tables[state + S_EDGE] + tables[state + S_EDGES] * EDGE, EDGE):
-        counter = tables[edge + E_COUNTER]
-        if counter < 0 or (
-            threads[registers + counter] >= tables[edge + E_LEAST]
-            and threads[registers + counter] < tables[edge + E_MOST]
-        ):
-            goes_on = 1
-            break
-    end = END_OF_TIME
-    if tables[H_WITHIN] >= 0:
-        end = later(began, tables[H_WITHIN])
-    if timed(tables, state, row, threads):
-        goes_on = 1
-        if tables[state + S_TIMER] != UNTIL_WITHIN:
-            end = later(threads[row + T_TIME], tables[state + S_TIMER])
-    threads[row + T_DEADLINE] = end
-    return goes_on + (2 if tables[state + S_ACCEPT] == 1 and reached(tables, state, row, threads) else 0)
-
-
-def fork(
-    tables: Ints, edge: int, parent: int, i: int, t: int, began: int, columns: Ints, nulls: Bytes, ranks:
-    Ints, threads: Ints, nodes: Ints, bits: Ints, reals: Floats, cursor: Ints,
-) -> int:  # fmt: skip
-    """A thread that took event i along an edge. Returns its row, which may have matched.
-
-    Where the pattern may end but also go on, the row goes on and is followed by a row that matched.
-    """
-    row = new_thread(threads, cursor)
-    width = tables[H_THREAD]
-    for k in range(T_STATE, width):
-        threads[row + k] = threads[parent + k]
-    node = cursor[C_NODES]
-    cursor[C_NODES] = node + NODE
-    nodes[node + N_PREVIOUS] = threads[row + T_NODE]
-    nodes[node + N_STEP] = tables[edge + E_STEP]
-    nodes[node + N_EVENT] = cursor[C_EVENT] + i
-    nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
-    threads[row + T_NODE] = node
-    threads[row + T_STATE] = tables[edge + E_TARGET]
-    threads[row + T_TIME] = t
-    threads[row + T_SEQUENCE] = cursor[C_SEQUENCE] + i
-    take(
-        tables, tables[edge + E_UPDATE], tables[edge + E_UPDATES], i, row, columns, nulls, ranks, threads,
-        bits, reals, cursor,
-    )  # fmt: skip
-    outcome = wait(tables, threads, row, began)
-    if outcome == 2:
-        threads[row + T_STATE] = MATCHED
-    elif outcome == 3:
-        end = new_thread(threads, cursor)
-        for k in range(T_STATE, width):
-            threads[end + k] = threads[row + k]
-        threads[end + T_STATE] = MATCHED
-        threads[row + T_NEXT] = end
-    return row
+                runs[run + R_THREAD] = head
+                if head < 0:
+                    if due < END_OF_TIME:
+                        time_out(tables, lists, runs, matches, at, run, node, due, cursor, trace)
+                    free_run(lists, runs, threads, at, before, run, cursor)
+                else:
+                    before = settled_down(lists, runs, threads, at, run, NONE, due, cursor, trace)
+            else:
+                before = run
+            run = following
+        decide(tables, lists, runs, threads, nodes, matches, at, due, NONE, cursor, trace)
 
 
 def begin(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, i: int, t: int, constants:
     Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints,
-    bits: Ints, reals: Floats, cursor: Ints, trace: Ints,
+    cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
-    """Begin a run at event i if it fits a first step. Returns the run, or none."""
-    n = cursor[C_EVENTS]
+    """Begin a run at event i if it fits a first step. Returns its first fork, or none."""
+    if cursor[C_TRACES] < 0 and not starts(tables, i, places, cursor):
+        return NONE
     state = tables[H_STATES]
     blank = cursor[C_BLANK]
-    first = last = NONE
-    made = 0
-    start = cursor[C_SEQUENCE] + i
-    key = lists[at + L_KEY]
-    for edge in range(tables[state + S_EDGE], tables[state + S_EDGE] + tables[state + S_EDGES] * EDGE, EDGE):
-        if places[tables[edge + E_PLACE] * n + i] == 0:
-            note(trace, cursor, TRIED, i, t, NONE, key, NONE, tables[edge + E_STEP], WHY_ALONE)
-            continue
-        if not holds(
-            tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, blank, constants, columns, nulls,
-            ranks, threads, slots, floats, unknown, cursor,
-        ):  # fmt: skip
-            note(trace, cursor, TRIED, i, t, NONE, key, NONE, tables[edge + E_STEP], WHY_EARLIER)
-            continue
-        row = fork(tables, edge, blank, i, t, t, columns, nulls, ranks, threads, nodes, bits, reals, cursor)
-        note(trace, cursor, BEGAN, i, t, start, key, threads[row + T_NODE], tables[edge + E_STEP], NONE)
-        if first < 0:
-            first = row
-        else:
-            threads[last + T_NEXT] = row
-        last = row
-        made += 1
-        if threads[row + T_NEXT] >= 0:
-            last = threads[row + T_NEXT]
-            made += 1
-        if threads[last + T_STATE] == MATCHED:
-            break
-    if first < 0:
+    for leaf in range(tables[state + S_LEAVES]):
+        threads[blank + T_MASK + leaf // BITS] |= np.int64(1) << np.int64(leaf % BITS)
+    cursor[C_MODE] = AT_BEGIN
+    cursor[C_BEGAN] = t
+    cursor[C_START] = cursor[C_SEQUENCE] + i
+    cursor[C_OF_FORK] = 0
+    cursor[C_KEY] = lists[at + L_KEY]
+    token = tables[state + S_TOKEN]
+    ways, _ = offer(
+        tables, threads, nodes, blank, token, token + tables[state + S_TOKENS] * TOKEN, 0, i, t, constants,
+        places, columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+    )  # fmt: skip
+    if ways < 0:
         return NONE
-    run = cursor[C_RUN]
-    cursor[C_RUN] = runs[run + R_NEXT]
-    cursor[C_RUNS] -= 1
-    runs[run + R_NEXT] = NONE
-    runs[run + R_THREAD] = first
-    runs[run + R_START] = cursor[C_SEQUENCE] + i
-    runs[run + R_TIME] = t
-    if lists[at + L_LAST] >= 0:
-        runs[lists[at + L_LAST] + R_NEXT] = run
-    else:
-        lists[at + L_FIRST] = run
-    lists[at + L_LAST] = run
-    lists[at + L_RUNS] += 1
-    lists[at + L_THREADS] += made
-    return int(run)
+    run = new_run(lists, runs, at, lists[at + L_LAST], cursor[C_SEQUENCE] + i, t, cursor)
+    runs[run + R_THREAD] = ways
+    settled_down(lists, runs, threads, at, run, i, t, cursor, trace)
+    return run
 
 
-def advance(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, run: int, i: int, t: int,
-    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
-    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints, trace: Ints,
-) -> None:  # fmt: skip
-    """Show event i to the threads of a run, most preferred first."""
-    n = cursor[C_EVENTS]
-    start = runs[run + R_START]
-    key = lists[at + L_KEY]
-    began = runs[run + R_TIME]
-    inside = tables[H_WITHIN] < 0 or t < later(began, tables[H_WITHIN])
-    seen = lists[at + L_SEEN]
-    registers = T_NULLS + tables[H_NULL_WORDS]
-    last = NONE
-    row = runs[run + R_THREAD]
-    runs[run + R_THREAD] = NONE
-    change = 0
-    matched = False
-    while row >= 0 and not matched:
-        following = threads[row + T_NEXT]
-        if threads[row + T_STATE] == MATCHED:
-            matched = True
-            keep = True
-        else:
-            state = tables[H_STATES] + threads[row + T_STATE] * STATE
-            keep = False
-            fits = False
-            first_edge = tables[state + S_EDGE]
-            for edge in range(first_edge, first_edge + tables[state + S_EDGES] * EDGE, EDGE):
-                counter = tables[edge + E_COUNTER]
-                if counter >= 0:
-                    count = threads[row + registers + counter]
-                    if count < tables[edge + E_LEAST] or count >= tables[edge + E_MOST]:
-                        continue
-                is_strict = tables[edge + E_STRICT] == 1
-                if not inside or (is_strict and threads[row + T_SEQUENCE] != seen):
-                    continue
-                why = NONE
-                if places[tables[edge + E_PLACE] * n + i] == 0:
-                    why = WHY_ALONE
-                elif not holds(
-                    tables, tables[edge + E_PROGRAM], tables[edge + E_LENGTH], i, row, constants, columns,
-                    nulls, ranks, threads, slots, floats, unknown, cursor,
-                ):  # fmt: skip
-                    why = WHY_EARLIER
-                if why != NONE:
-                    keep = keep or not is_strict
-                    note(
-                        trace, cursor, TRIED, i, t, start, key, threads[row + T_NODE],
-                        tables[edge + E_STEP], why,
-                    )  # fmt: skip
-                    if is_strict:
-                        note(
-                            trace, cursor, BROKEN, i, t, start, key, threads[row + T_NODE],
-                            tables[edge + E_STEP], WHY_NEXT,
-                        )  # fmt: skip
-                    continue
-                fits = True
-                new = fork(
-                    tables, edge, row, i, t, began, columns, nulls, ranks, threads, nodes, bits, reals, cursor
-                )
-                note(
-                    trace, cursor, TOOK, i, t, start, key, threads[new + T_NODE], tables[edge + E_STEP], NONE
-                )
-                if last < 0:
-                    runs[run + R_THREAD] = new
-                else:
-                    threads[last + T_NEXT] = new
-                last = new
-                change += 1
-                if threads[new + T_NEXT] >= 0:
-                    last = threads[new + T_NEXT]
-                    change += 1
-                if threads[last + T_STATE] == MATCHED:
-                    matched = True
-                    break
-            if fits:
-                keep = False
-            elif timed(tables, state, row, threads):
-                keep = True
-                if places[tables[state + S_GUARD] * n + i] == 1 and holds(
-                    tables, tables[state + S_PROGRAM], tables[state + S_LENGTH], i, row, constants, columns,
-                    nulls, ranks, threads, slots, floats, unknown, cursor,
-                ):  # fmt: skip
-                    # The absence is prevented; what else the thread waited for lives on, if it still can.
-                    note(
-                        trace, cursor, PREVENTED, i, t, start, key, threads[row + T_NODE],
-                        tables[state + S_GUARD], NONE,
-                    )  # fmt: skip
-                    keep = False
-                    if inside and tables[state + S_PREVENTED] >= 0:
-                        keep = may_still(tables, state, row, registers, threads)
-                        threads[row + T_STATE] = tables[state + S_PREVENTED]
-                        wait(tables, threads, row, began)
-                        if threads[row + T_DEADLINE] < lists[at + L_DEADLINE]:
-                            lists[at + L_DEADLINE] = threads[row + T_DEADLINE]
-                else:
-                    note(
-                        trace, cursor, TRIED, i, t, start, key, threads[row + T_NODE],
-                        tables[state + S_GUARD], WHY_GUARD,
-                    )  # fmt: skip
-        if keep:
-            if last < 0:
-                runs[run + R_THREAD] = row
-            else:
-                threads[last + T_NEXT] = row
-            threads[row + T_NEXT] = NONE
-            last = row
-        else:
-            free_thread(threads, row, cursor)
-            change -= 1
-        row = following
-    while row >= 0:
-        following = threads[row + T_NEXT]
-        free_thread(threads, row, cursor)
-        change -= 1
-        row = following
-    lists[at + L_THREADS] += change
-
-
-def may_still(tables: Ints, state: int, row: int, registers: int, threads: Ints) -> bool:
-    """Whether a thread that event after event passed by still waits for one: on a relaxed edge."""
-    for edge in range(tables[state + S_EDGE], tables[state + S_EDGE] + tables[state + S_EDGES] * EDGE, EDGE):
-        counter = tables[edge + E_COUNTER]
-        if tables[edge + E_STRICT] == 0 and (
-            counter < 0
-            or (
-                threads[row + registers + counter] >= tables[edge + E_LEAST]
-                and threads[row + registers + counter] < tables[edge + E_MOST]
-            )
-        ):
+def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
+    """Whether event i may fit a first step, by what it is alone."""
+    first = tables[H_STATES]
+    leaf = tables[first + S_LEAF]
+    for k in range(leaf, leaf + tables[first + S_LEAVES] * LEAF, LEAF):
+        if places[tables[k + F_PLACE] * cursor[C_EVENTS] + i] == 1:
             return True
     return False
-
-
-def least_deadline(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
-    """Lower a list's least deadline to those of a run's threads."""
-    row = runs[run + R_THREAD]
-    while row >= 0:
-        if threads[row + T_STATE] != MATCHED and threads[row + T_DEADLINE] < lists[at + L_DEADLINE]:
-            lists[at + L_DEADLINE] = threads[row + T_DEADLINE]
-        row = threads[row + T_NEXT]
 
 
 def show(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, i: int, t: int,
     constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
-    unknown: Ints, bits: Ints, reals: Floats, cursor: Ints, trace: Ints,
+    unknown: Ints, cursor: Ints, trace: Ints,
 ) -> None:  # fmt: skip
     """Show event i to the runs of its key, earliest first; then it may begin one."""
-    if lists[at + L_DEADLINE] <= t:
-        settle(tables, lists, runs, threads, nodes, matches, at, t, cursor, trace)
-    cursor[C_AT] = i
-    blocked = by = NO_SEQUENCE
+    cursor[C_MODE] = BY_EVENT
+    cursor[C_SEEN] = lists[at + L_SEEN]
+    done = 0
     before = NONE
     run = lists[at + L_FIRST]
     while run >= 0:
         following = runs[run + R_NEXT]
-        if runs[run + R_START] < blocked:
-            skipped(lists, runs, threads, at, run, i, t, by, cursor, trace)
+        this_run(lists, runs, at, run, cursor)
+        head = moved(
+            tables, threads, nodes, runs[run + R_THREAD], i, t, constants, places, columns, nulls, ranks,
+            slots, floats, unknown, cursor, trace,
+        )  # fmt: skip
+        runs[run + R_THREAD] = head
+        if head < 0:
             free_run(lists, runs, threads, at, before, run, cursor)
         else:
-            advance(
-                tables, lists, runs, threads, nodes, at, run, i, t, constants, places, columns, nulls, ranks,
-                slots, floats, unknown, bits, reals, cursor, trace,
-            )  # fmt: skip
-            row = runs[run + R_THREAD]
-            if row < 0:
-                free_run(lists, runs, threads, at, before, run, cursor)
-            elif threads[row + T_STATE] == MATCHED:
-                by = runs[run + R_START]
-                blocked = raised(tables, lists, runs, threads, nodes, matches, at, run, t, 1, cursor, trace)
-                free_run(lists, runs, threads, at, before, run, cursor)
-            else:
-                least_deadline(lists, runs, threads, at, run)
-                before = run
+            last = settled_down(lists, runs, threads, at, run, i, t, cursor, trace)
+            while run != last:
+                done |= runs[run + R_DONE]
+                run = runs[run + R_NEXT]
+            done |= runs[last + R_DONE]
+            before = last
         run = following
+    blocked = NO_SEQUENCE
+    if done:
+        blocked = decide(tables, lists, runs, threads, nodes, matches, at, t, i, cursor, trace)
     if cursor[C_SEQUENCE] + i >= blocked:
         run = begin(
-            tables, lists, runs, threads, nodes, at, i, t, constants, places, columns, nulls, ranks,
-            slots, floats, unknown, bits, reals, cursor, trace,
+            tables, lists, runs, threads, nodes, at, i, t, constants, places, columns, nulls, ranks, slots,
+            floats, unknown, cursor, trace,
         )  # fmt: skip
-        if run >= 0:
-            if threads[runs[run + R_THREAD] + T_STATE] == MATCHED:
-                raised(tables, lists, runs, threads, nodes, matches, at, run, t, 1, cursor, trace)
-                free_run(lists, runs, threads, at, before, run, cursor)
-            else:
-                least_deadline(lists, runs, threads, at, run)
-                if lists[at + L_RUNS] > tables[H_LIMIT]:
-                    oldest = lists[at + L_FIRST]
-                    note(
-                        trace, cursor, DROPPED, i, t, runs[oldest + R_START], lists[at + L_KEY],
-                        threads[runs[oldest + R_THREAD] + T_NODE], NONE, NONE,
-                    )  # fmt: skip
-                    free_run(lists, runs, threads, at, NONE, oldest, cursor)
-                    cursor[C_DROPPED] += 1
+        done = 0
+        while run >= 0:
+            done |= runs[run + R_DONE]
+            run = runs[run + R_NEXT]
+        if done:
+            decide(tables, lists, runs, threads, nodes, matches, at, t, i, cursor, trace)
+    while lists[at + L_RUNS] > tables[H_LIMIT]:
+        oldest = lists[at + L_FIRST]
+        this_run(lists, runs, at, oldest, cursor)
+        node = threads[first_way(threads, runs[oldest + R_THREAD]) + T_NODE]
+        note(trace, cursor, DROPPED, i, t, node, NONE, NONE)
+        free_run(lists, runs, threads, at, NONE, oldest, cursor)
+        cursor[C_DROPPED] += 1
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 
@@ -958,10 +1600,10 @@ def crowded(
     cursor[C_NEED] = need
     return bool(
         cursor[C_THREADS] < need
-        or cursor[C_RUNS] < 1
+        or cursor[C_RUNS] < need
         or cursor[C_LISTS] + LIST > len(lists)
         or cursor[C_NODES] + need * NODE > len(nodes)
-        or cursor[C_MATCHES] + (2 * living + 1) * MATCH > len(matches)
+        or cursor[C_MATCHES] + (need + 1) * MATCH > len(matches)
         or (cursor[C_TRACES] >= 0 and cursor[C_TRACES] + 4 * (need + 4) * TRACE > len(trace))
     )
 
@@ -977,26 +1619,25 @@ def run(
     `nulls` hold a row of them per condition and column. `list_of_key` gives the list of a key, or -1.
     Returns DONE, or MORE_ROOM: then the caller lets the pools grow and calls again.
     """
-    n = cursor[C_EVENTS]
-    floats = slots.view(np.float64)
     # The last two slots are scratch for updates.
-    bits = slots[len(slots) - 2 :]
-    reals = floats[len(slots) - 2 :]
-    first = tables[H_STATES]
+    floats = slots.view(np.float64)
     while cursor[C_POSITION] < len(wake):
         i = wake[cursor[C_POSITION]]
         key = keys[i]
         at = list_of_key[key]
-        if at < 0 or lists[at + L_FIRST] < 0:
-            starts = False
-            first_edge = tables[first + S_EDGE]
-            for edge in range(first_edge, first_edge + tables[first + S_EDGES] * EDGE, EDGE):
-                if places[tables[edge + E_PLACE] * n + i] == 1:
-                    starts = True
-                    break
-            if not starts and cursor[C_TRACES] < 0:  # a trace tells why nothing began
-                cursor[C_POSITION] += 1
-                continue
+        if (
+            (at < 0 or lists[at + L_FIRST] < 0)
+            and cursor[C_TRACES] < 0
+            and not starts(tables, i, places, cursor)
+        ):
+            cursor[C_POSITION] += 1
+            continue
+        due = at >= 0 and lists[at + L_DEADLINE] <= times[i]
+        if due and not settle(
+            tables, lists, runs, threads, nodes, matches, at, times[i], constants, places, columns, nulls,
+            ranks, slots, floats, unknown, cursor, trace,
+        ):  # fmt: skip
+            return MORE_ROOM
         if crowded(tables, lists, nodes, matches, at, cursor, trace):
             return MORE_ROOM
         if at < 0:
@@ -1008,25 +1649,52 @@ def run(
             lists[at + L_LAST] = NONE
             lists[at + L_RUNS] = 0
             lists[at + L_THREADS] = 0
+            lists[at + L_SEEN] = NO_SEQUENCE
             lists[at + L_DEADLINE] = END_OF_TIME
+        free = cursor[C_THREADS]
         show(
             tables, lists, runs, threads, nodes, matches, at, i, times[i], constants, places, columns,
-            nulls, ranks, slots, floats, unknown, bits, reals, cursor, trace,
+            nulls, ranks, slots, floats, unknown, cursor, trace,
         )  # fmt: skip
+        lists[at + L_THREADS] += free - cursor[C_THREADS]
         cursor[C_POSITION] += 1
     while cursor[C_SETTLED] < cursor[C_LISTS]:
         at = cursor[C_SETTLED]
-        if lists[at + L_DEADLINE] <= cursor[C_WATERMARK] and lists[at + L_FIRST] >= 0:
-            if crowded(tables, lists, nodes, matches, at, cursor, trace):
-                return MORE_ROOM
-            settle(tables, lists, runs, threads, nodes, matches, at, cursor[C_WATERMARK], cursor, trace)
+        due = lists[at + L_DEADLINE] <= cursor[C_WATERMARK] and lists[at + L_FIRST] >= 0
+        if due and not settle(
+            tables, lists, runs, threads, nodes, matches, at, cursor[C_WATERMARK], constants, places,
+            columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+        ):  # fmt: skip
+            return MORE_ROOM
         cursor[C_SETTLED] += LIST
     return DONE
 
 
+def gathered(threads: Ints, nodes: Ints, head: int, rows: Ints, sizes: Ints, marks: Ints, count: int) -> int:
+    """Write the offsets of ways and of all in them from place `count` on, with how many are in each.
+
+    Returns the place after the last. The nodes that they name are marked.
+    """
+    row = head
+    while row >= 0:
+        place = count
+        rows[place] = row
+        count += 1
+        if threads[row + T_STATE] <= EACH:
+            count = gathered(threads, nodes, threads[row + T_NODE], rows, sizes, marks, count)
+        else:
+            node = threads[row + T_NODE]
+            while node >= 0 and marks[node // NODE] == 0:
+                marks[node // NODE] = 1
+                node = nodes[node + N_PREVIOUS]
+        sizes[place] = count - place
+        row = threads[row + T_NEXT]
+    return count
+
+
 def collect(
     lists: Ints, runs: Ints, threads: Ints, nodes: Ints, list_rows: Ints, run_rows: Ints, thread_rows: Ints,
-    run_counts: Ints, thread_counts: Ints, marks: Ints, counts: Ints, cursor: Ints,
+    sizes: Ints, run_counts: Ints, thread_counts: Ints, marks: Ints, counts: Ints, cursor: Ints,
 ) -> None:  # fmt: skip
     """Walk all live rows in order: their offsets, how many belong to each, and the nodes that they name."""
     listed = ran = threaded = 0
@@ -1039,21 +1707,51 @@ def collect(
         listed += 1
         while run >= 0:
             run_rows[ran] = run
-            row = runs[run + R_THREAD]
-            while row >= 0:
-                thread_rows[threaded] = row
-                threaded += 1
-                thread_counts[ran] += 1
-                node = threads[row + T_NODE]
-                while node >= 0 and marks[node // NODE] == 0:
-                    marks[node // NODE] = 1
-                    node = nodes[node + N_PREVIOUS]
-                row = threads[row + T_NEXT]
+            before = threaded
+            threaded = gathered(threads, nodes, runs[run + R_THREAD], thread_rows, sizes, marks, threaded)
+            thread_counts[ran] = threaded - before
             ran += 1
             run = runs[run + R_NEXT]
     counts[0] = listed
     counts[1] = ran
     counts[2] = threaded
+
+
+def chain(threads: Ints, width: int, row: int, end: int) -> int:
+    """Link rows that lie one after the other, each before those in it and with their number as its link."""
+    if row >= end:
+        return NONE
+    head = row
+    while row < end:
+        after = row + threads[row + T_NEXT] * width
+        if threads[row + T_STATE] <= EACH:
+            threads[row + T_NODE] = chain(threads, width, row + width, after)
+        threads[row + T_NEXT] = after if after < end else NONE
+        row = after
+    return head
+
+
+def link(tables: Ints, lists: Ints, runs: Ints, threads: Ints, run_counts: Ints, thread_counts: Ints) -> None:
+    """Link compact rows: list i lies at row i, run i at row i, thread i at row i + 1."""
+    width = tables[H_THREAD]
+    run = 0
+    row = width
+    for number in range(len(run_counts)):
+        at = number * LIST
+        lists[at + L_FIRST] = run * RUN
+        lists[at + L_RUNS] = run_counts[number]
+        lists[at + L_DEADLINE] = END_OF_TIME
+        begin = row
+        for k in range(run, run + run_counts[number]):
+            end = row + thread_counts[k] * width
+            runs[k * RUN + R_NEXT] = (k + 1) * RUN
+            runs[k * RUN + R_THREAD] = chain(threads, width, row, end)
+            assess(lists, runs, threads, at, k * RUN)
+            row = end
+        run += run_counts[number]
+        lists[at + L_LAST] = (run - 1) * RUN
+        runs[lists[at + L_LAST] + R_NEXT] = NONE
+        lists[at + L_THREADS] = (row - begin) // width
 
 
 def mark(nodes: Ints, heads: Ints, marks: Ints) -> None:
@@ -1066,33 +1764,32 @@ def mark(nodes: Ints, heads: Ints, marks: Ints) -> None:
 
 
 def replay(
-    tables: Ints, threads: Ints, nodes: Ints, updates: Ints, columns: Ints, nulls: Bytes, ranks: Ints, bits:
-    Ints, reals: Floats, cursor: Ints, path: Ints,
+    tables: Ints, threads: Ints, nodes: Ints, updates: Ints, columns: Ints, nulls: Bytes, ranks: Ints, slots:
+    Ints, cursor: Ints, path: Ints,
 ) -> None:  # fmt: skip
     """Work out the registers of all threads anew from the events that they took.
 
-    `threads` are compact rows (without the link); `updates` gives each step's updates (place, number);
-    `path` is room for the longest chain of nodes.
+    `threads` are compact rows; `updates` gives each edge's updates (place, number); `path` is room for the
+    longest chain of nodes. The last two slots are scratch.
     """
-    width = tables[H_THREAD] - 1
-    words = tables[H_NULL_WORDS]
-    for row in range(-1, len(threads) - 1, width):
-        # A linked row begins one before the compact one.
-        for k in range(words):
-            threads[row + T_NULLS + k] = tables[tables[H_INITIAL] + k]
-        for k in range(T_NULLS + words, width + 1):
+    floats = slots.view(np.float64)
+    width = tables[H_THREAD]
+    for row in range(0, len(threads), width):
+        for k in range(tables[H_NULLS], width):
             threads[row + k] = 0
+        for k in range(tables[H_VALUES] - tables[H_NULLS]):
+            threads[row + tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
         length = 0
-        node = threads[row + T_NODE]
+        node = threads[row + T_NODE] if threads[row + T_STATE] > EACH else NONE
         while node >= 0:
             path[length] = node
             length += 1
             node = nodes[node + N_PREVIOUS]
         for k in range(length - 1, -1, -1):
-            step = nodes[path[k] + N_STEP]
+            edge = nodes[path[k] + N_EDGE]
             take(
-                tables, updates[2 * step], updates[2 * step + 1], nodes[path[k] + N_EVENT], row, columns,
-                nulls, ranks, threads, bits, reals, cursor,
+                tables, updates[2 * edge], updates[2 * edge + 1], nodes[path[k] + N_EVENT], row, columns,
+                nulls, ranks, threads, slots, floats, cursor,
             )  # fmt: skip
 
 
@@ -1107,13 +1804,13 @@ def lengths(nodes: Ints, heads: Ints, found: Ints) -> None:
         found[k] = count
 
 
-def unroll(nodes: Ints, heads: Ints, ends: Ints, steps: Ints, events: Ints, sequences: Ints) -> None:
+def unroll(nodes: Ints, heads: Ints, ends: Ints, edges: Ints, events: Ints, sequences: Ints) -> None:
     """Write the chains out, first event first; the k-th ends before place `ends[k]`."""
     for k in range(len(heads)):
         node = heads[k]
         at = ends[k] - 1
         while node >= 0:
-            steps[at] = nodes[node + N_STEP]
+            edges[at] = nodes[node + N_EDGE]
             events[at] = nodes[node + N_EVENT]
             sequences[at] = nodes[node + N_SEQUENCE]
             at -= 1

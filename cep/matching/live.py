@@ -19,6 +19,7 @@ from cep.matching.history import History, back, texts_in
 from cep.matching.judgement import as_numbers
 from cep.matching.keys import Keys
 from cep.matching.pool import Runs
+from cep.matching.sightings import Sightings
 from cep.matching.state import RuleId, SpaceState
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
@@ -34,6 +35,7 @@ class Migration:
     texts: Texts
     rules: Mapping[RuleId, Runs]
     histories: Mapping[RuleId, History]
+    sightings: Mapping[RuleId, Sightings]
 
     @classmethod
     def of(
@@ -51,7 +53,7 @@ class Migration:
         constant is left in them.
         """
         if old is None:
-            return cls(Texts.empty(), {}, {})
+            return cls(Texts.empty(), {}, {}, {})
         rules = {rule.identity: rule for rule in space.rules}
         for name, runs in old.rules.items():
             if name not in rules:
@@ -62,14 +64,16 @@ class Migration:
             for name, table in old.histories.items()
             if name in rules and len((history := History.of(table)).values) == len(back(rules[name]))
         }
+        sightings = {name: Sightings.of(table) for name, table in old.sightings.items() if name in rules}
         if old.plan == plan.id:
-            return cls(Texts(old.texts), kept, histories)
+            return cls(Texts(old.texts), kept, histories, sightings)
         texts = Texts.empty()
         book = _Stored(old, texts)
         return cls(
             texts,
             {name: book.replayed(rules[name], runs, engine) for name, runs in kept.items()},
             {name: h.translated(rules[name], old.texts, texts) for name, h in histories.items()},
+            sightings,
         )
 
 
@@ -106,8 +110,8 @@ class _Stored:
                     known, null = as_numbers(columns.evaluate(column.expression), self.texts)
                     values[place, where] = known[rows]
                     nulls[place, where] = null[rows]
-        fixed = kernel.T_NULLS - 1
-        threads = np.zeros((len(runs.threads), tables.thread - 1), np.int64)
+        fixed = int(tables.array[kernel.H_NULLS])
+        threads = np.zeros((len(runs.threads), tables.thread), np.int64)
         threads[:, :fixed] = runs.threads[:, :fixed]
         flat = threads.ravel()
         scratch = np.zeros(2, np.int64)
@@ -118,7 +122,7 @@ class _Stored:
         ranks = self.texts.ranks() if tables.ranked else np.zeros(1, np.int64)
         engine.replay(
             tables.array, flat, runs.nodes.astype(np.int64).ravel(), tables.updates,
-            values.ravel(), nulls.ravel(), ranks, scratch, scratch.view(np.float64), cursor, path,
+            values.ravel(), nulls.ravel(), ranks, scratch, cursor, path,
         )  # fmt: skip
         return replace(runs, threads=flat.reshape(threads.shape))
 
@@ -132,10 +136,12 @@ def compacted(
     book: EventBook,
     live: Mapping[RuleId, Runs],
     histories: Mapping[RuleId, History],
+    sightings: Mapping[RuleId, Sightings],
 ) -> SpaceState:
     """The state of the space: only the keys, events and strings that something still names."""
     rules = {rule.identity: rule for rule in space.rules}
     named = [runs.lists[:, 0] for runs in live.values()] + [h.keys for h in histories.values()]
+    named += [seen.keys for seen in sightings.values()]
     used = np.unique(np.concatenate(named)) if named else np.zeros(0, np.int64)
     of_key = np.zeros(max(1, keys.count), np.int64)
     of_key[used] = np.arange(len(used))
@@ -161,17 +167,17 @@ def compacted(
                 values[row, known] = of_text[values[row, known]]
         tables[name] = History(of_key[history.keys], history.times, values, history.nulls).table()
     kept_keys = keys.values.take(pa.array(used)).combine_chunks() if keys.values.num_columns else keys.values
-    return SpaceState(plan.id, sequence, kept_keys, left.values, stored, places, after, tables)
+    seen = {name: replace(s, keys=of_key[s.keys]).table() for name, s in sightings.items()}
+    return SpaceState(plan.id, sequence, kept_keys, left.values, stored, places, after, tables, seen)
 
 
 def _text_registers(rule: RulePlan) -> list[tuple[int, int, int]]:
     """The registers that hold numbers of the dictionary: column of a thread, its null word, its bit."""
     tables = rule.tables
     assert tables is not None
-    words = int(tables.array[kernel.H_NULL_WORDS])
-    first = kernel.T_NULLS - 1
+    first, values = int(tables.array[kernel.H_NULLS]), int(tables.array[kernel.H_VALUES])
     return [
-        (first + words + number, first + number // kernel.NULL_BITS, number % kernel.NULL_BITS)
+        (values + number, first + number // kernel.BITS, number % kernel.BITS)
         for number, register in enumerate(tables.registers)
         if register.kind == TEXT
     ]

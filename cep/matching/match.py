@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from alerts.raised import Raised
 from cep.automata.plan import Plan, Space
+from cep.events import MAX_TIME, MIN_TIME
 from cep.matching import kernel
 from cep.matching.arrivals import at_the_watermark, in_order, parts_of, still_waiting, without_duplicates
 from cep.matching.engines import engine
@@ -26,13 +27,17 @@ from cep.matching.single_events import run_single
 from cep.matching.state import Judged, SpaceState, Waiting, read, write
 from cep.matching.trace import Trace
 from cep.routing.payload import Segment, unpack
+from rules.typed import Match, Rule
 
 Counts = Counter[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The batch's number, the watermark before and after it, and since when each rule watches.
+    """The batch's number, the watermark before and after it, and since when rules watch.
+
+    `since` has for rules that were deployed to a running job the watermark of that moment, `first` for every
+    stream the time of its earliest event so far.
 
     `one_partition`: events of all streams came interleaved, their offsets alone order them (cases, tests).
     """
@@ -42,6 +47,13 @@ class Clock:
     watermark_after: int
     since: Mapping[str, int] = field(default_factory=dict)
     one_partition: bool = False
+    first: Mapping[str, int] = field(default_factory=dict)
+
+    def watching(self, rule: Rule) -> int:
+        """Since when a rule has been watching: the first event of its streams, or its deploy."""
+        streams = rule.body.streams if isinstance(rule.body, Match) else (rule.body.stream,)
+        begun = min((self.first[name] for name in streams if name in self.first), default=MAX_TIME)
+        return max(begun, self.since.get(rule.name, MIN_TIME))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +152,9 @@ def _of_space(
             counts["matches", one.rule] += 1
         return raised, _nothing(plan, waiting, remembered), {}
     machine = engine(cut, compiled)
-    result = run_patterns(plan, space, old, ready, clock.watermark_after, machine, counts, trace)
+    result = run_patterns(
+        plan, space, old, ready, clock.watermark_after, clock.watching, machine, counts, trace
+    )
     assert result.state is not None
     kept = replace(result.state, waiting=waiting, remembered=remembered)
     with _collector_paused():
@@ -169,8 +183,8 @@ def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str
 def _nothing(plan: Plan, waiting: tuple[Waiting, ...], remembered: Mapping[str, pa.Table]) -> SpaceState:
     """The state of a space without runs."""
     return SpaceState(
-        plan.id, 0, pa.table({}), pa.array([], pa.string()), {}, np.zeros((0, 2), np.int64), {}, {},
-        waiting, remembered,
+        plan.id, 0, pa.table({}), pa.array([], pa.string()), {}, np.zeros((0, 2), np.int64), {},
+        waiting=waiting, remembered=remembered,
     )  # fmt: skip
 
 
@@ -195,7 +209,8 @@ def _decisions(result: Result, counts: Counts) -> list[Raised]:
                 one = result.book.taken(events[at], sequences[at])
                 taken.setdefault(steps[at], []).append(one)
             order = (match[kernel.M_BY_EVENT], *sequences[start:end])
-            decision = Decision(match[kernel.M_TIME], keys[match[kernel.M_KEY]], taken, order)
+            timeout = match[kernel.M_TIMEOUT] == 1
+            decision = Decision(match[kernel.M_TIME], keys[match[kernel.M_KEY]], taken, order, timeout)
             raised.append(renderer.raised(decision))
             start = end
     return raised

@@ -19,9 +19,10 @@ class Runs:
     """The live runs of one rule, by key, in order of their first event; ways in order of preference.
 
     `lists` has a row per key: its number, the sequence number of the last event seen, and how many runs;
-    `runs` a row per run: sequence number and time of its first event, and how many threads; `threads` a row
-    per thread: state, time, sequence number, deadline, node, null words, registers; `nodes` a row per event
-    taken: the node before, the step, the event's number, its sequence number.
+    `runs` a row per run: sequence number and time of its first event, its number among the forks, and how
+    many threads; `threads` a row per thread as the kernel has it, but with the number of rows that it and
+    those in it take for its link; `nodes` a row per event taken: the node before, the edge, the event's
+    number, its sequence number.
     """
 
     lists: Ints
@@ -34,8 +35,8 @@ class Runs:
         """No run."""
         return cls(
             np.zeros((0, 3), np.int64),
-            np.zeros((0, 3), np.int64),
-            np.zeros((0, tables.thread - 1), np.int64),
+            np.zeros((0, 4), np.int64),
+            np.zeros((0, tables.thread), np.int64),
             np.zeros((0, 4), np.int64),
         )
 
@@ -54,7 +55,7 @@ class Pool:
     trace: Ints
 
     @classmethod
-    def of(cls, tables: Tables, live: Runs, room: int) -> Pool:
+    def of(cls, tables: Tables, live: Runs, room: int, engine: Engine) -> Pool:
         """The pool of some live runs, with room for about so many more."""
         width = tables.thread
         lists = np.zeros((len(live.lists) + room, kernel.LIST), np.int64)
@@ -63,16 +64,18 @@ class Pool:
         nodes = np.zeros((len(live.nodes) + 2 * room, kernel.NODE), np.int64)
         count = len(live.lists)
         if count:
-            _link(lists, runs, threads, nodes, live, width)
+            _lay_out(tables, lists, runs, threads, nodes, live, engine)
         threads[0, kernel.T_NEXT] = kernel.NONE
         threads[0, kernel.T_NODE] = kernel.NONE
         initial = int(tables.array[kernel.H_INITIAL])
-        words = int(tables.array[kernel.H_NULL_WORDS])
-        threads[0, kernel.T_NULLS : kernel.T_NULLS + words] = tables.array[initial : initial + words]
+        nulls = int(tables.array[kernel.H_NULLS])
+        words = int(tables.array[kernel.H_VALUES]) - nulls
+        threads[0, nulls : nulls + words] = tables.array[initial : initial + words]
         cursor = np.zeros(kernel.CURSOR, np.int64)
         cursor[kernel.C_LISTS] = count * kernel.LIST
         cursor[kernel.C_NODES] = len(live.nodes) * kernel.NODE
         cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = kernel.NONE
+        cursor[kernel.C_FORKS] = live.runs[:, 2].max(initial=0)
         pool = cls(
             tables, lists.ravel(), runs.ravel(), threads.ravel(), nodes.ravel(),
             np.zeros(64 * kernel.MATCH, np.int64), cursor, np.zeros(0, np.int64),
@@ -89,9 +92,9 @@ class Pool:
             first = len(self.threads) // width
             self.threads = _extended(self.threads, (first + need) * width)
             self._free_threads(first)
-        if cursor[kernel.C_RUNS] < 1:
+        if cursor[kernel.C_RUNS] < need:
             first = len(self.runs) // kernel.RUN
-            self.runs = _extended(self.runs, (first + 16) * kernel.RUN)
+            self.runs = _extended(self.runs, (first + need) * kernel.RUN)
             self._free_runs(first)
         if cursor[kernel.C_LISTS] + kernel.LIST > len(self.lists):
             self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST)
@@ -100,8 +103,8 @@ class Pool:
                 self._drop_nodes(engine)
             if 2 * (cursor[kernel.C_NODES] + need * kernel.NODE) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
-        if cursor[kernel.C_MATCHES] + (2 * need + 2) * kernel.MATCH > len(self.matches):
-            self.matches = _extended(self.matches, len(self.matches) + (2 * need + 2) * kernel.MATCH)
+        if cursor[kernel.C_MATCHES] + (need + 1) * kernel.MATCH > len(self.matches):
+            self.matches = _extended(self.matches, len(self.matches) + (need + 1) * kernel.MATCH)
 
         if cursor[kernel.C_TRACES] >= 0:
             self.trace = _extended(self.trace, int(cursor[kernel.C_TRACES]) + 4 * (need + 4) * kernel.TRACE)
@@ -114,7 +117,7 @@ class Pool:
         nodes, moved = _kept(self.nodes, walk.marks)
         self.nodes[: nodes.size] = nodes.ravel()
         self.cursor[kernel.C_NODES] = nodes.size
-        at = walk.threads + kernel.T_NODE
+        at = walk.threads[self.threads[walk.threads + kernel.T_STATE] > kernel.EACH] + kernel.T_NODE
         self.threads[at] = moved[self.threads[at] // kernel.NODE]
         matches[kernel.M_NODE :: kernel.MATCH] = moved[matches[kernel.M_NODE :: kernel.MATCH] // kernel.NODE]
 
@@ -148,16 +151,16 @@ class Pool:
         lists_most = int(self.cursor[kernel.C_LISTS]) // kernel.LIST
         runs_most, threads_most = len(self.runs) // kernel.RUN, len(self.threads) // self.tables.thread
         nodes = int(self.cursor[kernel.C_NODES]) // kernel.NODE
-        sizes = (lists_most, runs_most, threads_most, lists_most, runs_most, nodes, 3)
-        lists, runs, threads, run_counts, thread_counts, marks, counts = (
+        sizes = (lists_most, runs_most, threads_most, threads_most, lists_most, runs_most, nodes, 3)
+        lists, runs, threads, inside, run_counts, thread_counts, marks, counts = (
             np.zeros(n, np.int64) for n in sizes
         )
         engine.collect(
-            self.lists, self.runs, self.threads, self.nodes, lists, runs, threads, run_counts, thread_counts,
-            marks, counts, self.cursor,
+            self.lists, self.runs, self.threads, self.nodes, lists, runs, threads, inside, run_counts,
+            thread_counts, marks, counts, self.cursor,
         )  # fmt: skip
         a, b, c = counts.tolist()
-        return _Walk(lists[:a], runs[:b], threads[:c], run_counts[:a], thread_counts[:b], marks)
+        return _Walk(lists[:a], runs[:b], threads[:c], inside[:c], run_counts[:a], thread_counts[:b], marks)
 
     def live(self, engine: Engine) -> Runs:
         """The runs that live on, with the nodes that they name."""
@@ -171,22 +174,33 @@ class Pool:
         runs = (
             self.runs[walk.runs + kernel.R_START],
             self.runs[walk.runs + kernel.R_TIME],
+            self.runs[walk.runs + kernel.R_FORK],
             walk.thread_counts,
         )
-        threads = self.threads.reshape(-1, width)[walk.threads // width, 1:].copy()
+        threads = self.threads.reshape(-1, width)[walk.threads // width]
+        threads[:, kernel.T_NEXT] = walk.inside
         nodes, moved = _kept(self.nodes, walk.marks)
-        column = kernel.T_NODE - 1
-        threads[:, column] = moved[threads[:, column] // kernel.NODE]
+        ways = threads[:, kernel.T_STATE] > kernel.EACH
+        threads[ways, kernel.T_NODE] = moved[threads[ways, kernel.T_NODE] // kernel.NODE]
+        if not ways.all():
+            # A fork has no values of its own: they are null.
+            first, last = (int(self.tables.array[h]) for h in (kernel.H_NULLS, kernel.H_VALUES))
+            threads[~ways, kernel.T_TIME :] = 0
+            threads[~ways, first:last] = -1
         return Runs(np.stack(lists, axis=1), np.stack(runs, axis=1), threads, nodes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Offsets of the live rows in order, how many runs and threads belong to each, and the nodes in use."""
+    """Offsets of the live rows in order, how many runs and threads belong to each, and the nodes in use.
+
+    `inside` counts the rows that a thread and those in it take.
+    """
 
     lists: Ints
     runs: Ints
     threads: Ints
+    inside: Ints
     run_counts: Ints
     thread_counts: Ints
     marks: Ints
@@ -207,34 +221,20 @@ def _extended(array: Ints, least: int) -> Ints:
     return grown
 
 
-def _link(lists: Ints, runs: Ints, threads: Ints, nodes: Ints, live: Runs, width: int) -> None:
+def _lay_out(
+    tables: Tables, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, live: Runs, engine: Engine
+) -> None:
     """Lay compact rows out as linked ones: list i at row i, run i at row i, thread i at row i + 1."""
-    run_counts, thread_counts = live.lists[:, 2], live.runs[:, 2]
-    run_ends, thread_ends = np.cumsum(run_counts), np.cumsum(thread_counts)
-    run_starts, thread_starts = run_ends - run_counts, thread_ends - thread_counts
-    threads_of_list = np.add.reduceat(thread_counts, run_starts)
-    count = len(live.threads)
-    body = threads[1 : count + 1]
-    body[:, 1:] = live.threads
-    following = np.arange(2, count + 2) * width
-    following[thread_ends - 1] = kernel.NONE
-    body[:, kernel.T_NEXT] = following
+    threads[1 : len(live.threads) + 1] = live.threads
     of_runs = runs[: len(live.runs)]
-    following = np.arange(1, len(live.runs) + 1) * kernel.RUN
-    following[run_ends - 1] = kernel.NONE
-    of_runs[:, kernel.R_NEXT] = following
-    of_runs[:, kernel.R_THREAD] = (thread_starts + 1) * width
     of_runs[:, kernel.R_START] = live.runs[:, 0]
     of_runs[:, kernel.R_TIME] = live.runs[:, 1]
-    deadlines = np.where(
-        body[:, kernel.T_STATE] == kernel.MATCHED, kernel.END_OF_TIME, body[:, kernel.T_DEADLINE]
-    )
+    of_runs[:, kernel.R_FORK] = live.runs[:, 2]
     of_lists = lists[: len(live.lists)]
     of_lists[:, kernel.L_KEY] = live.lists[:, 0]
     of_lists[:, kernel.L_SEEN] = live.lists[:, 1]
-    of_lists[:, kernel.L_RUNS] = run_counts
-    of_lists[:, kernel.L_THREADS] = threads_of_list
-    of_lists[:, kernel.L_FIRST] = run_starts * kernel.RUN
-    of_lists[:, kernel.L_LAST] = (run_ends - 1) * kernel.RUN
-    of_lists[:, kernel.L_DEADLINE] = np.minimum.reduceat(deadlines, thread_starts[run_starts])
     nodes[: len(live.nodes)] = live.nodes
+    engine.link(
+        tables.array, lists.ravel(), runs.ravel(), threads.ravel(),
+        live.lists[:, 2].copy(), live.runs[:, 3].copy(),
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from alerts.notation import json_value, plain
 from alerts.raised import Raised, Withholding, Writer
 from cep.automata.plan import RulePlan
 from cep.expressions.scalar import Evaluator, aggregate_of, compiled
-from rules.typed import Aggregate, Match, Path, PrevRef, Rule, StepRef, TextMatch
+from rules.typed import Aggregate, Emit, Match, Path, PrevRef, Rule, StepRef, TextMatch
 from rules.types import Scalar, Type
 
 WriteValue = Callable[[object], object]
@@ -32,13 +32,14 @@ class Taken:
 class Decision:
     """What an engine decided: the events by step number, in order, and the key's values as they are held.
 
-    For an `on` rule the one event is that of step 0.
+    For an `on` rule the one event is that of step 0. `timeout`: time ended a run before it came to a match.
     """
 
     time: int
     key: tuple[object, ...]
     steps: dict[int, list[Taken]]
     order: tuple[int, ...]
+    timeout: bool = False
 
 
 @dataclass(slots=True)
@@ -49,6 +50,7 @@ class Renderer:
     names: tuple[str, ...] = ()
     steps: dict[str, int] = field(default_factory=dict)
     emit: tuple[tuple[str, Evaluator, WriteValue], ...] = ()
+    on_timeout: tuple[tuple[str, Evaluator, WriteValue], ...] = ()
     labels: tuple[tuple[str, WriteValue], ...] = ()
     writer: RuleWriter = field(init=False)
 
@@ -57,11 +59,13 @@ class Renderer:
         self.writer = RuleWriter(self.plan.pack, self.plan.revision, rule)
         if isinstance(rule.body, Match):
             assert self.plan.tables is not None
-            self.names = tuple(step.name for step in self.plan.tables.automaton.steps)
+            self.names = self.plan.tables.automaton.names
         else:
             self.names = (rule.body.stream,)
         self.steps = {name: number for number, name in enumerate(self.names)}
-        self.emit = tuple((item.name, compiled(item.value), _writer(item.value.type)) for item in rule.emit)
+        self.emit = _emitting(rule.emit)
+        if isinstance(rule.body, Match):
+            self.on_timeout = _emitting(rule.body.on_timeout or ())
         if rule.by is not None:
             types = zip(rule.by.names, rule.by.types, strict=True)
             self.labels = tuple((name, _writer(type_)) for name, type_ in types)
@@ -71,10 +75,17 @@ class Renderer:
         rule = self.plan.rule
         key = {name: write(value) for (name, write), value in zip(self.labels, decision.key, strict=True)}
         scope = _Scope(self.steps, decision, dict(zip(key, decision.key, strict=True)))
-        emit = {name: write(evaluator(scope)) for name, evaluator, write in self.emit}
+        emitting = self.on_timeout if decision.timeout else self.emit
+        emit = {name: write(evaluator(scope)) for name, evaluator, write in emitting}
         events = [(self.names[n], [taken.id for taken in decision.steps[n]]) for n in sorted(decision.steps)]
         kind: Kind = "match" if isinstance(rule.body, Match) else "event"
+        if decision.timeout:
+            kind = "timeout"
         return self.writer.raised(kind, decision.time, key, emit, events, decision.order)
+
+
+def _emitting(items: Sequence[Emit]) -> tuple[tuple[str, Evaluator, WriteValue], ...]:
+    return tuple((item.name, compiled(item.value), _writer(item.value.type)) for item in items)
 
 
 def _writer(type_: Type) -> WriteValue:

@@ -24,7 +24,7 @@ from cep.matching.pool import Runs
 from cep.routing.payload import from_ipc, to_ipc
 
 MAGIC = b"CEPs"
-VERSION = 1
+VERSION = 2
 _HEAD = struct.Struct("<4sHII")
 Ints = npt.NDArray[np.int64]
 RuleId = tuple[str, str, str]
@@ -53,8 +53,8 @@ class SpaceState:
 
     `keys` are the values of the keys by number, `texts` the shard's dictionary, `stored` by stream the
     events that live runs took (`@id`, fields), which `events` numbers as (stream, row), streams in the
-    order of `stored`. `histories` hold what `prev` may still see; `remembered` by stream the ids of events
-    at the watermark.
+    order of `stored`. `histories` hold what `prev` may still see, `sightings` what an `absent` that comes
+    first may look back at; `remembered` by stream the ids of events at the watermark.
     """
 
     plan: str
@@ -65,13 +65,14 @@ class SpaceState:
     events: Ints
     rules: Mapping[RuleId, Runs]
     histories: Mapping[RuleId, pa.Table] = field(default_factory=dict)
+    sightings: Mapping[RuleId, pa.Table] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     remembered: Mapping[str, pa.Table] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to remember."""
-        return not (self.rules or self.histories or self.waiting or self.remembered)
+        return not (self.rules or self.histories or self.sightings or self.waiting or self.remembered)
 
 
 State = Mapping[str, SpaceState]
@@ -106,6 +107,7 @@ def write(state: State) -> bytes | None:
                 for rule, runs in sorted(space.rules.items())
             ],
             "histories": [[list(rule), table(t)] for rule, t in sorted(space.histories.items())],
+            "sightings": [[list(rule), table(t)] for rule, t in sorted(space.sightings.items())],
             "waiting": [[w.stream, w.plan, _readable(w.judged), table(w.table)] for w in space.waiting],
             "remembered": [[stream, table(t)] for stream, t in sorted(space.remembered.items())],
         }  # fmt: skip
@@ -133,6 +135,11 @@ def read(data: bytes | None) -> dict[str, SpaceState]:
             "run the program that wrote it, or a later one"
         )
     rest = memoryview(data)[_HEAD.size :]
+    if version < VERSION:
+        raise StateError(
+            f"the state of a shard has version {version}, which this program cannot read: drain the job with "
+            "the program that wrote it, or name a new [job] state"
+        )
     if zlib.crc32(rest) != checksum:
         raise StateError("the state of a shard is damaged: its checksum is wrong")
     try:
@@ -171,6 +178,7 @@ def _space(space: Mapping[str, Any], blobs: list[memoryview]) -> SpaceState:
         events=ints(space["events"]),
         rules={rule(name): Runs(*map(ints, arrays)) for name, arrays in space["rules"]},
         histories={rule(name): from_ipc(blobs[at]) for name, at in space["histories"]},
+        sightings={rule(name): from_ipc(blobs[at]) for name, at in space["sightings"]},
         waiting=tuple(
             Waiting(stream, plan, {rule(n): (tuple(p), tuple(c)) for n, p, c in judged}, from_ipc(blobs[at]))
             for stream, plan, judged, at in space["waiting"]

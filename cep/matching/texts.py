@@ -61,3 +61,8 @@ def sortable(value: Decimal) -> str:
     """
     scaled = int(value.scaleb(18).to_integral_value())
     return f"{scaled + 10**_DIGITS:0{_DIGITS + 1}d}"
+
+
+def decimal_of(text: str) -> Decimal:
+    """The decimal that `sortable` wrote."""
+    return Decimal(int(text) - 10**_DIGITS).scaleb(-18)

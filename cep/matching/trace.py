@@ -15,18 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from alerts.notation import json_value
+from cep.automata.automaton import Automaton
 from cep.automata.conditions import conjuncts, names_earlier
 from cep.automata.plan import Plan, RulePlan
 from cep.matching import kernel
 from cep.matching.keys import Keys
+from cep.matching.pool import Runs
 from cep.matching.taken import EventBook
 from rules.source import Span
-from rules.typed import Expression, Guard, Stream
+from rules.typed import Expression, Match, Stream
 
 Ints = npt.NDArray[np.int64]
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "skipped", "dropped", "matched", "forked",
-    "timed out", "gave up", "passed", "waiting",
+    "timed out", "stopped", "refused", "passed", "waiting",
 ]  # fmt: skip
 KINDS: Mapping[int, Kind] = {
     kernel.BEGAN: "began",
@@ -40,7 +42,8 @@ KINDS: Mapping[int, Kind] = {
     kernel.MATCHES: "matched",
     kernel.FORKED: "forked",
     kernel.TIMED_OUT: "timed out",
-    kernel.GAVE_UP: "gave up",
+    kernel.STOPPED: "stopped",
+    kernel.REFUSED: "refused",
     kernel.PASSED: "passed",
 }
 
@@ -62,8 +65,9 @@ class Record:
     `run` numbers the runs of a rule and key from 1, in order of their beginning; `parent` is the run that
     it forked from. `step` is the step that took or was tried, or None; `place` is where that step, or the
     guard that was tried, that ended the run or whose time passed, stands in the text. `failed` tells which
-    part of the step's condition was not true: what it asks of the event `alone`, or the part that names
-    `earlier` events; `condition` is that part's text, or the guard's. `bound` is what expired;
+    part of the step's condition was not true: what it asks of the event `alone`, the part that names
+    `earlier` events, or the `absence` that was to come first; `condition` is that part's text, or the
+    guard's, or that of `having`. `bound` is what expired;
     `by` the run whose match skipped this one; `waits` the steps that a waiting run waits for, and `until`
     when it ends. `taken` holds what the run had taken by then, in order, with its step.
     """
@@ -77,7 +81,7 @@ class Record:
     event: Seen | None = None
     step: str | None = None
     place: Span | None = None
-    failed: Literal["alone", "earlier"] | None = None
+    failed: Literal["alone", "earlier", "absence"] | None = None
     condition: str | None = None
     bound: str | None = None
     by: int | None = None
@@ -145,94 +149,117 @@ class Teller:
                 kind=KINDS[row[kernel.X_KIND]],
                 time=row[kernel.X_TIME],
                 event=event,
-                taken=tuple((self._step(step), events[number]) for step, number in chain),
+                taken=self._taken(chain, events),
             )
             told = self._completed(record, row)
             if told is not None:
                 self.trace.records.append(told)
 
-    def tell_waiting(self, lists: Ints, runs: Ints, first: Ints, nodes: Ints) -> None:
-        """Note the live runs: compact rows of lists and runs, and the first thread of every run."""
-        chains = [_chain(nodes, head) for head in first[:, kernel.T_NODE - 1].tolist()]
+    def tell_waiting(self, live: Runs) -> None:
+        """Note the runs that live on."""
+        assert self.rule.tables is not None
+        nodes = live.nodes.astype(np.int64).ravel()
+        ends = np.cumsum(live.runs[:, 3])
+        ways = [
+            _first_way(live.threads, int(end - count))
+            for end, count in zip(ends, live.runs[:, 3], strict=True)
+        ]
+        chains = [_chain(nodes, int(way[kernel.T_NODE])) for way in ways]
         events = self._events(np.zeros(0, np.int64), chains)
-        keys = self._keys(lists[:, 0])
-        of_run = np.repeat(lists[:, 0], lists[:, 2]).tolist()
+        keys = self._keys(live.lists[:, 0])
+        of_run = np.repeat(live.lists[:, 0], live.lists[:, 2]).tolist()
         found = []
-        for key, run, thread, chain in zip(of_run, runs.tolist(), first.tolist(), chains, strict=True):
-            identity = (self.rule.rule.name, keys[key], run[0], 0)
-            deadline = thread[kernel.T_DEADLINE - 1]
+        for key, run, way, chain in zip(of_run, live.runs.tolist(), ways, chains, strict=True):
+            until = int(way[kernel.T_DEADLINE])
             found.append(
                 Record(
                     rule=self.rule.rule.name,
                     key=keys[key],
                     kind="waiting",
                     time=run[1],
-                    run=self.trace.number(identity),
-                    waits=self._waits(thread[kernel.T_STATE - 1]),
-                    until=None if deadline == kernel.END_OF_TIME else deadline,
-                    taken=tuple((self._step(step), events[number]) for step, number in chain),
+                    run=self._number(keys[key], run[0], run[2]),
+                    waits=self._waits(way),
+                    until=None if until == kernel.END_OF_TIME else until,
+                    taken=self._taken(chain, events),
                 )
             )
         self.trace.keep_waiting(self.rule.rule.name, found)
 
     def _completed(self, record: Record, row: list[int]) -> Record | None:
         """The record with what its kind adds; None where an event of another stream was merely not it."""
-        name, key, why = record.rule, record.key, row[kernel.X_WHY]
+        key, why = record.key, row[kernel.X_WHY]
         if row[kernel.X_START] >= 0:
-            record = replace(record, run=self.trace.number((name, key, row[kernel.X_START], 0)))
+            record = replace(record, run=self._number(key, row[kernel.X_START], row[kernel.X_FORK]))
         match record.kind:
             case "began" | "took" | "broken":
-                number = row[kernel.X_STEP]
-                return replace(record, step=self._step(number), place=self._place(number))
-            case "tried" if why == kernel.WHY_GUARD:
-                guard = self._guard()
-                if record.event is None or record.event.stream != guard.stream:
+                step = self._machine.steps[row[kernel.X_STEP]]
+                return replace(record, step=step.name, place=step.span)
+            case "tried" if why != kernel.WHY_GUARD:
+                return self._tried(record, row[kernel.X_STEP], why)
+            case "tried" | "prevented" | "stopped" | "passed":
+                guard = self._machine.guards[row[kernel.X_STEP]]
+                if record.event is not None and record.event.stream != guard.stream:
                     return None
                 return replace(record, condition=guard.span.text, place=guard.span)
-            case "tried":
-                return self._tried(record, row[kernel.X_STEP], why)
-            case "prevented" | "passed":
-                guard = self._guard()
-                return replace(record, condition=guard.span.text, place=guard.span)
+            case "refused":
+                body = self.rule.rule.body
+                assert isinstance(body, Match)
+                return replace(record, condition=body.having.span.text if body.having is not None else None)
             case "expired" | "timed out":
-                return replace(record, bound="within")
+                return replace(record, bound=self._bound(record))
             case "skipped":
-                return replace(record, by=self.trace.number((name, key, why, 0)))
+                return replace(record, by=self._number(key, why, row[kernel.X_STEP]))
+            case "forked":
+                return replace(record, parent=self._number(key, row[kernel.X_START], row[kernel.X_PARENT]))
             case _:
                 return record
 
     def _tried(self, record: Record, number: int, why: int) -> Record | None:
-        assert self.rule.tables is not None
-        step = self.rule.tables.automaton.steps[number]
+        step = self._machine.steps[number]
         if record.event is None or record.event.stream != step.stream:
             return None
-        earlier = why == kernel.WHY_EARLIER
-        text = _condition(step.condition, earlier)
-        failed: Literal["alone", "earlier"] = "earlier" if earlier else "alone"
+        failed: Literal["alone", "earlier", "absence"] = "absence"
+        text = None
+        if why != kernel.WHY_LOOK:
+            failed = "earlier" if why == kernel.WHY_EARLIER else "alone"
+            text = _condition(step.condition, failed == "earlier")
         return replace(record, step=step.name, place=step.span, failed=failed, condition=text)
 
-    def _step(self, number: int) -> str:
-        assert self.rule.tables is not None
-        return self.rule.tables.automaton.steps[number].name
+    def _bound(self, record: Record) -> str:
+        """What ended a run at a time: `within`, or a gap."""
+        body = self.rule.rule.body
+        assert isinstance(body, Match)
+        first = record.taken[0][1].time if record.taken else record.time
+        return "within" if body.within is not None and record.time == first + body.within else "gap"
 
-    def _place(self, number: int) -> Span:
+    @property
+    def _machine(self) -> Automaton:
         assert self.rule.tables is not None
-        return self.rule.tables.automaton.steps[number].span
+        return self.rule.tables.automaton
 
-    def _guard(self) -> Guard:
-        assert self.rule.tables is not None
-        absent = self.rule.tables.automaton.absent
-        assert absent is not None
-        return absent.guard
+    def _number(self, key: tuple[tuple[str, object], ...], start: int, fork: int) -> int:
+        return self.trace.number((self.rule.rule.name, key, start, fork))
 
-    def _waits(self, state: int) -> tuple[str, ...]:
-        assert self.rule.tables is not None
-        machine = self.rule.tables.automaton
+    def _taken(
+        self, chain: list[tuple[int, int]], events: Mapping[int, Seen]
+    ) -> tuple[tuple[str, Seen], ...]:
+        machine = self._machine
+        return tuple((machine.steps[machine.edges[edge]].name, events[number]) for edge, number in chain)
+
+    def _waits(self, way: Ints) -> tuple[str, ...]:
+        """The steps that the preferred way waits for."""
+        state = int(way[kernel.T_STATE])
         if state == kernel.MATCHED:
             return ()
-        names = [machine.steps[edge.step].name for edge in machine.states[state].edges]
-        if machine.states[state].absent and machine.absent is not None:
-            names.append(f"absent {machine.absent.guard.span.text}")
+        names = []
+        for number, leaf in enumerate(self._machine.states[state].leaves):
+            if not (int(way[kernel.T_MASK + number // kernel.BITS]) >> (number % kernel.BITS)) & 1:
+                continue
+            if leaf.kind == "option" and leaf.step is not None:
+                names.append(self._machine.steps[leaf.step].name)
+            elif leaf.kind == "timer":
+                guards = [self._machine.guards[watch.guard] for watch in leaf.watches if watch.until]
+                names += [f"absent {guard.span.text}" for guard in guards]
         return tuple(dict.fromkeys(names))
 
     def _keys(self, numbers: Ints) -> dict[int, tuple[tuple[str, object], ...]]:
@@ -255,12 +282,20 @@ class Teller:
 
 
 def _chain(nodes: Ints, head: int) -> list[tuple[int, int]]:
-    """Step and event number of each event taken, in order."""
+    """Edge and event number of each event taken, in order."""
     found = []
     while head >= 0:
-        found.append((int(nodes[head + kernel.N_STEP]), int(nodes[head + kernel.N_EVENT])))
+        found.append((int(nodes[head + kernel.N_EDGE]), int(nodes[head + kernel.N_EVENT])))
         head = int(nodes[head + kernel.N_PREVIOUS])
     return found[::-1]
+
+
+def _first_way(threads: Ints, row: int) -> Ints:
+    """The most preferred way of compact rows: a fork stands before what is in it."""
+    while threads[row, kernel.T_STATE] <= kernel.EACH:
+        row += 1
+    way: Ints = threads[row]
+    return way
 
 
 def _read(plan: Plan, book: EventBook, numbers: Ints) -> Iterator[tuple[int, Seen]]:

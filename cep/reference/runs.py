@@ -162,7 +162,7 @@ class Matcher:
                     return None, False
                 if self.fits(step, way, event):
                     taken = then(way.take(step.name, event))
-                    return (each([taken, leaf]) if sign == "~>" else taken), True
+                    return (each([taken, _waiting_on(leaf)]) if sign == "~>" else taken), True
                 if sign == "=>" or self.ended(way.watches + inside.watches, way, event):
                     return None, False
                 return _waiting_on(leaf), False

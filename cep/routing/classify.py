@@ -33,7 +33,8 @@ class Classified:
     """What a batch (or a mapper's part of it) came to.
 
     `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they
-    were. `greatest` is the greatest event time by (stream, partition), late events included. `counts` by
+    were. `greatest` is the greatest event time by (stream, partition), late events included, `first` the
+    least by stream, without them. `counts` by
     name: ("events", stream, accepted | late | null_key | unwanted), ("overflows", stream). An event with a
     null key still meets the rules that have another key or none.
     """
@@ -42,6 +43,7 @@ class Classified:
     late: list[Events]
     greatest: dict[tuple[str, str], int]
     counts: Counter[Count] = field(default_factory=Counter)
+    first: dict[str, int] = field(default_factory=dict)
 
 
 def classify(plan: Plan, shards: int, batch: Sequence[Events], watermark: int) -> Classified:
@@ -51,6 +53,7 @@ def classify(plan: Plan, shards: int, batch: Sequence[Events], watermark: int) -
     """
     counts: Counter[Count] = Counter()
     greatest: dict[tuple[str, str], int] = {}
+    first: dict[str, int] = {}
     late: list[Events] = []
     segments: dict[int, list[Segment]] = {}
     for events in batch:
@@ -68,10 +71,16 @@ def classify(plan: Plan, shards: int, batch: Sequence[Events], watermark: int) -
             counts["events", events.stream, "late"] += len(late[-1].table)
         if len(in_time.table):
             counts["events", events.stream, "accepted"] += len(in_time.table)
+            oldest = pc.min(in_time.table.column(TIME)).as_py()
+            first[events.stream] = min(oldest, first.get(events.stream, oldest))
             for shard, segment in _judged(plan, shards, in_time, counts):
                 segments.setdefault(shard, []).append(segment)
     return Classified(
-        {shard: payload.pack(parts) for shard, parts in sorted(segments.items())}, late, greatest, counts
+        {shard: payload.pack(parts) for shard, parts in sorted(segments.items())},
+        late,
+        greatest,
+        counts,
+        first,
     )
 
 

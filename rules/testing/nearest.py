@@ -198,8 +198,6 @@ def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Ite
             yield f"  at {at} it came to no match, as its `having` was not true:"
             for line in drawn(body.having.span, operands(body.having, end.value, notation)):
                 yield f"    {line}"
-        case "gave up":
-            yield f"  at {at} it was given up: a preferred way came to a match"
         case "passed" if isinstance(end.node, Guard):
             yield f"  at {at} its time without `{end.node.span.text}` was over"
         case "matched":

@@ -12,7 +12,7 @@ from rules.typed import Guard, On, Step
 
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "passed", "skipped", "dropped", "matched",
-    "forked", "timed out", "gave up", "stopped", "refused", "waiting",
+    "forked", "timed out", "stopped", "refused", "waiting",
 ]  # fmt: skip
 
 

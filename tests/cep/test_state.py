@@ -16,7 +16,7 @@ from cep.evaluate import Session
 from cep.matching.match import Clock, match_shard
 from cep.matching.state import MAGIC, StateError, read, write
 
-GOLDEN = Path(__file__).parent / "golden" / "state-1.b64"
+GOLDEN = Path(__file__).parent / "golden" / "state-2.b64"
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: double  id id_  time at }
 rule probes {
@@ -46,10 +46,10 @@ def begun() -> Session:
     return session
 
 
-def test_todays_program_writes_and_reads_the_bytes_of_version_1() -> None:
+def test_todays_program_writes_and_reads_the_bytes_of_version_2() -> None:
     golden = base64.b64decode(GOLDEN.read_text())
     state = begun().states[0]
-    assert state == golden, "the format has changed: raise VERSION and keep a reader for version 1"
+    assert state == golden, "the format has changed: raise VERSION and say what becomes of version 2"
     assert write(read(golden)) == golden
 
 
@@ -94,9 +94,16 @@ def test_a_torn_state_is_refused(length: int) -> None:
         read(begun().states[0][:length])
 
 
+def test_an_earlier_version_is_refused_with_a_way_out() -> None:
+    state = bytearray(begun().states[0])
+    state[4] = 1
+    with pytest.raises(StateError, match="has version 1, which this program cannot read: drain the job"):
+        read(bytes(state))
+
+
 def test_a_later_version_is_named() -> None:
     state = bytearray(begun().states[0])
     assert state[:4] == MAGIC
     state[4] = 9
-    with pytest.raises(StateError, match="has version 9; this program reads up to version 1"):
+    with pytest.raises(StateError, match="has version 9; this program reads up to version 2"):
         read(bytes(state))

@@ -138,7 +138,7 @@ def test_the_table_says_what_may_stand_in_a_condition(row: tuple[str, ...]) -> N
     codes = [d.code for d in found.diagnostics if d.level == "error"]
     if found.pack is not None:
         codes += [d.code for d in unsupported(found.pack)]
-    assert codes == {"yes": [], "not yet": ["CEP0911"], "only in `emit`": ["CEP0225"]}[row[2]]
+    assert codes == {"yes": [], "only in `emit`": ["CEP0225"]}[row[2]]
 
 
 def test_the_table_of_types_is_that_of_the_code() -> None:
@@ -192,7 +192,8 @@ def test_what_is_not_executed_is_refused_with_its_code(row: tuple[str, ...]) -> 
 
 def test_every_refusal_of_the_code_is_in_the_table() -> None:
     read = {code for code, title in TITLES.items() if "not supported yet" in title}
-    assert {row[1] for row in refusals()} == read | set(NOT_EXECUTED)
+    executed_later = {code for code, title in NOT_EXECUTED.items() if "not executed yet" in title}
+    assert {row[1] for row in refusals()} == read | executed_later
 
 
 def test_links_lead_somewhere() -> None:

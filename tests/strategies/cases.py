@@ -73,10 +73,10 @@ def by_reference(given: Given) -> list[dict[str, Any]]:
     return [shown(pack, alert) for alert in alerts]
 
 
-def by_engine(given: Given) -> list[dict[str, Any]]:
-    """What the running engine answers. Raises DiagnosticsError where it refuses the rules."""
+def by_engine(given: Given, compiled: bool = False) -> list[dict[str, Any]]:
+    """What the running engine answers, in one of its two forms."""
     pack = given.pack()
-    session = Session(compile_plan([pack]), one_partition=True)
+    session = Session(compile_plan([pack]), one_partition=True, compiled=compiled)
     events = events_of(pack, given.case)
     until = watermark_of(events, given.case)
     raised = session.feed(events, min(until, MAX_TIME - 1))

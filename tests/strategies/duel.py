@@ -24,7 +24,7 @@ from cep.expressions.text_judge import text_judge
 from cep.matching.trace import Trace
 from cep.reference import Decided, decided
 from rules.packs import load_texts
-from rules.typed import Pack, Rule
+from rules.typed import Emit, Match, Pack, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Program:
 @st.composite
 def programs(draw: st.DrawFn, compiled: bool = False) -> Program:
     """Random programs."""
-    text = draw(packs())
+    text = draw(packs().filter(accepted))
     came = draw(arrivals(draw(st.sampled_from((12, 12, 12, 30)))))
     ends = [0, *draw(cuts(len(came))), len(came)]
     batches = tuple(tuple(came[a:b]) for a, b in itertools.pairwise(ends))
@@ -70,6 +70,11 @@ class Answer:
     watermark: int
     late: int
     counts: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+
+def accepted(text: str) -> bool:
+    """Whether the front end takes a pack: of random patterns it refuses some."""
+    return load_texts([("p.rules", text)]).pack is not None
 
 
 def pack_of(text: str) -> Pack:
@@ -127,7 +132,11 @@ def by_reference(program: Program) -> Answer:
             ]
             watermark = max(watermark, min(behind))
     until = MAX_TIME if program.drain else watermark
-    alerts = [as_alert(pack, alert) for alert in decided(pack, map(row, in_time), until, text_judge(pack))]
+    found = decided(pack, map(row, in_time), until, text_judge(pack))
+    alerts = []
+    for _, ties in itertools.groupby(found, key=lambda one: (one.time, one.rule, one.key, one.rank)):
+        # What one event decided about the same events goes by id.
+        alerts += sorted((as_alert(pack, one) for one in ties), key=lambda alert: str(alert["id"]))
     return Answer(alerts, watermark, late)
 
 
@@ -136,12 +145,18 @@ def _streams(rule: Rule) -> Sequence[str]:
     return body.streams if hasattr(body, "streams") else (body.stream,)
 
 
+def _emitted(rule: Rule, kind: str) -> Sequence[Emit]:
+    if kind == "timeout" and isinstance(rule.body, Match):
+        return rule.body.on_timeout or ()
+    return rule.emit
+
+
 def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:
     """What the alert of a decision must say."""
     rule = next(rule for rule in pack.rules if rule.name == one.rule)
     types = rule.by.types if rule.by else ()
     key = {name: json_value(value, type_) for (name, value), type_ in zip(one.key, types, strict=True)}
-    emitted = {item.name: item.value.type for item in rule.emit}
+    emitted = {item.name: item.value.type for item in _emitted(rule, one.kind)}
     steps = [(step, list(ids)) for step, ids in one.events]
     return {
         "id": alert_id(pack.name, rule.name, rule.structure, one.kind, list(key.values()), steps),

@@ -1,0 +1,160 @@
+"""Conditions that no program expresses, evaluated over whole events while their rule runs interpreted.
+
+Percentiles, distinct counts, deviations, decimals and functions of several events' strings have no place in
+a run's registers. They are read from the events that the run took, as an alert's values are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.automata.plan import RulePlan
+from cep.automata.program import Outside
+from cep.expressions.scalar import Evaluator, aggregate_of, compiled
+from cep.matching import kernel
+from cep.matching.arrivals import Arrivals
+from cep.matching.keys import Keys
+from cep.matching.pool import Pool
+from cep.matching.state import SpaceState
+from cep.matching.texts import Texts, decimal_of
+from rules.typed import Aggregate, Path, PrevRef, StepRef, TextMatch
+from rules.types import Scalar, Type
+
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(slots=True)
+class Judge:
+    """Answers for one rule in one shard and batch; see `cep.matching.kernel.JUDGES`."""
+
+    rule: RulePlan
+    pool: Pool
+    old: SpaceState | None
+    events: Arrivals
+    keys: Keys
+    texts: Texts
+    values: Ints
+    nulls: Bytes
+    _evaluators: dict[int, Evaluator] = field(default_factory=dict)
+    _columns: dict[tuple[bool, int, Path], Sequence[Any]] = field(default_factory=dict)
+
+    def __call__(self, condition: int, event: int, way: int) -> int:
+        """Whether a condition is true (1), false (0) or unknown (-1) for an event and a way."""
+        assert self.rule.tables is not None
+        asked = self.rule.tables.outside[condition]
+        if condition not in self._evaluators:
+            self._evaluators[condition] = compiled(asked.expression)
+        answer = self._evaluators[condition](_Scope(self, asked, event, way))
+        return -1 if answer is None else int(bool(answer))
+
+    def taken(self, way: int, step: str) -> list[int]:
+        """The numbers of the events that a way's step took, in order."""
+        tables = self.rule.tables
+        assert tables is not None
+        name = tables.automaton.names.index(step)
+        nodes, found = self.pool.nodes, []
+        node = int(self.pool.threads[way + kernel.T_NODE])
+        while node >= 0:
+            if tables.edges[nodes[node + kernel.N_EDGE]] == name:
+                found.append(int(nodes[node + kernel.N_EVENT]))
+            node = int(nodes[node + kernel.N_PREVIOUS])
+        return found[::-1]
+
+    def field(self, number: int, path: Path) -> object:
+        """A field of the event of that number: those kept from earlier batches come first."""
+        stored = 0 if self.old is None else len(self.old.events)
+        if self.old is not None and number < stored:
+            stream, row = self.old.events[number].tolist()
+            column = self._column(True, stream, path)
+        else:
+            place = number - stored
+            column = self._column(False, int(self.events.part[place]), path)
+            row = int(self.events.row[place])
+        return column[row] if len(column) else None
+
+    def _column(self, kept: bool, number: int, path: Path) -> Sequence[Any]:
+        known = (kept, number, path)
+        if known not in self._columns:
+            assert not kept or self.old is not None
+            table = (
+                list(self.old.stored.values())[number]
+                if kept and self.old is not None
+                else self.events.parts[number].table
+            )
+            name = "f:" + ".".join(path)
+            self._columns[known] = table.column(name).to_pylist() if name in table.column_names else ()
+        return self._columns[known]
+
+    def value(self, bits: int, null: bool, type_: Type) -> object:
+        """A value as the language holds it, from the kernel's 64 bits."""
+        if null:
+            return None
+        match type_:
+            case Scalar.DOUBLE:
+                return float(np.array([bits], np.int64).view(np.float64)[0])
+            case Scalar.BOOLEAN:
+                return bool(bits)
+            case Scalar.STRING | Scalar.TEXT:
+                return self.texts.values[bits].as_py()
+            case Scalar.DECIMAL:
+                return decimal_of(self.texts.values[bits].as_py())
+            case _:
+                return int(bits)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What a condition sees: the candidate, what the way has taken, what came before."""
+
+    judge: Judge
+    asked: Outside
+    event: int
+    way: int
+
+    def field(self, path: Path) -> object:
+        stored = 0 if self.judge.old is None else len(self.judge.old.events)
+        return self.judge.field(stored + self.event, path)
+
+    def key(self, name: str) -> object:
+        by = self.judge.rule.rule.by
+        assert by is not None
+        number = int(self.judge.pool.cursor[kernel.C_KEY])
+        return self.judge.keys.python([number])[number][by.names.index(name)]
+
+    def step(self, ref: StepRef) -> object:
+        for known, register in self.asked.registers:
+            if known == ref:
+                return self._register(register, ref.type)
+        taken = self.judge.taken(self.way, ref.step)
+        place = ref.offset if ref.which == "first" else len(taken) - 1 - ref.offset
+        return self.judge.field(taken[place], ref.path) if 0 <= place < len(taken) else None
+
+    def _register(self, number: int, type_: Type) -> object:
+        tables, threads = self.judge.rule.tables, self.judge.pool.threads
+        assert tables is not None
+        null = kernel.is_null(threads, self.way + int(tables.array[kernel.H_NULLS]), number)
+        bits = int(threads[self.way + int(tables.array[kernel.H_VALUES]) + number])
+        return self.judge.value(bits, bool(null), type_)
+
+    def aggregate(self, ref: Aggregate) -> object:
+        taken = self.judge.taken(self.way, ref.step)
+        values: list[object] = [self.judge.field(n, ref.path) if ref.path else n for n in taken]
+        return aggregate_of(ref.function, values, ref.parameter)
+
+    def previous(self, ref: PrevRef) -> object:
+        return self._column(ref)
+
+    def text_match(self, ref: TextMatch) -> bool | None:
+        answer = self._column(ref)
+        return None if answer is None else bool(answer)
+
+    def _column(self, ref: PrevRef | TextMatch) -> object:
+        column = next(number for known, number in self.asked.columns if known == ref)
+        bits, null = self.judge.values[column, self.event], self.judge.nulls[column, self.event]
+        return self.judge.value(int(bits), bool(null), ref.type)

@@ -1,0 +1,134 @@
+"""`absent` before the first event: for every event, when the last one that it forbids was there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cep.automata.plan import RulePlan
+from cep.automata.tables import LookBack
+from cep.matching import kernel
+
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+_KEPT = 2
+"""Times per key that later events may look back at: the last, and one before it for events of its instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """When events that a look back forbids were there: key number, number of the look back, time."""
+
+    keys: Ints
+    looks: Ints
+    times: Ints
+
+    @classmethod
+    def none(cls) -> Sightings:
+        """No event."""
+        return cls(*(np.zeros(0, np.int64) for _ in range(3)))
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Sightings:
+        """From what `table` gave."""
+        return cls(*(table.column(name).to_numpy() for name in ("key", "look", "time")))
+
+    def table(self) -> pa.Table:
+        """The sightings as a table."""
+        return pa.table({"key": self.keys, "look": self.looks, "time": self.times})
+
+    def chosen(self, which: npt.NDArray[np.bool_]) -> Sightings:
+        """Some of them."""
+        return Sightings(self.keys[which], self.looks[which], self.times[which])
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the kernel sees of the events: by place, by column, and what programs need."""
+
+    keys: Ints
+    times: Ints
+    places: Bytes
+    values: Ints
+    nulls: Bytes
+    constants: Ints
+    ranks: Ints
+
+
+def last_seen(
+    rule: RulePlan, before: Sightings, events: Inputs, watermark: int
+) -> tuple[Ints, Bytes, Sightings]:
+    """A row of values and of nulls per look back: when the last such event before each event's instant was.
+
+    `keys` and `times` are of the events in key order. Also what later events may still look back at.
+    """
+    assert rule.tables is not None
+    looks = rule.tables.look_backs
+    size = len(events.keys)
+    values, nulls = np.zeros((len(looks), size), np.int64), np.ones((len(looks), size), np.uint8)
+    kept = []
+    for number, look in enumerate(looks):
+        mine = before.chosen(before.looks == number)
+        seen = np.flatnonzero(_satisfied(rule, look, events))
+        keys = np.concatenate((mine.keys, events.keys[seen]))
+        times = np.concatenate((mine.times, events.times[seen]))
+        last, known = _last_before(keys, times, events.keys, events.times)
+        values[number], nulls[number] = last, ~known
+        kept.append(_remembered(number, look, keys, times, watermark))
+    together = (np.concatenate([getattr(part, name) for part in kept]) for name in ("keys", "looks", "times"))
+    return values, nulls, Sightings(*together)
+
+
+def _satisfied(rule: RulePlan, look: LookBack, events: Inputs) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = events.places[look.place] == 1
+    if not look.program[1] or not found.any():
+        return found
+    # A condition over the events before (`prev`): few rules have one, so it is run as it stands.
+    assert rule.tables is not None
+    slots = np.zeros(rule.tables.slots + 2, np.int64)
+    cursor = np.zeros(kernel.CURSOR, np.int64)
+    cursor[kernel.C_EVENTS] = len(events.keys)
+    blank = np.zeros(rule.tables.thread, np.int64)
+    columns, nulls = events.values.ravel(), events.nulls.ravel()
+    for event in np.flatnonzero(found).tolist():
+        found[event] = kernel.holds(
+            rule.tables.array, *look.program, event, 0, events.constants, columns, nulls, events.ranks, blank,
+            slots, slots.view(np.float64), np.zeros(len(slots), np.int64), cursor,
+        )  # fmt: skip
+    return found
+
+
+def _last_before(
+    keys: Ints, times: Ints, of_keys: Ints, of_times: Ints
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The greatest of `times` under the same key that is less than each of `of_times`; if there is one."""
+    count = len(keys)
+    all_keys, all_times = np.concatenate((keys, of_keys)), np.concatenate((times, of_times))
+    seen = np.arange(len(all_keys)) < count
+    order = np.lexsort((seen, all_times, all_keys))
+    place = np.maximum.accumulate(np.where(seen[order], np.arange(len(order)), -1))
+    source = order[np.maximum(place, 0)]
+    known = (place >= 0) & (all_keys[source] == all_keys[order])
+    asked = ~seen[order]
+    last, there = np.zeros(len(of_keys), np.int64), np.zeros(len(of_keys), bool)
+    last[order[asked] - count] = np.where(known, all_times[source], 0)[asked]
+    there[order[asked] - count] = known[asked]
+    return last, there
+
+
+def _remembered(number: int, look: LookBack, keys: Ints, times: Ints, watermark: int) -> Sightings:
+    # The watermark is no earlier than these times; unsigned, their difference cannot overflow.
+    age = np.uint64(watermark & (2**64 - 1)) - times.view(np.uint64)
+    young = age <= np.uint64(look.duration)
+    pairs = np.unique(np.stack((keys[young], times[young]), axis=1), axis=0)
+    later = np.arange(len(pairs)) + _KEPT
+    last = (
+        (later >= len(pairs)) | (pairs[np.minimum(later, len(pairs) - 1), 0] != pairs[:, 0])
+        if len(pairs)
+        else np.zeros(0, bool)
+    )
+    pairs = pairs[last]
+    return Sightings(pairs[:, 0], np.full(len(pairs), number, np.int64), pairs[:, 1])
