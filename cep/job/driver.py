@@ -143,7 +143,7 @@ class Driver:
         ran = time.perf_counter()
         outcome = put_together(((kind, bytes(payload)) for kind, payload in rows), self._shards)
         seen, first = outcome.greatest, outcome.first
-        result = manifests.result(manifest, plan, seen, first, outcome.watermark, outcome.runs)
+        result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
         merged = time.perf_counter()
         recorded = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}

@@ -12,6 +12,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from cep.automata.plan import Plan
@@ -57,9 +58,9 @@ class Manifest:
     silent: tuple[Partition, ...] = ()
     quiet: Quiet | None = None
     since: Mapping[str, int] = field(default_factory=dict)
-    first: Mapping[str, int] = field(default_factory=dict)
     drain: bool = False
     deployed: tuple[Deployed, ...] = ()
+    first: Mapping[str, int] = field(default_factory=dict)
 
     def text(self) -> str:
         """The JSON of the file; equal manifests have equal texts."""
@@ -76,9 +77,9 @@ class Manifest:
             "silent": [list(p) for p in self.silent],
             "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
             "since": dict(self.since),
-            "first": dict(sorted(self.first.items())),
             "drain": self.drain,
             "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
+            "first": dict(sorted(self.first.items())),
         }
         return to_json(value).decode()
 
@@ -103,9 +104,9 @@ class Result:
     elapsed: int
     quiet: Quiet | None
     since: Mapping[str, int]
-    first: Mapping[str, int]
     runs: Mapping[str, int]
     drained: bool
+    first: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object."""
@@ -118,9 +119,9 @@ class Result:
             "elapsed": self.elapsed,
             "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
             "since": dict(self.since),
-            "first": dict(sorted(self.first.items())),
             "runs": dict(self.runs),
             "drained": self.drained,
+            "first": dict(sorted(self.first.items())),
         }
 
 
@@ -256,13 +257,16 @@ def watermark_after(manifest: Manifest, plan: Plan, seen: Iterable[Mapping[Parti
     return max(after, silence.paced(manifest.quiet, plan.read, idle, manifest.elapsed, manifest.clock))
 
 
+_NOTHING: Mapping[str, int] = MappingProxyType({})
+
+
 def result(
     manifest: Manifest,
     plan: Plan,
     seen: Mapping[Partition, int],
-    first: Mapping[str, int],
     after: int,
     runs: Mapping[str, int],
+    first: Mapping[str, int] = _NOTHING,
 ) -> Result:
     """What is to be remembered of the batch.
 

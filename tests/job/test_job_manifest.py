@@ -68,10 +68,10 @@ def test_a_result_is_read_back_as_it_was_written(of: Result) -> None:
 def test_the_text_of_a_manifest_is_a_contract() -> None:
     manifest = Manifest(
         7, {"desk": "ab"}, 4, 9, 8, 5, {PAYMENT: 6}, {PAYMENT: 7}, (("other", ""),), Quiet(3, 4), {"r": 2},
-        False, (Deployed("q", "desk", "ab", ""),),
+        False, (Deployed("q", "desk", "ab", ""),), {"payment": 2},
     )  # fmt: skip
     assert manifest.text() == (
-        '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,'
+        '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,"first":{"payment":2},'
         '"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],"quiet":[3,4],'
         '"revisions":{"desk":"ab"},"shards":4,"silent":[["other",""]],"since":{"r":2},"version":1,"watermark":5}'
     )
