@@ -105,7 +105,9 @@ class _Telling:
         key = () if known is None else self._key(known)
         names = {} if self._rule.by is None else dict(zip(self._rule.by.names, key, strict=False))
         events = self._of_key.get(key, [])
-        scope = Scope(Way(taken), candidate, events, self._body.within, self._text, names)
+        # The condition was judged before the step took the event, which a loop's aggregates leave out.
+        before = taken[:-1] if record.kind in ("began", "took") else taken
+        scope = Scope(Way(before), candidate, events, self._body.within, self._text, names)
         return Happening(
             record.kind, record.rule, record.key, record.time, record.run, record.parent,
             None if record.place is None else self._nodes[record.place],

@@ -8,8 +8,9 @@ from random_tests import Trial, trials
 
 from alerts.notation import json_value
 from cep.cli.timelines import engine_of, observer_of
+from rules.packs import load_texts
 from rules.testing import Coverage, Happening, coverage_text, result_text, run_test
-from rules.typed import Expected
+from rules.typed import Compare, Expected, Logical, Step
 
 
 def story_of(trial: Trial) -> list[Happening]:
@@ -43,3 +44,21 @@ def test_every_story_can_be_told(trial: Trial) -> None:
     coverage = Coverage(pack)
     coverage.add(result, story)
     assert coverage_text(pack, coverage.rules()).startswith("coverage of p: ")
+
+
+def test_a_loop_is_seen_without_the_event_that_it_takes() -> None:
+    text = """pack p version "1"
+    stream e { id_: string  at: timestamp  v: long  id id_  time at }
+    rule r { match s: e[count(s) == 0 or v > first(s.v)]{2} within 1 hour }
+    test r "rising" { at 0s e { v: 3 } at 1s e { v: 4 } expect { } }"""
+    pack = load_texts([("p.rules", text)]).need()
+    (test,) = pack.tests
+    result = run_test(pack, test, engine_of(pack), json_value)
+    took = [h for h in observer_of(pack)(result.timeline.moments, ("r",)) if h.kind in ("began", "took")]
+    for seen, (counted, rises) in zip(took, [(0, None), (1, True)], strict=True):
+        assert isinstance(seen.node, Step)
+        assert isinstance(seen.node.condition, Logical)
+        assert seen.value is not None
+        none_yet, rising = seen.node.condition.operands
+        assert isinstance(none_yet, Compare)
+        assert (seen.value(none_yet.left), seen.value(rising)) == (counted, rises)
