@@ -16,7 +16,7 @@ from percolator.entries import entries_of, fuzzy_of, spaces_of
 from percolator.expressions import Expression, all_of, any_of
 from percolator.leaves import METADATA, LeafTable
 from percolator.matching import kernel as k
-from percolator.matching.compiled import interpreted, load
+from percolator.matching.compiled import at_hand, load
 from percolator.matching.documents import Column
 from percolator.matching.matcher import Matcher
 from percolator.nodes import NodeTable
@@ -111,7 +111,7 @@ def assembled(
     while slots < 2 * len(entries):
         slots *= 2
     table = np.zeros(2 * slots, np.int32)
-    engine = load() if len(entries) > COMPILE_AFTER else interpreted()
+    engine = load() if len(entries) > COMPILE_AFTER else at_hand()
     engine.enter(entries.ravel(), table, text.array(), len(entries))
     head[k.H_TABLE], head[k.H_MASK] = parts.add(table), slots - 1
     head[k.H_ENTRY], head[k.H_FUZZY] = parts.add(entries[:, : k.ENTRY]), parts.add(fuzzy)

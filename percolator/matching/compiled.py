@@ -45,6 +45,11 @@ def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def at_hand() -> Engine:
+    """The compiled engine if the process has loaded it, else the interpreted one."""
+    return load() if load.cache_info().currsize else interpreted()
+
+
 @lru_cache(maxsize=1)
 def load() -> Engine:
     """The compiled engine: some twenty seconds the first time on a machine, then half a second."""

@@ -114,6 +114,16 @@ def test_long_documents_and_long_words_do_no_harm() -> None:
     assert pairs(values.match({"t": ["a", "b"] * 10_000})) == [(0, 1)]
 
 
+def test_thousands_of_hits_are_in_order() -> None:
+    schema = Schema.of({"t": "text"})
+    texts = ["a" if number % 3 else f"b{number % 7}" for number in range(9000)]
+    matcher = Matcher(schema, [segment_of([parse(text) for text in texts], schema)], engine=load())
+    for document in ({"t": "a"}, {"t": "a b3"}, {"t": "b3 b1"}):
+        words = document["t"].split()
+        wanted = [(0, query) for query, text in enumerate(texts) if text in words]
+        assert pairs(matcher.match(document)) == wanted
+
+
 def test_deep_and_wide_queries_are_answered() -> None:
     deep = "NOT (x AND " * 90 + "a" + ")" * 90
     counted = "2 of (a, x, " * 60 + "a" + ")" * 60
