@@ -275,9 +275,9 @@ def life(corpus: Corpus) -> None:
     added, removed, single = [], [], []
     nodes = [(str(number), parse(text)) for number, text in enumerate(queries[100_000:])]
     for number in range(300):
-        # The small segment of what changed lately is made anew; it grows to a hundred queries.
+        # The small segment of what changed lately is made anew; with sixteen queries it would be merged.
         start = time.process_time()
-        matcher.use([segment, build(nodes[number - number % 100 : number + 1], SCHEMA)])
+        matcher.use([segment, build(nodes[number - number % 16 : number + 1], SCHEMA)])
         added.append(time.process_time() - start)
         start = time.process_time()
         matcher.kill([number])

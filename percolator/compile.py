@@ -7,14 +7,16 @@ it is worked out only where they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from percolator.expressions import FALSE, TRUE, Expression, all_of, any_of, negated, some_of
+from percolator.expressions import TRUE, Expression, all_of, any_of, negated, some_of
 from percolator.leaves import LeafTable, Scope
 from percolator.nodes import NodeTable
 from percolator.points import bounds
 from percolator.query import tree
+from percolator.query.errors import Code, QueryError
 from percolator.query.pieces import pieces
 from percolator.schema import Kind, Schema
 from percolator.values import Interval, range_of, value_of, written
@@ -65,7 +67,7 @@ class Compiler:
                 return self._interval(node.name, kind, range_of(node, kind))
             case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
                 needed, number = self._positional(node, name)
-                return FALSE if number is None else all_of([needed, ~number])
+                return all_of([needed, ~number])
             case _:
                 assert_never(node)
 
@@ -77,11 +79,11 @@ class Compiler:
         """A term or phrase: one leaf, or a phrase whose words may move."""
         if name is not None and self.schema.fields[name].kind is not Kind.TEXT:
             return self._value(node, name, self.schema.fields[name].kind)
-        scope = self._scope(name)
-        if isinstance(node, tree.Phrase) and node.slop:
-            needed, number = self._words(node, scope)
-            return needed if number is None else all_of([needed, ~number])
-        return self.leaves.phrase(self._parts(node, scope))
+        parts = self._parts(node, self._scope(name))
+        if isinstance(node, tree.Phrase) and node.slop and len(parts) > 1:
+            needed, number = self._loose(parts, node.slop)
+            return all_of([needed, ~number])
+        return self.leaves.phrase(parts)
 
     def _parts(self, node: Text, scope: Scope) -> tuple[int, ...]:
         """The leaves of a term's words."""
@@ -93,76 +95,57 @@ class Compiler:
             case _:
                 return tuple([self.leaves.word(scope, piece) for piece in pieces(node)])
 
-    def _words(self, node: Text, scope: Scope) -> tuple[Expression, int | None]:
-        """A term as an operand: what it needs, and where that is more than a leaf, the node of its spans."""
-        parts = self._parts(node, scope)
-        slop = node.slop if isinstance(node, tree.Phrase) and len(parts) > 1 else 0
-        if slop:
-            self.leaves.placed.update(parts)
-            places = tuple([self.nodes.leaf(part) for part in parts])
-            return all_of(list(parts)), self.nodes.slop(places, slop)
-        leaf = self.leaves.phrase(parts)
-        return leaf, None
+    def _loose(self, parts: tuple[int, ...], slop: int) -> tuple[Expression, int]:
+        """A phrase whose words may move: what it needs, and the node of its spans."""
+        self.leaves.placed.update(parts)
+        places = tuple([self.nodes.leaf(part) for part in parts])
+        return all_of(parts), self.nodes.slop(places, slop)
 
-    def _spans(self, node: tree.Node, name: str | None) -> tuple[Expression, int | None]:
-        """An operand of a positional node: what it needs, and the node of its spans.
-
-        None where it cannot have any.
-        """
+    def _spans(self, node: tree.Node, name: str | None) -> tuple[Expression, int]:
+        """An operand of a positional node: what it needs, and the node of its spans."""
         match node:
             case tree.Word() | tree.Exact() | tree.Wildcard() | tree.Phrase() | tree.Fuzzy() | tree.Regex():
-                scope = self._scope(name)
-                needed, number = self._words(node, scope)
-                if number is None:
-                    assert isinstance(needed, int)
-                    self.leaves.placed.add(needed)
-                    number = self.nodes.leaf(needed, len(self._parts(node, scope)))
-                return needed, number
+                parts = self._parts(node, self._scope(name))
+                if isinstance(node, tree.Phrase) and node.slop and len(parts) > 1:
+                    return self._loose(parts, node.slop)
+                leaf = self.leaves.phrase(parts)
+                self.leaves.placed.add(leaf)
+                return leaf, self.nodes.leaf(leaf, len(parts))
             case tree.Or():
-                found = [self._spans(operand, name) for operand in node.operands]
-                numbers = dict.fromkeys([number for _, number in found if number is not None])
-                if not numbers:
-                    return FALSE, None
-                return any_of([needed for needed, _ in found]), self.nodes.any_of(tuple(numbers))
+                needed, numbers = self._several(node.operands, name)
+                return any_of(needed), self.nodes.any_of(tuple(dict.fromkeys(numbers)))
             case tree.Fielded():
                 return self._spans(node.operand, node.name)
-            case tree.Named():
-                return self._spans(node.operand, name)
-            case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
+            case tree.Near():
                 return self._positional(node, name)
             case _:
-                raise AssertionError(f"{type(node).__name__} has no places")
+                # The parser lets none of these stand here.
+                message = f"{type(node).__name__} has no places that an operator could take"
+                raise QueryError(Code.BAD_OPERAND, message, node.span.start)
+
+    def _several(self, operands: Sequence[tree.Node], name: str | None) -> tuple[list[Expression], list[int]]:
+        found = [self._spans(operand, name) for operand in operands]
+        return [needed for needed, _ in found], [number for _, number in found]
 
     def _positional(
         self, node: tree.Near | tree.NotNear | tree.AtLeast | tree.First | tree.Together, name: str | None
-    ) -> tuple[Expression, int | None]:
+    ) -> tuple[Expression, int]:
+        """What a positional node needs, and its number."""
         match node:
             case tree.Near() | tree.NotNear():
-                needed, left = self._spans(node.left, name)
-                also, right = self._spans(node.right, name)
-                if left is None:
-                    return FALSE, None
+                (needed, also), (left, right) = self._several((node.left, node.right), name)
                 if isinstance(node, tree.NotNear):
-                    return (
-                        needed,
-                        left if right is None else self.nodes.not_near(left, right, node.distance),
-                    )
-                if right is None:
-                    return FALSE, None
+                    return needed, self.nodes.not_near(left, right, node.distance)
                 return all_of([needed, also]), self.nodes.near(left, right, node.distance, node.ordered)
-            case tree.AtLeast() | tree.First():
+            case tree.AtLeast():
                 needed, operand = self._spans(node.operand, name)
-                if operand is None:
-                    return FALSE, None
-                if isinstance(node, tree.AtLeast):
-                    return needed, self.nodes.at_least(operand, node.count)
+                return needed, self.nodes.at_least(operand, node.count)
+            case tree.First():
+                needed, operand = self._spans(node.operand, name)
                 return needed, self.nodes.first(operand, node.within)
             case tree.Together():
-                found = [self._spans(operand, name) for operand in node.operands]
-                numbers = [number for _, number in found if number is not None]
-                if len(numbers) < len(found):
-                    return FALSE, None
-                return all_of([one for one, _ in found]), self.nodes.together(tuple(numbers), node.unit)
+                needs, numbers = self._several(node.operands, name)
+                return all_of(needs), self.nodes.together(tuple(numbers), node.unit)
             case _:
                 assert_never(node)
 

@@ -11,7 +11,9 @@ from percolator_duel import brute, pairs, segment_of, singly
 from percolator.build import SegmentBuilder
 from percolator.matching.compiled import load
 from percolator.matching.matcher import Matcher
+from percolator.query.errors import QueryError
 from percolator.query.parse import parse
+from percolator.query.tree import Near, Not, Word
 from percolator.schema import Schema
 from percolator.values import DocumentError
 
@@ -133,6 +135,12 @@ def test_deep_and_wide_queries_are_answered() -> None:
     schema = Schema.of({"t": "text"})
     matcher = Matcher(schema, [segment_of(queries, schema)], engine=load())
     assert singly(matcher, rows) == brute(queries, rows, schema)
+
+
+def test_a_tree_that_no_text_gives_is_refused_where_it_has_no_places() -> None:
+    node = Near(Word("a"), Not(Word("b")), 3, False)
+    with pytest.raises(QueryError, match="Not has no places"):
+        segment_of([node], Schema.of({"t": "text"}))
 
 
 def test_what_comes_to_its_budget_is_told_and_harms_no_other_query() -> None:
