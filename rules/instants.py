@@ -24,6 +24,7 @@ _INSTANT = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9})0*)?)?"
     r"(?:([Zz])|([+-])([0-9]{2}):([0-9]{2}))?"
 )
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DURATION = re.compile(DURATION)
 _DURATION_PARTS = re.compile(r"([0-9_.]+)\s*(\w+)")
 _UNITS = {
@@ -48,6 +49,8 @@ def parse_instant(text: str) -> int:
     """
     found = _INSTANT.fullmatch(text)
     if found is None:
+        if _DAY.fullmatch(text):
+            raise ValueError(f"`{text}` has no time of day: write `{text}T00:00Z`")
         raise ValueError(f"`{text}` is not a time such as `2026-01-05T09:00:00Z`")
     year, month, day, hour, minute = (int(part) for part in found.groups()[:5])
     second = int(found[6] or 0)

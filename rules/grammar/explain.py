@@ -113,7 +113,7 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
     if word in RESERVED and "name" in expected:
         return f"`{word}` is reserved; in backquotes it is a name"
     before, following = text[max(start - _BEFORE, 0) : start], text[end:][:_SHOWN].lstrip()
-    found = _help_in_clause(before, following[:1], word) if "a clause of a rule" in expected else ""
+    found = _help_in_clause(before, following, word) if "a clause of a rule" in expected else ""
     if (
         not found
         and "a field `name: type`" in expected
@@ -135,7 +135,7 @@ def _help_in_clause(before: str, following: str, word: str) -> str:
     """What helps an author who went on in a clause in a way that the language does not have."""
     clause = next(reversed(_CLAUSE.findall(before)), "")
     match clause:
-        case "match" if following in {":", "["} or word in _JOINING:
+        case "match" if following[:1] in {":", "["} or word in _JOINING:
             return "steps are joined by `->`, `=>` or `~>`"
         case "match" | "on" | "over" if word == "matching":
             return "`matching` names a block of `queries`; a query in quotes stands in `[field matches ...]`"
@@ -143,10 +143,30 @@ def _help_in_clause(before: str, following: str, word: str) -> str:
             return "a condition stands in square brackets: `stream[...]`"
         case "on" | "over" if word == ".":
             return "a window stands after its stream: `over stream sliding 5 minutes`"
+        case "on" | "over" if word == ":":
+            return "only the steps of a pattern have names: remove it"
+        case "over" if word == "every":
+            return "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes"
         case "emit" if word in {"(", ":", ".", "as"}:
-            return "a value is emitted under a name: `name = value`"
+            return _emitted(before, word, following)
         case _:
             return ""
+
+
+def _emitted(before: str, word: str, following: str) -> str:
+    """How the value that `before` ends with is emitted."""
+    start, rest = re.search(r"(\w+)\s*$", before), re.match(r"\w+", following)
+    written = "name = value"
+    match word:
+        case "." if start and rest and "match" not in before:
+            return f"a field of the event is emitted under its own name: `{rest[0]}`"
+        case "." if start and rest:
+            written = f"{rest[0]} = {start[1]}.{rest[0]}"
+        case "as" if start and rest:
+            written = f"{rest[0]} = {start[1]}"
+        case "(" if start:
+            written = f"name = {start[1]}(...)"
+    return f"a value is emitted under a name: `{written}`"
 
 
 def _clipped(word: str) -> str:

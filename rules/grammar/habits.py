@@ -29,16 +29,34 @@ _OF_A_RULE = {
         ["select", "return", "project", "measures"], "an alert carries what `emit` names: `emit n = a.n`"
     ),
     "insert": "`into STREAM` makes events of a rule's alerts",
+    **dict.fromkeys(
+        ["description", "desc", "comment", "doc"], 'write `summary "..."`, or a comment: `# ...`'
+    ),
+    **dict.fromkeys(
+        ["alert", "message", "title"], 'an alert says `summary "..."` and carries what `emit` names'
+    ),
+    "priority": "write `severity high`",
     "for": "`for` belongs to `absent`; a pattern is bounded by `within 1 hour`",
 }
 _HABITS: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("a clause of a rule", _OF_A_RULE),
-    ("a field `name: type`", {",": "nothing separates fields: remove it"}),
+    (
+        "a field `name: type`",
+        {
+            ",": "nothing separates fields: remove it",
+            "(": "types have no length: `string`, `decimal`",
+            "[": "a list is written `list<string>`",
+            "<": "types that hold others are `list<string>` and `{ name: string }`",
+        },
+    ),
     ("expected `{`", {"-": "a name has no `-`: write `_`, or put the name in backquotes"}),
     ("expected `=`", {":": "a constant is written `let name = value`"}),
     ("a string in quotes", {"[": "a list of tags needs no brackets"}),
     ("the test's title", {"{": 'a test has a title: `test r "what happens" { ... }`'}),
     ("a window: ", {"session": "write `session gap` and a duration"}),
+    ("or `nothing`", dict.fromkeys(["none", "no", "empty", "null", "not"], "did you mean `nothing`?")),
+    ("or `none`", {"to": "a step is skipped to by `to first STEP` or `to last STEP`"}),
+    ("expected `:`", {"=": "did you mean `:`?"}),
     ("an emitted name", dict.fromkeys("{(", "a list of names needs no brackets")),
     (
         "an operator or",
@@ -49,13 +67,33 @@ _HABITS: tuple[tuple[str, Mapping[str, str]], ...] = (
             **dict.fromkeys(["startswith", "starts"], 'write `like "...%"`'),
             **dict.fromkeys(["endswith", "ends"], 'write `like "%..."`'),
             **dict.fromkeys(["then", "when"], _CHOICE),
-            "is": "only `is null` and `is not null` can be asked by `is`",
+            "is": "`is` asks for null: `is null`, `is not null`; values are compared by `==` and `!=`",
+            "not": "`not` stands before `in`, `between` and `like`, and in `is not null`",
+            "exists": "write `is not null`",
+            "ilike": 'a comparison in small letters: `lower(field) like "..."`',
         },
     ),
     ("expected a value after `in`", {"[": "a list stands in parentheses: `in (a, b)`"}),
     ("expected a value after `count`", {"*": "events are counted by `count()`"}),
     ("expected a value", {"!": "did you mean `not`?", "=": "here `=` stands once"}),
 )
+_CALLS = {
+    **dict.fromkeys(
+        ["now", "today", "current_time", "current_timestamp"], "rules see no clock: compare event times"
+    ),
+    **dict.fromkeys(["concat", "format", "printf"], 'texts are put together in `summary "{a} {b}"`'),
+    **dict.fromkeys(["if", "iff", "iif", "case"], _CHOICE),
+    **dict.fromkeys(["ifnull", "nvl"], "write `coalesce(a, b)`"),
+    **dict.fromkeys(["isnull", "isnan", "isempty"], "write `is null`"),
+    **dict.fromkeys(["contains", "instr", "strpos"], 'write `like "%...%"`, or `matches "..."` for a text'),
+    **dict.fromkeys(["startswith", "starts_with"], 'write `like "...%"`'),
+    **dict.fromkeys(["endswith", "ends_with"], 'write `like "%..."`'),
+    **dict.fromkeys(["regexp_like", "regexp", "rlike", "matches"], 'write `=~ "..."`'),
+    **dict.fromkeys(
+        ["cast", "convert", "float", "number", "int", "integer", "long", "str", "string"],
+        "`double(x)` and `decimal(x)` convert numbers; nothing else is converted",
+    ),
+}
 _UNITS = {
     "ms": ("ms", "msec", "millis", "milliseconds"),
     "s": ("sec", "secs"),
@@ -76,8 +114,16 @@ def said_here(expected: str, word: str, before: str) -> str:
         return "what must not happen has no name: `not stream[...]`"
     if "a string in quotes" in expected and word.isidentifier():
         return f'write it in quotes: `"{word}"`'
+    if "a duration" in expected and word.startswith('"'):
+        return 'times are durations; a test counts them from `start "2026-01-05T09:00Z"`'
+    if expected == "expected a field" and word.startswith('"'):
+        return "names stand without quotes"
+    if expected == "expected `,` or `}`" and word.isidentifier():
+        return "a comma stands between values"
     if "a severity" in expected and word.startswith('"'):
         return "a severity stands without quotes"
+    if operator and previous and previous[1].lower() == "if":
+        return _CHOICE
     for wanted, habits in _HABITS:
         if wanted in expected and word.lower() in habits:
             return habits[word.lower()]
@@ -93,3 +139,8 @@ def duration_meant(number: str, following: str) -> str:
         if written.lower() in others:
             return f"did you mean `{digits}{unit}`?"
     return ""
+
+
+def called_here(name: str) -> str:
+    """The help for a function of another language, empty for others."""
+    return _CALLS.get(name.lower(), "")

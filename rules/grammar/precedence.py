@@ -126,7 +126,8 @@ class _Reader:
             case "between":
                 low, low_height = self._sum(depth)
                 if self._take("and") is None:
-                    raise self._refusal(sign, "CEP0101", "`between` needs `and` and its upper end")
+                    message = "`between` needs `and` and its upper end"
+                    raise self._refusal(sign, "CEP0101", message, "write `between low and high`")
                 high, high_height = self._sum(depth)
                 between = Between(left, low, high, negated, left.span.to(high.span))
                 return self._tall(between, height, low_height, high_height)

@@ -15,6 +15,7 @@ from rules.functions import (
     Parameter,
     Signature,
 )
+from rules.grammar.habits import called_here
 from rules.resolve.arguments import Resolve, bare, counted, fraction, whole_number
 from rules.resolve.convert import agreeing, as_instant, converted, widen
 from rules.resolve.references import candidate_field, field_of, step
@@ -23,7 +24,7 @@ from rules.resolve.windows import window_call
 from rules.suggest import did_you_mean
 from rules.types import NUMERIC, STRINGS, ListOf, Scalar, kind_of
 
-_CLOCKS = frozenset({"now", "today", "current_time", "current_timestamp"})
+_SEVERAL = "several events are seen by `match a: STREAM{3}` and `over STREAM sliding 5 minutes`"
 FARTHEST = 1_000_000
 """Greatest offset of `first`, `last` and `prev`."""
 
@@ -48,7 +49,7 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
         return None
     known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
     message = f"{scope.subject} calls an unknown function `{name}`"
-    help_ = "rules see no clock: compare event times" if name in _CLOCKS else did_you_mean(name, known)
+    help_ = called_here(name) or did_you_mean(name, known)
     scope.findings.error("CEP0204", message, node.function.span, help_=help_)
     return None
 
@@ -181,7 +182,7 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
     signature = AGGREGATES[name]
     if not scope.in_pattern:
         message = f"`{name}` needs the steps of a pattern, or a window"
-        scope.findings.error("CEP0225", message, node.function.span)
+        scope.findings.error("CEP0225", message, node.function.span, help_=_SEVERAL)
         return None
     if name == "list" and not scope.in_output:
         message = "`list` stands only in `emit`"
@@ -228,7 +229,7 @@ def _navigation(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expr
     name = cast(Literal["first", "last"], node.function.text)
     if not scope.in_pattern:
         message = f"`{name}` needs the steps of a pattern, or a window"
-        scope.findings.error("CEP0225", message, node.function.span)
+        scope.findings.error("CEP0225", message, node.function.span, help_=_SEVERAL)
         return None
     if not counted(node, 1, 2, NAVIGATION[name], scope):
         return None
@@ -247,7 +248,8 @@ def _navigation(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expr
 def _previous(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression | None:
     if not scope.in_pattern or scope.candidate is None:
         message = "`prev` stands only in the conditions of a pattern"
-        scope.findings.error("CEP0225", message, node.function.span)
+        help_ = "" if scope.in_pattern else "write `match a: STREAM[...]` with `within`"
+        scope.findings.error("CEP0225", message, node.function.span, help_=help_)
         return None
     if not counted(node, 1, 2, NAVIGATION["prev"], scope):
         return None

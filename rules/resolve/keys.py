@@ -67,6 +67,10 @@ def _column(
     called = tuple(_called(stream, declared) for stream in streams)
     default = _field(paths[0], called)
     for path in paths:
+        if _qualified(path, called) and path.names[0].text in own:
+            message = f"stream `{path.names[0].text}` gives one value to a field of the key, not two"
+            findings.error("CEP0206", message, path.span, help_="write `by a, b` for a key of two fields")
+            return {}, None
         if _qualified(path, called):
             own[path.names[0].text] = path.names[1:]
         elif len(paths) > 1 or not _somewhere(path, streams, declared):

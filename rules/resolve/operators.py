@@ -61,7 +61,9 @@ def _refuse_arithmetic(
     both = f"{left.type} and {right.type}"
     help_ = _alternative(culprit, other, scope, frozenset({other.type}))
     if culprit.type in numbers:
-        span, help_ = node.span, _conversion(left, right)
+        span, help_ = node.span, _conversion(left, right) or _unit(left, right)
+    elif node.operator == "+" and culprit.type in STRINGS and other.type in STRINGS:
+        help_ = 'texts are put together in `summary "{a} {b}"`, of emitted names'
     note = _note(culprit) if culprit.type not in numbers else ""
     scope.findings.error(
         "CEP0208", f"{scope.subject} {verb[node.operator]} {both}", span, note=note, help_=help_
@@ -74,6 +76,15 @@ def _conversion(left: typed.Expression, right: typed.Expression) -> str:
         return ""
     double = left if left.type is Scalar.DOUBLE else right
     return f"`decimal({double.span.text})` makes a decimal of it, `double(...)` a double of the other"
+
+
+def _unit(left: typed.Expression, right: typed.Expression) -> str:
+    """The help where a number without a unit meets a time."""
+    for time, number in ((left, right), (right, left)):
+        timed = time.type in (Scalar.TIMESTAMP, Scalar.DURATION)
+        if timed and isinstance(number, typed.Literal) and number.type in NUMERIC:
+            return f"a duration has a unit: `{number.span.text}s`"
+    return ""
 
 
 def compare(left: Typed, right: Typed, node: syntax.Binary, scope: Scope) -> Typed:
@@ -163,9 +174,12 @@ def _alternative(
             return "a number stands without quotes"
         if other.type in NUMERIC and culprit.type is Scalar.DURATION:
             return f"a duration has a unit: `{other.span.text}s`"
+    if isinstance(culprit.type, Record) and culprit.type.fields:
+        return f"compare its fields, such as `{culprit.span.text}.{culprit.type.fields[0][0]}`"
     if not isinstance(culprit, typed.FieldRef) or scope.candidate is None:
         return ""
-    fitting = [name for name, type_ in scope.candidate.fields.items() if type_ in types]
+    fields = scope.candidate.fields.items()
+    fitting = [name for name, type_ in fields if type_ in types and name != culprit.path[-1]]
     for part in typed.walk(other):
         named = getattr(part, "path", ())
         if named and named[-1] in fitting:

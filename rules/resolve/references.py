@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rules import syntax, typed
 from rules.resolve.declared import StreamInfo
 from rules.resolve.paths import type_at
@@ -30,10 +32,12 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
     help_ = did_you_mean(first.text, scope.all_steps)
     if first.text in scope.declared.constants:
         help_ = f"`{first.text}` is a constant and has no fields"
+    elif scope.keys is not None and node.names[-1].text in scope.keys:
+        help_ = f"the field of the key is `{node.names[-1].text}`"
     elif scope.candidate is not None and first.text == scope.candidate.called:
         help_ = f"a bare field name is the event's: `{node.names[1].text}`"
     elif scope.all_steps and not help_:
-        help_ = f"the steps are {', '.join(f'`{s}`' for s in sorted(scope.all_steps)[:10])}"
+        help_ = steps_are(scope.all_steps)
     if scope.candidate is None and not scope.all_steps and not scope.in_pattern:
         message = f"{scope.subject} has no event to look at, so `{node.span.text}` means nothing"
         help_ = help_ or "use the field in a condition: `stream[...]`"
@@ -43,6 +47,12 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
         "CEP0203", f"{scope.subject} names an unknown step `{first.text}`", first.span, help_=help_
     )
     return None
+
+
+def steps_are(names: Iterable[str]) -> str:
+    """The help that lists the steps of a pattern, the first ten of them; empty where none has a name."""
+    shown = ", ".join(f"`{name}`" for name in sorted(names)[:10])
+    return f"the steps are {shown}" if shown else ""
 
 
 def step(name: syntax.Name, scope: Scope) -> Bound | None:
@@ -154,6 +164,8 @@ def _unknown(name: syntax.Name, scope: Scope) -> None:
         written = f"{owners[0].name}.{name.text}"
         help_ = f"did you mean `{f'last({written})' if owners[0].repeated else written}`?"
     message = f"`{name.text}` is no constant"
+    if not help_ and scope.keys is None:
+        help_ = f'a string stands in quotes: `"{name.text}"`'
     if (scope.in_pattern or scope.window is not None) and scope.keys is not None:
         message = f"`{name.text}` is neither a `by` field nor a constant"
     scope.findings.error("CEP0205", message, name.span, help_=help_)

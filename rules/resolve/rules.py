@@ -13,6 +13,7 @@ from rules.resolve.expression import condition
 from rules.resolve.keys import Names, resolve_key
 from rules.resolve.outputs import resolve_outputs, resolve_summary, resolve_suppress
 from rules.resolve.patterns import Resolved, resolve_pattern
+from rules.resolve.references import steps_are
 from rules.resolve.scope import Scope, Windowed
 from rules.resolve.sources import info_of
 from rules.resolve.windows import resolve_window
@@ -65,6 +66,7 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
     """The typed rule, without its structure; None where it could not be resolved."""
     findings = declared.findings
     clauses = _Clauses(node, declared)
+    severity = _severity(clauses.get(syntax.Severity), declared)
     bodies = clauses.of(_BODIES)
     if not bodies:
         message = f"rule `{node.name.text}` has no body"
@@ -78,16 +80,18 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
         return None
     match bodies[0]:
         case syntax.On() as on:
-            return _on_rule(node, on, clauses, declared)
+            return _on_rule(node, on, severity, clauses, declared)
         case syntax.Match() as match:
-            return _pattern_rule(node, match, clauses, declared)
+            return _pattern_rule(node, match, severity, clauses, declared)
         case syntax.Over() as over:
-            return _window_rule(node, over, clauses, declared)
+            return _window_rule(node, over, severity, clauses, declared)
         case body:
             raise AssertionError(f"{type(body).__name__} is no body")
 
 
-def _on_rule(node: syntax.Rule, body: syntax.On, clauses: _Clauses, declared: Declared) -> typed.Rule | None:
+def _on_rule(
+    node: syntax.Rule, body: syntax.On, severity: typed.Severity, clauses: _Clauses, declared: Declared
+) -> typed.Rule | None:
     _check_clauses(
         clauses, (*_OF_PATTERNS, syntax.Having), "a rule with `on` judges one event alone", declared
     )
@@ -98,7 +102,7 @@ def _on_rule(node: syntax.Rule, body: syntax.On, clauses: _Clauses, declared: De
     emitted = clauses.get(syntax.Emit)
     outputs = () if emitted is None else resolve_outputs(emitted.outputs, scope)
     on = typed.On(source.name, tested, body.span)
-    return _finish(node, on, by, keys, outputs, clauses, declared)
+    return _finish(node, on, severity, by, keys, outputs, clauses, declared)
 
 
 def _key(clauses: _Clauses, streams: Sequence[str], declared: Declared) -> tuple[typed.By | None, Names]:
@@ -117,7 +121,7 @@ def _check_clauses(clauses: _Clauses, kinds: tuple[type, ...], help_: str, decla
 
 
 def _window_rule(
-    node: syntax.Rule, body: syntax.Over, clauses: _Clauses, declared: Declared
+    node: syntax.Rule, body: syntax.Over, severity: typed.Severity, clauses: _Clauses, declared: Declared
 ) -> typed.Rule | None:
     findings = declared.findings
     _check_clauses(
@@ -142,11 +146,11 @@ def _window_rule(
     if having is None or window.shape is None:
         return None
     over = typed.Over(source.name, tested, window.shape, having, body.span)
-    return _finish(node, over, by, keys, outputs, clauses, declared)
+    return _finish(node, over, severity, by, keys, outputs, clauses, declared)
 
 
 def _pattern_rule(
-    node: syntax.Rule, body: syntax.Match, clauses: _Clauses, declared: Declared
+    node: syntax.Rule, body: syntax.Match, severity: typed.Severity, clauses: _Clauses, declared: Declared
 ) -> typed.Rule | None:
     findings = declared.findings
     resolved = resolve_pattern(body.pattern, node.name.text, declared)
@@ -177,14 +181,14 @@ def _pattern_rule(
         _limit(clauses.get(syntax.Limit), declared),
         body.span,
     )
-    return _finish(node, match, by, keys, outputs, clauses, declared)
+    return _finish(node, match, severity, by, keys, outputs, clauses, declared)
 
 
 def _skip(node: syntax.Skip | None, resolved: Resolved, declared: Declared) -> typed.Skip:
     if node is None:
         return typed.Skip("none" if _exhaustive(resolved.pattern) else "past last")
     if node.step is not None and node.step.text not in resolved.steps:
-        help_ = did_you_mean(node.step.text, resolved.steps)
+        help_ = did_you_mean(node.step.text, resolved.steps) or steps_are(resolved.steps)
         message = f"`skip` names an unknown step `{node.step.text}`"
         declared.findings.error("CEP0203", message, node.step.span, help_=help_)
     return typed.Skip(node.to, None if node.step is None else node.step.text)
@@ -211,6 +215,7 @@ def _limit(node: syntax.Limit | None, declared: Declared) -> int:
 def _finish(
     node: syntax.Rule,
     body: typed.On | typed.Match | typed.Over,
+    severity: typed.Severity,
     by: typed.By | None,
     keys: Names,
     outputs: tuple[typed.Emit, ...],
@@ -231,7 +236,7 @@ def _finish(
         body,
         by,
         outputs,
-        _severity(clauses.get(syntax.Severity), declared),
+        severity,
         None if summary is None else resolve_summary(summary.template, names, findings),
         () if tags is None else tuple(t.value for t in tags.tags),
         None if runbook is None else runbook.url.value,

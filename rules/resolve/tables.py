@@ -69,6 +69,11 @@ def _unknown(node: syntax.Lookup, scope: Scope) -> None:
     help_ = did_you_mean(name, scope.declared.tables)
     if name in scope.declared.streams:
         help_ = f"`{name}` is a stream; a table is declared by `table NAME key FIELD {{ ... }}`"
+    elif name in scope.all_steps:
+        field = ".".join(part.text for part in node.path) or "field"
+        help_ = f"`{name}` is a step: write `first({name}.{field})` or `last({name}.{field})`"
+    elif scope.candidate is not None and isinstance(scope.candidate.fields.get(name), ListOf):
+        help_ = f"the values of a list have no numbers: write `... in {name}`"
     elif not scope.declared.tables:
         help_ = "no table is declared"
     scope.findings.error("CEP0250", f"unknown table `{name}`", node.table.span, help_=help_)

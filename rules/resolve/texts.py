@@ -46,7 +46,8 @@ def text_match(operand: Typed, node: syntax.Predicate, scope: Scope) -> Typed:
     query = node.argument
     if not isinstance(query, syntax.String):
         message = "`matches` needs a query in quotes"
-        scope.findings.error("CEP0214", message, query.span)
+        help_ = 'write the query here: `matches "..."`'
+        scope.findings.error("CEP0214", message, query.span, help_=help_)
         return None
     accepted = _accepts(query, operand, scope)
     if operand is None:

@@ -25,6 +25,23 @@ SAID = {
     on("kind == NULL"): "did you mean `null`?",
     on("case when n > 5 then 1 else 0 end == 1"): "a choice is written `condition ? value : other`",
     on("count(*) > 5"): "events are counted by `count()`",
+    "stream s { a: varchar(3)  t: timestamp  time t }\n" + on("n > 1"):
+        "types have no length: `string`, `decimal`",
+    "stream s { a: string[]  t: timestamp  time t }\n" + on("n > 1"): "a list is written `list<string>`",
+    on('kind ilike "%a%"'): 'a comparison in small letters: `lower(field) like "..."`',
+    on('kind is not "x"'):
+        "`is` asks for null: `is null`, `is not null`; values are compared by `==` and `!=`",
+    on("kind not null"): "`not` stands before `in`, `between` and `like`, and in `is not null`",
+    on("n between 3, 5"): "write `between low and high`",
+    on('nvl(kind, "x") == "x"'): "write `coalesce(a, b)`",
+    on('concat(kind, "x") == "x"'): 'texts are put together in `summary "{a} {b}"`',
+    on('kind + "x" == "x"'): 'texts are put together in `summary "{a} {b}"`, of emitted names',
+    "rule r { on payment  emit payment.n }": "a field of the event is emitted under its own name: `n`",
+    "rule r { on payment  emit n as m }": "a value is emitted under a name: `m = n`",
+    matching("a: payment", "within 1h emit a.n"): "a value is emitted under a name: `n = a.n`",
+    matching("a: payment{3}", "within 1h emit count(a)"):
+        "a value is emitted under a name: `name = count(...)`",
+    on("at - 5 > at"): "a duration has a unit: `5s`",
     # EPL, Siddhi, Flink
     "rule r { every a=payment -> b=payment }":
         "a pattern is written `match a: s[...] -> b: s[...]`; it begins anew at every event that fits",
@@ -34,9 +51,28 @@ SAID = {
         "what must not happen has no name: `not stream[...]`",
     "rule r { on payment.win:time(5) }": "a window stands after its stream: `over stream sliding 5 minutes`",
     matching("a: payment", "for 5m"): "`for` belongs to `absent`; a pattern is bounded by `within 1 hour`",
+    "rule r { by card_id  over payment sliding 5m every 1m  having count() > 3 }":
+        "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes",
+    "rule r { on p: payment[n > 3] }": "only the steps of a pattern have names: remove it",
+    on("count() > 3"): "several events are seen by `match a: STREAM{3}` and `over STREAM sliding 5 minutes`",
+    on("n > prev(n)"): "write `match a: STREAM[...]` with `within`",
+    matching("a: payment{3}", "within 1h skip to a"):
+        "a step is skipped to by `to first STEP` or `to last STEP`",
+    matching("a: payment{3}", "within 1h skip to last b"): "the steps are `a`",
     # KQL, Python, C
     on('kind startswith "x"'): 'write `like "...%"`',
     on('kind.contains("x")'): "a function is called as `name(value)`; values have no methods",
+    on("if n > 3 then flag else false"): "a choice is written `condition ? value : other`",
+    matching("a: payment{3} -> b: payment[n > a[0].n]"): "`a` is a step: write `first(a.n)` or `last(a.n)`",
+    'rule r { description "x"  on payment }': 'write `summary "..."`, or a comment: `# ...`',
+    'rule r { on payment }\ntest r "x" { at 0s payment { "n": 1 }  expect nothing }':
+        "names stand without quotes",
+    'rule r { on payment }\ntest r "x" { at 0s payment { n = 1 }  expect nothing }': "did you mean `:`?",
+    'rule r { on payment }\ntest r "x" { at 0s payment { n: 1 kind: "a" }  expect nothing }':
+        "a comma stands between values",
+    'rule r { on payment }\ntest r "x" { at 0s payment { kind: a }  expect nothing }':
+        'a string stands in quotes: `"a"`',
+    'rule r { on payment }\ntest r "x" { at 0s payment { n: 1 }  expect none }': "did you mean `nothing`?",
     on("flag == True"): "did you mean `true`?",
     on("n > 5 && n < 9"): "did you mean `and`?",
     on("!flag"): "did you mean `not`?",

@@ -42,7 +42,7 @@ def test_instants_have_their_nanoseconds(text: str, nanoseconds: int) -> None:
     ("text", "why"),
     [
         ("2026-01-05T09:00", "no zone"),
-        ("2026-01-05", "is not a time"),
+        ("2026-01-05", "write `2026-01-05T00:00Z`"),
         ("2026-02-29T09:00Z", "does not exist"),
         ("2026-00-01T09:00Z", "does not exist"),
         ("0000-01-01T09:00Z", "does not exist"),

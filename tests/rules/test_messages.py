@@ -82,7 +82,7 @@ GOLDEN = {
         "CEP0101",
         "(",
         "expected a clause of a rule or `}`",
-        "a value is emitted under a name: `name = value`",
+        "a value is emitted under a name: `name = count(...)`",
     ),
     "rule r { on payment where n > 5 }": (
         "CEP0101",
@@ -143,7 +143,7 @@ GOLDEN = {
         "CEP0101",
         ".",
         "expected a clause of a rule or `}`",
-        "a value is emitted under a name: `name = value`",
+        "a field of the event is emitted under its own name: `n`",
     ),
     on("at > now()"): (
         "CEP0204",

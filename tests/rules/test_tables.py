@@ -112,7 +112,12 @@ MISTAKES = {
         )
     ],
     TABLE + "rule r { on payment[m[kind].place == 1] }": [
-        ("CEP0207", "m[kind].place", "rule `r` compares {city: string} with long", "")
+        (
+            "CEP0207",
+            "m[kind].place",
+            "rule `r` compares {city: string} with long",
+            "compare its fields, such as `m[kind].place.city`",
+        )
     ],
     TABLE + "rule r { on m }": [
         ("CEP0201", "m", "unknown stream `m`", "`m` is a table: look its rows up as `m[key].field`")

@@ -330,7 +330,12 @@ ELSEWHERE = {
         )
     ],
     "rule r { on payment[avg(amount) > 5] }": [
-        ("CEP0225", "avg", "`avg` needs the steps of a pattern, or a window", "")
+        (
+            "CEP0225",
+            "avg",
+            "`avg` needs the steps of a pattern, or a window",
+            "several events are seen by `match a: STREAM{3}` and `over STREAM sliding 5 minutes`",
+        )
     ],
     "rule r { by card_id  match a: payment{2} -> b: payment[previous(count(a)) > 5]  within 1h }": [
         (
