@@ -1,4 +1,4 @@
-"""`cep explain CODE`: the page of a diagnostic's code."""
+"""`cep explain CODE|RULE`: the page of a diagnostic's code, or what a rule comes to when it runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cep.cli.failure import OK, UsageError
+from cep.cli.failure import FINDINGS, OK, UsageError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
+    from rules.typed import Pack, Rule
 
 _CODE = re.compile(r"(?:cep|pq)[ _-]?\d+", re.IGNORECASE)
 _WIDTH = 100
@@ -22,16 +25,72 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb's parser."""
     parser = subparsers.add_parser(
         "explain",
-        help="what a diagnostic means, and what to do",
-        description="Print the page of a code, such as CEP0207: an example, why, and what to do.",
+        help="what a diagnostic means; how a rule runs",
+        description="Print the page of a code, such as CEP0207: an example, why, and what to do. Or tell of a "
+        "rule its pattern, automaton, keys and bounds, where its conditions are evaluated, and what it keeps.",
     )
-    parser.add_argument("subject", metavar="CODE", help="the code in brackets of a message")
+    parser.add_argument("subject", metavar="CODE|RULE", help="the code in brackets of a message, or a rule")
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="where the rule is: a rule file, or a folder that holds packs (default: this folder)",
+    )
+    parser.add_argument(
+        "--graph", choices=("dot", "mermaid"), help="only the rule's automaton, for Graphviz or Mermaid"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the page; returns the exit code. Raises UsageError for a code that there is none of."""
-    _explain_code(arguments.subject, arguments.format)
-    return OK
+    """Print the page or the explanation; returns the exit code. Raises UsageError for what there is none of."""
+    if _CODE.fullmatch(arguments.subject.strip("[]")) and not arguments.paths:
+        _explain_code(arguments.subject, arguments.format)
+        return OK
+    return _explain_rule(arguments.subject, arguments.paths, arguments.graph, arguments.format)
+
+
+def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: str) -> int:
+    from cep.cli.output import diagnostics_text
+    from cep.cli.packs import load_all
+    from rules.suggest import did_you_mean
+
+    loaded = load_all(paths or [Path()], to_run=False)
+    found = [(one.pack, rule) for one in loaded if one.pack is not None for rule in one.pack.rules]
+    wanted = [(pack, rule) for pack, rule in found if rule.name == name]
+    if len(wanted) > 1:
+        packs = ", ".join(f"`{pack.name}`" for pack, _ in wanted)
+        raise UsageError(f"packs {packs} all have a rule `{name}`", "name the path of one of them")
+    if wanted:
+        print(_told(*wanted[0], drawing, form), end="")
+        return OK
+    errors = [d for one in loaded for d in one.diagnostics if d.level == "error"]
+    if errors:
+        print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
+        return FINDINGS
+    where = " or ".join(f"`{path}`" for path in paths) or "this folder"
+    help_ = did_you_mean(name, [rule.name for _, rule in found]) or "rules stand in *.rules files: name their path"
+    raise UsageError(f"there is no rule `{name}` in {where}", help_)
+
+
+def _told(pack: Pack, rule: Rule, drawing: str | None, form: str) -> str:
+    from cep.explanation.automaton_graph import dot, graph, mermaid
+    from cep.explanation.explanation_text import as_dict, text
+    from cep.explanation.rule_facts import facts
+    from rules.typed import Match
+
+    told = facts(pack, rule)
+    drawn = None
+    if told.tables is not None and isinstance(rule.body, Match):
+        drawn = graph(told.tables.automaton, rule.body)
+    if drawing is not None:
+        if drawn is None:
+            why = told.refused[0].message if told.refused else "it judges events or windows, not a pattern"
+            raise UsageError(f"rule `{rule.name}` has no automaton: {why}")
+        return dot(drawn, rule.name) if drawing == "dot" else mermaid(drawn, rule.name)
+    if form == "json":
+        return json.dumps(as_dict(told, drawn), ensure_ascii=False) + "\n"
+    return text(told, drawn)
 
 
 def _explain_code(written: str, form: str) -> None:

@@ -1,0 +1,130 @@
+"""The explanation of a rule as a person reads it, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cep.explanation.automaton_graph import Graph
+from cep.explanation.pattern_tree import tree
+from cep.explanation.rule_facts import Condition, Facts, StateBound
+from cep.explanation.wording import bytes_of, duration
+from rules.typed import Match, On
+
+_PLACES = {
+    "column": "by column, before the shuffle",
+    "text": "by the percolator, before the shuffle",
+    "inside": "inside, over what the run keeps",
+    "events": "inside, over the whole events that the run took",
+}
+
+
+def text(facts: Facts, graph: Graph | None) -> str:
+    """The explanation, section by section."""
+    rule = facts.rule
+    lines = [f"rule {rule.name}, pack {facts.pack.name} {facts.pack.version}, structure {rule.structure}", ""]
+    lines += _table([(f"key of {stream}", fields or "all events are one key") for stream, fields in facts.key])
+    lines += _table([(bound.name, bound.text) for bound in facts.bounds])
+    if isinstance(rule.body, Match):
+        lines += ["", "pattern", *(f"  {line}" for line in tree(rule.body.pattern))]
+    if facts.conditions:
+        lines += ["", "conditions", *_conditions(facts.conditions)]
+    if facts.columns:
+        lines += ["", "computed by column, before the shuffle", *(f"  {column}" for column in facts.columns)]
+    if graph is not None:
+        lines += ["", "automaton", *_automaton(graph)]
+    lines += ["", "state", *(f"  {line}" for line in _state(facts))]
+    for finding in facts.refused:
+        lines += ["", f"not run yet: {finding.message} ({finding.code})"]
+    return "\n".join(lines) + "\n"
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"  {name:<16} {value}" for name, value in rows]
+
+
+def _conditions(conditions: Sequence[Condition]) -> Iterator[str]:
+    for place, words in _PLACES.items():
+        here = [condition for condition in conditions if condition.place == place]
+        if here:
+            yield f"  {words}"
+            yield from (f"    {condition.of}: {condition.text}" for condition in here)
+
+
+def _automaton(graph: Graph) -> Iterator[str]:
+    """Every state with what it waits for, most preferred first."""
+    labels = dict(graph.nodes)
+    for name, label in graph.nodes:
+        leading = [arrow for arrow in graph.arrows if arrow.source == name]
+        if not leading:
+            continue
+        yield f"  {label}"
+        for arrow in leading:
+            said = "; ".join(arrow.label.splitlines())
+            goal = labels[arrow.target].splitlines()[0]
+            yield f"    {said} -> {goal}" if said else f"    -> {goal}"
+
+
+def _state(facts: Facts) -> Iterator[str]:
+    if isinstance(facts.rule.body, On):
+        yield "nothing: an event is judged alone"
+        return
+    state = facts.state
+    if state is None:
+        return
+    if facts.registers:
+        yield "a way of a run keeps"
+        yield from (f"  {register}" for register in facts.registers)
+    yield from _bound(facts, state)
+
+
+def _bound(facts: Facts, state: StateBound) -> Iterator[str]:
+    assert isinstance(facts.rule.body, Match)
+    within = facts.rule.body.within
+    most = (
+        f"at most {state.events:,} events"
+        if state.events is not None
+        else f"as many events as come within {duration(within)}"
+        if within is not None
+        else "as many events as come"
+    )
+    yield f"a match takes {most}"
+    yield f"{bytes_of(state.way)} a way of a run, {bytes_of(state.event)} an event that it took"
+    if state.bytes is None:
+        yield f"a key keeps at most {state.runs:,} runs"
+    else:
+        yield f"a key keeps at most {state.runs:,} runs: {bytes_of(state.bytes)}"
+    yield "with the ids of the events taken, and the fields that alerts show"
+
+
+def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
+    """The explanation as JSON values."""
+    rule, state = facts.rule, facts.state
+    return {
+        "rule": rule.name,
+        "pack": facts.pack.name,
+        "version": facts.pack.version,
+        "structure": rule.structure,
+        "key": dict(facts.key),
+        "bounds": [{"name": bound.name, "text": bound.text} for bound in facts.bounds],
+        "pattern": list(tree(rule.body.pattern)) if isinstance(rule.body, Match) else [],
+        "conditions": [{"of": c.of, "text": c.text, "evaluated": c.place} for c in facts.conditions],
+        "columns": list(facts.columns),
+        "registers": list(facts.registers),
+        "states": [] if graph is None else [{"id": name, "label": label} for name, label in graph.nodes],
+        "edges": []
+        if graph is None
+        else [
+            {"from": arrow.source, "to": arrow.target, "rank": arrow.rank, "label": arrow.label}
+            for arrow in graph.arrows
+        ],
+        "state": None
+        if state is None
+        else {
+            "runs": state.runs,
+            "way_bytes": state.way,
+            "event_bytes": state.event,
+            "events": state.events,
+            "bytes": state.bytes,
+        },
+        "refused": [finding.as_dict() for finding in facts.refused],
+    }

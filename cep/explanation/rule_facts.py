@@ -1,0 +1,263 @@
+"""What a rule comes to when it runs, as values: texts and drawings are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cep.automata.conditions import conjuncts, names_earlier
+from cep.automata.program import Register
+from cep.automata.tables import Tables, compile_tables
+from cep.automata.unsupported import unsupported
+from cep.explanation.wording import duration, guarded, skipping, window, written
+from cep.matching import kernel
+from rules.diagnostics import Diagnostic
+from rules.typed import (
+    Absent,
+    AnyOrder,
+    Either,
+    Element,
+    Expression,
+    FieldRef,
+    Group,
+    Match,
+    On,
+    Over,
+    Pack,
+    Path,
+    Rule,
+    Sequence,
+    Step,
+    TextMatch,
+    Unless,
+    walk,
+)
+
+_WORD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition that must hold, where it stands, and where it is evaluated.
+
+    `place`: by column, before the shuffle; text, by the percolator, before the shuffle; inside, over what a
+    run keeps; events, over the whole events that a run took.
+    """
+
+    of: str
+    text: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound by name, in words."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateBound:
+    """The most that a key can keep: so many runs; bytes of one way of a run, and of one event it took.
+
+    `events` is how many events a match can take at most (None: as many as come in time), `ways` how many
+    ways a run may keep open at once (None: no fixed number). `bytes` is their product where there is one.
+    """
+
+    runs: int
+    way: int
+    event: int
+    events: int | None
+    ways: int | None
+
+    @property
+    def bytes(self) -> int | None:
+        """An upper bound for one key, without ids and fields of the events."""
+        if self.events is None or self.ways is None:
+            return None
+        run = kernel.RUN * _WORD + self.ways * self.way + self.events * self.event
+        return kernel.LIST * _WORD + self.runs * run
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that is told of a rule. `tables` None: it is no pattern, or is not executed yet."""
+
+    pack: Pack
+    rule: Rule
+    key: tuple[tuple[str, str], ...]
+    bounds: tuple[Bound, ...]
+    conditions: tuple[Condition, ...]
+    columns: tuple[str, ...]
+    registers: tuple[str, ...]
+    state: StateBound | None
+    tables: Tables | None
+    refused: tuple[Diagnostic, ...]
+
+
+def facts(pack: Pack, rule: Rule) -> Facts:
+    """The facts of a rule of a checked pack."""
+    refused = tuple(d for d in unsupported(pack) if d.span is not None and rule.span.start <= d.span.start < rule.span.end and d.span.file is rule.span.file)
+    tables = None
+    if isinstance(rule.body, Match) and not refused:
+        tables = compile_tables(pack, rule)
+    return Facts(
+        pack,
+        rule,
+        tuple(_key(rule)),
+        tuple(_bounds(rule)),
+        tuple(_conditions(rule, tables)),
+        () if tables is None else tuple(_computed(tables)),
+        () if tables is None else tuple(_register(tables, register) for register in tables.registers),
+        None if tables is None else _state(rule, tables),
+        tables,
+        refused,
+    )
+
+
+def _key(rule: Rule) -> Iterator[tuple[str, str]]:
+    """For every stream the fields of its key."""
+    for stream in rule.streams:
+        if rule.by is None:
+            yield stream, ""
+        else:
+            yield stream, ", ".join(".".join(path) for path in rule.by.of(stream))
+
+
+def _bounds(rule: Rule) -> Iterator[Bound]:
+    body = rule.body
+    match body:
+        case On():
+            yield Bound("window", "none: every event is judged alone, and nothing is kept")
+        case Over():
+            yield Bound("window", window(body.window))
+        case Match():
+            within = "unbounded" if body.within is None else f"less than {duration(body.within)}"
+            yield Bound("within", f"{within} from the first event to the last")
+            for part in walk(body.pattern):
+                gap = getattr(part, "gap", None)
+                if gap is not None and isinstance(part, Step | Group | Either | AnyOrder):
+                    name = part.name if isinstance(part, Step) else "a group"
+                    yield Bound("gap", f"{name}: less than {duration(gap)} after the event before")
+                if isinstance(part, Absent) and part.duration is not None:
+                    yield Bound("for", f"{duration(part.duration)} without {guarded(part.guard)}")
+            yield Bound("limit", f"{body.limit:,} runs of a key; beyond it the oldest is dropped and counted")
+            yield Bound("skip", f"{body.skip.to}: {skipping(body.skip)}")
+    if rule.suppress is not None:
+        by = ", ".join(rule.suppress.names) or "the key"
+        yield Bound("suppress", f"{duration(rule.suppress.duration)} by {by}")
+
+
+def _conditions(rule: Rule, tables: Tables | None) -> Iterator[Condition]:
+    body = rule.body
+    outside = [] if tables is None else [out.expression for out in tables.outside]
+    for of, condition in _tested(rule):
+        for part in conjuncts(condition):
+            yield Condition(of, written(part.span), _place(part, outside))
+    if isinstance(body, Match | Over) and body.having is not None:
+        for part in conjuncts(body.having):
+            yield Condition("having", written(part.span), _place(part, outside, inside=True))
+
+
+def _tested(rule: Rule) -> Iterator[tuple[str, Expression | None]]:
+    body = rule.body
+    if not isinstance(body, Match):
+        yield body.stream, body.condition
+        return
+    for part in walk(body.pattern):
+        if isinstance(part, Step):
+            yield part.name, part.condition
+            if part.until is not None:
+                yield f"until after {part.name}", part.until.condition
+        elif isinstance(part, Unless):
+            yield f"not {part.guard.stream}", part.guard.condition
+        elif isinstance(part, Absent):
+            yield f"absent {part.guard.stream}", part.guard.condition
+        elif isinstance(part, Group | Either | AnyOrder) and part.until is not None:
+            yield "until after a group", part.until.condition
+
+
+def _place(part: Expression, outside: list[Expression], inside: bool = False) -> str:
+    nodes = list(walk(part))
+    if any(out.span.start < part.span.end and part.span.start < out.span.end for out in outside):
+        return "events"
+    if inside or names_earlier(part):
+        return "inside"
+    return "text" if any(isinstance(node, TextMatch) for node in nodes) else "column"
+
+
+def _computed(tables: Tables) -> Iterator[str]:
+    """What is computed by column before the shuffle and travels with the events."""
+    seen = dict.fromkeys(
+        written(column.expression.span)
+        for column in tables.columns
+        if not isinstance(column.expression, FieldRef)
+    )
+    yield from seen
+
+
+def _register(tables: Tables, register: Register) -> str:
+    """A register in the words of the language."""
+    step = tables.automaton.names[register.step]
+    if register.column < 0:
+        return f"count({step})"
+    value = _field(step, tables.columns[register.column].expression)
+    match register.what:
+        case "value":
+            which = "last" if register.from_end else "first"
+            return f"{which}({value}, {register.offset})" if register.offset else f"{which}({value})"
+        case "known":
+            return f"how many {value} are not null"
+        case _:
+            return f"{register.what}({value})"
+
+
+def _field(step: str, expression: Expression) -> str:
+    path: Path | None = expression.path if isinstance(expression, FieldRef) else None
+    return f"{step}.{'.'.join(path)}" if path is not None else f"{written(expression.span)} of {step}"
+
+
+def _state(rule: Rule, tables: Tables) -> StateBound:
+    assert isinstance(rule.body, Match)
+    most = _most(rule.body.pattern)
+    return StateBound(
+        rule.body.limit,
+        tables.thread * _WORD,
+        kernel.NODE * _WORD,
+        most,
+        1 if most is not None and all(len(s.leaves) < 2 for s in tables.automaton.states) else None,
+    )
+
+
+def _most(pattern: Sequence) -> int | None:
+    """How many events a match can take."""
+    total = 0
+    for _, element in pattern.elements:
+        most = _most_of(element)
+        if most is None:
+            return None
+        total += most
+    return total
+
+
+def _most_of(element: Element) -> int | None:
+    match element:
+        case Unless() | Absent():
+            return 0
+        case Step():
+            inner: int | None = 1
+        case Group():
+            inner = _most(element.body)
+        case Either():
+            each = [_most(branch) for branch in element.branches]
+            inner = None if None in each else max(most for most in each if most is not None)
+        case AnyOrder():
+            each = [_most(operand) for operand in element.operands]
+            inner = None if None in each else sum(most for most in each if most is not None)
+    if inner == 0:
+        return 0
+    if inner is None or element.quantifier.most is None:
+        return None
+    return inner * element.quantifier.most
+
