@@ -26,8 +26,9 @@ def register(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain",
         help="what a diagnostic means; how a rule runs",
-        description="Print the page of a code, such as CEP0207: an example, why, and what to do. Or tell of a "
-        "rule its pattern, automaton, keys and bounds, where its conditions are evaluated, and what it keeps.",
+        description="Print the page of a code, such as CEP0207: an example, why, and what to do. Or tell of "
+        "a rule its pattern, automaton, key and bounds, where its conditions are evaluated, and what it "
+        "keeps.",
     )
     parser.add_argument("subject", metavar="CODE|RULE", help="the code in brackets of a message, or a rule")
     parser.add_argument(
@@ -43,7 +44,7 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the page or the explanation; returns the exit code. Raises UsageError for what there is none of."""
+    """Print the page or the explanation; returns the exit code. Raises UsageError."""
     if _CODE.fullmatch(arguments.subject.strip("[]")) and not arguments.paths:
         _explain_code(arguments.subject, arguments.format)
         return OK
@@ -69,7 +70,8 @@ def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: s
         print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
         return FINDINGS
     where = " or ".join(f"`{path}`" for path in paths) or "this folder"
-    help_ = did_you_mean(name, [rule.name for _, rule in found]) or "rules stand in *.rules files: name their path"
+    guess = did_you_mean(name, [rule.name for _, rule in found])
+    help_ = guess or "rules stand in *.rules files: name their path"
     raise UsageError(f"there is no rule `{name}` in {where}", help_)
 
 

@@ -1,1 +1,1 @@
-"""What a rule comes to when it runs: its pattern, its automaton, where conditions are evaluated, what it keeps."""
+"""What a rule comes to when it runs: pattern, automaton, where conditions are evaluated, what is kept."""

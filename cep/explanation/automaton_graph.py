@@ -25,7 +25,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes by identifier with their labels, in the order of the automaton's states; the last is the match."""
+    """Nodes by identifier with their labels, in the order of states; the last is the match."""
 
     nodes: tuple[tuple[str, str], ...]
     arrows: tuple[Arrow, ...]

@@ -22,7 +22,7 @@ def text(facts: Facts, graph: Graph | None) -> str:
     """The explanation, section by section."""
     rule = facts.rule
     lines = [f"rule {rule.name}, pack {facts.pack.name} {facts.pack.version}, structure {rule.structure}", ""]
-    lines += _table([(f"key of {stream}", fields or "all events are one key") for stream, fields in facts.key])
+    lines += _table([(f"key of {name}", fields or "all events are one key") for name, fields in facts.key])
     lines += _table([(bound.name, bound.text) for bound in facts.bounds])
     if isinstance(rule.body, Match):
         lines += ["", "pattern", *(f"  {line}" for line in tree(rule.body.pattern))]
@@ -81,7 +81,7 @@ def _bound(facts: Facts, state: StateBound) -> Iterator[str]:
     assert isinstance(facts.rule.body, Match)
     within = facts.rule.body.within
     most = (
-        f"at most {state.events:,} events"
+        f"at most {state.events:,} event{'' if state.events == 1 else 's'}"
         if state.events is not None
         else f"as many events as come within {duration(within)}"
         if within is not None

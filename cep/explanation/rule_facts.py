@@ -98,7 +98,7 @@ class Facts:
 
 def facts(pack: Pack, rule: Rule) -> Facts:
     """The facts of a rule of a checked pack."""
-    refused = tuple(d for d in unsupported(pack) if d.span is not None and rule.span.start <= d.span.start < rule.span.end and d.span.file is rule.span.file)
+    refused = tuple(found for found in unsupported(pack) if _stands_in(found, rule))
     tables = None
     if isinstance(rule.body, Match) and not refused:
         tables = compile_tables(pack, rule)
@@ -114,6 +114,11 @@ def facts(pack: Pack, rule: Rule) -> Facts:
         tables,
         refused,
     )
+
+
+def _stands_in(found: Diagnostic, rule: Rule) -> bool:
+    place, whole = found.span, rule.span
+    return place is not None and place.file is whole.file and whole.start <= place.start < whole.end
 
 
 def _key(rule: Rule) -> Iterator[tuple[str, str]]:
@@ -260,4 +265,3 @@ def _most_of(element: Element) -> int | None:
     if inner is None or element.quantifier.most is None:
         return None
     return inner * element.quantifier.most
-

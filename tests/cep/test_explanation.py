@@ -1,0 +1,157 @@
+"""What `cep explain RULE` tells: of every pattern something, and of it what the tables say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pydot
+import pytest
+from cases import read
+
+from cep.cli.main import main
+from cep.explanation.automaton_graph import MATCH, Graph, dot, graph, mermaid
+from cep.explanation.explanation_text import as_dict, text
+from cep.explanation.rule_facts import Facts, facts
+from cep.explanation.wording import bytes_of, duration
+from rules.packs import load_texts
+from rules.typed import Match
+
+PACK = """pack cards version "1"
+
+stream payment {
+  payment_id: string
+  card:       string
+  at:         timestamp
+  amount:     double
+  country:    string?
+  id          payment_id
+  time        at
+}
+
+stream refund { refund_id: string  of_card: string  at: timestamp  id refund_id  time at }
+
+rule testing {
+  by       payment.card = refund.of_card
+  match    probe: payment[amount < 2]{2,4}
+        -> not refund
+        => big: payment[amount > 20 * avg(probe.amount) and country != "DE"] gap 5 minutes
+  within   30 minutes
+  emit     n = count(probe)
+  suppress 1 hour
+}
+
+rule large { on payment[amount > 500 and country is null] }
+
+rule quiet { by card  match p: payment[amount > 100] -> absent payment for 4 hours }
+
+rule busy { by card  over payment[amount > 1] sliding 5 minutes  having count() > 100 }
+"""
+TESTING = """\
+rule testing, pack cards 1, structure {structure}
+
+  key of payment   card
+  key of refund    of_card
+  within           less than 30 minutes from the first event to the last
+  gap              big: less than 5 minutes after the event before
+  limit            1,000 runs of a key; beyond it the oldest is dropped and counted
+  skip             past last: a match ends the runs that began within it
+  suppress         1 hour by the key
+
+pattern
+  first: `probe`: payment, 2 to 4 times, as many as possible
+  later, not: refund
+  as the very next event: `big`: payment, less than 5 minutes after the event before
+
+conditions
+  by column, before the shuffle
+    probe: amount < 2
+    big: country != "DE"
+  inside, over what the run keeps
+    big: amount > 20 * avg(probe.amount)
+"""
+
+
+def of(name: str, pack: str = PACK) -> tuple[Facts, Graph | None]:
+    checked = load_texts([("cards.rules", pack)]).need()
+    (rule,) = (rule for rule in checked.rules if rule.name == name)
+    told = facts(checked, rule)
+    if told.tables is None or not isinstance(rule.body, Match):
+        return told, None
+    return told, graph(told.tables.automaton, rule.body)
+
+
+def test_a_pattern_is_told_section_by_section() -> None:
+    told, drawn = of("testing")
+    assert text(told, drawn).startswith(TESTING.format(structure=told.rule.structure))
+    assert set(told.registers) >= {"sum(probe.amount)"}
+    assert told.state is not None
+    assert told.state.events == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("large", ("country is null", "nothing: an event is judged alone")),
+        ("quiet", ("4 hours without payment", "absent for 4 hours", "a match takes at most 1 event\n")),
+        ("busy", ("the 5 minutes up to every event", "CEP0913", "having: count() > 100")),
+    ],
+)
+def test_other_rules_are_told_too(name: str, said: tuple[str, ...]) -> None:
+    told = text(*of(name))
+    for part in said:
+        assert part in told
+
+
+def test_every_pattern_has_a_graph_whose_states_can_all_be_reached() -> None:
+    seen = 0
+    for given in read("cases.jsonl"):
+        loaded = load_texts([("case.rules", given.case.rules)])
+        for rule in [] if loaded.pack is None else loaded.pack.rules:
+            assert loaded.pack is not None
+            told = facts(loaded.pack, rule)
+            if told.tables is None or not isinstance(rule.body, Match):
+                continue
+            drawn = graph(told.tables.automaton, rule.body)
+            names = [name for name, _ in drawn.nodes]
+            reached = {"s0", *(arrow.target for arrow in drawn.arrows)}
+            assert reached == set(names)
+            assert {arrow.source for arrow in drawn.arrows} == set(names) - {MATCH}
+            (parsed,) = pydot.graph_from_dot_data(dot(drawn, rule.name)) or ()
+            assert len(parsed.get_edges()) == len(drawn.arrows)
+            assert {node.get_name() for node in parsed.get_nodes()} >= set(names)
+            assert mermaid(drawn, rule.name).count("\n") == 4 + len(names) + len(drawn.arrows)
+            assert as_dict(told, drawn)["structure"] == rule.structure
+            assert rule.name in text(told, drawn)
+            seen += 1
+    assert seen > 100
+
+
+def test_labels_keep_their_text_in_every_notation() -> None:
+    pack = PACK.replace('country != "DE"', 'country =~ "a\\\\\\\\|<b>`#"')
+    _, drawn = of("testing", pack)
+    assert drawn is not None
+    (parsed,) = pydot.graph_from_dot_data(dot(drawn, "testing")) or ()
+    assert len(parsed.get_edges()) == len(drawn.arrows)
+    assert "#lt;b#gt;#96;#35;#quot;" in mermaid(drawn, "testing")
+
+
+def test_words_for_durations_and_sizes() -> None:
+    assert [duration(n * 10**9) for n in (0, 1, 90, 3600, 8 * 86_400)] == [
+        "no time", "1 second", "1 minute 30 seconds", "1 hour", "1 week 1 day",
+    ]  # fmt: skip
+    assert [bytes_of(n) for n in (184, 1_300_000, 2_000)] == ["184 bytes", "1.3 MB", "2 kB"]
+
+
+def test_the_command_finds_the_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cards.rules").write_text(PACK)
+    assert main(["explain", "quiet", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("rule quiet, pack cards 1")
+    assert main(["explain", "quiet", str(tmp_path), "--graph", "dot"]) == 0
+    assert capsys.readouterr().out.startswith("digraph rule {")
+    assert main(["explain", "large", str(tmp_path), "--graph", "mermaid"]) == 2
+    assert "rule `large` has no automaton" in capsys.readouterr().err
+    assert main(["explain", "quite", str(tmp_path)]) == 2
+    assert "did you mean `quiet`?" in capsys.readouterr().err
+    (tmp_path / "cards.rules").write_text(PACK.replace("card:       string", "card:       strin"))
+    assert main(["explain", "quiet", str(tmp_path)]) == 1
+    assert "CEP0224" in capsys.readouterr().err
