@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from rules.typed import Pack, Rule
 
-_CODE = re.compile(r"(?:cep|pq)[ _-]?\d+", re.IGNORECASE)
+_CODE = re.compile(r"(?:cep|pq)[ _-]?\d*", re.IGNORECASE)
 _WIDTH = 100
 """Cells of a line, where the terminal has more."""
 
@@ -117,7 +117,7 @@ def _meant(code: str) -> str:
     from cep.pages import titles
     from rules.suggest import closest
 
-    near = closest(code, titles()) if _CODE.fullmatch(code) else None
+    near = closest(code, titles()) if code[-1:].isdigit() else None
     if near is None:
         return "codes are such as CEP0207 and PQ05; they stand in brackets in a message"
     return f"did you mean `{near}`: {titles()[near]}?"
