@@ -100,6 +100,7 @@ LINTS: Mapping[str, str] = MappingProxyType(
         "CEP0314": "a step name that nothing uses",
         "CEP0315": "an expensive text query",
         "CEP0316": "every event begins a run",
+        "CEP0317": "a step name occurs again",
     }
 )
 
@@ -114,7 +115,6 @@ PATTERNS: Mapping[str, str] = MappingProxyType(
         "CEP0407": "counts that cannot be",
         "CEP0408": "a modifier that cannot stand here",
         "CEP0409": "modifiers that contradict one another",
-        "CEP0410": "a step name occurs twice",
         "CEP0411": "a step name has different streams",
         "CEP0413": "bounds that contradict one another",
         "CEP0414": "a clause that belongs to patterns",

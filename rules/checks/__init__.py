@@ -24,6 +24,7 @@ from rules.checks import (
     one_shard,
     optional_beside_not,
     plain_summary,
+    repeated_name,
     repeated_rule,
     unused,
     unused_step_name,
@@ -50,6 +51,7 @@ CHECKS: tuple[Check, ...] = (
     repeated_rule.check,
     optional_beside_not.check,
     plain_summary.check,
+    repeated_name.check,
     costly_query.check,
     dense_start.check,
 )

@@ -98,8 +98,8 @@ def _step(node: syntax.Step, walk: _Walk) -> typed.Step:
     source = _source(node.source, walk)
     name = node.name or node.source.stream
     loop = loop_of(node.quantifiers, node.modifiers, findings)
-    _place(name, source.name, walk)
-    repeated = not loop.quantifier.single
+    again = _place(name, source.name, walk)
+    repeated = again or not loop.quantifier.single
     walk.visible[name.text] = Bound(name.text, source, repeated or walk.repeating > 0)
     subject = f"step `{name.text}`"
     checked = _condition(node.source, source, walk, subject, name.text)
@@ -108,21 +108,22 @@ def _step(node: syntax.Step, walk: _Walk) -> typed.Step:
     return typed.Step(name.text, source.name, checked, loop.quantifier, until, loop.gap, node.span)
 
 
-def _place(name: syntax.Name, stream: str, walk: _Walk) -> None:
-    """Note where a step name stands; report it where it may not stand again."""
-    findings = walk.declared.findings
+def _place(name: syntax.Name, stream: str, walk: _Walk) -> bool:
+    """Note where a step name stands; whether it stood before it, so that it names several events.
+
+    Its steps must be of one stream (docs/decisions/0007).
+    """
+    again = False
     for place in walk.places.get(name.text, ()):
-        label = (Label(place.span, "first used here"),)
-        if not _apart(place.branches, walk.branches):
-            message = f"step `{name.text}` occurs twice"
-            help_ = f"give one of them another name, such as `{name.text}2: {stream}`"
-            findings.error("CEP0410", message, name.span, labels=label, help_=help_)
-            break
+        again = again or not _apart(place.branches, walk.branches)
         if place.stream != stream:
-            message = f"step `{name.text}` has different streams in different branches"
-            findings.error("CEP0411", message, name.span, labels=label)
+            labels = (Label(place.span, "first used here"),)
+            message = f"step `{name.text}` has different streams"
+            help_ = f"give one of them another name, such as `{name.text}2: {stream}`"
+            walk.declared.findings.error("CEP0411", message, name.span, labels=labels, help_=help_)
             break
     walk.places.setdefault(name.text, []).append(_Place(name.span, walk.branches, stream))
+    return again
 
 
 def _apart(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:

@@ -85,6 +85,14 @@ GUARDED = "rule r { by card_id  match a: payment[n > 1] -> %s -> c: login[n > 3]
             [("CEP0316", "a: payment")],
         ),
         ("rule r { by n  match a: payment => b: payment  within 1h }", []),
+        ("rule r { by n  match a: login => a: login  within 1h }", [("CEP0317", "a: login")]),
+        ("rule r { by n  match login => login  within 1h }", [("CEP0317", "login")]),
+        ("rule r { by n  match (login[n > 1] & login)  within 1h }", [("CEP0317", "login")]),
+        ("rule r { by n  match (a: login[n > 5] | a: login[n < 2])  within 1h }", []),
+        (
+            "rule r { by n  match (a: login[n > 5] | b: payment) => (a: login | b: payment)  within 1h }",
+            [("CEP0317", "a: login"), ("CEP0317", "b: payment")],
+        ),
     ],
 )
 def test_what_costs_or_misleads_is_found(text: str, expected: list[tuple[str, str]]) -> None:

@@ -98,9 +98,9 @@ MISTAKES = {
     ],
     ARTICLES + "rule r { match article matching w -> article  within 1h }": [
         (
-            "CEP0410",
+            "CEP0411",
             "article",
-            "step `article` occurs twice",
+            "step `article` has different streams",
             "give one of them another name, such as `article2: article`",
         )
     ],

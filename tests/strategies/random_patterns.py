@@ -69,11 +69,12 @@ def _loop(draw: st.DrawFn, build: Build, shape: Shape) -> tuple[str, bool]:
 @st.composite
 def _step(draw: st.DrawFn, build: Build, shape: Shape) -> str:
     stream = draw(st.sampled_from(shape.streams))
-    name = build.name()
     before = list(build.names)
+    again = [named.name for named in before if named.stream == stream]
+    name = draw(st.sampled_from(again)) if again and draw(st.integers(0, 9)) == 0 else build.name()
     build.names = [*before, Named(name, stream, False)]
     loop, single = draw(_loop(build, shape))
-    own = Named(name, stream, single)
+    own = Named(name, stream, single and name not in again)
     visible = before if single or draw(st.booleans()) else [*before, own]
     build.names = before
     source = draw(_source(visible, stream))
