@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.declared import Declared, StreamInfo
+from rules.source import Span
 from rules.suggest import did_you_mean
 from rules.types import ListOf, Scalar, Type
 
@@ -58,10 +59,14 @@ def _check(documents: StreamInfo, stream: syntax.Name, queries: syntax.Name, dec
     for name in HIT_FIELDS:
         if name in documents.fields:
             message = f"a hit has a field `{name}`, but so has stream `{documents.name}`"
-            labels: tuple[Label, ...] = ()
-            if documents.stream is not None and isinstance(documents.stream.origin, typed.Fed):
-                labels = (Label(documents.stream.field(name).span, "give it another name"),)
+            labels = tuple(Label(place, "give it another name") for place in _written(documents, name))
             declared.findings.error("CEP0257", message, queries.span, labels=labels)
+
+
+def _written(documents: StreamInfo, name: str) -> Iterator[Span]:
+    """Where a field of a fed stream is declared; nowhere if its type could not be read."""
+    if documents.stream is not None and isinstance(documents.stream.origin, typed.Fed):
+        yield from (field.span for field in documents.stream.fields if field.name == name)
 
 
 def _stream(name: str, documents: typed.Stream, queries: syntax.Name) -> typed.Stream:

@@ -6,6 +6,7 @@ import pytest
 from writing import loaded
 
 from rules import typed
+from rules.packs import load_texts
 from rules.types import ListOf, Scalar
 
 ARTICLES = (
@@ -147,3 +148,12 @@ def told(text: str) -> list[tuple[str, str, str, str]]:
 @pytest.mark.parametrize("text", MISTAKES)
 def test_a_mistake_with_standing_queries_is_told(text: str) -> None:
     assert told(text) == MISTAKES[text]
+
+
+def test_a_field_that_cannot_be_read_may_be_called_as_one_of_hits() -> None:
+    text = (
+        'pack p version "1"\nqueries w { from "w.jsonl" }\n'
+        "stream s { id_: string  body: text  tags: strin  at: timestamp  id id_  time at }\n"
+        "rule r { on s matching w }\n"
+    )
+    assert [d.code for d in load_texts([("a", text)]).diagnostics] == ["CEP0224", "CEP0257"]
