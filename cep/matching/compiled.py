@@ -41,6 +41,9 @@ _SIGNATURES = {
     "gathered": _INT(_INTS, _INTS, _INT, _INTS, _INTS, _INTS, _INT),
 }  # fmt: skip
 
+_INLINED = frozenset({"verdict", "follow", "arrived", "holds", "begin", "crowded", "starts"})
+"""What is called for every event: a call with so many arrays costs more than what it does."""
+
 
 def _outside(_hook: int, _condition: int, _event: int, _way: int) -> int:
     """Rules that ask outside never run compiled."""
@@ -58,7 +61,7 @@ def load() -> Engine:
             # The copies are known to nobody; their names and places are those of the source.
             copy.__module__ = kernel.__name__
             copy.__qualname__ = function.__qualname__
-            namespace[name] = numba.njit(cache=True)(copy)
+            namespace[name] = numba.njit(cache=True, forceinline=name in _INLINED)(copy)
             if name in _SIGNATURES:
                 namespace[name].compile(_SIGNATURES[name])
                 namespace[name].disable_compile()

@@ -1272,9 +1272,13 @@ def this_run(lists: Ints, runs: Ints, at: int, run: int, cursor: Ints) -> None:
 def assess(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
     """Note when time next decides something about a run, and whether it is to be raised."""
     head = runs[run + R_THREAD]
-    due = soonest(threads, head)
+    if threads[head + T_NEXT] < 0 and threads[head + T_STATE] > EACH:
+        due = threads[head + T_DEADLINE]
+        runs[run + R_DONE] = 1 if threads[head + T_STATE] == MATCHED else 0
+    else:
+        due = soonest(threads, head)
+        runs[run + R_DONE] = 1 if finished(threads, head) else 0
     runs[run + R_DEADLINE] = due
-    runs[run + R_DONE] = 1 if finished(threads, head) else 0
     if due < lists[at + L_DEADLINE]:
         lists[at + L_DEADLINE] = due
 
