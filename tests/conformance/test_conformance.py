@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from cases import Given, by_engine, by_reference, difference, read
 
-CASES = [*read("cases.jsonl"), *read("found.jsonl")]
+OWN = ("own/sql_row_pattern.jsonl", "own/sase.jsonl", "own/language.jsonl")
+CASES = [given for file in ("cases.jsonl", "found.jsonl", *OWN) for given in read(file)]
 
 
 @pytest.mark.parametrize("given", CASES, ids=lambda given: given.name)
