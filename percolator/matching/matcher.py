@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +28,8 @@ from percolator.matching.documents import (
     values_of_column,
     values_of_document,
 )
+from percolator.matching.regexes import Regexes
 from percolator.matching.surface import MOST_WORDS, SurfaceWords
-from percolator.patterns import regex, takes
-from percolator.query.tree import Regex as RegexNode
 from percolator.schema import Kind, Schema
 from percolator.segment import Segment
 from percolator.values import Document
@@ -335,12 +333,7 @@ class _View:
         self.scratch = np.zeros(3 * leaves + 5 * nodes + 2, np.int32)
         self.marks = np.zeros(len(segment), np.uint8)
         self.counters = np.zeros(k.COUNTS, np.int64)
-        self._asked: dict[int, list[tuple[Any, int]]] = {}
-        for asked in segment.regexes:
-            for name in asked.fields:
-                whole = schema.fields[name].kind is not Kind.TEXT
-                expression = regex(RegexNode(asked.pattern), whole)
-                self._asked.setdefault(numbers[name], []).append((expression, asked.leaf))
+        self._regexes = Regexes(segment.regexes, schema, numbers)
         self._forget(words)
 
     def number_fields(self, numbers: Mapping[str, int]) -> None:
@@ -428,12 +421,12 @@ class _View:
         The kernel knows none of them, so that no such word may be left for it to learn. Returns `afresh`
         as `_more_pool` does.
         """
-        if not self._asked:
+        if not self._regexes.fields:
             return afresh
         tokens = work.tokens[: words.counters[k.C_TOKENS]]
         seen = np.unique(tokens[tokens >= 0])
         fields = words.rows.reshape(-1, k.WORD)[:, k.W_FIELD]
-        asked = seen[np.isin(fields[seen], list(self._asked))]
+        asked = seen[np.isin(fields[seen], list(self._regexes.fields))]
         segment = self.segment
         while True:
             new = asked[self.lists[asked] == k.UNKNOWN].tolist()
@@ -442,10 +435,7 @@ class _View:
             extra: list[int] = []
             ends: list[int] = []
             for word in new:
-                forms = words.forms_of(word)
-                for expression, leaf in self._asked[int(fields[word])]:
-                    if any(takes(expression, form) for form in forms):
-                        extra.append(leaf)
+                extra.extend(self._regexes.leaves(int(fields[word]), words.forms_of(word)))
                 ends.append(len(extra))
             done = engine.learn_all(
                 segment.longs, segment.ints, segment.text, self.fields, self.lists, self.pool, self.truth,

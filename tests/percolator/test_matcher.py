@@ -13,7 +13,7 @@ from percolator.matching.compiled import load
 from percolator.matching.matcher import Matcher
 from percolator.query.errors import QueryError
 from percolator.query.parse import parse
-from percolator.query.tree import Near, Not, Word
+from percolator.query.tree import Near, Node, Not, Regex, Word
 from percolator.schema import Schema
 from percolator.values import DocumentError
 
@@ -151,6 +151,24 @@ def test_what_comes_to_its_budget_is_told_and_harms_no_other_query() -> None:
     assert hits.query.tolist() == [1, 2]
     assert list(hits.undecided) == [(0, 0)]
     assert pairs(matcher.match({"t": "a a b"})) == [(0, 0), (0, 1), (0, 2)]
+
+
+@pytest.mark.parametrize(
+    "expressions",
+    [
+        [f"a{n}|b.*{n}" for n in range(70)],
+        ["(?P<n>a1)", "(?P<n>b2)", "x"],
+        [r"\Qa1", "b[0-9]+", r"\Qx"],
+        ["(?-i:A1)", "a1|(b2)", "x{900}" + "y" * 9000, "b2" + "|z" * 4000],
+    ],
+    ids=lambda some: some[0],
+)
+def test_regular_expressions_tried_together_are_tried_each(expressions: list[str]) -> None:
+    schema = Schema.of({"t": "text english"})
+    queries: list[Node] = [Regex(expression) for expression in expressions]
+    rows = [{"t": "a1 b2"}, {"t": "b69 A12"}, {"t": "x b777"}, {"t": "z"}, {"t": "Bé42 c"}]
+    matcher = Matcher(schema, [segment_of(queries, schema)], engine=load())
+    assert singly(matcher, rows) == brute(queries, rows, schema)
 
 
 def test_a_list_of_words_that_is_full_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
