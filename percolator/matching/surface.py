@@ -20,6 +20,8 @@ FIRST_WORDS = 1 << 12
 MOST_WORDS = 1 << 18
 """So many words are remembered before the table is started anew."""
 LETTERS_A_WORD = 24
+MOST_LETTERS_A_WORD = 96
+"""As a mean over all words that are remembered: longer texts of words start the table anew, too."""
 
 
 class SurfaceWords:
@@ -54,9 +56,13 @@ class SurfaceWords:
         """More room for words or letters, or an empty table (True) where it has all it may have.
 
         `afresh` tells that it was emptied for the very text that does not fit: then it grows in any case.
+        Raises MemoryError beyond 2 GB of letters.
         """
         letters = self.counters[k.C_STATUS] == k.NEED_LETTERS
-        if not afresh and self.capacity >= self._most:
+        full = (
+            len(self.letters) >= MOST_LETTERS_A_WORD * self._most if letters else self.capacity >= self._most
+        )
+        if full and not afresh:
             self._allocate(self.capacity)
             self.generation += 1
             return True
@@ -74,6 +80,8 @@ class SurfaceWords:
         return False
 
     def _more_letters(self, size: int) -> None:
+        if size >= 1 << 31:
+            raise MemoryError("the words of one part of the text take more than 2 GB")
         letters = np.zeros(size, np.uint8)
         used = int(self.counters[k.C_LETTERS])
         letters[:used] = self.letters[:used]

@@ -13,7 +13,7 @@ from percolator.matching.compiled import load
 from percolator.matching.matcher import Matcher
 from percolator.query.errors import QueryError
 from percolator.query.parse import parse
-from percolator.query.tree import Near, Node, Not, Regex, Word
+from percolator.query.tree import Near, Node, Not, Phrase, Regex, Word
 from percolator.schema import Schema
 from percolator.values import DocumentError
 
@@ -114,6 +114,16 @@ def test_long_documents_and_long_words_do_no_harm() -> None:
     }
     values = Matcher(schema, [segment_of([parse('"a b"~99'), parse('"a b"~100')], schema)], engine=load())
     assert pairs(values.match({"t": ["a", "b"] * 10_000})) == [(0, 1)]
+
+
+def test_thousands_of_phrases_are_walked_at_once() -> None:
+    schema = Schema.of({"t": "text"})
+    lengths = range(2, 1500)
+    queries: list[Node] = [Phrase(" ".join(["a"] * length)) for length in lengths]
+    matcher = Matcher(schema, [segment_of(queries, schema)], engine=load())
+    for words in (1, 2, 700, 1499, 3000):
+        wanted = [(0, query) for query, length in enumerate(lengths) if length <= words]
+        assert pairs(matcher.match({"t": "a " * words})) == wanted
 
 
 def test_thousands_of_hits_are_in_order() -> None:

@@ -103,6 +103,15 @@ def test_a_full_table_starts_anew_and_finds_the_same_words() -> None:
     assert table.generation > 10
 
 
+def test_long_words_do_not_grow_the_table_without_end() -> None:
+    table = SurfaceWords(64)
+    for number in range(50):
+        text = f"{'x' * 9000}{number} y"
+        assert scanned([text], load(), table) == [split(text)]
+    assert table.nbytes < 1 << 16
+    assert table.generation > 10
+
+
 def test_bytes_that_are_no_utf8_separate_words() -> None:
     table = SurfaceWords()
     data = np.frombuffer(b"ab\xff\xc3cd \xe4\xb8ef\xf0\x9f", np.uint8)
