@@ -152,16 +152,6 @@ def test_every_block_is_read(text: str) -> None:
     assert loaded(text).need().rules
 
 
-LATER = {}
-
-
-@pytest.mark.parametrize("text", LATER)
-def test_what_comes_later_is_said_once_at_its_keyword(text: str) -> None:
-    found = [d for d in loaded(text).diagnostics if d.level == "error"]
-    assert [(d.code, d.span.text if d.span else "") for d in found] == [LATER[text]]
-    assert "not supported yet" in found[0].message
-
-
 def test_all_errors_of_all_files_are_told_at_once() -> None:
     header = STREAMS.splitlines()[0]
     files = [
