@@ -126,13 +126,12 @@ class Register:
 class Outside:
     """A condition that no program expresses: it is evaluated over whole events (cep.matching.judge).
 
-    `stream` is the candidate's, None in `having`. `fresh` are names whose events of an earlier round are not
-    seen; `columns` hold what `prev` and text conditions give; `registers` the single steps of a round.
+    `stream` is the candidate's, None in `having`. `columns` hold what `prev` and text conditions give,
+    `registers` the single steps of a round.
     """
 
     expression: Expression
     stream: str | None
-    fresh: frozenset[str]
     columns: tuple[tuple[PrevRef | TextMatch, int], ...]
     registers: tuple[tuple[StepRef, int], ...]
 
@@ -245,7 +244,7 @@ class Compiler:
                 self._reference(node, FieldRef(node.path, node.type, node.span))
                 registers.append((node, self.code.pop()[1]))
                 self.slots -= 1
-        layout.outside.append(Outside(part, self.stream, self.fresh, tuple(columns), tuple(registers)))
+        layout.outside.append(Outside(part, self.stream, tuple(columns), tuple(registers)))
         return self.emit(op.OUTSIDE, len(layout.outside) - 1)
 
     def value(self, expression: Expression) -> int:

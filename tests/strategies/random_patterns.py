@@ -23,8 +23,6 @@ class Shape:
     depth: int
     fancy: bool
     signs: tuple[str, ...]
-    last: bool = True
-    first: bool = True
 
 
 @dataclass(slots=True)
@@ -86,7 +84,7 @@ def _step(draw: st.DrawFn, build: Build, shape: Shape) -> str:
 def _group(draw: st.DrawFn, build: Build, shape: Shape) -> str:
     kind = draw(st.sampled_from(("->", "|", "|", "&", "&")))
     before = list(build.names)
-    inner = replace(shape, depth=shape.depth - 1, last=shape.last)
+    inner = replace(shape, depth=shape.depth - 1)
     count = 1 if kind == "->" else draw(st.sampled_from((2, 2, 2, 3)))
     parts, bound = [], []
     for _ in range(count):
@@ -102,11 +100,10 @@ def _group(draw: st.DrawFn, build: Build, shape: Shape) -> str:
 @st.composite
 def _sequence(draw: st.DrawFn, build: Build, shape: Shape) -> str:
     parts: list[str] = []
-    for number in range(draw(st.sampled_from((1, 1, 2, 2, 3)))):
+    for _ in range(draw(st.sampled_from((1, 1, 2, 2, 3)))):
         if build.left <= 0 and parts:
             break
         sign = draw(st.sampled_from(shape.signs)) if parts else ""
-        inner = replace(shape, first=shape.first and not parts)
         build.left -= 1
         kind = draw(st.integers(0, 13)) if shape.fancy else 0
         stream = draw(st.sampled_from(shape.streams))
@@ -119,8 +116,7 @@ def _sequence(draw: st.DrawFn, build: Build, shape: Shape) -> str:
             parts.append(f"{draw(st.sampled_from(('->', '=>')))} not {guard}")
             continue
         grouped = kind in (7, 8, 9, 10) and shape.depth > 0
-        parts.append(f"{sign} {draw(_group(build, inner) if grouped else _step(build, inner))}".strip())
-        del number
+        parts.append(f"{sign} {draw(_group(build, shape) if grouped else _step(build, shape))}".strip())
     return " ".join(parts)
 
 
@@ -134,7 +130,7 @@ def patterns(
     shape = Shape(streams, draw(st.sampled_from((0, 1, 1, 2))), fancy, signs)
     parts = [draw(_sequence(build, shape))]
     while build.left > 0 and draw(st.booleans()):
-        parts.append(f"{draw(st.sampled_from(signs))} {draw(_sequence(build, replace(shape, first=False)))}")
+        parts.append(f"{draw(st.sampled_from(signs))} {draw(_sequence(build, shape))}")
     if draw(st.integers(0, 4)) == 0:
         source = draw(_source(build.names, draw(st.sampled_from(streams))))
         parts.append(f"-> absent {source} for {draw(st.integers(1, 4))}s")
