@@ -35,6 +35,7 @@ _UNKNOWN: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 """What is said of a name that is not declared, by the keyword of the block that would declare it."""
+_WITHOUT_BRACES = frozenset({"pack", "let"})
 _OF_A_TEST = frozenset({"CEP0606", "CEP0607"})
 
 
@@ -47,7 +48,10 @@ def drop_what_follows(findings: Findings, since: int, node: Stream | Table | Rul
 
 def drop_what_names_would_explain(findings: Findings, files: Iterable[File]) -> None:
     """Take back findings of unknown names that may be those of blocks whose own name could not be read."""
-    nameless = {b.keyword for f in files for b in f.blocks if isinstance(b, Broken) and b.name is None}
+    broken = [block for file in files for block in file.blocks if isinstance(block, Broken)]
+    nameless = {block.keyword for block in broken if block.name is None}
+    if any(block.keyword in _WITHOUT_BRACES and "{" in block.span.text for block in broken):
+        nameless.add("")  # it took in the next block, which has lost its keyword
     named = _UNKNOWN if "" in nameless else nameless
     explained = frozenset().union(*(_UNKNOWN.get(keyword, frozenset()) for keyword in named))
     findings.diagnostics[:] = [d for d in findings.diagnostics if d.code not in explained]

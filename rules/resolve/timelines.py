@@ -183,7 +183,8 @@ class _Timeline:
             type_ = self._emitted[name]
             value = self._values.of(entry.value, type_)
             return None if value is None else (near(entry, value.value, type_, self._scope),)
-        refuse_tolerance(entry, f"`{name}` of an alert is compared exactly", self._findings)
+        if name in ("key", "events", *OF_THE_ALERT):
+            refuse_tolerance(entry, f"`{name}` of an alert is compared exactly", self._findings)
         if name in ("key", "events"):
             return self._of_alert(entry)
         if name in OF_THE_ALERT:

@@ -50,12 +50,21 @@ FOLLOWING = [
     ('rule r { on payment }\ntest r "x" { at 1s payment {} expct { n: 1 } }', "an expectation"),
     ("stream q { a string  t: timestamp  time t  id a }\nrule r { on q[a == 1] emit a }", "a field"),
     ("stream q { t: timestamp  tim t }\nrule r { on q }", "a setting"),
+    ('rule r { on payment emit n = }\ntest r "x" { at 1s payment {} expect { n: 1 within 2 } }', "a type"),
+    ("let x = 5\nq { t: timestamp  time t }\nrule r { on q }", "a block's keyword"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [text for text, _ in FOLLOWING], ids=[what for _, what in FOLLOWING])
 def test_nothing_is_said_that_only_follows_from_what_was_lost(text: str) -> None:
     assert len(errors(text)) == 1
+
+
+def test_a_severity_is_judged_beside_a_body_that_is_lost() -> None:
+    assert errors("rule r { severity urgent  on payment where n > 1 }") == [
+        ("CEP0228", "urgent"),
+        ("CEP0101", "where"),
+    ]
 
 
 def test_mistakes_that_follow_from_nothing_are_still_found() -> None:
