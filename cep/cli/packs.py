@@ -89,7 +89,7 @@ def _checked(paths: Sequence[Path], to_run: bool) -> Checked:
     loaded = load(paths)
     if loaded.pack is None:
         return Checked(None, loaded.diagnostics, _written(paths))
-    from cep.automata.plan import unsupported
+    from cep.automata.unsupported import unsupported
 
     refused = unsupported(loaded.pack)
     if not to_run:

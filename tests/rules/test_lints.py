@@ -128,13 +128,23 @@ def test_some_lints_are_on_only_where_the_pack_requires_them() -> None:
     assert warnings(rule) == []
     assert warnings(f"# require CEP0312: the desk sorts by it\n{rule}") == [("CEP0312", "r")]
     assert warnings(f"{rule}# require CEP0313: we test\n") == [("CEP0313", "r")]
-    assert warnings(f"# require CEP0314: names mean something\n{rule}") == [("CEP0314", "b: login")]
+    assert warnings(f"# require CEP0314: names mean something\n{rule}") == [("CEP0314", "b")]
     test = 'test r "quiet" { at 0s payment {}  expect nothing }\n'
     assert warnings(f"# require CEP0313: we test\n{rule}{test}") == []
     every = test.replace("test r", "test *")
     assert warnings(f"# require CEP0313: we test\n{rule}{every}") == [("CEP0313", "r")]
     allowed = f"# require CEP0312: the desk sorts by it\n# allow CEP0312: no desk\n{rule}"
     assert warnings(allowed) == []
+
+
+def test_a_step_name_that_tells_two_steps_apart_is_needed() -> None:
+    told = "# require CEP0314: names mean something\nrule other { on login }\n"
+    pattern = "match a: payment[n > 2] -> b: payment -> c: payment  within 1h"
+    assert warnings(f"{told}rule r {{ by card_id  {pattern} }}") == [("CEP0314", "a")]
+    plain = pattern.replace("c: ", "")
+    assert warnings(f"{told}rule r {{ by card_id  {plain} }}") == []
+    hits = 'queries q { from "q.jsonl" }\nrule r { by card_id  match payment matching q -> login  within 1h }'
+    assert ("CEP0314", "payment") not in warnings(f"{told}{hits}")
 
 
 def test_a_requirement_of_what_is_on_anyway_is_told() -> None:
