@@ -22,6 +22,7 @@ _SHOWN = 40
 _BEFORE = 2000
 """Characters in which the clause is looked for that a word stands in."""
 _CLAUSE = re.compile(rf"\b(?:{'|'.join(CLAUSES)})\b")
+_BODY = re.compile(r"\b(?:match|on|over)\b(?!\s+timeout\b)")
 _JOINING = frozenset({"not", "absent"})
 _WORDS = {
     "rule": CLAUSES,
@@ -158,7 +159,7 @@ def _emitted(before: str, word: str, following: str) -> str:
     start, rest = re.search(r"(\w+)\s*$", before), re.match(r"\w+", following)
     written = "name = value"
     match word:
-        case "." if start and rest and "match" not in before:
+        case "." if start and rest and _BODY.findall(before) == ["on"]:
             return f"a field of the event is emitted under its own name: `{rest[0]}`"
         case "." if start and rest:
             written = f"{rest[0]} = {start[1]}.{rest[0]}"

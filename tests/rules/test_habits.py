@@ -37,6 +37,8 @@ SAID = {
     on('concat(kind, "x") == "x"'): 'texts are put together in `summary "{a} {b}"`',
     on('kind + "x" == "x"'): 'texts are put together in `summary "{a} {b}"`, of emitted names',
     "rule r { on payment  emit payment.n }": "a field of the event is emitted under its own name: `n`",
+    "rule r { emit a.n  by card_id  match a: payment  within 1h }":
+        "a value is emitted under a name: `n = a.n`",
     "rule r { on payment  emit n as m }": "a value is emitted under a name: `m = n`",
     matching("a: payment", "within 1h emit a.n"): "a value is emitted under a name: `n = a.n`",
     matching("a: payment{3}", "within 1h emit count(a)"):
