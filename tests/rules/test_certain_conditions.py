@@ -30,6 +30,33 @@ def certain(condition: str) -> list[tuple[str, str]]:
     return findings(f"rule r {{ on e[{condition}] }}")
 
 
+LOOPS = {
+    "n > avg(a.n)": True,
+    "n > 5 and (n > last(a.n) or k == last(a.k))": True,
+    "count(a) > 0 and n > 5": True,
+    "0 < count(a)": True,
+    "not count(a) < 1": True,
+    "distinct(a.k) in (1, 2)": True,
+    'lower(last(a.k)) like "a%"': True,
+    "last(a.k) is not null": True,
+    "(n > 5 ? last(a.n) : -first(a.n)) == 1": True,
+    "n > (count(a) == 0 ? 0 : last(a.n))": False,
+    "count(a) == 0 or n > last(a.n)": False,
+    "n > coalesce(avg(a.n), 0.0)": False,
+    "last(a.k) is null": False,
+    "not (n > 5 and n > last(a.n))": False,
+    "count(a) < 3": False,
+}
+
+
+@pytest.mark.parametrize("condition", LOOPS)
+def test_a_loop_that_nothing_can_begin_is_found(condition: str) -> None:
+    rule = f"rule r {{ by k  match a: e[{condition}]{{2,}} -> b: e[n > 9]  within 1h }}"
+    assert (("CEP0305", condition) in findings(rule)) is LOOPS[condition]
+    again = f"rule r {{ by k  match a: e{{2}} -> b: e[{condition}]  within 1h }}"
+    assert "CEP0305" not in {code for code, _ in findings(again)}, "another step's events"
+
+
 NEVER = [
     "n > 5 and n < 3",
     "n > 5 and n < 6",
