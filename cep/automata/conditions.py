@@ -16,6 +16,7 @@ from rules.typed import (
     Call,
     Expression,
     FieldRef,
+    In,
     KeyRef,
     Logical,
     PrevRef,
@@ -23,6 +24,7 @@ from rules.typed import (
     TextMatch,
     walk,
 )
+from rules.types import ListOf
 
 Identity = tuple[Any, ...]
 """An expression's content without its places in the text: equal for equal meanings."""
@@ -88,6 +90,12 @@ def references(expression: Expression) -> tuple[StepRef | PrevRef | Aggregate, .
     return tuple(n for n in walk(expression) if isinstance(n, StepRef | PrevRef | Aggregate))
 
 
+def looks_into_list(node: In) -> bool:
+    """Whether it asks for a value in a list that is known only with the event: `"new" in tags`."""
+    lists = any(isinstance(item.type, ListOf) for item in node.items)
+    return lists and not isinstance(node.operand.type, ListOf)
+
+
 def null_in_null_out(expression: Expression) -> bool:
     """Whether the expression is null as soon as one of its references is."""
     return all(_is_strict(node) for node in walk(expression))
@@ -97,7 +105,9 @@ def _is_strict(node: object) -> bool:
     name = type(node).__name__
     if isinstance(node, Call):
         return node.function != "coalesce"
-    return name not in {"Logical", "Not", "IsNull", "In", "Choose", "TextMatch", "KeyRef"}
+    if isinstance(node, In):  # whether a null list has a value is unknown
+        return looks_into_list(node)
+    return name not in {"Logical", "Not", "IsNull", "Choose", "TextMatch", "KeyRef"}
 
 
 def rewritten(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:

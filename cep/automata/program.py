@@ -2,9 +2,9 @@
 
 A program is a list of instructions `(operation, a, b, dst)` over numbered slots; every slot holds 64 bits
 and a null flag. Values are int64 (long, boolean, timestamp, duration), doubles bit by bit, or numbers of a
-shard's dictionary (strings; decimals as text that sorts like them). Sub-expressions over the candidate
-alone, and strict ones over one event of one step, are computed by column before the shuffle and stand here
-as columns and registers.
+shard's dictionary (strings; decimals, lists and records as texts, cep.matching.texts). Sub-expressions over
+the candidate alone, and strict ones over one event of one step, are computed by column before the shuffle and
+stand here as columns and registers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cep.automata.conditions import (
     Identity,
     conjuncts,
     identity,
+    looks_into_list,
     names_earlier,
     null_in_null_out,
     references,
@@ -73,17 +74,15 @@ class NotExecutedError(Exception):
         self.span = span
 
 
-def kind_of(type_: Type, span: Span) -> int:
-    """How values of a type are held. Raises NotExecutedError for lists and records."""
+def kind_of(type_: Type) -> int:
+    """How values of a type are held."""
     match type_:
         case Scalar.DOUBLE:
             return FLOAT
-        case Scalar.STRING | Scalar.TEXT | Scalar.DECIMAL:
+        case Scalar.STRING | Scalar.TEXT | Scalar.DECIMAL | ListOf() | Record():
             return TEXT
         case Scalar():
             return INTEGER
-        case ListOf() | Record():
-            raise NotExecutedError(f"a condition over earlier steps with a value of type {type_}", span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +251,6 @@ class Compiler:
         if isinstance(expression, Literal):
             return self._constant(expression)
         if self.stream is not None and not names_earlier(expression):
-            kind_of(expression.type, expression.span)
             return self.emit(op.COLUMN, self.layout.column(Column(self.stream, expression)))
         hoisted = self._hoisted(expression)
         if hoisted is not None:
@@ -266,7 +264,7 @@ class Compiler:
                 return self._aggregate(expression)
             case Convert(operand, type_):
                 slot = self.value(operand)
-                if type_ is Scalar.DOUBLE and kind_of(operand.type, operand.span) == INTEGER:
+                if type_ is Scalar.DOUBLE and kind_of(operand.type) == INTEGER:
                     return self.emit(op.TO_FLOAT, slot)
                 if type_ is Scalar.DECIMAL or operand.type is Scalar.DECIMAL:
                     raise NotExecutedError("arithmetic with decimals of several events", expression.span)
@@ -291,7 +289,6 @@ class Compiler:
             case In():
                 return self._membership(expression)
             case Choose(test, yes, no):
-                kind_of(expression.type, expression.span)
                 chosen, first, second = self.value(test), self.value(yes), self.value(no)
                 pair = self.emit(op.COPY, first)
                 self.emit(op.COPY, second)
@@ -304,9 +301,7 @@ class Compiler:
     def _constant(self, literal: Literal) -> int:
         if literal.value is None:
             return self.emit(op.NULL)
-        return self.emit(
-            op.CONSTANT, self.layout.constant(kind_of(literal.type, literal.span), literal.value)
-        )
+        return self.emit(op.CONSTANT, self.layout.constant(kind_of(literal.type), literal.value))
 
     def _hoisted(self, expression: Expression) -> int | None:
         """A strict expression over one event of one step, or one event before, as one register or column.
@@ -329,7 +324,7 @@ class Compiler:
         return self._reference(refs[0], alone)
 
     def _reference(self, ref: StepRef | PrevRef | Aggregate, alone: Expression) -> int:
-        kind = kind_of(alone.type, alone.span)
+        kind = kind_of(alone.type)
         if isinstance(ref, PrevRef):
             return self.emit(op.COLUMN, self.layout.column(Column(None, alone, ref.offset)))
         assert isinstance(ref, StepRef)
@@ -354,7 +349,7 @@ class Compiler:
             raise NotExecutedError(f"`{ref.function}` in a condition over earlier steps", ref.span)
         # What the aggregate is over has the aggregate's own type, but for avg and count.
         type_ = self._path_type(ref)
-        kind = kind_of(type_, ref.span)
+        kind = kind_of(type_)
         column = self.layout.column(Column(self.layout.streams[step], FieldRef(ref.path, type_, ref.span)))
         known = self.layout.register(Register(step, "known", column))
         if ref.function == "count":
@@ -379,7 +374,7 @@ class Compiler:
         return field_type(self.layout.pack.stream(stream), ref.path)
 
     def _is_float(self, expression: Expression) -> bool:
-        return kind_of(expression.type, expression.span) == FLOAT
+        return kind_of(expression.type) == FLOAT
 
     def _floating(self, expression: Expression) -> int:
         slot = self.value(expression)
@@ -387,7 +382,7 @@ class Compiler:
 
     def _arithmetic(self, expression: Arithmetic) -> int:
         left, right, operator = expression.left, expression.right, expression.operator
-        if TEXT in (kind_of(left.type, left.span), kind_of(right.type, right.span)):
+        if TEXT in (kind_of(left.type), kind_of(right.type)):
             raise NotExecutedError("arithmetic with decimals of several events", expression.span)
         floating = operator == "/" or self._is_float(left) or self._is_float(right)
         if not floating:
@@ -397,7 +392,7 @@ class Compiler:
         return result if expression.type is Scalar.DOUBLE else self.emit(op.TO_WHOLE, result)
 
     def _compare(self, operator: str, left: Expression, right: Expression) -> int:
-        kinds = {kind_of(left.type, left.span), kind_of(right.type, right.span)}
+        kinds = {kind_of(left.type), kind_of(right.type)}
         if operator in (">", ">="):
             operator, left, right = {">": "<", ">=": "<="}[operator], right, left
         if kinds == {INTEGER, FLOAT}:
@@ -408,7 +403,7 @@ class Compiler:
         return self.emit(_COMPARISONS[kinds.pop()][operator], a, b)
 
     def _membership(self, expression: In) -> int:
-        if any(isinstance(item.type, ListOf) for item in expression.items):
+        if looks_into_list(expression):
             raise NotExecutedError("`in` a list of another event", expression.span)
         if not expression.items:
             return self.emit(op.CONSTANT, self.layout.constant(INTEGER, int(expression.negated)))
@@ -421,7 +416,6 @@ class Compiler:
         arguments = expression.arguments
         match expression.function:
             case "coalesce":
-                kind_of(expression.type, expression.span)
                 result = self.value(arguments[-1])
                 for argument in reversed(arguments[:-1]):
                     result = self.emit(op.COALESCE, self.value(argument), result)
@@ -448,9 +442,6 @@ class Compiler:
 def _has_operation(expression: Expression) -> bool:
     """Whether the kernel computes it itself from its parts."""
     match expression:
-        case Compare(_, left, right):
-            # A comparison of something hoisted has an operation; its operands are looked at in turn.
-            return kind_of(left.type, left.span) is not None and kind_of(right.type, right.span) is not None
         case Negate(operand):
             return operand.type is not Scalar.DECIMAL
         case Arithmetic(_, left, right):
@@ -463,10 +454,10 @@ def _has_operation(expression: Expression) -> bool:
             return function in {"coalesce", "distance_km"} or (
                 function == "abs" and expression.type is not Scalar.DECIMAL
             )
-        case Logical() | Not() | IsNull() | Choose():
+        case Compare() | Logical() | Not() | IsNull() | Choose():
             return True
-        case In(_, items):
-            return not any(isinstance(item.type, ListOf) for item in items)
+        case In():
+            return not looks_into_list(expression)
         case _:
             return False
 
@@ -483,8 +474,16 @@ def _place(ref: StepRef | PrevRef | Aggregate) -> tuple[object, ...] | None:
 
 def field_type(stream: Stream, path: Path) -> Type:
     """The type of a stream's field, by its path. Raises KeyError."""
-    type_ = stream.field(path[0]).type
-    for name in path[1:]:
-        assert isinstance(type_, Record)
-        type_ = dict(type_.fields)[name]
-    return type_
+    return _part(stream.field(path[0]).type, path[1:])
+
+
+def _part(type_: Type, path: Path) -> Type:
+    match type_:
+        case _ if not path:
+            return type_
+        case ListOf(element):
+            return ListOf(_part(element, path))
+        case Record(fields):
+            return _part(dict(fields)[path[0]], path[1:])
+        case Scalar():
+            raise KeyError(path[0])

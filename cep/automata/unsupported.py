@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from cep.automata.states import MOST_STATES, TooManyStatesError, automaton
-from cep.automata.unexecuted_values import unexecuted_values
 from rules.diagnostics import Diagnostic
 from rules.source import Span
 from rules.typed import (
@@ -34,9 +33,6 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "CEP0915": "`matching` is not executed yet",
         "CEP0916": "derived streams are not executed yet",
         "CEP0917": "`corrected by` is not executed yet",
-        "CEP0920": "lists are not executed yet",
-        "CEP0921": "a whole record as a value is not executed yet",
-        "CEP0922": "decimals are not executed yet",
     }
 )
 """Every code of this module; `docs/errors` has a page for each."""
@@ -54,7 +50,6 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
         for node in walk(item.value)
         if isinstance(node, TextMatch)
     ]
-    found.extend(unexecuted_values(rule))
     found.extend(_of_streams(pack, rule))
     found.extend(
         _finding("CEP0914", "a lookup in a table", node.span)

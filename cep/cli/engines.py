@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-import pyarrow.compute as pc
-
 from alerts.alert import Kind
 from alerts.notation import json_value
 from alerts.raised import Raised
@@ -133,12 +131,11 @@ class Reference:
 
 def _rows(events: Events) -> list[dict[str, Any]]:
     """Rows as rules.types.Scalar says: times and durations are nanoseconds."""
-    table = events.table
-    for place, field in enumerate(table.schema):
-        if str(field.type).startswith(("timestamp", "duration")):
-            table = table.set_column(place, field.name, pc.cast(table.column(place), "int64"))
-    rows: list[dict[str, Any]] = table.to_pylist()
-    return rows
+    from cep.expressions.held import as_held, python
+
+    names = events.table.column_names
+    columns = (python(as_held(column)) for column in events.table.columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _raised(rule: Rule, writer: RuleWriter, one: Decided, number: int) -> Raised:

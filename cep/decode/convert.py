@@ -7,8 +7,9 @@ that required fields, NaN and timestamps have one meaning. All by column; one ba
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -145,7 +146,7 @@ def _converted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.
                 raise Malformed(f"`{name}` is not a finite number")
             return array
         case ListOf(element) if not _plain(element):
-            items = _converted(array.flatten(), element, feed, name)
+            items = of_items(array, name, lambda items, place: _converted(items, element, feed, place))
             starts = array.offsets
             offsets = pc.subtract(starts, starts[0])  # flatten() drops what a slice leaves out
             return pa.ListArray.from_arrays(offsets, items, arrow_type(type_), mask=array.is_null())
@@ -170,12 +171,35 @@ def _check_inside(array: pa.Array, type_: Type, name: str) -> None:
                     raise Malformed(lacks(full_name))
                 _check_inside(inner, part, full_name)
         case ListOf(element):
-            items = array.flatten()
-            if items.null_count:
-                raise Malformed(f"`{name}` holds a null")
-            _check_inside(items, element, name)
+            of_items(array, name, lambda items, place: _check_items(items, element, place))
+        case Scalar.DECIMAL:
+            try:
+                array.validate(full=True)  # Arrow reads some numbers of 39 digits
+            except pa.ArrowInvalid:
+                raise Malformed(f"`{name}` has more than 20 digits before the point") from None
         case _:
             pass
+
+
+def _check_items(items: pa.Array, element: Type, name: str) -> None:
+    if items.null_count:
+        raise Malformed(f"`{name}` is null")
+    _check_inside(items, element, name)
+
+
+Read = TypeVar("Read")
+
+
+def of_items(array: pa.Array, name: str, read: Callable[[pa.Array, str], Read]) -> Read:
+    """What `read` gives for all items of lists. Raises Malformed, of a single list with the item's place."""
+    items = array.flatten()
+    try:
+        return read(items, f"{name}[]")
+    except Malformed:
+        if len(array) == 1:
+            for place in range(len(items)):
+                read(items.slice(place, 1), f"{name}[{place}]")
+        raise
 
 
 def _plain(type_: Type) -> bool:

@@ -82,11 +82,17 @@ def _wrong(value: Any, type_: Type, feed: FeedFormat, name: str) -> str | None:
         case Scalar.DURATION:
             return _refused(lambda array, _, field: parse_durations(array, field), value, feed, name)
         case ListOf(element):
-            return next((r for item in value if (r := _wrong(item, element, feed, name))), None)
-        case Record(fields):
+            for place, item in enumerate(value):
+                here = f"{name}[{place}]"
+                reason = f"`{here}` is null" if item is None else _wrong(item, element, feed, here)
+                if reason is not None:
+                    return reason
+        case Record(fields, nullable):
             for part, part_type in fields:
                 if part in value.twice:
                     return f"`{name}.{part}` occurs twice"
+                if value.get(part) is None and part not in nullable:
+                    return lacks(f"{name}.{part}")
                 reason = _wrong(value.get(part), part_type, feed, f"{name}.{part}")
                 if reason is not None:
                     return reason

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from cep.decode.convert import declared, lacks, required_fields
+from cep.decode.convert import declared, lacks, of_items, required_fields
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
 from cep.events import arrow_type
@@ -55,10 +55,7 @@ class TableReader:
         for field in self._stream.fields:
             if field.name in self._sources:
                 array = rows.column(self._sources[field.name]).combine_chunks()
-                try:
-                    columns[field.name] = _fitted(array, field.type, self._feed, field.name)
-                except pa.ArrowInvalid as error:
-                    raise Malformed(f"`{field.name}`: {error}") from None
+                columns[field.name] = _fitted(array, field.type, self._feed, field.name)
         return declared(columns, self._constants, len(chosen), self._stream, self._feed)
 
     def explain(self, record: int) -> str | None:
@@ -119,8 +116,7 @@ def parquet_table(data: bytes | memoryview) -> pa.Table:
 
 
 def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Array:
-    """The array in a type that convert.declared goes on from. Raises Malformed for a type that does
-    not fit, and ArrowInvalid for a value that does not."""
+    """The array in a type that convert.declared goes on from. Raises Malformed."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     found = array.type
@@ -129,9 +125,11 @@ def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Arr
     wrong = Malformed(f"wrong type: `{name}` is a {type_}, the file's column is {found}")
     match type_:
         case ListOf(element):
-            if not (pa.types.is_list(found) or pa.types.is_large_list(found)):
+            if pa.types.is_fixed_size_list(found) or pa.types.is_large_list(found):
+                array = array.cast(pa.list_(found.value_type))
+            elif not pa.types.is_list(found):
                 raise wrong
-            items = _fitted(array.flatten(), element, feed, f"{name}[]")
+            items = of_items(array, name, lambda items, place: _fitted(items, element, feed, place))
             offsets = pc.subtract(array.offsets, array.offsets[0]).cast(pa.int32())
             return pa.ListArray.from_arrays(offsets, items, mask=array.is_null())
         case Record(fields):
@@ -148,7 +146,10 @@ def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Arr
             target = _target(found, type_, feed)
             if target is None:
                 raise wrong
-            return array.cast(target, safe=type_ != Scalar.DOUBLE)
+            try:
+                return array.cast(target, safe=type_ != Scalar.DOUBLE)
+            except pa.ArrowInvalid as error:
+                raise Malformed(f"`{name}`: {error}") from None
 
 
 def _target(found: pa.DataType, type_: Scalar, feed: FeedFormat) -> pa.DataType | None:

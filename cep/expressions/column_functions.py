@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from cep.expressions.column_arithmetic import finite, nulls, values, whole
 from cep.expressions.functions import EARTH_RADIUS_KM
+from cep.expressions.numbers import MOST_DIGITS
 from cep.expressions.strings import in_cidr
 from rules.types import Scalar, Type
 
@@ -45,6 +46,8 @@ def _round(arguments: Sequence[pa.Array], constants: Sequence[object], type_: Ty
         if not isinstance(constants[1], int):
             return None
         digits = constants[1]
+    if abs(digits) > MOST_DIGITS:
+        return None
     a, null = values(arguments[0]), nulls(arguments[0])
     factor = 10.0 ** abs(digits)
     with np.errstate(all="ignore"):
@@ -64,7 +67,8 @@ def _substr(arguments: Sequence[pa.Array], constants: Sequence[object], _: Type)
 
 
 def _length(arguments: Sequence[pa.Array], _: Sequence[object], __: Type) -> Result:
-    return pc.utf8_length(arguments[0]).cast(pa.int64()), 0
+    of = pc.list_value_length if pa.types.is_list(arguments[0].type) else pc.utf8_length
+    return of(arguments[0]).cast(pa.int64()), 0
 
 
 def _case(function: Callable[[pa.Array], pa.Array]) -> Callable[..., Result]:

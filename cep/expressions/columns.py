@@ -1,8 +1,8 @@
 """Typed expressions over a whole Arrow table at once: the values that `scalar` gives row by row.
 
 Conditions over the candidate alone become bits here, before the shuffle; other sub-expressions over one
-event become columns. Logic is three-valued (Kleene), nulls are Arrow's. Timestamps and durations are int64
-nanoseconds. What has no operation over columns (decimal arithmetic, lists) goes through `scalar`.
+event become columns. Logic is three-valued (Kleene), nulls are Arrow's, values as `held` says. What has no
+operation over columns (decimal arithmetic, choices between lists) goes through `scalar`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, assert_never
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.automata.conditions import Identity, identity
-from cep.events import arrow_type
-from cep.expressions import column_arithmetic, scalar
+from cep.automata.conditions import Identity, identity, looks_into_list
+from cep.expressions import column_arithmetic, column_lists, scalar
 from cep.expressions.column_functions import call
+from cep.expressions.held import as_held, held, inside, python
 from rules.typed import (
     Aggregate,
     Arithmetic,
@@ -78,16 +78,12 @@ class Columns:
         return pc.fill_null(truth, False) if truth.null_count else truth
 
     def field(self, path: Path) -> pa.Array:
-        """A field's values; those of a record that is null are null."""
+        """A field's values, as `inside` gives them."""
         column = self.table.column(path[0])
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         if isinstance(array, pa.ChunkedArray):
             array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-        for name in path[1:]:
-            array = pc.struct_field(array, [name])
-        if pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type):
-            return array.view(pa.int64())
-        return array
+        return as_held(inside(array, path[1:]))
 
     def _spread(self, value: Any, type_: Type) -> pa.Array:
         if isinstance(value, pa.Scalar):
@@ -100,8 +96,6 @@ class Columns:
         """An array, or a scalar where the expression is constant."""
         match expression:
             case Literal(value, type_):
-                if isinstance(type_, ListOf):
-                    return self._rows(expression)
                 return pa.scalar(value, held(type_))
             case FieldRef(path):
                 return self.field(path)
@@ -117,8 +111,9 @@ class Columns:
                 a, b = self.evaluate(left), self.evaluate(right)
                 return self._counted(column_arithmetic.arithmetic(operator, a, b, type_))
             case Compare(operator, left, right):
-                if not (_is_plain(left.type) and _is_plain(right.type)):
-                    return self._rows(expression)
+                if isinstance(left.type, ListOf):
+                    equal = column_lists.equal(self.evaluate(left), self.evaluate(right))
+                    return equal if operator == "==" else pc.invert(equal)
                 return _COMPARISONS[operator](self._value(left), self._value(right))
             case Logical(operator, operands):
                 connective = pc.and_kleene if operator == "and" else pc.or_kleene
@@ -144,8 +139,9 @@ class Columns:
             case Call():
                 return self._call(expression)
             case Convert(operand, type_):
-                value = self._value(operand)
-                return value.cast(held(type_), safe=False) if _is_plain(type_) else value
+                if Scalar.DECIMAL in (type_, operand.type) and operand.type is not Scalar.LONG:
+                    return self._rows(expression)
+                return self._value(operand).cast(held(type_), safe=False)
             case WindowAggregate() | Lookup():
                 raise AssertionError(f"{type(expression).__name__} is not executed yet")
             case KeyRef() | StepRef() | PrevRef() | Aggregate():
@@ -160,6 +156,9 @@ class Columns:
 
     def _membership(self, expression: In) -> Any:
         items = expression.items
+        if looks_into_list(expression):
+            lists = self.evaluate(items[0])
+            return column_lists.within(self.evaluate(expression.operand), lists, expression.negated)
         constant = all(isinstance(item, Literal) and _is_plain(item.type) for item in items)
         if not constant or not items or not _is_plain(expression.operand.type):
             return self._rows(expression)
@@ -174,7 +173,9 @@ class Columns:
         return pc.invert(member) if expression.negated else member
 
     def _call(self, expression: Call) -> Any:
-        if expression.function == "coalesce" and _is_plain(expression.type):
+        if expression.function == "coalesce":
+            if not _is_plain(expression.type):
+                return self._rows(expression)
             return pc.coalesce(*(_typed(self._value(a), expression.type) for a in expression.arguments))
         arguments = [self.evaluate(argument) for argument in expression.arguments]
         constants = [a.value if isinstance(a, Literal) else None for a in expression.arguments]
@@ -184,7 +185,7 @@ class Columns:
     def _rows(self, expression: Expression) -> pa.Array:
         """The expression row by row."""
         paths = {n.path for n in walk(expression) if isinstance(n, FieldRef)}
-        values = {path: self.field(path).to_pylist() for path in paths}
+        values = {path: python(self.field(path)) for path in paths}
         texts = {identity(n): self.hits[identity(n)] for n in walk(expression) if isinstance(n, TextMatch)}
         row = _Row(values, texts)
         function = scalar.compiled(expression)
@@ -220,13 +221,6 @@ class _Row:
 
     def aggregate(self, ref: Aggregate) -> object:
         raise AssertionError(f"{ref.function} of {ref.step} is not of the candidate")
-
-
-def held(type_: Type) -> pa.DataType:
-    """The Arrow type in which values of a type are computed: times and durations are int64."""
-    if type_ in (Scalar.TIMESTAMP, Scalar.DURATION):
-        return pa.int64()
-    return arrow_type(type_)
 
 
 def _is_plain(type_: Type) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cep.expressions.numbers import round_half_away
 from cep.expressions.strings import in_cidr, lower, substr, upper
+from rules.decimals import DIGITS, EXACT, SCALE
 
 EARTH_RADIUS_KM = 6371.0088
 """The mean radius R1 of the International Union of Geodesy and Geophysics."""
@@ -26,9 +27,11 @@ def call(function: str, arguments: tuple[Any, ...]) -> object:
 def _round(value: int | float | Decimal, digits: int = 0) -> object:
     if isinstance(value, float):
         return round_half_away(value, digits)
-    if isinstance(value, int) and digits >= 0:
+    if digits >= (0 if isinstance(value, int) else SCALE):
         return value
-    rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
+    # Before the point no number has more than DIGITS digits: all that are further left round to 0.
+    unit = Decimal(1).scaleb(min(-digits, DIGITS + 1))
+    rounded = EXACT.quantize(Decimal(value), unit)
     return int(rounded) if isinstance(value, int) else rounded
 
 
@@ -65,7 +68,7 @@ def distance_km(latitude: float, longitude: float, latitude2: float, longitude2:
 
 
 _FUNCTIONS: dict[str, Callable[..., object]] = {
-    "abs": abs,
+    "abs": lambda value: EXACT.abs(value) if isinstance(value, Decimal) else abs(value),
     "round": _round,
     "lower": lower,
     "upper": upper,

@@ -12,6 +12,8 @@ from rules.decimals import EXACT, fitting
 from rules.types import Scalar, Type
 
 LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
+MOST_DIGITS = 308
+"""The greatest power of ten that is a double."""
 _WHOLE = frozenset({Scalar.LONG, Scalar.TIMESTAMP, Scalar.DURATION})
 
 
@@ -47,6 +49,8 @@ def round_half_away(value: float, digits: int) -> float:
 
     A value that is too great to be scaled has no such digits and stays what it is.
     """
+    if abs(digits) > MOST_DIGITS:
+        return value if digits > 0 else 0.0
     factor = 10.0 ** abs(digits)
     scaled = value * factor if digits >= 0 else value / factor
     if not math.isfinite(scaled):
@@ -58,7 +62,8 @@ def round_half_away(value: float, digits: int) -> float:
 
 def negate(value: object, type_: Type) -> object:
     """Arithmetic minus; the least long has no opposite."""
-    return bounded(-value, type_)  # type: ignore[operator]
+    opposite = EXACT.minus(value) if isinstance(value, Decimal) else -value  # type: ignore[operator]
+    return bounded(opposite, type_)
 
 
 def arithmetic(operator: str, left: object, right: object, type_: Type) -> object:

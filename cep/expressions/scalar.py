@@ -14,9 +14,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Protocol, assert_never
 
+from cep.automata.conditions import looks_into_list
 from cep.expressions.functions import call
 from cep.expressions.numbers import arithmetic, bounded, negate
 from cep.expressions.strings import like, search
+from rules.decimals import fitting
 from rules.typed import (
     Aggregate,
     Arithmetic,
@@ -42,7 +44,7 @@ from rules.typed import (
     TextMatch,
     WindowAggregate,
 )
-from rules.types import ListOf, Scalar, Type
+from rules.types import Scalar, Type
 
 
 class Scope(Protocol):
@@ -139,6 +141,8 @@ def convert(value: object, type_: Type) -> object:
             return float(value)
         case Scalar.DECIMAL, int():
             return Decimal(value)
+        case Scalar.DECIMAL, float():
+            return fitting(Decimal(repr(value)))
         case _:
             return value
 
@@ -213,14 +217,14 @@ def _first_known(arguments: tuple[Evaluator, ...]) -> Evaluator:
 def _membership(expression: In) -> Evaluator:
     """SQL `in`: true on a hit, else unknown if anything compared was null; nothing is in the empty list."""
     operand = compiled(expression.operand)
-    items = tuple((compiled(item), isinstance(item.type, ListOf)) for item in expression.items)
-    negated = expression.negated
+    items = tuple(compiled(item) for item in expression.items)
+    in_list, negated = looks_into_list(expression), expression.negated
 
     def member(scope: Scope) -> bool | None:
         candidates: list[object] = []
-        for item, is_list in items:
+        for item in items:
             value = item(scope)
-            if is_list and isinstance(value, list | tuple):
+            if in_list and isinstance(value, tuple):
                 candidates.extend(value)
             else:
                 candidates.append(value)
@@ -247,6 +251,8 @@ def aggregate_of(function: str, values: list[object], parameter: float | None = 
     known: list[object] = [value for value in values if value is not None]
     if function == "count":
         return len(known)
+    if function == "list":
+        return tuple(known)
     if not known:
         return None
     match function:
@@ -265,8 +271,6 @@ def aggregate_of(function: str, values: list[object], parameter: float | None = 
         case "percentile":
             assert parameter is not None
             return _percentile(sorted(float(value) for value in known), parameter)  # type: ignore[arg-type]
-        case "list":
-            return known
         case _:
             raise ValueError(f"no aggregate is called {function!r}")
 
@@ -280,9 +284,11 @@ def _total(values: list[object]) -> object:
     return total
 
 
-def _mean(values: list[object]) -> float | None:
-    """A double: the sum divided once."""
+def _mean(values: list[object]) -> object:
+    """The sum divided once: a double, of decimals a decimal."""
     total = _total(values)
+    if isinstance(total, Decimal):
+        return arithmetic("/", total, len(values), Scalar.DECIMAL)
     return None if total is None else float(total) / len(values)  # type: ignore[arg-type]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from cep.expressions.held import value_at
 from cep.reference.runs import TextJudge
 from percolator.query.parse import parse
 from percolator.reference import matches
@@ -20,17 +21,11 @@ def text_judge(pack: Pack) -> TextJudge:
 
     def judge(condition: TextMatch, values: Mapping[str, object]) -> bool:
         query, schema = known[condition]
-        document = {name: text for name in schema.fields if isinstance(text := _at(values, name), str)}
+        found = ((name, value_at(values, tuple(name.split(".")))) for name in schema.fields)
+        document = {name: text for name, text in found if isinstance(text, str)}
         return matches(query, document, schema)
 
     return judge
-
-
-def _at(values: Mapping[str, object], path: str) -> object:
-    found: object = values
-    for name in path.split("."):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found
 
 
 def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:

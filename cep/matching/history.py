@@ -86,7 +86,7 @@ def texts_in(rule: RulePlan, column: int) -> bool:
 
     assert rule.tables is not None
     expression = rule.tables.columns[column].expression
-    return kind_of(expression.type, expression.span) == TEXT
+    return kind_of(expression.type) == TEXT
 
 
 def look_back(

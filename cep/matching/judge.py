@@ -14,14 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.automata.plan import RulePlan
-from cep.automata.program import Outside
+from cep.automata.program import TEXT, Outside, kind_of
+from cep.expressions.held import python
 from cep.expressions.scalar import Evaluator, aggregate_of, compiled
 from cep.matching import kernel
 from cep.matching.arrivals import Arrivals
 from cep.matching.keys import Keys
 from cep.matching.pool import Pool
 from cep.matching.state import SpaceState
-from cep.matching.texts import Texts, decimal_of
+from cep.matching.texts import Texts, from_text
 from rules.typed import Aggregate, Path, PrevRef, StepRef, TextMatch
 from rules.types import Scalar, Type
 
@@ -88,7 +89,7 @@ class Judge:
                 else self.events.parts[number].table
             )
             name = "f:" + ".".join(path)
-            self._columns[known] = table.column(name).to_pylist() if name in table.column_names else ()
+            self._columns[known] = python(table.column(name)) if name in table.column_names else ()
         return self._columns[known]
 
     def value(self, bits: int, null: bool, type_: Type) -> object:
@@ -100,10 +101,8 @@ class Judge:
                 return float(np.array([bits], np.int64).view(np.float64)[0])
             case Scalar.BOOLEAN:
                 return bool(bits)
-            case Scalar.STRING | Scalar.TEXT:
-                return self.texts.values[bits].as_py()
-            case Scalar.DECIMAL:
-                return decimal_of(self.texts.values[bits].as_py())
+            case _ if kind_of(type_) == TEXT:
+                return from_text(self.texts.values[bits].as_py(), type_)
             case _:
                 return int(bits)
 

@@ -85,7 +85,7 @@ def as_numbers(column: pa.Array, texts: Texts) -> tuple[Ints, Bytes]:
     nulls = column.is_null().to_numpy(zero_copy_only=False).astype(np.uint8)
     if pa.types.is_null(column.type):
         return np.zeros(len(column), np.int64), nulls
-    if pa.types.is_string(column.type) or pa.types.is_decimal(column.type):
+    if not pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type):
         return texts.numbers(column), nulls
     if column.null_count:
         column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)

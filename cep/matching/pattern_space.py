@@ -24,7 +24,7 @@ from cep.matching.pool import Pool, Runs
 from cep.matching.sightings import Inputs, Sightings, last_seen
 from cep.matching.state import RuleId, SpaceState
 from cep.matching.taken import EventBook
-from cep.matching.texts import Texts
+from cep.matching.texts import Texts, as_text
 from cep.matching.trace import Teller, Trace
 from rules.typed import Rule
 
@@ -187,8 +187,7 @@ def _constants(rule: RulePlan, texts: Texts) -> Ints:
         if kind == FLOAT:
             found[place] = np.array([value], np.float64).view(np.int64)[0]
         elif kind == TEXT:
-            column = pa.array([value], pa.string() if isinstance(value, str) else pa.decimal128(38, 18))
-            found[place] = texts.numbers(column)[0]
+            found[place] = texts.numbers(pa.array([as_text(value)], pa.string()))[0]
         else:
             found[place] = int(value)  # type: ignore[call-overload]
     return found

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from alerts.raised import Raised
 from cep.automata.plan import Plan, Space
+from cep.expressions.held import python
 from cep.matching.arrivals import Arrivals
 from cep.matching.judgement import Judgement
 from cep.matching.render import Decision, Renderer, Taken
@@ -36,7 +37,7 @@ def run_single(plan: Plan, space: Space, events: Arrivals) -> list[Raised]:
             places, rows = found.rows_of(number)
             names = [name for name in part.table.column_names if name.startswith("f:")]
             table = part.table.select([ID, BATCH, OFFSET, ORIGIN, *names]).take(pa.array(rows))
-            values = {tuple(name[2:].split(".")): table.column(name).to_pylist() for name in names}
+            values = {tuple(name[2:].split(".")): python(table.column(name)) for name in names}
             ids, batches, offsets = (table.column(name).to_pylist() for name in (ID, BATCH, OFFSET))
             origins = table.column(ORIGIN).to_pylist()
             for row, time in enumerate(found.time[places].tolist()):

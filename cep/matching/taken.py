@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import Space
+from cep.expressions.held import python
 from cep.matching.arrivals import Arrivals
 from cep.matching.render import Taken
 from cep.matching.state import SpaceState
@@ -59,7 +60,9 @@ class EventBook:
             names = [name for name in table.column_names if name.startswith("f:")]
             part = table.select([ID, *names]).take(pa.array(rows))
             ids = part.column(ID).to_pylist()
-            values = {tuple(name[2:].split(".")): part.column(name).to_pylist() for name in names}
+            values: dict[Path, Sequence[Any]] = {
+                tuple(name[2:].split(".")): python(part.column(name)) for name in names
+            }
             for row, number in enumerate(wanted[where].tolist()):
                 self._values[number] = (ids[row], values, row)
 

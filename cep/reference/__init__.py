@@ -14,10 +14,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
+from alerts.notation import json_value
 from cep.events import MAX_TIME
 from cep.reference.runs import Decided, Matcher, Scope, TextJudge, emitted
 from cep.reference.ways import Event, Way
 from rules.typed import By, Match, On, Over, Pack, Rule
+from rules.types import Type
 
 __all__ = ["Decided", "TextJudge", "decided"]
 
@@ -42,11 +44,14 @@ def decided(
             events.append(replace(event, time=time))
     events.sort(key=lambda event: (event.time, event.place))
     alerts = [alert for rule in pack.rules for alert in _of_rule(rule, events, watermark, text)]
-    return sorted(alerts, key=lambda a: (a.time, a.rule, [_sortable(value) for _, value in a.key], a.rank))
+    types = {rule.name: () if rule.by is None else rule.by.types for rule in pack.rules}
+    return sorted(alerts, key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
 
 
-def _sortable(value: object) -> tuple[object, ...]:
-    return (False,) if value is None else (True, value)
+def _in_order(key: Iterable[tuple[str, object]], types: Iterable[Type]) -> list[tuple[object, ...]]:
+    """Keys sort by their values as alerts show them: decimals and times as text."""
+    shown = (json_value(value, type_) for (_, value), type_ in zip(key, types, strict=True))
+    return [(False,) if value is None else (True, value) for value in shown]
 
 
 def _of_rule(rule: Rule, events: list[Event], watermark: int, text: TextJudge | None) -> Iterable[Decided]:

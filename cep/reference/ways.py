@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from cep.events import MAX_TIME
+from cep.expressions.held import value_at
 from rules.typed import Guard, Path, Sign, Step
 
 
@@ -28,11 +29,8 @@ class Event:
     index: int = 0
 
     def get(self, path: Path) -> object:
-        """The field of that path; null inside a null record."""
-        value: object = self.values
-        for name in path:
-            value = value.get(name) if isinstance(value, Mapping) else None
-        return value
+        """The field of that path; null inside a null record, a list of the values in a list of records."""
+        return value_at(self.values, path)
 
 
 @dataclass(frozen=True, slots=True)

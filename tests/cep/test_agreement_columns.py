@@ -16,6 +16,7 @@ from random_expressions import EXPRESSIONS, STREAM, booleans, rows
 
 from cep.events import declared_schema
 from cep.expressions.columns import Columns
+from cep.expressions.held import python, value_at
 from cep.expressions.scalar import evaluate
 from rules.packs import load_texts
 from rules.typed import Aggregate, Expression, Pack, Path, PrevRef, StepRef, TextMatch
@@ -37,7 +38,7 @@ class Row:
     values: Mapping[str, object]
 
     def field(self, path: Path) -> object:
-        return self.values[path[0]]
+        return value_at(self.values, path)
 
     def key(self, name: str) -> object:
         raise AssertionError(name)
@@ -58,7 +59,7 @@ class Row:
 def by_column(pack: Pack, expression: Expression, given_rows: list[dict[str, object]]) -> list[object]:
     schema = declared_schema(pack.streams[0])
     arrays = [pa.array([row[f.name] for row in given_rows], f.type) for f in schema]
-    return list(Columns(pa.Table.from_arrays(arrays, schema=schema)).evaluate(expression).to_pylist())
+    return python(Columns(pa.Table.from_arrays(arrays, schema=schema)).evaluate(expression))
 
 
 def same(a: object, b: object) -> bool:

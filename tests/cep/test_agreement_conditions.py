@@ -20,6 +20,7 @@ from random_expressions import FIELDS, booleans, rows
 from cep.automata.plan import compile_plan
 from cep.decode import decode_typed
 from cep.evaluate import Session
+from cep.expressions.held import value_at
 from cep.expressions.scalar import aggregate_of, evaluate
 from rules.packs import load_texts
 from rules.typed import Aggregate, Match, Pack, Path, PrevRef, Step, StepRef, TextMatch
@@ -41,9 +42,10 @@ _EARLIER = (
 )
 _BY_FIELD = {"v": (*_EARLIER, "sum(s.{})"), "n": (*_EARLIER, "sum(s.{})")}
 _BY_FIELD |= dict.fromkeys("wx", (*_EARLIER, "sum(s.{})", "avg(s.{})"))
-_BY_FIELD |= {"f": ("first(s.{})", "last(s.{})", "prev({})", "last(s.{}, 1)")}
+_WHOLE = ("first(s.{})", "last(s.{})", "prev({})", "last(s.{}, 1)")
+_BY_FIELD |= dict.fromkeys(("f", "l", "u", "j", "r", "y", "y.s", "y.n"), _WHOLE)
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
-_FIELD = re.compile(r"\b(" + "|".join(FIELDS) + r")\b")
+_FIELD = re.compile(r"\b(?:" + "|".join(FIELDS) + r")\b(?:\.[a-z]+)?")
 
 
 def about_earlier(condition: str, chance: random.Random) -> str:
@@ -69,20 +71,21 @@ class Third:
     events: Sequence[Mapping[str, object]]
 
     def field(self, path: Path) -> object:
-        return self.events[2][path[0]]
+        return value_at(self.events[2], path)
 
     def key(self, name: str) -> object:
         raise AssertionError(name)
 
     def step(self, ref: StepRef) -> object:
         place = ref.offset if ref.which == "first" else 1 - ref.offset
-        return self.events[place][ref.path[0]] if 0 <= place < 2 else None
+        return value_at(self.events[place], ref.path) if 0 <= place < 2 else None
 
     def previous(self, ref: PrevRef) -> object:
-        return self.events[2 - ref.offset][ref.path[0]] if ref.offset <= 2 else None
+        return value_at(self.events[2 - ref.offset], ref.path) if ref.offset <= 2 else None
 
     def aggregate(self, ref: Aggregate) -> object:
-        return aggregate_of(ref.function, [event[ref.path[0]] for event in self.events[:2]], ref.parameter)
+        values = [value_at(event, ref.path) for event in self.events[:2]]
+        return aggregate_of(ref.function, values, ref.parameter)
 
     def text_match(self, ref: TextMatch) -> bool | None:
         raise AssertionError(ref)

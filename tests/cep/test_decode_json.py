@@ -100,9 +100,9 @@ REFUSED = [
     (Record((("v", Scalar.DOUBLE),)), '{"v": NaN}', "`x.v` is not a finite number"),
     (Record((("v", Scalar.DOUBLE),)), "{}", "lacks the required field `x.v`"),
     (Record((("v", Scalar.LONG),)), '{"v": null}', "lacks the required field `x.v`"),
-    (ListOf(Record((("v", Scalar.LONG),))), '[{"v": 1}, {}]', "lacks the required field `x.v`"),
-    (ListOf(Scalar.STRING), '["a", null]', "`x` holds a null"),
-    (Record((("v", ListOf(Scalar.LONG)),)), '{"v": [null]}', "`x.v` holds a null"),
+    (ListOf(Record((("v", Scalar.LONG),))), '[{"v": 1}, {}]', "lacks the required field `x[1].v`"),
+    (ListOf(Scalar.STRING), '["a", null]', "`x[1]` is null"),
+    (Record((("v", ListOf(Scalar.LONG)),)), '{"v": [null]}', "`x.v[0]` is null"),
 ]
 
 
