@@ -43,8 +43,8 @@ class Program:
         for number, batch in enumerate(self.batches):
             lines.append(f"batch {number}" + (" (then a restart)" if number in self.restarts else ""))
             for a in batch:
-                values = {**a.values, "at": a.time // SECOND}
-                lines.append(f"  {a.stream} partition {a.partition} file {a.file} {json.dumps(values)}")
+                shown = json.dumps({**a.values, "at": a.time // SECOND}, default=str)
+                lines.append(f"  {a.stream} partition {a.partition} file {a.file} {shown}")
         lateness = self.text[self.text.index("lateness") :].splitlines()[0]
         lines.append(f"{lateness}, shards {self.shards}, drain {self.drain}, compiled {self.compiled}")
         return "\n".join(lines)

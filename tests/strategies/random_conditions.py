@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import random_values
 from hypothesis import strategies as st
 
 _LETTERS = st.sampled_from("abc")
@@ -36,6 +37,7 @@ def about_candidate() -> st.SearchStrategy[str]:
                 "not (w > 1.0)",
             )
         ),
+        st.sampled_from(random_values.ALONE),
     )
 
 
@@ -75,6 +77,7 @@ def _about_earlier(named: Named) -> st.SearchStrategy[str]:
         f"stddev({s}.v) > 0.5",
         f"substr({last}k{end}, v) == k",
     ]
+    keys += random_values.earlier(s, named.single)
     value = st.sampled_from(("v", "w", "2 * v", "v + 1"))
     return st.one_of(
         st.sampled_from(keys),
@@ -93,8 +96,11 @@ _TEXTS = st.sampled_from(
 )
 
 _ABOUT_PREVIOUS = st.sampled_from(
-    ('prev(k) == "a"', "prev(v) < v", "prev(v, 2) is null", "prev(k) is null", "prev(w) != w", "k == prev(k)")
-)
+    (
+        'prev(k) == "a"', "prev(v) < v", "prev(v, 2) is null", "prev(k) is null", "prev(w) != w",
+        "k == prev(k)", *random_values.PREVIOUS,
+    )
+)  # fmt: skip
 
 
 def conditions(names: list[Named]) -> st.SearchStrategy[str]:
@@ -121,6 +127,7 @@ def about_matches(names: list[Named]) -> st.SearchStrategy[str]:
         end = "" if named.single else ")"
         found += [
             f"count({s}) > 1", f"count({s}) == 1", f"distinct({s}.k) >= 2", f"sum({s}.v) > 1",
-            f"{last}k{end} == \"a\"", f"{last}v{end} is null", f"avg({s}.w) > 0.6",
+            f"{last}k{end} == \"a\"", f"{last}v{end} is null", f"avg({s}.w) > 0.6", f"sum({s}.m) > 2",
+            f"\"a\" in {last}l{end}",
         ]  # fmt: skip
     return st.sampled_from(found) if found else st.just("true")

@@ -6,6 +6,7 @@ events often fit several steps at once, which is where engines differ.
 
 from __future__ import annotations
 
+import random_values
 from hypothesis import strategies as st
 from random_conditions import Named, about_candidate, about_matches
 from random_patterns import patterns
@@ -22,7 +23,7 @@ stream {name} {{
   k:   string
   v:   long?
   w:   double?
-  t:   text?
+  t:   text?{values}
   id id_  time at  lateness {lateness} seconds
 }}
 """
@@ -30,7 +31,9 @@ stream {name} {{
 
 def header(lateness: int) -> str:
     """Everything before the rules."""
-    streams = (_STREAM.format(name=name, lateness=lateness) for name in ("e", "f"))
+    streams = (
+        _STREAM.format(name=name, lateness=lateness, values=random_values.FIELDS) for name in ("e", "f")
+    )
     return 'pack p version "1"\n' + "".join(streams)
 
 
@@ -46,6 +49,7 @@ def _emits(draw: st.DrawFn, names: list[Named], key: str) -> list[str]:
             f"distinct_{s} = distinct({s}.k)", f"half_{s} = percentile({s}.w, 0.5)",
             f"dev_{s} = stddev({s}.v)", f"since_{s} = last({s}.at) - first({s}.at)",
         ]  # fmt: skip
+        choices += random_values.emits(s, named.single)
         if named.single:
             choices += [f"v_{s} = {s}.v", f"due_{s} = {s}.at + 4 hours", f"w_{s} = coalesce({s}.w, 7.0)"]
     return draw(st.lists(st.sampled_from(choices), max_size=3, unique=True)) if choices else []
@@ -60,6 +64,7 @@ def match_rules(draw: st.DrawFn, name: str) -> str:
     keys = ["by g", "by g", "by g", "by n", "by g, n", ""]
     if all(f"{name}" in pattern for name in ("f[", "e[")):
         keys += ["by e.g = f.h", "by e.g = f.h"]
+    keys += [f"by {key}" for key in random_values.KEYS]
     by = draw(st.sampled_from(keys))
     within = draw(
         st.sampled_from((2, 3, 5, 8, 20, 20)).map(lambda s: f"within {s}s") | st.just("within unbounded")
@@ -83,7 +88,8 @@ def on_rules(draw: st.DrawFn, name: str) -> str:
     """One rule that raises an alert for every event."""
     source = draw(st.just("e") | about_candidate().map(lambda c: f"e[{c}]"))
     by = draw(st.sampled_from(("", "  by g, n\n")))
-    emit = draw(st.sampled_from(("", "  emit k, twice = 2 * v, w\n", "  emit id_, low = v < 2\n")))
+    emits = ("", "  emit k, twice = 2 * v, w\n", "  emit id_, low = v < 2\n", "  emit m, l, r, y, c = y.m\n")
+    emit = draw(st.sampled_from(emits))
     return f"rule {name} {{\n{by}  on {source}\n{emit}}}\n"
 
 

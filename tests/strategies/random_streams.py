@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+import random_values
 from hypothesis import strategies as st
 from random_packs import LATENESS
 
@@ -41,6 +42,7 @@ def _values(draw: st.DrawFn, number: int) -> dict[str, Any]:
         "v": draw(st.sampled_from((0, 1, 1, 1, 2, 2, 2, 3, -1, 2**62, None))),
         "w": draw(st.sampled_from((0.0, 0.5, 0.5, 1.5, 1.5, 2.0, -2.5, 1e308, None))),
         "t": draw(st.sampled_from((None, "", "red car", "a red house", "Car, red!", "the car"))),
+        **draw(random_values.drawn()),
     }
 
 
@@ -94,6 +96,7 @@ def long_stream(seed: int, events: int, keys: int, seconds: int) -> list[Arrival
             "v": chance.choice((0, 1, 2, 3, None)),
             "w": chance.choice((0.0, 0.5, 1.5, 2.0, None)),
             "t": chance.choice((None, "red car", "a red house")),
+            **random_values.values(chance),
         }
         stream = chance.choice("eeef")
         timed.append((time + chance.choice((0, 0, 1, LATENESS)), number, stream, values))
