@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from alerts.notation import decimal
 from cep.decode.arrays import numbers, repeated, texts
 from cep.decode.convert import column, constant, json_type
 from cep.decode.csv_records import CsvReader, columns_of
@@ -108,7 +109,10 @@ class Decoder:
     def _ids(self, table: pa.Table, places: pa.Array, file: str) -> pa.Array | pa.ChunkedArray:
         if self.stream.id is None:
             return pc.binary_join_element_wise(texts([file])[0], places.cast(pa.string()), texts([":"])[0])
-        return column(table, self.stream.id).cast(pa.string())
+        ids = column(table, self.stream.id)
+        if pa.types.is_decimal(ids.type):
+            return texts([decimal(value) or "" for value in ids.to_pylist()])
+        return ids.cast(pa.string())
 
 
 def decoder(stream: Stream, feed: FeedFormat | None = None) -> Decoder:

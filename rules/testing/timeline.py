@@ -143,15 +143,20 @@ class _Filling:
 def _completed(said: dict[str, object], name: str, type_: Type, nullable: bool) -> object:
     """What the test says of a field; where it says nothing, null or a default of the type."""
     if name in said:
-        value = said[name]
-        if isinstance(type_, Record) and value is not None:
-            inner = _as_dict(value)
-            return {
-                part: _completed(inner, part, part_type, part in type_.nullable)
-                for part, part_type in type_.fields
-            }
-        return value
+        return _filled(said[name], type_)
     return None if nullable else default(type_)
+
+
+def _filled(value: object, type_: Type) -> object:
+    """A value whose records, also those in lists, have all their fields."""
+    match type_, value:
+        case Record(fields, nullable), _ if value is not None:
+            inner = _as_dict(value)
+            return {name: _completed(inner, name, part, name in nullable) for name, part in fields}
+        case ListOf(element), list() | tuple():
+            return tuple(_filled(item, element) for item in value)
+        case _:
+            return value
 
 
 def default(type_: Type) -> object:

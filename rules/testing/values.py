@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from rules.testing.compare import Notation
-from rules.types import Scalar, Type
+from rules.types import ListOf, Record, Scalar, Type
 
 _RELATIVE = 10 * 365 * 86_400 * 1_000_000_000
 """Times before 1980 are meant from the start of the test, not as dates."""
@@ -57,8 +57,15 @@ def written(value: object) -> str:
 
 
 def written_as(value: object, type_: Type, notation: Notation) -> str:
-    """A value of the rule language; a time as in the test, a duration as in a rule."""
+    """A value of the rule language as a test writes it; of a record the fields that it has."""
     match type_, value:
+        case Scalar.DECIMAL, Decimal():
+            return str(notation(value, type_))
+        case ListOf(element), list() | tuple():
+            return "[" + ", ".join(written_as(item, element, notation) for item in value) + "]"
+        case Record(fields), Mapping():
+            given = ((name, value[name], part) for name, part in fields if name in value)
+            return "{ " + ", ".join(f"{n}: {written_as(v, t, notation)}" for n, v, t in given) + " }"
         case Scalar.TIMESTAMP, int():
             return clock(value, notation)
         case Scalar.DURATION, int():

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from duel import Program, programs
+from duel import Program, pack_of, programs
 from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
-from random_streams import SECOND
 
-from alerts.notation import timestamp
+from alerts.notation import json_value
+from rules.typed import Stream
 
 pytestmark = pytest.mark.spark
 
 
-def _json(values: dict[str, Any]) -> dict[str, Any]:
-    return {**values, "at": timestamp(values["at"] // SECOND * SECOND)}
+def _json(stream: Stream, values: dict[str, Any]) -> dict[str, Any]:
+    return {f.name: json_value(values[f.name], f.type) for f in stream.fields}
 
 
 # Every batch starts a query: few examples, none of them trivial, and no shrinking.
@@ -36,11 +36,12 @@ def test_the_job_raises_what_the_engine_raises(
 ) -> None:
     root = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
     folder = JobFolder(root / "job", program.text, ("e", "f"), shards=program.shards)
+    pack = pack_of(program.text)
     batches = []
     for batch in program.batches:
         files = []
         for stream in ("e", "f"):
-            came = [_json(arrival.values) for arrival in batch if arrival.stream == stream]
+            came = [_json(pack.stream(stream), a.values) for a in batch if a.stream == stream]
             half = len(came) // 2
             files += [(stream, folder.put(stream, part)) for part in (came[:half], came[half:]) if part]
         batches.append(files)
