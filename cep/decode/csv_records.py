@@ -119,6 +119,8 @@ def _wanted(
             return [], f"two columns are called `{field.source}`"
         if field.source in names and isinstance(field.type, Scalar):
             found.append((names.index(field.source), field))
+        elif field.required and not isinstance(field.type, Scalar):
+            return [], f"{lacks(field.name)}: CSV has no lists and records"
         elif field.required:
             return [], f"{lacks(field.name)}: the file has no column `{field.source}`"
     return found, None
