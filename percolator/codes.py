@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from percolator.library.refusal import LifeCode
 from percolator.query.errors import Code
 
-TITLES: Mapping[Code, str] = MappingProxyType(
+TITLES: Mapping[Code | LifeCode, str] = MappingProxyType(
     {
         Code.EMPTY: "an empty query",
         Code.NO_WORD: "a term in which there is no word",
@@ -22,5 +23,9 @@ TITLES: Mapping[Code, str] = MappingProxyType(
         Code.BAD_VALUE: "a range or value that the field cannot have",
         Code.BAD_PATTERN: "a wildcard or regular expression that cannot be used",
         Code.MISPLACED: "a sign that cannot stand here",
+        LifeCode.NO_QUERY: "a line that is no query",
+        LifeCode.OLD_VERSION: "a version that is there already",
+        LifeCode.TOO_COSTLY: "a query that is believed to cost too much",
+        LifeCode.TOO_MANY: "too many queries",
     }
 )

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from percolator.disk import Data, Disk
 
 MAGIC = b"PERCSEG\n"
 VERSION = 1
@@ -71,8 +72,8 @@ class Segment:
         """The ids of queries by their places, of all in order where none are given."""
         return [self.id_of(query) for query in (range(len(self)) if queries is None else queries)]
 
-    def save(self, path: Path) -> None:
-        """Writes the file beside its name, flushes it to disk and puts it there in one step."""
+    def parts(self) -> Iterator[Data]:
+        """The contents of its file, in order."""
         places: dict[str, tuple[int, int]] = {}
         at = 0
         for name in _ARRAYS:
@@ -87,22 +88,15 @@ class Segment:
                 "units": self.units,
             }
         ).encode("ascii")
-        begin = -(-(_FIXED.size + len(head)) // _ALIGNED) * _ALIGNED
-        new = path.with_name(path.name + ".new")
-        with new.open("wb") as file:
-            file.write(_FIXED.pack(MAGIC, VERSION, len(head)) + head)
-            for name, type_ in _ARRAYS.items():
-                file.seek(begin + places[name][0])
-                file.write(np.ascontiguousarray(getattr(self, name), type_).data)
-            file.truncate(begin + at)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        yield _padded(_FIXED.pack(MAGIC, VERSION, len(head)) + head)
+        for name, type_ in _ARRAYS.items():
+            array = np.ascontiguousarray(getattr(self, name), type_)
+            yield array.data
+            yield bytes(-array.nbytes % _ALIGNED)
+
+    def save(self, path: Path) -> None:
+        """Writes the file beside its name, flushes it to disk and puts it there in one step."""
+        Disk().write_whole(path, self.parts())
 
     @classmethod
     def open(cls, path: Path) -> Segment:
@@ -133,3 +127,7 @@ class Segment:
             regexes=tuple(Regex(tuple(names), text, leaf) for names, text, leaf in head["regexes"]),
             units=head["units"],
         )
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % _ALIGNED)

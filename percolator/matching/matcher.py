@@ -154,9 +154,11 @@ class Matcher:
 
     def kill(self, queries: Iterable[int]) -> None:
         """These queries hit nothing any more, until their segment is no longer in use."""
-        for query in queries:
-            view, place = self._find(query)
-            view.marks[place] |= k.KILLED
+        places = np.fromiter(queries, np.int64)
+        for view in self._views:
+            size = len(view.segment)
+            view.marks[places[(places >= 0) & (places < size)]] |= k.KILLED
+            places = places - size
 
     def id_of(self, query: int) -> str:
         """The id of a query by its place."""

@@ -11,6 +11,7 @@ from golden import no_other_golden, same_as_golden
 from cep.automata.unsupported import unsupported
 from cep.pages import titles
 from percolator.checks import parse_checked
+from percolator.library.refusal import LifeCode
 from percolator.query.errors import Code, QueryError
 from percolator.schema import Schema
 from rules.codes import LINTS
@@ -23,8 +24,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "errors"
 GOLDEN = ROOT / "tests" / "golden"
 PACKAGES = ("rules", "cep", "alerts", "percolator")
-NO_EXAMPLE = {"CEP0111", "CEP0505", "CEP0506", "CEP0507", "CEP0508", "PQ08", "PQ09"}
-"""What no text in a page can show: sizes and files."""
+NO_EXAMPLE = {"CEP0111", "CEP0505", "CEP0506", "CEP0507", "CEP0508", "PQ08", "PQ09", *LifeCode}
+"""What no text in a page can show: sizes, files, and what was there before."""
 NOT_RULES = ("CEP07", "CEP08", "CEP095", "CEP0999")
 """Codes of job files, data and running: what triggers them is more than a text."""
 SCHEMA = Schema.of({"title": "text", "body": "text english", "price": "number", "lang": "keyword"})
@@ -85,7 +86,7 @@ def test_every_code_that_is_raised_has_a_title_and_none_more() -> None:
     sources = [p for name in PACKAGES for p in (ROOT / name).rglob("*.py") if p.name != "codes.py"]
     raised = {c for p in sources for c in re.findall(r'"(CEP\d{4})"', p.read_text(encoding="utf-8"))}
     named = {code for code in titles() if code.startswith("CEP08") and code < "CEP0850"}  # alerts.codes
-    assert raised | named | set(map(str, Code)) == set(titles())
+    assert raised | named | set(map(str, (*Code, *LifeCode))) == set(titles())
 
 
 @pytest.mark.parametrize("code", titles())

@@ -1,0 +1,431 @@
+"""Standing queries that change while documents pass: stored segments, and what came since.
+
+A change marks the place of the old query as dead and keeps the new one aside; the next document finds the
+new ones made a segment, and small segments made one: at most as many as the count of changes has binary
+digits. A collection lives in memory; percolator.library.writer and reader keep one over files. One thread
+may use it at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from percolator.analysed import Analysed, BudgetError
+from percolator.checks import check
+from percolator.highlight import Highlighter
+from percolator.hit import Range
+from percolator.library.cost import Estimate, Limits, estimate
+from percolator.library.refusal import LifeCode, Refusal, RefusedError
+from percolator.library.standing import StandingQuery
+from percolator.library.stored import Stored, id_hash
+from percolator.matching.compiled import Engine
+from percolator.matching.documents import Column
+from percolator.matching.matcher import BUDGET, Hits, Matcher
+from percolator.query.dialects import DIALECTS
+from percolator.query.errors import QueryError
+from percolator.query.tree import Node
+from percolator.schema import Schema
+from percolator.values import Document
+
+Metadata = Mapping[str, str | Sequence[str]]
+Sampled = tuple[Document, Metadata | None]
+
+SAMPLED = 64
+"""So many documents are kept for percolator.library.slow, one of every SAMPLED that pass alone."""
+MOST_REMEMBERED = 100_000
+"""Queries whose records and highlighters are kept at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A query that may come in: its version is known, its tree is one that the schema allows."""
+
+    query: StandingQuery
+    node: Node
+    estimate: Estimate
+    kind: Literal["new", "replaced", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A query that is true on a document.
+
+    `names` are its named parts that were true; `highlights` are ranges by field (percolator.hit), None where
+    they were not asked for. `complete` is false where names and highlights have too many places to be told.
+    """
+
+    query: StandingQuery
+    names: tuple[str, ...] = ()
+    highlights: Mapping[str, list[Range]] | None = None
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits of one document in order of the queries' ids.
+
+    `undecided` are queries whose positions came to the budget: whether they hit is not known.
+    """
+
+    hits: tuple[Found, ...]
+    undecided: tuple[StandingQuery, ...] = ()
+
+
+@dataclass(slots=True)
+class Part:
+    """A segment in use: which of its queries are dead, how often each has hit, what is remembered of them."""
+
+    stored: Stored
+    dead: npt.NDArray[np.bool_]
+    hits: npt.NDArray[np.int64] = field(init=False)
+    queries: dict[int, StandingQuery] = field(default_factory=dict)
+    highlighters: dict[int, Highlighter] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.hits = np.zeros(len(self.stored), np.int64)
+
+    def query(self, place: int) -> StandingQuery:
+        """A query."""
+        found = self.queries.get(place)
+        if found is None:
+            found = self.queries[place] = self.stored.query(place)
+        return found
+
+    def living(self) -> list[StandingQuery]:
+        """The queries that are not dead, in order."""
+        return [self.stored.query(place) for place in np.flatnonzero(~self.dead).tolist()]
+
+    def count(self) -> int:
+        """How many are not dead."""
+        return len(self.dead) - int(np.count_nonzero(self.dead))
+
+
+class Collection:
+    """Queries of one schema by id, and the documents that they hit.
+
+    `base` are segments and the places in each that are dead. `engine` and `budget` are the matcher's,
+    `past_hits` the `hit_counts` of a collection that this one follows.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        base: Iterable[tuple[Stored, npt.NDArray[np.bool_]]] = (),
+        *,
+        limits: Limits | None = None,
+        engine: Engine | None = None,
+        budget: int = BUDGET,
+        past_hits: Mapping[str, int] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.limits = limits or Limits()
+        self.parts = [Part(stored, dead.copy()) for stored, dead in base]
+        self.base_parts = len(self.parts)
+        self.undecided: Counter[str] = Counter()
+        """How often the positions of a query came to the budget, by id."""
+        self.sample: deque[Sampled] = deque(maxlen=SAMPLED)
+        """Documents that came alone, one of every SAMPLED, the latest ones."""
+        self._passed = 0
+        self._fresh: dict[str, Change] = {}
+        self._count = sum(part.count() for part in self.parts)
+        self._matcher = Matcher(schema, engine=engine, budget=budget)
+        self._starts = np.zeros(1, np.int64)
+        self._past_hits = Counter(past_hits)
+        self._use()
+
+    def __len__(self) -> int:
+        """How many queries there are, expired ones too."""
+        return self._count
+
+    def __contains__(self, id_: object) -> bool:
+        """Whether there is a query of that id."""
+        return isinstance(id_, str) and (id_ in self._fresh or self._locate(id_) is not None)
+
+    def __iter__(self) -> Iterator[StandingQuery]:
+        """All queries, in no order that means anything."""
+        for part in self.parts:
+            yield from part.living()
+        for change in self._fresh.values():
+            yield change.query
+
+    def get(self, id_: str) -> StandingQuery | None:
+        """The query of an id."""
+        if (fresh := self._fresh.get(id_)) is not None:
+            return fresh.query
+        found = self._locate(id_)
+        return None if found is None else found[0].query(found[1])
+
+    def add(self, query: StandingQuery) -> Change:
+        """Takes a query in, in place of one with its id. Raises RefusedError."""
+        change = self.prepare(query)
+        self.apply(change)
+        return change
+
+    def prepare(self, query: StandingQuery, waiting: Mapping[str, Change] | None = None) -> Change:
+        """What `add` would do; nothing changes. `waiting` are changes that will come before, by id.
+
+        Without a version the query gets the next one, or stays as it is if nothing else of it is new.
+        The same query once more changes nothing. Raises RefusedError.
+        """
+        earlier = waiting.get(query.id) if waiting else None
+        known = self.get(query.id) if earlier is None else earlier.query
+        try:
+            node = tree_of(query, self.schema)
+        except QueryError as error:
+            raise RefusedError(Refusal.of(error)) from None
+        believed = estimate(node, self.limits)
+        if known is None:
+            if self._count + len(waiting or ()) >= self.limits.queries:
+                raise RefusedError(
+                    Refusal(
+                        LifeCode.TOO_MANY, f"there are {self.limits.queries:,} queries, as many as allowed"
+                    )
+                )
+            version = 1 if query.version is None else query.version
+        elif replace(query, version=known.version) == known and query.version in (None, known.version):
+            return Change(known, node, believed, "same")
+        else:
+            assert known.version is not None
+            version = known.version + 1 if query.version is None else query.version
+            if version <= known.version:
+                there = "as another query" if version == known.version else f"as version {known.version}"
+                message = f"version {version} of {query.id!r} is not taken: it is there {there}"
+                raise RefusedError(Refusal(LifeCode.OLD_VERSION, message))
+        if believed.units > self.limits.refuse:
+            message = (
+                f"it is believed to cost {believed.units:,.0f} units, {self.limits.refuse:,.0f} are allowed"
+            )
+            raise RefusedError(Refusal(LifeCode.TOO_COSTLY, message))
+        kind: Literal["new", "replaced"] = "new" if known is None else "replaced"
+        return Change(replace(query, version=version), node, believed, kind)
+
+    def apply(self, change: Change) -> None:
+        """Does what was prepared; no other change of that id may have come between."""
+        if change.kind == "same":
+            return
+        if change.kind == "replaced":
+            self.remove(change.query.id)
+        self._fresh[change.query.id] = change
+        self._count += 1
+
+    def put(self, query: StandingQuery) -> None:
+        """Takes in a query that was accepted before, whatever its version and cost. Raises QueryError."""
+        node = tree_of(query, self.schema)
+        kind: Literal["new", "replaced"] = "replaced" if query.id in self else "new"
+        self.apply(Change(query, node, estimate(node, self.limits), kind))
+
+    def remove(self, id_: str) -> bool:
+        """Takes a query out; whether there was one."""
+        if self._fresh.pop(id_, None) is None:
+            found = self._locate(id_)
+            if found is None:
+                return False
+            self._kill(found[0], np.array([found[1]]))
+        self._count -= 1
+        return True
+
+    def expiring(self, time: int) -> int:
+        """How many queries `expire` would take out."""
+        fresh = sum(1 for change in self._fresh.values() if change.query.expires <= time)
+        parts = [part for part in self.parts if part.stored.some_expire]
+        return fresh + sum(
+            int(np.count_nonzero((part.stored.expires <= time) & ~part.dead)) for part in parts
+        )
+
+    def expire(self, time: int) -> int:
+        """Takes out all queries that expire at that time or before, in microseconds; how many."""
+        gone = [id_ for id_, change in self._fresh.items() if change.query.expires <= time]
+        for id_ in gone:
+            del self._fresh[id_]
+        total = len(gone)
+        for part in self.parts:
+            if part.stored.some_expire:
+                places = np.flatnonzero((part.stored.expires <= time) & ~part.dead)
+                self._kill(part, places)
+                total += len(places)
+        self._count -= total
+        return total
+
+    def match(
+        self,
+        document: Document,
+        metadata: Metadata | None = None,
+        time: int | None = None,
+        *,
+        highlight: bool = False,
+    ) -> Answer:
+        """The queries that are true on a document, each once.
+
+        `time` is the document's, in microseconds since 1970 UTC: queries that expire then or before do not
+        hit; without it none has expired. Raises DocumentError where a field that some query asks for has
+        a value that it cannot have.
+        """
+        self.settle()
+        if self._passed % SAMPLED == 0:
+            self.sample.append((document, metadata))
+        self._passed += 1
+        raw = self._matcher.match(document, metadata)
+        times = None if time is None else np.array([time])
+        return self._answer(self._alive(raw, times), document, highlight)
+
+    def match_batch(
+        self,
+        columns: pa.Table | pa.RecordBatch | Mapping[str, Column],
+        metadata: Mapping[str, Column] | None = None,
+        times: npt.NDArray[np.int64] | None = None,
+    ) -> Hits:
+        """The hits of each row, as `Matcher.match_batch` gives them; `query` tells what a place stands for.
+
+        `times` are the documents', as in `match`. Places hold until the next change or `settle`.
+        """
+        self.settle()
+        return self._alive(self._matcher.match_batch(columns, metadata), times)
+
+    def query(self, place: int) -> StandingQuery:
+        """The query of a place in `Hits`."""
+        part, own = self._part_of(place)
+        return part.query(own)
+
+    def found(self, place: int, analysed: Analysed, *, highlight: bool) -> Found:
+        """What the query of a place, which is true on that document, found there."""
+        part, own = self._part_of(place)
+        query = part.query(own)
+        if not highlight and not part.stored.named[own]:
+            return Found(query)
+        highlighter = part.highlighters.get(own)
+        if highlighter is None:
+            highlighter = Highlighter(tree_of(query, self.schema), self.schema)
+            part.highlighters[own] = highlighter
+        try:
+            hit = highlighter.hit(analysed)
+        except BudgetError:
+            return Found(query, (), {} if highlight else None, complete=False)
+        if hit is None:
+            raise AssertionError(f"query {query.id!r} hit a document on which it is not true: {query.query}")
+        return Found(query, hit.names, hit.highlights if highlight else None)
+
+    def settle(self) -> None:
+        """Makes the queries that came since the last document a segment."""
+        if not self._fresh:
+            return
+        new = [(change.query, change.node, change.estimate.units) for change in self._fresh.values()]
+        self._fresh = {}
+        kept = self.parts
+        while len(kept) > self.base_parts and kept[-1].count() <= 2 * len(new):
+            self._retire(kept[-1])
+            new += [self.read(query) for query in kept[-1].living()]
+            kept = kept[:-1]
+        stored = Stored.of(new, self.schema)
+        self.parts = [*kept, Part(stored, np.zeros(len(stored), np.bool_))]
+        self._use()
+
+    def read(self, query: StandingQuery) -> tuple[StandingQuery, Node, float]:
+        """A query that was accepted before, as `Stored.of` takes it."""
+        node = tree_of(query, self.schema)
+        return query, node, estimate(node, self.limits).units
+
+    def changed(self) -> list[tuple[StandingQuery, Node, float]]:
+        """The queries that are in no segment of `base`, as `Stored.of` takes them."""
+        kept = [self.read(query) for part in self.parts[self.base_parts :] for query in part.living()]
+        fresh = [(one.query, one.node, one.estimate.units) for one in self._fresh.values()]
+        return kept + fresh
+
+    def hit_counts(self) -> Counter[str]:
+        """How often each query has hit, by id; those that never did are not in it."""
+        found = self._past_hits.copy()
+        for part in self.parts:
+            found.update(_counted(part))
+        return found
+
+    def costly(self, most: int) -> list[str]:
+        """The ids of the queries that are believed to cost most."""
+        self.settle()
+        found: list[tuple[float, str]] = []
+        for part in self.parts:
+            cost = np.where(part.dead, -1.0, part.stored.cost)
+            for place in np.argsort(-cost, kind="stable")[:most].tolist():
+                if cost[place] >= 0:
+                    found.append((-float(cost[place]), part.stored.segment.id_of(place)))
+        return [id_ for _, id_ in sorted(found)[:most]]
+
+    @property
+    def nbytes(self) -> int:
+        """The private memory of the matcher and of what is kept by query."""
+        return self._matcher.nbytes + sum(part.dead.nbytes + part.hits.nbytes for part in self.parts)
+
+    def _locate(self, id_: str) -> tuple[Part, int] | None:
+        wanted = id_hash(id_)
+        for part in reversed(self.parts):
+            place = part.stored.find(id_, wanted)
+            if place >= 0 and not part.dead[place]:
+                return part, place
+        return None
+
+    def _kill(self, part: Part, places: npt.NDArray[np.int64]) -> None:
+        part.dead[places] = True
+        at = next(index for index, one in enumerate(self.parts) if one is part)
+        self._matcher.kill((places + self._starts[at]).tolist())
+
+    def _use(self) -> None:
+        sizes = [len(part.stored) for part in self.parts]
+        self._starts = np.cumsum([0, *sizes])
+        self._matcher.use([part.stored.segment for part in self.parts])
+        for start, part in zip(self._starts.tolist(), self.parts, strict=False):
+            self._matcher.kill((np.flatnonzero(part.dead) + start).tolist())
+
+    def _retire(self, part: Part) -> None:
+        self._past_hits.update(_counted(part))
+
+    def _part_of(self, place: int) -> tuple[Part, int]:
+        at = int(np.searchsorted(self._starts, place, side="right")) - 1
+        return self.parts[at], int(place) - int(self._starts[at])
+
+    def _alive(self, hits: Hits, times: npt.NDArray[np.int64] | None) -> Hits:
+        """The hits of queries that have not expired at their document's time; they are counted."""
+        undecided = hits.undecided
+        if times is not None and any(part.stored.some_expire for part in self.parts):
+            expires = np.concatenate([part.stored.expires for part in self.parts])
+            alive = times[hits.document] < expires[hits.query]
+            undecided = [pair for pair in undecided if times[pair[0]] < expires[pair[1]]]
+            hits = Hits(hits.document[alive], hits.query[alive], undecided)
+        if len(hits.query):
+            counts = np.bincount(hits.query, minlength=int(self._starts[-1]))
+            for start, part in zip(self._starts.tolist(), self.parts, strict=False):
+                part.hits += counts[start : start + len(part.stored)]
+        for _, place in undecided:
+            self.undecided[self.query(place).id] += 1
+        return hits
+
+    def _answer(self, hits: Hits, document: Document, highlight: bool) -> Answer:
+        if sum(len(part.queries) for part in self.parts) > MOST_REMEMBERED:
+            for part in self.parts:
+                part.queries.clear()
+                part.highlighters.clear()
+        analysed = Analysed(document, self.schema)
+        found = [self.found(place, analysed, highlight=highlight) for place in hits.query.tolist()]
+        undecided = [self.query(place) for _, place in hits.undecided]
+        return Answer(
+            tuple(sorted(found, key=lambda one: one.query.id)),
+            tuple(sorted(undecided, key=lambda one: one.id)),
+        )
+
+
+def tree_of(query: StandingQuery, schema: Schema) -> Node:
+    """The tree of a query. Raises QueryError."""
+    node = DIALECTS[query.dialect](query.query)
+    check(node, schema)
+    return node
+
+
+def _counted(part: Part) -> dict[str, int]:
+    return {
+        part.stored.segment.id_of(place): int(part.hits[place])
+        for place in np.flatnonzero(part.hits).tolist()
+    }

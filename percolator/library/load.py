@@ -1,0 +1,105 @@
+"""Many queries at once, one JSON object a line: the good ones come in, every other line is told of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from percolator.library.collection import Change, Collection
+from percolator.library.refusal import LifeCode, Refusal, RefusedError
+from percolator.library.standing import read_line
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLine:
+    """A line that was not taken in, counted from 1; `id` is the query's, where one could be read."""
+
+    line: int
+    id: str | None
+    refusal: Refusal
+
+    def __str__(self) -> str:
+        place = "" if self.refusal.position is None else f", at {self.refusal.position}"
+        named = "" if self.id is None else f" ({self.id}{place})"
+        return f"line {self.line}{named}: {self.refusal.code}: {self.refusal.message}"
+
+    def as_json(self) -> dict[str, object]:
+        """Line, id, code, message and position."""
+        return {"line": self.line, "id": self.id, **self.refusal.as_json()}
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """What became of the lines; `warnings` are line, id and a sentence. Blank lines do not count."""
+
+    new: int = 0
+    replaced: int = 0
+    same: int = 0
+    refused: list[RefusedLine] = field(default_factory=list)
+    warnings: list[tuple[int, str, str]] = field(default_factory=list)
+
+    @property
+    def taken(self) -> int:
+        """How many lines hold a query that is there now."""
+        return self.new + self.replaced + self.same
+
+
+def prepare_lines(
+    queries: Collection, lines: Iterable[str | bytes], dialect: str = "native"
+) -> tuple[list[Change], LoadReport]:
+    """The changes, in order, that the lines ask for; none of them is applied yet.
+
+    An id that stands in two lines is refused in the second, unless that one has a later version of its own.
+    """
+    report = LoadReport()
+    changes: list[Change] = []
+    waiting: dict[str, Change] = {}
+    line_of: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        query = None
+        try:
+            query = read_line(line, dialect)
+            if query.id in line_of and query.version is None:
+                message = f"the id {query.id!r} stands in line {line_of[query.id]} already"
+                raise RefusedError(Refusal(LifeCode.OLD_VERSION, message))
+            change = queries.prepare(query, waiting)
+            if change.kind == "same" and query.id in line_of:
+                message = f"the query {query.id!r} stands in line {line_of[query.id]} already"
+                raise RefusedError(Refusal(LifeCode.OLD_VERSION, message))
+        except RefusedError as error:
+            id_ = _id_of(line) if query is None else query.id
+            report.refused.append(RefusedLine(number, id_, error.refusal))
+            continue
+        line_of[query.id] = number
+        report.warnings += [(number, query.id, warning) for warning in change.estimate.warnings]
+        match change.kind:
+            case "same":
+                report.same += 1
+                continue
+            case "new":
+                report.new += 1
+            case "replaced":
+                report.replaced += 1
+        waiting[query.id] = change
+        changes.append(change)
+    return changes, report
+
+
+def load(queries: Collection, lines: Iterable[str | bytes], dialect: str = "native") -> LoadReport:
+    """Takes the queries of the lines in."""
+    changes, report = prepare_lines(queries, lines, dialect)
+    for change in changes:
+        queries.apply(change)
+    return report
+
+
+def _id_of(line: str | bytes) -> str | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    id_ = found.get("id") if isinstance(found, dict) else None
+    return id_ if isinstance(id_, str) else None

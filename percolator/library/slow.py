@@ -1,0 +1,85 @@
+"""Which queries take the time: measured one by one on documents that came by.
+
+The kernel answers all queries at once and has no clock of its own. So documents are sampled while they pass,
+and when somebody asks, the queries that may be slow - believed to be costly, hitting often, undecided - are
+run alone on the sample, against the time that the sample takes without any query.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from percolator.build import SegmentBuilder
+from percolator.library.collection import Collection, Sampled
+from percolator.library.standing import StandingQuery
+from percolator.matching.compiled import load
+from percolator.matching.matcher import Matcher
+from percolator.query.tree import Node, Word
+from percolator.schema import Kind, Schema
+
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SlowQuery:
+    """A query with its time for one document, its hits, and how often it was undecided."""
+
+    query: StandingQuery
+    microseconds: float
+    hits: int
+    undecided: int
+    cost: float
+
+
+def slowest(
+    queries: Collection,
+    most: int = 10,
+    suspects: int = 50,
+    clock: Callable[[], int] = time.perf_counter_ns,
+) -> list[SlowQuery]:
+    """The queries that take longest on the sampled documents, the slowest first.
+
+    Of each kind of suspicion so many `suspects` are measured. Empty where no document has come yet.
+    """
+    sample = list(queries.sample)
+    if not sample:
+        return []
+    hits = queries.hit_counts()
+    chosen = dict.fromkeys([id_ for id_, _ in hits.most_common(suspects)])
+    chosen |= dict.fromkeys([id_ for id_, _ in queries.undecided.most_common(suspects)])
+    chosen |= dict.fromkeys(queries.costly(suspects))
+    nothing = _time([], queries.schema, sample, clock)
+    found = []
+    for id_ in chosen:
+        query = queries.get(id_)
+        if query is None:
+            continue
+        _, node, cost = queries.read(query)
+        taken = max(0.0, _time([node], queries.schema, sample, clock) - nothing)
+        found.append(SlowQuery(query, taken, hits[id_], queries.undecided[id_], cost))
+    found.sort(key=lambda one: (-one.microseconds, one.query.id))
+    return found[:most]
+
+
+def _time(
+    nodes: Sequence[Node], schema: Schema, sample: Sequence[Sampled], clock: Callable[[], int]
+) -> float:
+    """Microseconds that one document takes; words are known already."""
+    builder = SegmentBuilder(schema)
+    if any(declared.kind is Kind.TEXT for declared in schema.fields.values()) and schema.default:
+        # Every text is scanned, whether the query asks for it or not.
+        builder.add("", Word("xqzxq"))
+    for node in nodes:
+        builder.add("", node)
+    matcher = Matcher(schema, [builder.segment()], engine=load())
+    taken = []
+    for _ in range(_ROUNDS + 1):
+        begin = clock()
+        for document, metadata in sample:
+            matcher.match(document, metadata)
+        taken.append((clock() - begin) / 1000 / len(sample))
+    return float(np.min(taken[1:]))

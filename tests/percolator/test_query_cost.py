@@ -1,0 +1,110 @@
+"""Costly queries are told and refused before they run; the slow ones are named when they do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from percolator_trees import WHOLE_SCHEMA, whole
+
+from percolator.library.collection import Collection
+from percolator.library.cost import Limits, estimate, needs_words
+from percolator.library.refusal import LifeCode, RefusedError
+from percolator.library.slow import slowest
+from percolator.library.standing import StandingQuery
+from percolator.query.parse import parse
+from percolator.query.tree import Node
+from percolator.reference import matches
+from percolator.schema import Schema
+
+SCHEMA = Schema.of({"body": "text"})
+PAGE = Path(__file__).parents[2] / "docs" / "errors" / "PQ23.md"
+
+
+def units(text: str) -> float:
+    return estimate(parse(text), Limits()).units
+
+
+def test_dearer_forms_are_believed_to_be_dearer() -> None:
+    """The order that benchmarks/percolator_cost.py measures."""
+    order = [
+        "apple",
+        "appl*",
+        "*pple",
+        "appl* NEAR/5 pea*",
+        "apple~2",
+        "/a.*e/",
+        "/a.*e/ NEAR/500 /p.*r/ NEAR/500 /k.*i/",
+    ]
+    costs = [units(text) for text in order]
+    assert costs == sorted(costs)
+    assert costs[-1] > 100 * costs[0]
+
+
+@given(whole)
+@settings(deadline=None)
+def test_a_query_that_needs_words_is_not_true_on_nothing(node: Node) -> None:
+    if needs_words(node):
+        assert not matches(node, {}, WHOLE_SCHEMA)
+
+
+def test_the_query_of_the_page_is_refused_and_nothing_has_changed() -> None:
+    (text,) = re.findall(r"```query\n(.*)\n```", PAGE.read_text("utf-8"))
+    queries = Collection(SCHEMA)
+    with pytest.raises(RefusedError) as raised:
+        queries.add(StandingQuery("q", text))
+    assert raised.value.refusal.code == LifeCode.TOO_COSTLY
+    assert len(queries) == 0
+    Collection(SCHEMA, limits=Limits(refuse=1e9)).add(StandingQuery("q", text))
+
+
+def test_a_warning_tells_of_a_query_that_every_document_is_checked_against() -> None:
+    (warning,) = Collection(SCHEMA).add(StandingQuery("q", "NOT apple")).estimate.warnings
+    assert "every document" in warning
+    assert Collection(SCHEMA).add(StandingQuery("q", "pear NOT apple")).estimate.warnings == ()
+
+
+def test_a_limit_of_queries_still_lets_replace() -> None:
+    queries = Collection(SCHEMA, limits=Limits(queries=1))
+    queries.add(StandingQuery("q", "apple"))
+    with pytest.raises(RefusedError, match="as many as allowed"):
+        queries.add(StandingQuery("r", "apple"))
+    assert queries.add(StandingQuery("q", "pear")).query.version == 2
+
+
+def test_hits_are_counted_through_every_change() -> None:
+    queries = Collection(SCHEMA)
+    queries.add(StandingQuery("q", "apple"))
+    for number in range(20):
+        queries.match({"body": "apple pear"})
+        queries.add(StandingQuery(f"r{number}", "pear"))
+    assert queries.hit_counts()["q"] == 20
+    assert queries.hit_counts()["r0"] == 19
+    assert "r19" not in queries.hit_counts()
+
+
+def test_the_slow_list_names_the_slow_query() -> None:
+    queries = Collection(SCHEMA)
+    for number in range(200):
+        queries.add(StandingQuery(f"q{number}", f"apple{number}"))
+    queries.add(StandingQuery("slow", "(a* NEAR/200 b*) NEAR/200 (a* NEAR/200 c*)"))
+    text = " ".join(f"a{n} b{n} c{n}" for n in range(400))
+    queries.match({"body": text})
+    found = slowest(queries, 3)
+    assert found[0].query.id == "slow"
+    assert found[0].hits == 1
+    assert found[0].microseconds > found[1].microseconds
+
+
+def test_positions_beyond_the_budget_are_undecided_and_counted() -> None:
+    queries = Collection(SCHEMA, budget=1000)
+    queries.add(StandingQuery("near", "(a NEAR/9999 a) NEAR/5 b"))
+    queries.add(StandingQuery("word", "a"))
+    small = queries.match({"body": "a a b"})
+    assert [hit.query.id for hit in small.hits] == ["near", "word"]
+    large = queries.match({"body": "a " * 3000 + "b"})
+    assert [hit.query.id for hit in large.hits] == ["word"]
+    assert [query.id for query in large.undecided] == ["near"]
+    assert queries.undecided == {"near": 1}
