@@ -36,6 +36,7 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0852": "a data file cannot be read",
         "CEP0853": "a data file of unknown format",
         "CEP0854": "a line that is no case",
+        "CEP0855": "a document that cannot be read",
     }
 )
 

@@ -99,12 +99,12 @@ def _run_files(arguments: argparse.Namespace) -> int:
 
     report = Report()
     trace = _trace(arguments)
-    with _output(arguments.output) as out:
+    with output_file(arguments.output) as out:
         running = engine(arguments.engine, pack, one_partition=False, trace=trace)
         for alert in replay(pack, running, files, arguments.watermark, arguments.drain, report):
             out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
     if trace is not None:
-        with _output(arguments.trace) as out:
+        with output_file(arguments.trace) as out:
             out.writelines(_told(trace, arguments.format))
     _tell(report, arguments.format)
     if not report.events:
@@ -168,7 +168,7 @@ def _matching(pattern: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _output(name: str | None) -> Iterator[IO[bytes]]:
+def output_file(name: str | None) -> Iterator[IO[bytes]]:
     """Where the lines go. A file appears under its name when it is complete."""
     if name is None or name == "-":
         sys.stdout.flush()
@@ -217,7 +217,7 @@ def _run_cases(arguments: argparse.Namespace) -> int:
     name = arguments.engine
     source = contextlib.nullcontext(sys.stdin.buffer) if arguments.cases == "-" else _opened(arguments.cases)
     total = 0
-    with source as lines, _output(arguments.output) as out:
+    with source as lines, output_file(arguments.output) as out:
         for result in run_cases(lines, prepared(name), evaluated(name), keep):
             text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
             out.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -24,13 +24,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "fmt": ("cep.cli.fmt", "lay out rule files in the one way"),
     "test": ("cep.cli.test", "run the test blocks of rule packs"),
     "eval": ("cep.cli.eval", "run a pack over files, in this process"),
+    "percolate": ("cep.cli.percolate", "standing queries over documents, in this process"),
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
     "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }
 """Verb to its module and its line in the help, in the order of the help."""
 
-_IN_PROCESS = frozenset({"check", "eval", "explain", "fmt", "test"})
+_IN_PROCESS = frozenset({"check", "eval", "explain", "fmt", "percolate", "test"})
 """Verbs that nobody waits half a second for."""
 
 

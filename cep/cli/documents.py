@@ -1,0 +1,143 @@
+"""The documents of a file, one by one: JSON lines or Parquet.
+
+A document is {"id": ..., "fields": {...}, "metadata": {...}}, or one flat object: then the schema's fields
+are fields, and of all other members those that hold texts are metadata. Rows of Parquet are flat.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cep.cli.failure import OutsideError, UsageError
+from percolator.library.standing import moment
+from percolator.schema import Schema
+from percolator.values import DocumentError
+
+_ROWS = 4096
+
+
+class BadDocumentError(ValueError):
+    """A line that is no document; its text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`time` is in microseconds since 1970 UTC, None where the document has none."""
+
+    id: str
+    fields: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+    time: int | None = None
+
+
+def documents(name: str, schema: Schema, time: str | None) -> Iterator[tuple[int, Read | BadDocumentError]]:
+    """Number of the line or row, from 1, and the document, or why it is none. Blank lines are none.
+
+    `time` names the member that holds a document's time. Raises UsageError where the file cannot be opened,
+    OutsideError where it cannot be read.
+    """
+    rows = _parquet(name) if name.endswith(".parquet") else _json_lines(name)
+    for number, row in rows:
+        try:
+            yield number, _document(row, number, schema, time)
+        except BadDocumentError as error:
+            yield number, error
+
+
+def lines(name: str) -> Iterator[bytes]:
+    """The lines of a file, compressed or not by its suffix; - is stdin. Raises as `documents`."""
+    if name == "-":
+        yield from sys.stdin.buffer
+        return
+    compression = {"gz": "gzip", "zst": "zstd"}.get(name.rpartition(".")[2])
+    try:
+        with pa.input_stream(name, compression=compression) as file:
+            rest = b""
+            while block := file.read(1 << 20):
+                *whole, rest = (rest + block).split(b"\n")
+                yield from whole
+            if rest:
+                yield rest
+    except FileNotFoundError:
+        raise UsageError(f"there is no file `{name}`") from None
+    except (OSError, pa.ArrowException) as problem:
+        raise OutsideError(f"`{name}` cannot be read: {problem}") from None
+
+
+def _json_lines(name: str) -> Iterator[tuple[int, object]]:
+    for number, line in enumerate(lines(name), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as problem:
+                yield number, BadDocumentError(f"the line is not JSON: {problem}")
+
+
+def _parquet(name: str) -> Iterator[tuple[int, object]]:
+    try:
+        with pq.ParquetFile(name) as file:
+            number = 0
+            for batch in file.iter_batches(_ROWS):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except FileNotFoundError:
+        raise UsageError(f"there is no file `{name}`") from None
+    except (OSError, pa.ArrowException) as problem:
+        raise OutsideError(f"`{name}` cannot be read: {problem}") from None
+
+
+def _document(row: object, number: int, schema: Schema, time: str | None) -> Read:
+    if isinstance(row, BadDocumentError):
+        raise row
+    if not isinstance(row, dict):
+        raise BadDocumentError("a document is a JSON object")
+    id_ = row.get("id", number)
+    if isinstance(id_, bool) or not isinstance(id_, str | int):
+        raise BadDocumentError("`id` is a text or a whole number")
+    metadata = row.get("metadata") or {}
+    fields = row
+    if isinstance(row.get("fields"), dict):
+        fields = row["fields"]
+        if unknown := sorted(fields.keys() - schema.fields.keys()):
+            raise BadDocumentError(f"the schema has no field {unknown[0]}")
+    elif not metadata:
+        metadata = {
+            key: value
+            for key, value in row.items()
+            if key not in schema.fields and key != "id" and _is_texts(value)
+        }
+    check_metadata(metadata)
+    return Read(str(id_), fields, metadata, None if time is None else _time(row, fields, time))
+
+
+def check_metadata(metadata: object) -> None:
+    """Raises BadDocumentError where it is no object of texts and lists of them."""
+    if not isinstance(metadata, dict):
+        raise BadDocumentError("`metadata` is an object")
+    for key, value in metadata.items():
+        if not _is_texts(value):
+            raise BadDocumentError(f"`metadata.{key}` is a text or a list of texts")
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(text, str) for text in value)
+    )
+
+
+def _time(row: Mapping[str, Any], fields: Mapping[str, Any], name: str) -> int:
+    value = row.get(name, fields.get(name))
+    if value is None:
+        raise BadDocumentError(f"it has no time `{name}`")
+    try:
+        return moment(value)
+    except DocumentError:
+        raise BadDocumentError(f"`{name}` is no time: {value!r}") from None

@@ -1,0 +1,299 @@
+"""`cep percolate`: standing queries over documents, or many small cases, in this process, without a JVM."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
+
+if TYPE_CHECKING:
+    from cep.cli.arguments import Subparsers
+    from percolator.library.collection import Collection
+    from percolator.library.load import LoadReport
+    from percolator.library.slow import SlowQuery
+    from percolator.schema import Schema
+
+_SHOWN = 10
+"""So many of each kind of problem are named on stderr; the rest are counted."""
+
+
+def register(subparsers: Subparsers) -> None:
+    """Add the verb's parser."""
+    parser = subparsers.add_parser(
+        "percolate",
+        help="standing queries over documents, in this process",
+        description="Tell which of the standing queries are true on each document; or, with --cases, run "
+        "many small cases, one JSON object a line, and write one result a line.",
+    )
+    parser.add_argument("--queries", metavar="FILE", help="the queries: JSON lines, also .gz, .zst; -: stdin")
+    parser.add_argument(
+        "--documents", metavar="FILE", help="the documents: JSON lines, also .gz, .zst, or .parquet; -: stdin"
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", help="where the hits go: JSON lines, or .parquet; -: stdout"
+    )
+    parser.add_argument("--cases", metavar="FILE", help="run the cases of a file of JSON lines; -: stdin")
+    parser.add_argument(
+        "--schema", metavar="FILE",
+        help='the fields, as JSON: {"schema": {"title": "text", ...}, "default": ["title"]}',
+    )  # fmt: skip
+    parser.add_argument(
+        "--field", action="append", default=[], metavar="NAME=TYPE",
+        help='a field, as in body="text english"; one --field each',
+    )  # fmt: skip
+    parser.add_argument(
+        "--default", metavar="NAME,NAME",
+        help="the fields that a term without one is looked for in (default: all texts)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--time", metavar="NAME",
+        help="what holds a document's time: queries that expire then or before do not hit it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--highlight", action="store_true", help="tell which ranges of the texts made each hit"
+    )
+    parser.add_argument(
+        "--dialect", choices=("native", "lucene", "factiva"), default="native",
+        help="how queries are written that do not tell (default: native)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--slow", type=int, default=0, metavar="N", help="at the end, name the N slowest queries on stderr"
+    )
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What became of the documents; `rejected` and `undecided` name the first few of each."""
+
+    documents: int = 0
+    hits: int = 0
+    rejected: int = 0
+    undecided: int = 0
+    first_rejected: list[tuple[int, str]] = field(default_factory=list)
+    first_undecided: list[tuple[str, str]] = field(default_factory=list)
+
+    def reject(self, line: int, reason: str) -> None:
+        self.rejected += 1
+        if len(self.first_rejected) < _SHOWN:
+            self.first_rejected.append((line, reason))
+
+    def doubt(self, document: str, query: str) -> None:
+        self.undecided += 1
+        if len(self.first_undecided) < _SHOWN:
+            self.first_undecided.append((document, query))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answer the documents or the cases; returns the exit code. Raises UsageError, OutsideError."""
+    if arguments.cases is not None:
+        names = ("queries", "documents", "schema", "field", "default", "time", "highlight", "slow")
+        if any(getattr(arguments, name) for name in names):
+            raise UsageError(
+                "--cases takes only --output, --dialect and --format", "a case holds its own queries"
+            )
+        return _run_cases(arguments)
+    if arguments.queries is None or arguments.documents is None or arguments.output is None:
+        raise UsageError(
+            "queries, documents and an output are needed",
+            'cep percolate --queries FILE --documents FILE --output FILE --field body="text english"',
+        )
+    if arguments.queries == arguments.documents == "-":
+        raise UsageError("--queries and --documents cannot both come from stdin")
+    return _run_files(arguments)
+
+
+def _run_files(arguments: argparse.Namespace) -> int:
+    from cep.cli.documents import lines
+    from cep.cli.progress import speed, watched
+    from percolator.library.collection import Collection
+    from percolator.library.load import load
+
+    schema = _schema(arguments)
+    queries = Collection(schema)
+    read = watched(lines(arguments.queries), lambda number, seconds: speed(number, seconds, "queries"))
+    report = load(queries, read, arguments.dialect)
+    queries.settle()
+    counts = _answer(arguments, schema, queries) if len(queries) else _Counts()
+    slow = []
+    if arguments.slow:
+        from percolator.library.slow import slowest
+
+        slow = slowest(queries, arguments.slow)
+    if arguments.format == "json":
+        print(json.dumps(_as_json(report, counts, slow), ensure_ascii=False), file=sys.stderr)
+    else:
+        _tell(arguments, report, counts, slow)
+    complete = report.taken and counts.documents and not report.refused and not counts.undecided
+    return OK if complete else FINDINGS
+
+
+def _answer(arguments: argparse.Namespace, schema: Schema, queries: Collection) -> _Counts:
+    """Writes the hits of all documents."""
+    from cep.cli.documents import BadDocumentError, documents
+    from cep.cli.hit_rows import hit_row, writing
+    from cep.cli.progress import speed, watched
+    from percolator.values import DocumentError
+
+    counts = _Counts()
+
+    def line(number: int, seconds: float) -> str:
+        return f"{speed(number, seconds, 'documents')}, {counts.hits:,} hits"
+
+    with writing(arguments.output, arguments.highlight) as write:
+        for number, read in watched(documents(arguments.documents, schema, arguments.time), line):
+            if isinstance(read, BadDocumentError):
+                counts.reject(number, str(read))
+                continue
+            try:
+                answer = queries.match(read.fields, read.metadata, read.time, highlight=arguments.highlight)
+            except DocumentError as problem:
+                counts.reject(number, str(problem))
+                continue
+            counts.documents += 1
+            counts.hits += len(answer.hits)
+            for found in answer.hits:
+                write(hit_row(read.id, found))
+            for query in answer.undecided:
+                counts.doubt(read.id, query.id)
+    return counts
+
+
+def _as_json(report: LoadReport, counts: _Counts, slow: list[SlowQuery]) -> dict[str, Any]:
+    return {
+        "queries": report.taken,
+        "refused": [one.as_json() for one in report.refused],
+        "warnings": [{"line": at, "id": id_, "message": text} for at, id_, text in report.warnings],
+        "documents": counts.documents,
+        "hits": counts.hits,
+        "rejected": counts.rejected,
+        "undecided": counts.undecided,
+        "first_rejected": [{"line": at, "reason": why} for at, why in counts.first_rejected],
+        "first_undecided": [{"document": one, "query": query} for one, query in counts.first_undecided],
+        "slow": [
+            {"query": one.query.id, "microseconds": round(one.microseconds, 3), "hits": one.hits}
+            for one in slow
+        ],
+    }
+
+
+def _tell(arguments: argparse.Namespace, report: LoadReport, counts: _Counts, slow: list[SlowQuery]) -> None:
+    """Counts, and the first of what went wrong, on stderr."""
+    from cep.cli.output import counted, error_text
+
+    text = f"{report.taken:,} {'query' if report.taken == 1 else 'queries'}, "
+    text += f"{counted(counts.documents, 'document')}, {counted(counts.hits, 'hit')}"
+    wrong = [
+        f"{number:,} {what}"
+        for number, what in (
+            (len(report.refused), "refused"),
+            (counts.rejected, "rejected"),
+            (counts.undecided, "undecided"),
+        )
+        if number
+    ]
+    print(text + ("; " + ", ".join(wrong) if wrong else ""), file=sys.stderr)
+    _list("refused", [f"{arguments.queries}: {one}" for one in report.refused], len(report.refused))
+    warnings = [f"{arguments.queries}: line {at} ({id_}): {said}" for at, id_, said in report.warnings]
+    _list("warning", warnings, len(warnings))
+    rejected = [f"{arguments.documents}:{at}: {why}" for at, why in counts.first_rejected]
+    _list("rejected", rejected, counts.rejected)
+    undecided = [
+        f"query {query} on document {one}: too many positions" for one, query in counts.first_undecided
+    ]
+    _list("undecided", undecided, counts.undecided)
+    for one in slow:
+        said = f"{one.query.id}: {one.microseconds:,.1f} µs a document, {counted(one.hits, 'hit')}"
+        print(f"slow: {said}", file=sys.stderr)
+    if not report.taken:
+        print(error_text("there is not one query that can be used"), file=sys.stderr)
+    elif not counts.documents:
+        print(error_text("there is not one document in the file"), file=sys.stderr)
+
+
+def _list(what: str, texts: list[str], total: int) -> None:
+    for text in texts[:_SHOWN]:
+        print(f"{what}: {text}", file=sys.stderr)
+    if total > _SHOWN:
+        print(f"{what}: and {total - _SHOWN:,} more", file=sys.stderr)
+
+
+def _schema(arguments: argparse.Namespace) -> Schema:
+    """The schema of --schema or --field. Raises UsageError."""
+    from percolator.schema import Schema, SchemaError
+
+    default = None if arguments.default is None else arguments.default.split(",")
+    if arguments.schema is not None:
+        if arguments.field:
+            raise UsageError("--schema and --field exclude one another")
+        declared, in_file = _schema_file(arguments.schema)
+        default = in_file if default is None else default
+    else:
+        declared = dict([_field(text) for text in arguments.field])
+    if not declared:
+        raise UsageError(
+            "which fields do the documents have?", 'name each, as in --field body="text english"'
+        )
+    try:
+        return Schema.of(declared, default)
+    except SchemaError as problem:
+        raise UsageError(str(problem)) from None
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, equals, type_ = text.partition("=")
+    if not name or not equals:
+        raise UsageError(f"--field {text}: a name and a type are needed", 'as in --field body="text english"')
+    return name, type_
+
+
+def _schema_file(name: str) -> tuple[dict[str, str], list[str] | None]:
+    try:
+        found = json.loads(Path(name).read_bytes())
+    except OSError as problem:
+        raise UsageError(f"--schema {name} cannot be read: {problem.strerror}") from None
+    except ValueError as problem:
+        raise UsageError(f"--schema {name} is not JSON: {problem}") from None
+    fields = found.get("schema") if isinstance(found, dict) else None
+    default = found.get("default") if isinstance(found, dict) else None
+    if (
+        not isinstance(fields, dict)
+        or not all(isinstance(type_, str) for type_ in fields.values())
+        or not isinstance(default, list | None)
+        or not all(isinstance(one, str) for one in default or ())
+    ):
+        raise UsageError(
+            f"--schema {name} is no schema", 'write {"schema": {"title": "text"}, "default": ["title"]}'
+        )
+    return fields, default
+
+
+def _run_cases(arguments: argparse.Namespace) -> int:
+    from cep.cli.documents import lines
+    from cep.cli.eval import output_file
+    from cep.cli.hit_rows import json_line
+    from cep.cli.output import error_text
+    from cep.cli.percolate_cases import run_cases
+    from cep.cli.report import unforeseen
+
+    failures: list[str] = []
+
+    def keep(error: Exception) -> str:
+        what, where = unforeseen(error, ["percolate", "--cases", arguments.cases])
+        failures.append(f"{what} ({where})")
+        return what
+
+    total = 0
+    with output_file(arguments.output) as out:
+        for result in run_cases(lines(arguments.cases), arguments.dialect, keep):
+            out.write(json_line(result))
+            total += 1
+    for failure in failures:
+        print(error_text(failure), file=sys.stderr)
+    if not total:
+        print(error_text("there is no case"), file=sys.stderr)
+    return OUTSIDE if failures else OK if total else FINDINGS

@@ -1,0 +1,289 @@
+"""`cep percolate` as users hold it in the hand: the published cases, files, what is told, exit codes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cep_command import Outcome, cep
+
+from cep.cli.progress import speed, watched
+
+CASES = Path(__file__).parents[1] / "percolator" / "data" / "percolate.jsonl"
+
+
+def written(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_every_published_case_is_right() -> None:
+    found = cep("percolate", "--cases", CASES)
+    assert found.code == 0, found.err
+    wanted = lines(CASES.read_text("utf-8"))
+    results = lines(found.out)
+    assert [result["id"] for result in results] == [case["id"] for case in wanted]
+    for case, result in zip(wanted, results, strict=True):
+        for step, one in zip(case["results"], result["results"], strict=True):
+            if "error" in step:
+                assert one["add"] == step["add"]
+                assert one["error"]["position"] == step["error"]["position"]
+                assert one["error"]["code"].startswith("PQ")
+            elif "hits" in step:
+                hits = [{key: hit[key] for key in hit.keys() - {"names"}} for hit in one["hits"]]
+                assert {**one, "hits": hits} == step, case["id"]
+            else:
+                assert one == step
+
+
+def case(**parts: Any) -> dict[str, Any]:
+    return {"id": "c", "schema": {"body": "text"}, "default": ["body"], "steps": [], **parts}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "the line is not JSON"),
+        ("[]", "the line is not a JSON object"),
+        (json.dumps(case(schema={"body": "txt"})), "'txt' is none of text"),
+        (json.dumps(case(schema=None)), "`schema` must be an object"),
+        (json.dumps(case(default=["title"])), "the default field title is not declared"),
+        (json.dumps(case(steps=[{"add": {}, "remove": "q"}])), "`steps` must be a list"),
+        (json.dumps(case(highlight=1)), "`highlight` must be true or false"),
+    ],
+)
+def test_a_line_that_is_no_case_ends_only_itself(line: str, message: str) -> None:
+    found = cep("percolate", "--cases", "-", feed=f"{line}\n\n{json.dumps(case())}\n")
+    bad, good = lines(found.out)
+    assert found.code == 0
+    assert bad["diagnostics"][0]["code"] == "CEP0854"
+    assert message in bad["diagnostics"][0]["message"]
+    assert good == {"id": "c", "results": []}
+
+
+def test_steps_tell_what_is_wrong_with_them() -> None:
+    steps = [
+        {"add": {"id": "q", "query": "risk = (a) OR b", "version": 2, "expires": "2026-01-02"}},
+        {"add": {"id": "q", "query": "c", "version": 1}},
+        {"add": {"id": "x", "query": "(a"}},
+        {"add": {"id": "y", "qery": "a"}},
+        {"add": 3},
+        {"remove": "nobody"},
+        {"match": {"id": "d1", "fields": {"body": "a b"}, "time": "2026-01-01T23:59:59Z"}},
+        {"match": {"id": "d2", "fields": {"body": "a b"}, "time": "2026-01-02T00:00:00Z"}},
+        {"match": {"id": "d3", "fields": {"body": 7}}},
+        {"match": {"id": "d4", "fields": {"body": "a"}, "metadata": {"x": 1}}},
+    ]
+    found = cep("percolate", "--cases", "-", feed=json.dumps(case(steps=steps, highlight=True)))
+    (result,) = lines(found.out)
+    codes = [one.get("error", {}).get("code") for one in result["results"]]
+    assert codes == [None, "PQ22", "PQ03", "PQ21", "PQ21", None, None, None, "CEP0855", "CEP0855"]
+    assert result["results"][2]["error"]["position"] == 0
+    assert "did you mean `query`?" in result["results"][3]["error"]["message"]
+    assert result["results"][5] == {"remove": "nobody", "ok": True}
+    hit = {"query": "q", "names": ["risk"], "highlights": {"body": [[0, 1], [2, 3]]}}
+    assert result["results"][6] == {"match": "d1", "hits": [hit]}
+    assert result["results"][7] == {"match": "d2", "hits": []}
+
+
+QUERIES = [
+    {"id": "fire", "query": "recall* AND fire", "tags": ["safety"], "priority": 3},
+    {"id": "german", "query": "fire", "filter": {"lang": "de"}},
+    {"id": "old", "query": "fire", "expires": "2026-01-01T00:00:00Z", "version": 7},
+]
+DOCUMENTS = [
+    {
+        "id": "d1",
+        "fields": {"body": "a recalled car on fire"},
+        "metadata": {"lang": "en"},
+        "at": "2025-12-31",
+    },
+    {"id": "d2", "body": "fire", "lang": "de", "at": "2026-06-01"},
+    {"id": "d3", "body": "water", "lang": "de", "at": "2026-06-01"},
+]
+
+
+def percolate(folder: Path, *more: object, documents: object = None, feed: str = "") -> Outcome:
+    queries = folder / "queries.jsonl"
+    if not queries.exists():
+        written(queries, QUERIES)
+    if documents is None:
+        documents = written(folder / "documents.jsonl", DOCUMENTS)
+    return cep(
+        "percolate", "--queries", queries, "--documents", documents, "--field", "body=text english",
+        *more, feed=feed,
+    )  # fmt: skip
+
+
+def row(document: str, query: str, version: int = 1, **more: Any) -> dict[str, Any]:
+    return {
+        "document": document, "query": query, "version": version, "priority": 0, "tags": [], "names": [],
+        **more,
+    }  # fmt: skip
+
+
+def test_hits_are_lines_in_order_of_documents_and_ids(tmp_path: Path) -> None:
+    found = percolate(tmp_path, "--output", "-", "--time", "at")
+    assert found.code == 0, found.err
+    assert lines(found.out) == [
+        row("d1", "fire", tags=["safety"], priority=3),
+        row("d1", "old", 7),
+        row("d2", "german"),
+    ]
+    assert found.err == "3 queries, 3 documents, 3 hits\n"
+
+
+def test_without_a_time_nothing_has_expired(tmp_path: Path) -> None:
+    found = percolate(tmp_path, "--output", "-")
+    assert [hit["query"] for hit in lines(found.out)] == ["fire", "old", "german", "old"]
+
+
+def test_highlights_are_code_points(tmp_path: Path) -> None:
+    found = percolate(tmp_path, "--output", tmp_path / "hits.jsonl", "--highlight")
+    first = lines((tmp_path / "hits.jsonl").read_text("utf-8"))[0]
+    assert found.out == ""
+    assert first["highlights"] == {"body": [[2, 10], [18, 22]]}
+
+
+def test_parquet_holds_the_same_as_json_lines(tmp_path: Path) -> None:
+    out = tmp_path / "hits.parquet"
+    assert percolate(tmp_path, "--output", out, "--highlight").code == 0
+    as_lines = lines(percolate(tmp_path, "--output", "-", "--highlight").out)
+    for one in as_lines:
+        one["highlights"] = [
+            {"field": name, "start": start, "end": end}
+            for name, ranges in one["highlights"].items()
+            for start, end in ranges
+        ]
+    assert pq.read_table(out).to_pylist() == as_lines
+
+
+def test_documents_may_be_parquet_or_compressed_or_stdin(tmp_path: Path) -> None:
+    flat = [{"id": one["id"], "body": one.get("body", "a recalled car on fire")} for one in DOCUMENTS]
+    pq.write_table(pa.Table.from_pylist(flat), tmp_path / "d.parquet")
+    text = "".join(json.dumps(one) + "\n" for one in flat)
+    (tmp_path / "d.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "d.jsonl.zst").write_bytes(pa.compress(text.encode(), "zstd", asbytes=True))
+    runs = [
+        percolate(tmp_path, "--output", "-", documents=tmp_path / "d.parquet"),
+        percolate(tmp_path, "--output", "-", documents=tmp_path / "d.jsonl.gz"),
+        percolate(tmp_path, "--output", "-", documents="-", feed=text),
+    ]
+    assert {(run.out, run.code) for run in runs} == {(runs[0].out, 0)}
+    assert len(lines(runs[0].out)) == 3
+
+
+def test_what_is_refused_is_told_and_the_rest_runs(tmp_path: Path) -> None:
+    bad = [{"id": "bad", "query": "a NEAR/x b"}, {"id": "fire", "query": "b"}, {"query": "b"}]
+    written(tmp_path / "queries.jsonl", [*QUERIES, *bad])
+    documents = written(
+        tmp_path / "d.jsonl", [*DOCUMENTS, {"id": "d4", "body": 3}, {"fields": {"x": "a"}}, 3]
+    )
+    found = percolate(tmp_path, "--output", "-", documents=documents)
+    assert found.code == 1
+    assert len(lines(found.out)) == 4
+    name = tmp_path / "queries.jsonl"
+    assert found.err.splitlines() == [
+        "3 queries, 3 documents, 4 hits; 3 refused, 3 rejected",
+        f"refused: {name}: line 4 (bad, at 7): PQ06: the distance of NEAR must be a whole number, as in 5",
+        f"refused: {name}: line 5 (fire): PQ22: the id 'fire' stands in line 1 already",
+        f"refused: {name}: line 6: PQ21: `id` is missing",
+        f"rejected: {documents}:4: field body holds strings, not 3",
+        f"rejected: {documents}:5: the schema has no field x",
+        f"rejected: {documents}:6: a document is a JSON object",
+    ]
+    told = json.loads(percolate(tmp_path, "--output", "-", "--format", "json", documents=documents).err)
+    assert told["refused"][0] == {
+        "line": 4, "id": "bad", "code": "PQ06", "position": 7,
+        "message": "the distance of NEAR must be a whole number, as in 5",
+    }  # fmt: skip
+    assert (told["queries"], told["documents"], told["hits"], told["rejected"]) == (3, 3, 4, 3)
+
+
+def test_a_dialect_is_read_as_its_authors_meant(tmp_path: Path) -> None:
+    written(tmp_path / "queries.jsonl", [{"id": "f", "query": "car near2 fire"}])
+    assert percolate(tmp_path, "--output", "-").out == ""
+    found = percolate(tmp_path, "--output", "-", "--dialect", "factiva")
+    assert [hit["query"] for hit in lines(found.out)] == ["f"]
+
+
+def test_a_query_that_is_checked_on_every_document_carries_a_warning(tmp_path: Path) -> None:
+    written(tmp_path / "queries.jsonl", [{"id": "n", "query": "NOT fire"}])
+    found = percolate(tmp_path, "--output", "-", "--slow", "1")
+    assert found.code == 0
+    assert "warning: " in found.err
+    assert "line 1 (n): it asks for no word or value" in found.err
+    assert "slow: n: " in found.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "queries, documents and an output are needed"),
+        (["--queries", "q", "--documents", "d", "--output", "-"], "which fields do the documents have?"),
+        (["--cases", "c", "--queries", "q"], "--cases takes only"),
+        (["--queries", "q", "--documents", "d", "--output", "-", "--field", "x"], "a name and a type"),
+        (["--queries", "q", "--documents", "d", "--output", "-", "--field", "x=y"], "'y' is none of"),
+        (["--queries", "q", "--documents", "d", "--output", "-", "--field", "x=text"], "no file `q`"),
+        (
+            ["--queries", "q", "--documents", "d", "--output", "-", "--schema", "s"],
+            "--schema s cannot be read",
+        ),
+    ],
+)
+def test_a_command_that_cannot_be_right_exits_2(tmp_path: Path, arguments: list[str], message: str) -> None:
+    found = cep("percolate", *arguments, cwd=tmp_path)
+    assert found.code == 2
+    assert message in found.err
+
+
+def test_a_schema_file_is_the_schema_of_a_case(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"schema": {"title": "text", "body": "text"}, "default": ["title"]}')
+    queries = written(tmp_path / "q.jsonl", [{"id": "q", "query": "fire"}])
+    documents = written(tmp_path / "d.jsonl", [{"title": "fire", "id": 1}, {"body": "fire", "id": 2}])
+    found = cep(
+        "percolate", "--queries", queries, "--documents", documents, "--output", "-",
+        "--schema", tmp_path / "s.json",
+    )  # fmt: skip
+    assert [hit["document"] for hit in lines(found.out)] == ["1"]
+
+
+def test_nothing_to_do_is_a_failure(tmp_path: Path) -> None:
+    empty = written(tmp_path / "empty.jsonl", [])
+    assert percolate(tmp_path, "--output", "-", documents=empty).code == 1
+    written(tmp_path / "queries.jsonl", [{"id": "q", "query": "("}])
+    found = percolate(tmp_path, "--output", "-")
+    assert found.code == 1
+    assert "there is not one query that can be used" in found.err
+    assert cep("percolate", "--cases", empty).code == 1
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_told_on_a_terminal_and_cleared() -> None:
+    out = _Terminal()
+    seconds = iter(range(100))
+    found = list(watched("abc", lambda n, s: speed(n, s, "documents"), out, lambda: float(next(seconds))))
+    assert found == ["a", "b", "c"]
+    assert out.getvalue().split("\r\x1b[K")[1:] == [
+        "0 documents, 0 a second",
+        "1 documents, 0 a second",
+        "2 documents, 1 a second",
+        "",
+    ]
+    quiet = io.StringIO()
+    assert list(watched("abc", lambda *_: "", quiet)) == ["a", "b", "c"]
+    assert quiet.getvalue() == ""
