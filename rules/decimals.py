@@ -15,10 +15,10 @@ _LIMIT = Decimal(10) ** (DIGITS - SCALE)
 
 def fitting(value: Decimal) -> Decimal | None:
     """The value rounded to 18 digits behind the point; None where more than 20 stand before it."""
-    if not abs(value) < _LIMIT:
+    if not -_LIMIT < value < _LIMIT:  # `abs` would round to 28 digits
         return None
     rounded = value.quantize(_UNIT, context=EXACT)
-    return rounded if abs(rounded) < _LIMIT else None
+    return rounded if -_LIMIT < rounded < _LIMIT else None
 
 
 def is_exact(value: Decimal) -> bool:

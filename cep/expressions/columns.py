@@ -2,7 +2,7 @@
 
 Conditions over the candidate alone become bits here, before the shuffle; other sub-expressions over one
 event become columns. Logic is three-valued (Kleene), nulls are Arrow's, values as `held` says. What has no
-operation over columns (decimal arithmetic, choices between lists) goes through `scalar`.
+operation over columns (division of decimals, choices between lists) goes through `scalar`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.automata.conditions import Identity, identity, looks_into_list
-from cep.expressions import column_arithmetic, column_lists, scalar
+from cep.expressions import column_arithmetic, column_decimals, column_lists, scalar
 from cep.expressions.column_functions import call
 from cep.expressions.held import as_held, held, inside, python
 from rules.typed import (
@@ -106,9 +106,10 @@ class Columns:
                     return self._rows(expression)
                 return self._counted(column_arithmetic.negate(self._value(operand), type_))
             case Arithmetic(operator, left, right, type_):
-                if Scalar.DECIMAL in (type_, left.type, right.type):
-                    return self._rows(expression)
                 a, b = self.evaluate(left), self.evaluate(right)
+                if Scalar.DECIMAL in (type_, left.type, right.type):
+                    exact = column_decimals.arithmetic(operator, a, b) if type_ is Scalar.DECIMAL else None
+                    return self._rows(expression) if exact is None else exact
                 return self._counted(column_arithmetic.arithmetic(operator, a, b, type_))
             case Compare(operator, left, right):
                 if isinstance(left.type, ListOf):
