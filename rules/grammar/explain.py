@@ -129,12 +129,13 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
     guess = None if word in CLAUSES else closest(word, words)
     if guess is not None and guess != word:
         return f"did you mean `{guess}`?"
-    return ""
+    listed = "a clause of a rule" in expected and _last_clause(before) in {"emit", "tags", "by"}
+    return "a comma stands between the items of a list" if listed else ""
 
 
 def _help_in_clause(before: str, following: str, word: str) -> str:
     """What helps an author who went on in a clause in a way that the language does not have."""
-    clause = next(reversed(_CLAUSE.findall(before)), "")
+    clause = _last_clause(before)
     match clause:
         case "match" if following[:1] in {":", "["} or word in _JOINING:
             return "steps are joined by `->`, `=>` or `~>`"
@@ -148,10 +149,17 @@ def _help_in_clause(before: str, following: str, word: str) -> str:
             return "only the steps of a pattern have names: remove it"
         case "over" if word == "every":
             return "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes"
+        case _ if word == "," and clause != "match":
+            return "nothing stands between clauses: remove it"
         case "emit" if word in {"(", ":", ".", "as"}:
             return _emitted(before, word, following)
         case _:
             return ""
+
+
+def _last_clause(before: str) -> str:
+    """The keyword of the clause that a text ends in."""
+    return next(reversed(_CLAUSE.findall(before)), "")
 
 
 def _emitted(before: str, word: str, following: str) -> str:

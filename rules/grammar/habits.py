@@ -12,6 +12,9 @@ from rules.grammar.lexical import RESERVED
 
 _CONDITION = "a condition stands in square brackets: `stream[...]`"
 _JOINED = "steps are joined by `->`, `=>` or `~>`"
+_CLAUSES = frozenset(
+    {"on", "match", "over", "by", "emit", "severity", "within", "summary", "tags", "suppress"}
+)
 _WINDOW = "a window stands after its stream: `over stream sliding 5 minutes`"
 _KEY = "the key stands after `by`: `by card_id`"
 _BODY = "a rule looks at `on STREAM[...]`, `match PATTERN` or `over STREAM[...] WINDOW`"
@@ -24,7 +27,7 @@ _OF_A_RULE = {
     **dict.fromkeys(["pattern", "sequence", "every", "seq", "match_recognize"], _PATTERN),
     **dict.fromkeys(["from", "join", "|"], _BODY),
     **dict.fromkeys(["window", "timewindow", "win"], _WINDOW),
-    **dict.fromkeys(["group", "partition", "keyby"], _KEY),
+    **dict.fromkeys(["group", "partition", "keyby", "per"], _KEY),
     **dict.fromkeys(
         ["select", "return", "project", "measures"], "an alert carries what `emit` names: `emit n = a.n`"
     ),
@@ -124,6 +127,14 @@ def said_here(expected: str, word: str, before: str) -> str:
         return "a severity stands without quotes"
     if operator and previous and previous[1].lower() == "if":
         return _CHOICE
+    if operator and previous and previous[1].lower() == "distinct":
+        return "different values are counted by `distinct(...)`"
+    if expected == "expected an operator or `)`" and word.startswith('"'):
+        return "a comma stands between values"
+    if word == ":" and previous and previous[1] in _CLAUSES:
+        return "only names are followed by a colon: remove it"
+    if "a duration" in expected and previous and previous[1] == "suppress":
+        return "the time comes first: `suppress 1 hour by card_id`"
     for wanted, habits in _HABITS:
         if wanted in expected and word.lower() in habits:
             return habits[word.lower()]

@@ -79,7 +79,7 @@ def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | Non
         case syntax.Binary():
             return compare(expression(node.left, scope), expression(node.right, scope), node, scope)
         case syntax.Chain():
-            operands = [_boolean(o, scope, f"`{node.operator}`") for o in node.operands]
+            operands = [_boolean(o, scope, f"`{node.operator}`", _either(node, o)) for o in node.operands]
             known = tuple(o for o in operands if o is not None)
             return typed.Logical(node.operator, known, node.span) if len(known) == len(operands) else None
         case syntax.Between():
@@ -98,14 +98,24 @@ def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | Non
             assert_never(node)
 
 
-def _boolean(node: syntax.Expression, scope: Scope, what: str) -> typed.Expression | None:
+def _either(node: syntax.Chain, operand: syntax.Expression) -> str:
+    """The help for `a == 1 or 2`: that the operand belongs into a list beside the first one's value."""
+    first = node.operands[0]
+    if node.operator != "or" or not isinstance(operand, syntax.String | syntax.Number):
+        return ""
+    if not isinstance(first, syntax.Binary) or first.operator != "==":
+        return ""
+    return f"write `{first.left.span.text} in ({first.right.span.text}, {operand.span.text})`"
+
+
+def _boolean(node: syntax.Expression, scope: Scope, what: str, help_: str = "") -> typed.Expression | None:
     found = expression(node, scope)
     if found is None or found.type is Scalar.BOOLEAN:
         return found
     if found.type is Scalar.NULL:
         return widen(found, Scalar.BOOLEAN)
     message = f"{what} is true or false, but this is {kind_of(found.type)}"
-    scope.findings.error("CEP0209", message, node.span)
+    scope.findings.error("CEP0209", message, node.span, help_=help_)
     return None
 
 

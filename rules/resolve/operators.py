@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import cast
 
 from rules import syntax, typed
+from rules.instants import parse_duration
 from rules.operators import ARITHMETIC
 from rules.resolve.convert import agreeing, exact, instants, widen, widens
 from rules.resolve.scope import Scope
 from rules.types import NUMERIC, STRINGS, ListOf, Record, Scalar, Type, kind_of
 
 Typed = typed.Expression | None
+_TIMES = frozenset({Scalar.TIMESTAMP, Scalar.DURATION})
 _ORDERED = NUMERIC | STRINGS | {Scalar.TIMESTAMP, Scalar.DURATION, Scalar.NULL}
 
 
@@ -60,6 +62,8 @@ def _refuse_arithmetic(
     span = node.left.span if culprit is left else node.right.span
     both = f"{left.type} and {right.type}"
     help_ = _alternative(culprit, other, scope, frozenset({other.type}))
+    if not help_ and isinstance(culprit, typed.Literal):
+        help_ = _alternative(other, culprit, scope, frozenset())
     if culprit.type in numbers:
         span, help_ = node.span, _conversion(left, right) or _unit(left, right)
     elif node.operator == "+" and culprit.type in STRINGS and other.type in STRINGS:
@@ -172,6 +176,8 @@ def _alternative(
     if isinstance(other, typed.Literal):
         if other.type is Scalar.STRING and culprit.type in NUMERIC and _is_number(str(other.value)):
             return "a number stands without quotes"
+        if other.type is Scalar.STRING and culprit.type in _TIMES and _is_duration(str(other.value)):
+            return f"a duration stands without quotes: `{other.value}`"
         if other.type in NUMERIC and culprit.type is Scalar.DURATION:
             return f"a duration has a unit: `{other.span.text}s`"
     if isinstance(culprit.type, Record) and culprit.type.fields:
@@ -187,6 +193,14 @@ def _alternative(
     from rules.suggest import did_you_mean
 
     return did_you_mean(culprit.path[-1], fitting)
+
+
+def _is_duration(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rules import syntax, typed
+from rules.functions import WINDOW_AGGREGATES
 from rules.resolve.declared import StreamInfo
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Bound, Scope
@@ -163,6 +164,8 @@ def _unknown(name: syntax.Name, scope: Scope) -> None:
     if owners:
         written = f"{owners[0].name}.{name.text}"
         help_ = f"did you mean `{f'last({written})' if owners[0].repeated else written}`?"
+    if scope.window is not None and name.text in WINDOW_AGGREGATES:
+        help_ = f"did you mean `{WINDOW_AGGREGATES[name.text].shown}`?"
     message = f"`{name.text}` is no constant"
     if not help_ and scope.keys is None:
         help_ = f'a string stands in quotes: `"{name.text}"`'

@@ -44,6 +44,17 @@ SAID = {
     matching("a: payment{3}", "within 1h emit count(a)"):
         "a value is emitted under a name: `name = count(...)`",
     on("at - 5 > at"): "a duration has a unit: `5s`",
+    on('kind == "a" or "b"'): 'write `kind in ("a", "b")`',
+    on('kind in ("a" "b")'): "a comma stands between values",
+    on('at + "5m" > at'): "a duration stands without quotes: `5m`",
+    "rule r { on payment[n > 5], severity high }": "nothing stands between clauses: remove it",
+    "rule r { severity: high  on payment }": "only names are followed by a colon: remove it",
+    "rule r { on payment  emit n kind }": "a comma stands between the items of a list",
+    'rule r { on payment  tags "a" "b" }': "a comma stands between the items of a list",
+    "rule r { on payment  suppress n for 1h }": "the time comes first: `suppress 1 hour by card_id`",
+    "rule r { by card_id  over payment sliding 1h  having count > 3 }": "did you mean `count()`?",
+    "rule r { by card_id  over payment sliding 1h  having count(distinct kind) > 3 }":
+        "different values are counted by `distinct(...)`",
     # EPL, Siddhi, Flink
     "rule r { every a=payment -> b=payment }":
         "a pattern is written `match a: s[...] -> b: s[...]`; it begins anew at every event that fits",
