@@ -64,4 +64,5 @@ def test_any_wrong_token_of_any_pack_is_told_on_its_line(name: str, first: int) 
     wrong = judge(packs()[name], PARTS, first, counted)
     print(name, dict(counted), *wrong, sep="\n")
     assert len(wrong) <= 0.01 * counted["all"] + 1
-    assert counted["told at the place only"] > 0.9 * counted["told"], "errors follow from errors"
+    # a part may be small: one more than a tenth of it
+    assert counted["told at the place only"] > 0.9 * counted["told"] - 1, "errors follow from errors"
