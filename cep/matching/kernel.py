@@ -154,6 +154,21 @@ def note(trace: Ints, cursor: Ints, kind: int, event: int, time: int, node: int,
     cursor[C_TRACES] = at + TRACE
 
 
+def unsay_guards(trace: Ints, cursor: Ints, since: int) -> None:
+    """Take back what was said of guards since a place: what waited beside what fits is given up."""
+    end = cursor[C_TRACES]
+    at = since
+    for k in range(since, end, TRACE):
+        kind = trace[k + X_KIND]
+        if kind in (PREVENTED, STOPPED, BROKEN) or (kind == TRIED and trace[k + X_WHY] == WHY_GUARD):
+            continue
+        for n in range(TRACE):
+            trace[at + n] = trace[k + n]
+        at += TRACE
+    if end >= 0:
+        cursor[C_TRACES] = at
+
+
 def later(time: int, duration: int) -> int:
     """Time plus duration, at most the end of time."""
     if time > END_OF_TIME - duration:
@@ -958,6 +973,7 @@ def offer(
     begin = k = token
     ways = last = NONE
     fit = 0
+    said = cursor[C_TRACES]
     while True:
         leaf = NONE
         if k < end:
@@ -1015,6 +1031,7 @@ def offer(
                 continue
         if fit == 1:
             fits = 1
+            unsay_guards(trace, cursor, said)
             head, tail = joined(threads, head, tail, ways, cursor)
         elif inner > 0:
             part, _ = spread(tables, threads, row, begin, k, cursor)
@@ -1045,6 +1062,7 @@ def offer(
         begin = k
         ways = last = NONE
         fit = 0
+        said = cursor[C_TRACES]
     if fits == 0:
         free_list(threads, head, cursor)
         return NONE, 0

@@ -56,10 +56,10 @@ def _emits(draw: st.DrawFn, names: list[Named], key: str) -> list[str]:
 
 
 @st.composite
-def match_rules(draw: st.DrawFn, name: str) -> str:
-    """One rule with a pattern."""
+def match_rules(draw: st.DrawFn, name: str, fancy: bool | None = None) -> str:
+    """One rule with a pattern; `fancy`: of every construct, or not (None: mostly)."""
     streams = draw(st.sampled_from((("e",), ("e",), ("e",), ("e", "f"))))
-    fancy = draw(st.integers(0, 3)) > 0
+    fancy = draw(st.integers(0, 3)) > 0 if fancy is None else fancy
     pattern, names = draw(patterns(streams, fancy))
     keys = ["by g", "by g", "by g", "by n", "by g, n", ""]
     if all(f"{name}" in pattern for name in ("f[", "e[")):
@@ -76,7 +76,8 @@ def match_rules(draw: st.DrawFn, name: str) -> str:
     clauses = [by, f"match {pattern}", within, draw(st.sampled_from(skips)), limit]
     if fancy and draw(st.integers(0, 5)) == 0:
         clauses.append(f"having {draw(about_matches(names))}")
-    if fancy and draw(st.integers(0, 3)) == 0:
+    bounded = within.strip() not in ("", "within unbounded") or " gap " in pattern
+    if fancy and bounded and draw(st.integers(0, 3)) == 0:
         told = draw(_emits(names, by[3:4])) or ["nothing = 1"]
         clauses.append("on timeout emit " + ", ".join(told))
     clauses += ["emit " + ", ".join(emits)] if emits else []
@@ -94,9 +95,11 @@ def on_rules(draw: st.DrawFn, name: str) -> str:
 
 
 @st.composite
-def packs(draw: st.DrawFn) -> str:
-    """A whole pack of one to three rules."""
+def packs(draw: st.DrawFn, fancy: bool | None = None) -> str:
+    """A whole pack of one to three rules, `fancy` as in `match_rules`."""
     count = draw(st.sampled_from((1, 1, 1, 2, 3)))
     kinds = [draw(st.integers(0, 9)) for _ in range(count)]
-    rules = [draw(on_rules(f"r{i}") if kind == 9 else match_rules(f"r{i}")) for i, kind in enumerate(kinds)]
+    rules = [
+        draw(on_rules(f"r{i}") if kind == 9 else match_rules(f"r{i}", fancy)) for i, kind in enumerate(kinds)
+    ]
     return header(draw(st.sampled_from((LATENESS, LATENESS, 0)))) + "\n" + "\n".join(rules)

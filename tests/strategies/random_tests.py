@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hypothesis import assume
 from hypothesis import strategies as st
 from random_packs import packs
 from random_streams import SECOND, arrivals
@@ -34,7 +35,9 @@ class Trial:
 def trials(draw: st.DrawFn, text: st.SearchStrategy[str] | None = None) -> Trial:
     """Random packs with a timeline of up to 30 events."""
     written = draw(packs() if text is None else text)
-    pack = load_texts([("p.rules", written)]).need()
+    pack = load_texts([("p.rules", written)]).pack
+    assume(pack is not None)
+    assert pack is not None
     here = pack.rules[0].span
     came = sorted(draw(arrivals(draw(st.sampled_from((12, 12, 30))))), key=lambda a: a.time)
     items = [Given(a.time, a.stream, tuple(a.values.items()), False, here) for a in came]
