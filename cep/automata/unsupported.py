@@ -24,9 +24,12 @@ from rules.typed import (
     walk,
 )
 
+TOO_MANY_STATES = "CEP0906"
+"""The one refusal that is of the automaton, not of the language: the reference has no states."""
+
 TITLES: Mapping[str, str] = MappingProxyType(
     {
-        "CEP0906": "a pattern may be in too many states",
+        TOO_MANY_STATES: "a pattern may be in too many states",
         "CEP0912": "`matches` in `emit` is not executed yet",
         "CEP0913": "windows are not executed yet",
         "CEP0914": "lookups in tables are not executed yet",

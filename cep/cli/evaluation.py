@@ -24,11 +24,12 @@ def prepared(name: Name) -> Callable[[str], Prepared]:
     @lru_cache(maxsize=256)
     def load(text: str) -> Prepared:
         loaded = load_texts([("case.rules", text)])
-        if loaded.pack is None or name == "reference":
-            return loaded.pack, loaded.diagnostics
-        from cep.automata.plan import unsupported
+        if loaded.pack is None:
+            return None, loaded.diagnostics
+        from cep.automata.unsupported import TOO_MANY_STATES, unsupported
 
-        found = (*loaded.diagnostics, *unsupported(loaded.pack))
+        refused = [d for d in unsupported(loaded.pack) if name == "compiled" or d.code != TOO_MANY_STATES]
+        found = (*loaded.diagnostics, *refused)
         return (None if has_errors(found) else loaded.pack), found
 
     return load

@@ -172,13 +172,22 @@ def test_refused_rules_give_their_diagnostics_in_the_documented_form(tmp_path: P
     )
 
 
-def test_what_the_engine_does_not_run_yet_is_refused_by_it_and_run_by_the_reference(tmp_path: Path) -> None:
-    open_case = case(event(1, 1), event(2, 2))
-    open_case["rules"] = RULES.replace("-> b: s[v > 1]", "~> b: s[v > 1]")
-    (told,) = answers(tmp_path, open_case)
-    assert told["diagnostics"][0]["code"].startswith("CEP09")
-    (told,) = answers(tmp_path, open_case, engine="reference")
-    assert len(told["alerts"]) == 1
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_what_no_engine_runs_yet_is_refused(tmp_path: Path, engine: str) -> None:
+    counted = case(event(1, 1), event(2, 2))
+    counted["rules"] = RULES + "rule busy { by k  over s sliding 5 minutes  having count() > 1 }\n"
+    (told,) = answers(tmp_path, counted, engine=engine)
+    assert [found["code"] for found in told["diagnostics"]] == ["CEP0913"]
+
+
+def test_a_pattern_of_too_many_states_is_run_by_the_reference(tmp_path: Path) -> None:
+    wide = case(event(1, 1), event(2, 2))
+    parts = " & ".join(f"s{number}: s[v == {number}]" for number in range(13))
+    wide["rules"] = RULES + f"rule wide {{ by k  match ({parts})  within 1h }}\n"
+    (told,) = answers(tmp_path, wide)
+    assert [found["code"] for found in told["diagnostics"]] == ["CEP0906"]
+    (told,) = answers(tmp_path, wide, engine="reference")
+    assert "alerts" in told
 
 
 def test_numbers_reach_the_decoder_as_they_were_written(tmp_path: Path) -> None:
