@@ -1479,6 +1479,9 @@ def settle(
     free = cursor[C_THREADS]
     silent = tables[H_PLAIN] == 1 and tables[H_TIMEOUT] == 0 and tables[H_WITHIN] >= 0
     if silent and bound < END_OF_TIME:
+        # Expiry takes no room, but to tell of it does.
+        if cursor[C_TRACES] >= 0 and crowded(tables, lists, nodes, matches, at, cursor, trace):
+            return False
         expire(tables, lists, runs, threads, at, bound, cursor, trace)
     cursor[C_SEEN] = lists[at + L_SEEN]
     while True:
