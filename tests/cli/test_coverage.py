@@ -102,14 +102,17 @@ def in_order_of_preference(node: Node, leaf: Callable[[Leaf], tuple[Node, bool]]
             return ways.move(node, leaf)
 
 
-def by_brute_force(trial: Trial) -> Sides:
-    """The sides of steps, guards and parts of conditions, from the reference engine."""
+def by_brute_force(trial: Trial, given_up: bool) -> Sides:
+    """The sides of steps, guards and parts of conditions, from the reference engine.
+
+    `given_up`: also of ways that the same event gives up, which an engine may look at or not.
+    """
     pack, line = trial.pack, timeline(trial.pack, trial.test)
     arrivals = [(a.stream, str(a.id), a.values) for a in line.arrivals() if not a.late]
     Recording.shown, Recording.held, Recording.judged = [], [], []
     with (
         patch.object(cep.reference, "Matcher", Recording),
-        patch.object(cep.reference.runs, "move", in_order_of_preference),
+        patch.object(cep.reference.runs, "move", ways.move if given_up else in_order_of_preference),
     ):
         watermark = line.moments[-1].watermark
         alerts = cep.reference.decided(pack, arrivals, watermark, text_judge(pack))
@@ -181,7 +184,7 @@ def combined(operator: str, values: list[object]) -> object:
     return None if None in values else not decisive
 
 
-# Patterns of single and greedy steps: what the other constructs show to whom is the kernel's own order.
+# Patterns of single and greedy steps; of `until`, `absent` and groups no oracle of coverage exists yet.
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(trials(packs(fancy=False)))
 def test_coverage_is_what_brute_force_finds(trial: Trial) -> None:
@@ -196,8 +199,8 @@ def test_coverage_is_what_brute_force_finds(trial: Trial) -> None:
         if count and item.kind not in ("rule", "alert", "within", "gap")
     }
     known = {(item.kind, item.span.start, item.span.end, side) for item in items for side, _ in item.sides}
-    expected = by_brute_force(trial) & known
-    assert shown(trial, seen - expected) == shown(trial, expected - seen) == [], f"{trial}"
+    least, most = by_brute_force(trial, given_up=False), by_brute_force(trial, given_up=True)
+    assert shown(trial, (least & known) - seen) == shown(trial, seen - most) == [], f"{trial}"
 
 
 def shown(trial: Trial, sides: Sides) -> list[str]:
