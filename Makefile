@@ -31,7 +31,7 @@ quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.15 $(BIN)/pytest -q -n auto
 
 test: $(STAMP) java ## all tests, also those that need a JVM
-	@$(BIN)/pytest -q -n auto -m 'not spark'
+	@$(BIN)/pytest -q -n auto -m 'not spark and not soak'
 	@$(BIN)/pytest -q -m spark
 
 lint: $(STAMP) ## ruff

@@ -90,7 +90,7 @@ def test_a_library_answers_as_the_reference_over_a_dict() -> None:
     assert pairs > (100_000 if count >= 12 else 0)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_library_answers_as_the_reference_for_long() -> None:
     pairs = run_duels(examples(100), 60)
     print(f"{pairs:,} pairs of query and document")
@@ -139,7 +139,7 @@ def crash(changes: list[Change], at: int, seed: int, path: Path) -> bool:
 QUERIES = ["a", "a b", "NOT c", '"a b"~2', "body:run*", "a NEAR/3 b"]
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20))])
 def test_a_power_cut_between_any_two_operations_loses_nothing_that_was_told(seed: int) -> None:
     chance = random.Random(seed)
     changes: list[Change] = [
