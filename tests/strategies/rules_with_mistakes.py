@@ -54,10 +54,15 @@ _OF_AGGREGATES: tuple[Mistake, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step's name, and whether it takes several events."""
+    """A step's name, its stream, and whether it takes several events."""
 
     name: str
+    stream: str
     repeated: bool
+
+    def over_the_other(self) -> str:
+        """The same name over the other stream."""
+        return f"{self.name}: {'f' if self.stream == 'e' else 'e'}"
 
 
 @st.composite
@@ -100,15 +105,15 @@ def _pattern(draw: st.DrawFn) -> tuple[Parts, list[Step]]:
         loop = "" if last else draw(st.sampled_from(("", "{2}", "{2,3}", "+", "{2,}?", "{2} contiguous")))
         wrong: tuple[Mistake, ...] = (("{3,2}", "CEP0407"), ("{0}", "CEP0407"))
         wrong += () if loop else ((" contiguous", "CEP0408"), (" until e", "CEP0408"))
-        own = (name, "CEP0213" if loop else "CEP0212")
-        step = [Part(f"{name}: "), *draw(_source(seen, own)), Part(loop, wrong)]
+        taken = draw(_source(seen, (name, "CEP0213" if loop else "CEP0212")))
+        step = [Part(f"{name}: "), *taken, Part(loop, wrong)]
         if draw(st.integers(0, 3)) == 0:
             source = draw(_source(seen, (name, "CEP0212")))
-            again = [s.name for s in seen if s.name not in source[2].text]
-            twice = tuple((f"{other}: ", "CEP0410") for other in again[:1])
-            step = [Part("("), *step, Part(" | "), Part(f"{name}b: ", twice), *source, Part(")")]
+            unused = [s for s in seen if s.name not in source[2].text]
+            over_another = tuple((f"{s.over_the_other()} | {name}b: ", "CEP0411") for s in unused[:1])
+            step = [Part("("), *step, Part(" | "), Part(f"{name}b: ", over_another), *source, Part(")")]
         parts += step
-        seen.append(Step(name, bool(loop)))
+        seen.append(Step(name, taken[0].text, bool(loop)))
     if draw(st.booleans()):
         parts += [
             Part(" -> absent "),
