@@ -75,6 +75,7 @@ rule single {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_engines_agree_on_a_long_stream(seed: int) -> None:
     """Enough events for the pools to grow and their rows to be used again."""

@@ -51,6 +51,7 @@ def begun_and_ended(rule: str, compiled: bool, count: int) -> tuple[Session, lis
     return running, raised + running.feed([events(running, ["x"], [2.0], count)])
 
 
+@pytest.mark.slow
 @BOTH
 def test_every_run_of_a_crowded_key_is_raised(compiled: bool) -> None:
     rule = "rule r { match a: e[v == 1] -> b: e[v > a.v] within 1 day skip none limit 5000 runs }"
@@ -67,6 +68,7 @@ def test_beyond_the_limit_the_oldest_runs_are_dropped_and_counted(compiled: bool
     assert running.counts["runs", "r", "limit"] == 290
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_long_loop_keeps_every_event(compiled: bool) -> None:
     rule = "rule r { match a: e[v == 1]{2,} -> b: e[v > avg(a.v)] within 1 day emit n = count(a) }"
@@ -76,6 +78,7 @@ def test_a_long_loop_keeps_every_event(compiled: bool) -> None:
     assert one.alert.events["a"] == [f"{n}" for n in range(240)]
 
 
+@pytest.mark.slow
 def test_events_that_no_run_names_any_more_take_no_room() -> None:
     running = session("rule r { match a: e[v == 1]{2,} -> b: e[v == 3] within 1 day limit 50 runs }", True)
     running.feed([events(running, ["x"] * 20_000, [1.0] * 20_000)])

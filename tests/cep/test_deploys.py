@@ -46,6 +46,7 @@ def run(program: Program, texts: list[str]) -> list[dict[str, Any]]:
     return [{**one.alert.as_dict(), "revision": ""} for one in in_order(raised)]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), **QUIET)
 @given(programs(compiled=True) | programs(), match_rules("other"), st.integers(1, 3), st.booleans())
 def test_a_deploy_leaves_untouched_rules_alone(

@@ -102,6 +102,7 @@ def test_other_rules_are_told_too(name: str, said: tuple[str, ...]) -> None:
         assert part in told
 
 
+@pytest.mark.slow
 def test_every_pattern_has_a_graph_whose_states_can_all_be_reached() -> None:
     seen = 0
     for given in read("cases.jsonl"):

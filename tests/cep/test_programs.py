@@ -62,6 +62,7 @@ def assert_as_the_reference(
     assert len(got) == len(expected), condition
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(conditions(), rows(), rows())
 def test_programs_mean_what_expressions_mean(

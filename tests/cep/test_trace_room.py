@@ -17,6 +17,7 @@ rule r { by k  match a: e[v == 1] -> b: e[v == 2]  within 1 hour }
 RUNS = 700
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [False, True])
 def test_many_runs_expire_at_once(compiled: bool) -> None:
     pack = load_texts([("p.rules", PACK)]).need()

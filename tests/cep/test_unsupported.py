@@ -18,6 +18,7 @@ stream e { id_: string  at: timestamp  k: string  v: long  w: double  id id_  ti
 """
 
 
+@pytest.mark.slow
 def test_too_many_states_are_refused_at_the_pattern() -> None:
     pattern = "(" + " & ".join(f"s{n}: e[v == {n}]" for n in range(12)) + ")"
     pack = load_texts([("p.rules", HEAD + f"rule r {{ match {pattern} within 1 hour }}")]).need()

@@ -49,6 +49,7 @@ def case(*events: object, **more: object) -> dict[str, Any]:
     return {"id": "c", "rules": RULES, "events": list(events), **more}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_conformance_cases_through_the_command(engine: str) -> None:
     told = cep("eval", "--cases", CASES, "--engine", engine)
@@ -180,6 +181,7 @@ def test_what_no_engine_runs_yet_is_refused(tmp_path: Path, engine: str) -> None
     assert [found["code"] for found in told["diagnostics"]] == ["CEP0913"]
 
 
+@pytest.mark.slow
 def test_a_pattern_of_too_many_states_is_run_by_the_reference(tmp_path: Path) -> None:
     wide = case(event(1, 1), event(2, 2))
     parts = " & ".join(f"s{number}: s[v == {number}]" for number in range(13))

@@ -104,6 +104,7 @@ def test_alerts_go_to_a_file_and_counts_to_stderr(folder: Path) -> None:
     assert list(folder.glob(".*")) == []
 
 
+@pytest.mark.slow
 def test_without_drain_the_watermark_trails_by_the_lateness(folder: Path) -> None:
     write(folder / "p.jsonl", [payment(0, "a", 150), payment(60, "b", 150), payment(119, "c", 150)])
     arguments = ["eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "-"]
@@ -129,6 +130,7 @@ def test_a_watermark_before_the_end_of_the_data_holds_alerts_back(folder: Path) 
     assert [a["time"] for a in alerts(told.out)] == [at(0), at(1300)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("block", [200, 5_000, 1 << 25])
 @pytest.mark.parametrize("drain", [True, False])
@@ -176,6 +178,7 @@ def _greatest(events: Iterable[object], stream: str) -> int:
     return max(itertools.chain.from_iterable(parts))
 
 
+@pytest.mark.slow
 def test_every_format_gives_the_same_alerts(folder: Path) -> None:
     payments, _ = some(3)
     plain = write(folder / "p.jsonl", payments)
@@ -201,6 +204,7 @@ def _declared(table: pyarrow.Table) -> pyarrow.Schema:
     return table.schema.set(place, pyarrow.field("at_", pyarrow.timestamp("ns", "UTC")))
 
 
+@pytest.mark.slow
 def test_a_pattern_of_files_stands_for_all_of_them(folder: Path) -> None:
     payments, refunds = some(5)
     write(folder / "1.jsonl", payments[:150])
@@ -338,6 +342,7 @@ rule untitled { on article[memo matches "NOT title:acme"] emit url }
 """
 
 
+@pytest.mark.slow
 def test_a_query_may_name_another_text_field_in_both_engines(tmp_path: Path) -> None:
     """Also where that field is null: it holds no word, while a null field that is asked makes it unknown."""
     (tmp_path / "news.rules").write_text(TEXTS)
@@ -358,6 +363,7 @@ def test_a_query_may_name_another_text_field_in_both_engines(tmp_path: Path) -> 
     assert found["compiled"] == [("gifts", "both"), ("untitled", "neither")]
 
 
+@pytest.mark.slow
 def test_a_trace_tells_of_every_run(folder: Path) -> None:
     events = [payment(0, "c", 1.0), payment(60, "c", 1.5), payment(120, "c", 900.0)]
     (folder / "p.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))

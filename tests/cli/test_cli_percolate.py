@@ -27,6 +27,7 @@ def lines(text: str) -> list[Any]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.slow
 def test_every_published_case_is_right() -> None:
     found = cep("percolate", "--cases", CASES)
     assert found.code == 0, found.err
@@ -71,6 +72,7 @@ def test_a_line_that_is_no_case_ends_only_itself(line: str, message: str) -> Non
     assert good == {"id": "c", "results": []}
 
 
+@pytest.mark.slow
 def test_steps_tell_what_is_wrong_with_them() -> None:
     steps = [
         {"add": {"id": "q", "query": "risk = (a) OR b", "version": 2, "expires": "2026-01-02"}},
@@ -155,6 +157,7 @@ def test_highlights_are_code_points(tmp_path: Path) -> None:
     assert first["highlights"] == {"body": [[2, 10], [18, 22]]}
 
 
+@pytest.mark.slow
 def test_parquet_holds_the_same_as_json_lines(tmp_path: Path) -> None:
     out = tmp_path / "hits.parquet"
     assert percolate(tmp_path, "--output", out, "--highlight").code == 0
@@ -168,6 +171,7 @@ def test_parquet_holds_the_same_as_json_lines(tmp_path: Path) -> None:
     assert pq.read_table(out).to_pylist() == as_lines
 
 
+@pytest.mark.slow
 def test_documents_may_be_parquet_or_compressed_or_stdin(tmp_path: Path) -> None:
     flat = [{"id": one["id"], "body": one.get("body", "a recalled car on fire")} for one in DOCUMENTS]
     pq.write_table(pa.Table.from_pylist(flat), tmp_path / "d.parquet")
@@ -183,6 +187,7 @@ def test_documents_may_be_parquet_or_compressed_or_stdin(tmp_path: Path) -> None
     assert len(lines(runs[0].out)) == 3
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_told_and_the_rest_runs(tmp_path: Path) -> None:
     bad = [{"id": "bad", "query": "a NEAR/x b"}, {"id": "fire", "query": "b"}, {"query": "b"}]
     written(tmp_path / "queries.jsonl", [*QUERIES, *bad])
@@ -210,6 +215,7 @@ def test_what_is_refused_is_told_and_the_rest_runs(tmp_path: Path) -> None:
     assert (told["queries"], told["documents"], told["hits"], told["rejected"]) == (3, 3, 4, 3)
 
 
+@pytest.mark.slow
 def test_a_dialect_is_read_as_its_authors_meant(tmp_path: Path) -> None:
     written(tmp_path / "queries.jsonl", [{"id": "f", "query": "car near2 fire"}])
     assert percolate(tmp_path, "--output", "-").out == ""
@@ -217,6 +223,7 @@ def test_a_dialect_is_read_as_its_authors_meant(tmp_path: Path) -> None:
     assert [hit["query"] for hit in lines(found.out)] == ["f"]
 
 
+@pytest.mark.slow
 def test_a_query_that_is_checked_on_every_document_carries_a_warning(tmp_path: Path) -> None:
     written(tmp_path / "queries.jsonl", [{"id": "n", "query": "NOT fire"}])
     found = percolate(tmp_path, "--output", "-", "--slow", "1")

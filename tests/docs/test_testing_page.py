@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from rule_pages import blocks, page
 
 TEXT = page("testing.md")
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     ran = 0
     for block in blocks(TEXT):

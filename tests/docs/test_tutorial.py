@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from rule_pages import Block, blocks, page
 
 from rules.packs import load
@@ -16,6 +17,7 @@ from rules.packs import load
 TEXT = page("tutorial.md")
 
 
+@pytest.mark.slow
 def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     folder, path = tmp_path / "cards", command(tmp_path / "bin")
     folder.mkdir()

@@ -118,6 +118,7 @@ def test_a_document_with_twenty_thousand_places_is_shown_at_once(query: str) -> 
     assert found is not None or query.startswith("/")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_more_places_than_anybody_would_look_at_are_refused_in_time() -> None:
     with pytest.raises(BudgetError, match="NEAR"):

@@ -68,6 +68,7 @@ def test_a_query_hits_until_it_expires_and_can_then_be_taken_out(library: Librar
     assert hits(library.queries, "a", 0) == ["r"]
 
 
+@pytest.mark.slow
 def test_one_writes_and_others_read(library: Library) -> None:
     with pytest.raises(LibraryError, match="another process writes"):
         Library.open(library.folder)
@@ -376,6 +377,7 @@ def test_a_sample_changes_where_queries_are_found_and_no_answer(library: Library
     assert hits(library.queries, text) == ["q7"]
 
 
+@pytest.mark.slow
 def test_memory_is_shared_between_readers_of_a_host(library: Library) -> None:
     library.load([json.dumps({"id": f"query-{n}", "query": f"a{n} b{n % 97}"}) for n in range(20_000)])
     reader = Reader.open(library.folder)

@@ -84,6 +84,7 @@ def run_duels(count: int, length: int) -> int:
     return pairs
 
 
+@pytest.mark.slow
 def test_a_library_answers_as_the_reference_over_a_dict() -> None:
     count = examples(12)
     pairs = run_duels(count, 14)

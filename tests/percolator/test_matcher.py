@@ -116,6 +116,7 @@ def test_long_documents_and_long_words_do_no_harm() -> None:
     assert pairs(values.match({"t": ["a", "b"] * 10_000})) == [(0, 1)]
 
 
+@pytest.mark.slow
 def test_thousands_of_phrases_are_walked_at_once() -> None:
     schema = Schema.of({"t": "text"})
     lengths = range(2, 1500)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from percolator.query.print import to_text
 from percolator.query.tree import Node
 
 
+@pytest.mark.slow
 @given(
     st.lists(whole, min_size=40, max_size=48),
     st.lists(whole_documents, min_size=50, max_size=60),

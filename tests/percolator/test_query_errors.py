@@ -122,6 +122,7 @@ def test_a_wrong_schema_is_refused(
 LONG = [*("x:{", "a\\\\", "a~", '"a" ', "a:(", "2 of ", "a,", "{a}", "/a/ ", "*", "a NEAR/1 ", "a = ", "手*")]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("fragment", LONG, ids=ascii)
 def test_a_long_text_is_read_or_refused_in_linear_time(fragment: str) -> None:

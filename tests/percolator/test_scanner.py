@@ -75,6 +75,7 @@ def test_words_and_sentences_are_those_of_the_definition(some: list[str]) -> Non
     assert scanned(some, load(), SurfaceWords()) == [wanted(text) for text in some]
 
 
+@pytest.mark.slow
 def test_every_code_point_has_its_class() -> None:
     """Each between two letters and between two CJK characters, which tells its class."""
     assigned = [chr(code) for code in range(0x20, 0x32000)] + [chr(code) for code in range(0xE0000, 0xE0200)]

@@ -95,6 +95,7 @@ def test_replacing_a_file_disturbs_nobody_who_reads_it(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["segment"]
 
 
+@pytest.mark.slow
 def test_short_queries_cost_about_a_hundred_bytes(tmp_path: Path) -> None:
     source = random.Random(1)
 

@@ -93,6 +93,7 @@ def test_any_pack_means_the_same_in_its_layout(text: str) -> None:
     assert_kept(text)
 
 
+@pytest.mark.slow
 def test_any_comment_may_stand_between_any_two_tokens() -> None:
     words = tokens_of(EVERYTHING)
     for comment in (" # why\n", "\n# why\n", "\n\n# why\n\n"):
@@ -116,6 +117,7 @@ def conformance() -> list[tuple[str, str]]:
     return [(case["id"], case["rules"]) for case in map(json.loads, lines)]
 
 
+@pytest.mark.slow
 def test_the_packs_of_all_conformance_cases_mean_the_same_in_their_layout() -> None:
     refused = 0
     for _, text in conformance():

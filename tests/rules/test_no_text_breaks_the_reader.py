@@ -62,6 +62,7 @@ def test_the_example_itself_is_right(text: str) -> None:
     assert assert_judged(text).pack is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [fraud(), CONSTRUCTS])
 def test_a_missing_token_gives_a_diagnostic_or_another_pack(text: str) -> None:
     tokens = TOKEN.findall(text)
@@ -133,6 +134,7 @@ WIDE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WIDE.values(), ids=WIDE.keys())
 def test_width_is_taken(text: str) -> None:
     found = assert_judged(STREAMS + text)

@@ -129,6 +129,7 @@ def test_words_that_are_names_by_their_place_do_not_end_what_is_lost() -> None:
     assert len(errors(text)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [" foo bar", " within x", " emit a, within 5m", " on s[(", "\n emit a = "])
 def test_time_grows_with_the_length_of_what_is_broken(part: str) -> None:
     def seconds(count: int) -> float:
