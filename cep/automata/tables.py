@@ -6,6 +6,7 @@ outlive a revision that changes only constants (docs/decisions/0001).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from cep.automata.automaton import Automaton, Each, Item, Leaf, Need, Since, State, Watch
 from cep.automata.conditions import split
+from cep.automata.interests import Interest, Questions, interest, needs_every_event
 from cep.automata.program import (
     FLOAT,
     INTEGER,
@@ -76,6 +78,11 @@ class Tables:
         """How many int64 a thread takes."""
         return int(self.array[kernel.H_THREAD])
 
+    @property
+    def sleeps(self) -> bool:
+        """Whether a run can wait so that some events do not matter to it."""
+        return bool(self.array[kernel.H_SLEEP] != NEVER_SLEEPS)
+
 
 _SKIPS = {
     "past last": kernel.SKIP_PAST_LAST,
@@ -94,6 +101,8 @@ _NEEDS = {
     "reached": kernel.TIME_REACHED,
     "ahead": kernel.TIME_AHEAD,
 }
+NEVER_SLEEPS = 2**62
+"""More runs than a key can have."""
 _ACTIONS = {"zero": kernel.ZERO, "one more": kernel.ONE_MORE, "as many": kernel.AS_MANY, "now": kernel.NOW}
 
 
@@ -147,6 +156,7 @@ class _Writer:
     look_backs: list[LookBack] = field(default_factory=list)
     content: list[int] = field(default_factory=list)
     written: dict[_Program, tuple[int, int]] = field(default_factory=dict)
+    questions: Questions = field(default_factory=Questions)
 
     def array(self) -> npt.NDArray[np.int64]:
         """The head, then everything that it and the parts point at, the states and their leaves last."""
@@ -167,12 +177,15 @@ class _Writer:
         having = self.written[-1, frozenset()]
         steps = self._put([machine.name(step) for step in machine.edges])
         states = self._states()
+        questions = self._put([n for row in self.questions.rows for n in row])
         within = -1 if self.match.within is None else self.match.within
         skip = self.match.skip
         self.content[: kernel.HEAD] = (
             states, initial, within, _SKIPS[skip.to], layout.steps.get(skip.step or "", -1), steps, masks,
             counters, nulls, nulls + words, thread, self.match.limit, self._most_rows(), int(machine.plain),
             int(self.match.on_timeout is not None), -1 if machine.taken is None else machine.taken, *having,
+            kernel.SLEEP_BEYOND if self._sleeps() else NEVER_SLEEPS, len(self.asked), questions,
+            len(self.questions.rows), int(self._next_decides()),
         )  # fmt: skip
         return np.array(self.content, dtype=np.int64)
 
@@ -223,7 +236,7 @@ class _Writer:
                 self.content[k + kernel.K_END] = token + self.content[k + kernel.K_END] * kernel.TOKEN
             forks = any(isinstance(item, Each) for item in state.items)
             self.content[row : row + kernel.STATE] = (
-                first, len(leaves), token, len(tokens) // kernel.TOKEN - 1, int(forks),
+                first, len(leaves), token, len(tokens) // kernel.TOKEN - 1, int(forks), int(_is_plain(state)),
             )  # fmt: skip
             first += len(leaves) * kernel.LEAF
         return at
@@ -276,11 +289,39 @@ class _Writer:
         ):
             parts += [self._put([n for row in rows for n in row]), len(rows)]
         looks = [self._look_back(guard, duration, leaf) for guard, duration in leaf.absences]
+        wants, asked = self.questions.written(self._interests(leaf))
+        if needs_every_event(leaf):
+            wants |= 1 << kernel.EVERY_EVENT
         return (
             _KINDS[leaf.kind], place, program, length, _SIGNS[leaf.sign], target, edge, step,
             -1 if leaf.gap is None else leaf.gap, *parts, *update,
             self._put([n for look in looks for n in look]), len(looks),
+            wants, self._put([n for row in asked for n in row]), len(asked),
         )  # fmt: skip
+
+    def _interests(self, leaf: Leaf) -> Iterator[Interest]:
+        """Which events matter to a way that waits at the leaf."""
+        guards = () if leaf.kind == "end" else (*leaf.untils, *leaf.watches)
+        numbers = [len(self.machine.steps) + watch.guard for watch in guards]
+        if leaf.kind == "option":
+            assert leaf.step is not None
+            numbers.append(leaf.step)
+        for number in numbers:
+            yield interest(number, self.programs[number, self._fresh(leaf)])
+
+    def _sleeps(self) -> bool:
+        """Whether there is a state in which some event does not matter."""
+        states = self.machine.states[1:]
+        return any(state.leaves and not any(map(needs_every_event, state.leaves)) for state in states)
+
+    def _next_decides(self) -> bool:
+        """Whether a run that has begun lives only if the very next event fits its second step."""
+        states = self.machine.states
+        return self.match.on_timeout is None and all(
+            after.kind == "option" and after.sign == "=>"
+            for leaf in states[0].leaves
+            for after in states[leaf.target or 0].leaves
+        )
 
     def _since(self, since: Since) -> tuple[int, int]:
         duration = -1 if since.duration is None else since.duration
@@ -345,6 +386,14 @@ class _Writer:
                 changes.append((_UPDATES[register.what, register.kind], number, register.column, 0))
         changes.extend((kernel.COUNT, n, -1, 0) for n, r in own if r.what == "count")
         return changes
+
+
+def _is_plain(state: State) -> bool:
+    """Whether all that waits in it waits together: whatever happens first decides."""
+    return all(
+        isinstance(item, Leaf) and item.kind != "ending" and not (item.kind == "option" and item.sign == "~>")
+        for item in state.items
+    )
 
 
 def _rows(state: State) -> int:

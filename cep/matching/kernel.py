@@ -53,12 +53,14 @@ INSTRUCTION = 4
 # The head of a rule's tables; places of parts are offsets into the same array.
 (
     H_STATES, H_INITIAL, H_WITHIN, H_SKIP, H_SKIP_STEP, H_STEPS, H_MASKS, H_COUNTERS, H_NULLS,
-    H_VALUES, H_THREAD, H_LIMIT, H_FORK, H_PLAIN, H_TIMEOUT, H_TAKEN, H_HAVING, H_HAVING_LENGTH, HEAD,
-) = range(19)  # fmt: skip
+    H_VALUES, H_THREAD, H_LIMIT, H_FORK, H_PLAIN, H_TIMEOUT, H_TAKEN, H_HAVING, H_HAVING_LENGTH,
+    H_SLEEP, H_PLACES, H_QUESTION, H_QUESTIONS, H_NEXT_DECIDES, HEAD,
+) = range(24)  # fmt: skip
 SKIP_PAST_LAST, SKIP_TO_NEXT, SKIP_TO_FIRST, SKIP_TO_LAST, SKIP_NONE = range(5)
 
 # A state: its leaves, in order of preference, and the tokens that say how they stand to one another.
-S_LEAF, S_LEAVES, S_TOKEN, S_TOKENS, S_FORKS, STATE = range(6)
+# Plain: all that waits in it waits together, and what happens first decides.
+S_LEAF, S_LEAVES, S_TOKEN, S_TOKENS, S_FORKS, S_PLAIN, STATE = range(7)
 # A token: a leaf, or `each` with its children, or a child; the leaves before it; the token after its last.
 K_KIND, K_LEAF, K_BEFORE, K_END, TOKEN = range(5)
 A_LEAF, AN_EACH, A_CHILD = range(3)
@@ -67,8 +69,8 @@ A_LEAF, AN_EACH, A_CHILD = range(3)
 (
     F_KIND, F_PLACE, F_PROGRAM, F_LENGTH, F_SIGN, F_TARGET, F_EDGE, F_STEP, F_GAP,
     F_OVER, F_OVERS, F_UNTIL, F_UNTILS, F_WATCH, F_WATCHES, F_NEED, F_NEEDS, F_ACTION, F_ACTIONS,
-    F_UPDATE, F_UPDATES, F_LOOK, F_LOOKS, LEAF,
-) = range(24)  # fmt: skip
+    F_UPDATE, F_UPDATES, F_LOOK, F_LOOKS, F_WANTS, F_ASK, F_ASKS, LEAF,
+) = range(27)  # fmt: skip
 OPTION, TIMER, ENDING, THE_END = range(4)
 RELAXED, STRICT, ANY = range(3)
 # When a timed step is over: so long after the way came here (-1) or after a counter's time; -1: `within`.
@@ -85,10 +87,23 @@ ACTION = 2
 # A look back: the column with the time of the last such event, and how long there must have been none.
 B_COLUMN, B_DURATION, LOOK = range(3)
 
+# In a list of more than SLEEP_BEYOND runs an event is shown only to those that it can matter to; the others
+# sleep. A run wants all events of some places (a bit each; the last bits are shared, or mean every event).
+# Of others it wants only those with some value in a column: it stands in the chain of list, question and
+# value, where a question is a place and a column. A leaf asks questions about registers.
+SLEEP_BEYOND = 8
+OTHER_PLACES, EVERY_EVENT = 61, 62
+Q_PLACE, Q_COLUMN, QUESTION = range(3)
+Q_NUMBER, Q_REGISTER, ASK = range(3)
+
 (
-    L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, LIST,
-) = range(8)  # fmt: skip
-R_NEXT, R_THREAD, R_START, R_TIME, R_FORK, R_DEADLINE, R_DONE, RUN = range(8)
+    L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, L_SLEEPS, L_WANTS, LIST,
+) = range(10)  # fmt: skip
+(
+    R_NEXT, R_THREAD, R_START, R_TIME, R_FORK, R_DEADLINE, R_DONE, R_BEFORE, R_WANTS, R_ENTRY, R_CALLED, RUN,
+) = range(12)  # fmt: skip
+# A place in a chain, one before and after another, and the next of the same run. The chains come first.
+E_NEXT, E_BEFORE, E_HASH, E_LIST, E_RUN, E_OF_RUN, ENTRY = range(7)
 T_NEXT, T_STATE, T_TIME, T_LAST, T_SEQUENCE, T_DEADLINE, T_NODE, T_MASK = range(8)
 N_PREVIOUS, N_EDGE, N_EVENT, N_SEQUENCE, NODE = range(5)
 M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, M_TIMEOUT, MATCH = range(7)
@@ -101,8 +116,9 @@ MATCHED, EACH, FORK = -1, -2, -3
 (
     C_POSITION, C_SETTLED, C_THREAD, C_THREADS, C_RUN, C_RUNS, C_LISTS, C_NODES, C_MATCHES,
     C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_SINCE,
-    C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY, CURSOR,
-) = range(28)  # fmt: skip
+    C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY,
+    C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, CURSOR,
+) = range(32)  # fmt: skip
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -115,14 +131,17 @@ MATCHED, EACH, FORK = -1, -2, -3
 WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD = range(4)
 
 NONE = -1
+NOT_CALLED = -2
 NO_SEQUENCE = -1
 END_OF_TIME = 2**63 - 1
 LEAST, GREATEST = -(2**63), 2**63 - 1
 DONE, MORE_ROOM = 0, 1
 DIES, STAYS, FITS = range(3)
+NOTHING, FITTED, SOME_DIED = range(3)
 BY_EVENT, BY_TIME, AT_BEGIN, AT_END = range(4)
 BITS = 62
 FIRSTS = 1 << 20
+FOLD = 2**31 - 1
 EARTH_RADIUS_KM = 6371.0088
 
 JUDGES: dict[int, Callable[[int, int, int], int]] = {}
@@ -222,84 +241,6 @@ def set_null(threads: Ints, nulls: int, register: int, null: int) -> None:
         threads[word] &= ~bit
 
 
-def holds(
-    tables: Ints, at: int, length: int, i: int, row: int, constants: Ints, columns: Ints, nulls: Bytes, ranks:
-    Ints, threads: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
-) -> bool:  # fmt: skip
-    """Whether a program is true for the event i and the registers of a thread; no program is true."""
-    if length == 0:
-        return True
-    registers = row + tables[H_VALUES]
-    unknowns = row + tables[H_NULLS]
-    n = cursor[C_EVENTS]
-    dst = 0
-    for k in range(at, at + length * INSTRUCTION, INSTRUCTION):
-        operation = tables[k]
-        a = tables[k + 1]
-        b = tables[k + 2]
-        dst = tables[k + 3]
-        if operation == COLUMN:
-            slots[dst] = columns[a * n + i]
-            unknown[dst] = nulls[a * n + i]
-        elif operation == REGISTER:
-            slots[dst] = threads[registers + a]
-            unknown[dst] = is_null(threads, unknowns, a)
-        elif operation == CONSTANT:
-            slots[dst] = constants[a]
-            unknown[dst] = 0
-        elif operation == NULL:
-            slots[dst] = 0
-            unknown[dst] = 1
-        elif operation == COPY:
-            slots[dst] = slots[a]
-            unknown[dst] = unknown[a]
-        elif operation in (AND, OR):
-            decisive = 0 if operation == AND else 1
-            if (unknown[a] == 0 and slots[a] == decisive) or (unknown[b] == 0 and slots[b] == decisive):
-                slots[dst] = decisive
-                unknown[dst] = 0
-            else:
-                slots[dst] = 1 - decisive
-                unknown[dst] = unknown[a] | unknown[b]
-        elif operation == IS_NULL:
-            slots[dst] = unknown[a]
-            unknown[dst] = 0
-        elif operation == IS_KNOWN:
-            slots[dst] = 1 - unknown[a]
-            unknown[dst] = 0
-        elif operation == COALESCE:
-            chosen = b if unknown[a] else a
-            slots[dst] = slots[chosen]
-            unknown[dst] = unknown[chosen]
-        elif operation == CHOOSE:
-            chosen = b if unknown[a] == 0 and slots[a] == 1 else b + 1
-            slots[dst] = slots[chosen]
-            unknown[dst] = unknown[chosen]
-        elif operation == OUTSIDE:
-            answer = outside(cursor[C_HOOK], a, i, row)
-            unknown[dst] = 1 if answer < 0 else 0
-            slots[dst] = 1 if answer > 0 else 0
-        elif operation == DISTANCE:
-            unknown[dst] = unknown[a] | unknown[a + 1] | unknown[a + 2] | unknown[a + 3]
-            if unknown[dst] == 0:
-                floats[dst] = distance(floats[a], floats[a + 1], floats[a + 2], floats[a + 3])
-        else:
-            two = operation not in (
-                NOT, TO_FLOAT, TO_WHOLE, NEGATE_I, ABS_I, NEGATE_F, ABS_F, ROUND,
-            )  # fmt: skip
-            if unknown[a] or (two and unknown[b]):
-                slots[dst] = 0
-                unknown[dst] = 1
-            else:
-                unknown[dst] = strict(operation, a, b if two else a, dst, slots, floats, ranks)
-                if unknown[dst]:
-                    slots[dst] = 0
-                    if unknown[dst] == 2:
-                        cursor[C_OVERFLOWS] += 1
-                        unknown[dst] = 1
-    return bool(unknown[dst] == 0 and slots[dst] == 1)
-
-
 def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats, ranks: Ints) -> int:
     """An operation on known values: 0, or 1 if its result is null, 2 if it has none for want of room."""
     if operation == EQUAL_I:
@@ -390,6 +331,84 @@ def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats
             return 2
         floats[dst] = value
     return 0
+
+
+def holds(
+    tables: Ints, at: int, length: int, i: int, row: int, constants: Ints, columns: Ints, nulls: Bytes, ranks:
+    Ints, threads: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
+) -> bool:  # fmt: skip
+    """Whether a program is true for the event i and the registers of a thread; no program is true."""
+    if length == 0:
+        return True
+    registers = row + tables[H_VALUES]
+    unknowns = row + tables[H_NULLS]
+    n = cursor[C_EVENTS]
+    dst = 0
+    for k in range(at, at + length * INSTRUCTION, INSTRUCTION):
+        operation = tables[k]
+        a = tables[k + 1]
+        b = tables[k + 2]
+        dst = tables[k + 3]
+        if operation == COLUMN:
+            slots[dst] = columns[a * n + i]
+            unknown[dst] = nulls[a * n + i]
+        elif operation == REGISTER:
+            slots[dst] = threads[registers + a]
+            unknown[dst] = is_null(threads, unknowns, a)
+        elif operation == CONSTANT:
+            slots[dst] = constants[a]
+            unknown[dst] = 0
+        elif operation == NULL:
+            slots[dst] = 0
+            unknown[dst] = 1
+        elif operation == COPY:
+            slots[dst] = slots[a]
+            unknown[dst] = unknown[a]
+        elif operation in (AND, OR):
+            decisive = 0 if operation == AND else 1
+            if (unknown[a] == 0 and slots[a] == decisive) or (unknown[b] == 0 and slots[b] == decisive):
+                slots[dst] = decisive
+                unknown[dst] = 0
+            else:
+                slots[dst] = 1 - decisive
+                unknown[dst] = unknown[a] | unknown[b]
+        elif operation == IS_NULL:
+            slots[dst] = unknown[a]
+            unknown[dst] = 0
+        elif operation == IS_KNOWN:
+            slots[dst] = 1 - unknown[a]
+            unknown[dst] = 0
+        elif operation == COALESCE:
+            chosen = b if unknown[a] else a
+            slots[dst] = slots[chosen]
+            unknown[dst] = unknown[chosen]
+        elif operation == CHOOSE:
+            chosen = b if unknown[a] == 0 and slots[a] == 1 else b + 1
+            slots[dst] = slots[chosen]
+            unknown[dst] = unknown[chosen]
+        elif operation == OUTSIDE:
+            answer = outside(cursor[C_HOOK], a, i, row)
+            unknown[dst] = 1 if answer < 0 else 0
+            slots[dst] = 1 if answer > 0 else 0
+        elif operation == DISTANCE:
+            unknown[dst] = unknown[a] | unknown[a + 1] | unknown[a + 2] | unknown[a + 3]
+            if unknown[dst] == 0:
+                floats[dst] = distance(floats[a], floats[a + 1], floats[a + 2], floats[a + 3])
+        else:
+            two = operation not in (
+                NOT, TO_FLOAT, TO_WHOLE, NEGATE_I, ABS_I, NEGATE_F, ABS_F, ROUND,
+            )  # fmt: skip
+            if unknown[a] or (two and unknown[b]):
+                slots[dst] = 0
+                unknown[dst] = 1
+            else:
+                unknown[dst] = strict(operation, a, b if two else a, dst, slots, floats, ranks)
+                if unknown[dst]:
+                    slots[dst] = 0
+                    if unknown[dst] == 2:
+                        cursor[C_OVERFLOWS] += 1
+                        unknown[dst] = 1
+    return bool(unknown[dst] == 0 and slots[dst] == 1)
 
 
 def take(
@@ -1069,6 +1088,51 @@ def offer(
     return head, 1
 
 
+def waits(tables: Ints, threads: Ints, row: int) -> bool:
+    """Whether a way waits for anything."""
+    for word in range(tables[H_MASKS]):  # noqa: SIM110 - numba knows no any()
+        if threads[row + T_MASK + word] != 0:
+            return True
+    return False
+
+
+def answer(
+    tables: Ints, threads: Ints, nodes: Ints, row: int, i: int, t: int, constants: Ints, places: Bytes,
+    columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace:
+    Ints,
+) -> tuple[int, int]:  # fmt: skip
+    """Show an event, or time alone, to a way in a plain state: what `offer` does where no case is special.
+
+    Returns the ways that come of it, and FITTED, NOTHING, or SOME_DIED: then dead leaves are dead in the way.
+    """
+    state = tables[H_STATES] + threads[row + T_STATE] * STATE
+    leaf = tables[state + S_LEAF]
+    first = last = NONE
+    outcome = NOTHING
+    said = cursor[C_TRACES]
+    for number in range(tables[state + S_LEAVES]):
+        if alive(threads, row, number):
+            found = verdict(
+                tables, threads, row, leaf, i, t, constants, places, columns, nulls, ranks, slots, floats,
+                unknown, cursor, trace,
+            )  # fmt: skip
+            if found == FITS:
+                outcome = FITTED
+                part = follow(
+                    tables, threads, nodes, row, leaf, i, t, constants, columns, nulls, ranks, slots, floats,
+                    unknown, cursor, trace,
+                )  # fmt: skip
+                first, last = joined(threads, first, last, part, cursor)
+            elif found == DIES:
+                kill(threads, row, number)
+                if outcome == NOTHING:
+                    outcome = SOME_DIED
+        leaf += LEAF
+    if outcome == FITTED:
+        unsay_guards(trace, cursor, said)
+    return first, outcome
+
+
 def moved(
     tables: Ints, threads: Ints, nodes: Ints, head: int, i: int, t: int, constants: Ints, places: Bytes,
     columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace:
@@ -1123,14 +1187,6 @@ def moved(
         first, last = joined(threads, first, last, part, cursor)
         row = following
     return first
-
-
-def waits(tables: Ints, threads: Ints, row: int) -> bool:
-    """Whether a way waits for anything."""
-    for word in range(tables[H_MASKS]):  # noqa: SIM110 - numba knows no any()
-        if threads[row + T_MASK + word] != 0:
-            return True
-    return False
 
 
 def soonest(threads: Ints, head: int) -> int:
@@ -1243,14 +1299,202 @@ def earliest(threads: Ints, nodes: Ints, head: int, best: int) -> int:
     return best
 
 
-def free_run(lists: Ints, runs: Ints, threads: Ints, at: int, before: int, run: int, cursor: Ints) -> None:
-    """Take a run and its ways out of its list; `before` is the run before it, or none."""
+def mixed(at: int, question: int, value: int) -> int:
+    """A hash of a list, a question and a value, not negative: no product leaves 63 bits."""
+    low = (value ^ (value >> 31) ^ (value >> 62)) & FOLD
+    found = low * 1_540_483_477
+    found = ((found >> 31) ^ found ^ (at + question * 40_503)) & FOLD
+    found *= 2_027_808_485
+    return found ^ (found >> 30)
+
+
+def sleep(runs: Ints, index: Ints, at: int, run: int, question: int, value: int, cursor: Ints) -> bool:
+    """Let a run stand in the chain of those that wait for a value. False: there is no room for that."""
+    entry = cursor[C_ENTRY]
+    if entry < 0:
+        cursor[C_SHORT] = 1
+        return False
+    cursor[C_ENTRY] = index[entry + E_NEXT]
+    found = mixed(at, question, value)
+    chain = found & (cursor[C_CHAINS] - 1)
+    after = index[chain]
+    index[entry + E_NEXT] = after
+    index[entry + E_BEFORE] = NONE
+    index[entry + E_HASH] = found
+    index[entry + E_LIST] = at
+    index[entry + E_RUN] = run
+    index[entry + E_OF_RUN] = runs[run + R_ENTRY]
+    if after >= 0:
+        index[after + E_BEFORE] = entry
+    index[chain] = entry
+    runs[run + R_ENTRY] = entry
+    return True
+
+
+def wake_up(runs: Ints, index: Ints, run: int, cursor: Ints) -> None:
+    """Take a run out of the chains in which it stands."""
+    entry = runs[run + R_ENTRY]
+    while entry >= 0:
+        before = index[entry + E_BEFORE]
+        after = index[entry + E_NEXT]
+        if before >= 0:
+            index[before + E_NEXT] = after
+        else:
+            index[index[entry + E_HASH] & (cursor[C_CHAINS] - 1)] = after
+        if after >= 0:
+            index[after + E_BEFORE] = before
+        index[entry + E_NEXT] = cursor[C_ENTRY]
+        cursor[C_ENTRY] = entry
+        entry = index[entry + E_OF_RUN]
+    runs[run + R_ENTRY] = NONE
+
+
+def place_bit(place: int) -> int:
+    """The bit that stands for a place in what a run wants."""
+    return int(np.int64(1) << np.int64(min(place, OTHER_PLACES)))
+
+
+def wanted(
+    tables: Ints, runs: Ints, threads: Ints, index: Ints, at: int, run: int, head: int, cursor: Ints
+) -> int:
+    """The places of which some ways of a run want every event; for values it stands in chains from now on."""
+    wants = np.int64(0)
+    row = head
+    while row >= 0:
+        state = threads[row + T_STATE]
+        if state <= EACH:
+            wants |= wanted(tables, runs, threads, index, at, run, threads[row + T_NODE], cursor)
+        elif state != MATCHED:
+            first = tables[H_STATES] + state * STATE
+            leaf = tables[first + S_LEAF]
+            for number in range(tables[first + S_LEAVES]):
+                if alive(threads, row, number):
+                    wants |= tables[leaf + F_WANTS]
+                    ask = tables[leaf + F_ASK]
+                    for k in range(ask, ask + tables[leaf + F_ASKS] * ASK, ASK):
+                        register = tables[k + Q_REGISTER]
+                        # Nothing equals null.
+                        if not is_null(threads, row + tables[H_NULLS], register):
+                            value = threads[row + tables[H_VALUES] + register]
+                            question = tables[k + Q_NUMBER]
+                            if not sleep(runs, index, at, run, question, value, cursor):
+                                place = tables[tables[H_QUESTION] + question * QUESTION + Q_PLACE]
+                                wants |= place_bit(place)
+                leaf += LEAF
+        row = threads[row + T_NEXT]
+    return int(wants)
+
+
+def lie_down(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, run: int, cursor: Ints
+) -> None:
+    """Note anew which events can matter to a run of a list whose runs sleep."""
+    wake_up(runs, index, run, cursor)
+    wants = wanted(tables, runs, threads, index, at, run, runs[run + R_THREAD], cursor)
+    runs[run + R_WANTS] = wants
+    lists[at + L_WANTS] |= wants
+
+
+def lie_down_all(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, cursor: Ints
+) -> None:
+    """From now on the runs of a list sleep."""
+    lists[at + L_SLEEPS] = 1
+    lists[at + L_WANTS] = 0
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        runs[run + R_ENTRY] = NONE
+        runs[run + R_CALLED] = NOT_CALLED
+        lie_down(tables, lists, runs, threads, index, at, run, cursor)
+        run = runs[run + R_NEXT]
+
+
+def seen_places(tables: Ints, i: int, places: Bytes, cursor: Ints) -> int:
+    """The places that event i fits, a bit each, and what every event fits."""
+    found = np.int64(1) << np.int64(EVERY_EVENT)
+    for place in range(tables[H_PLACES]):
+        if places[place * cursor[C_EVENTS] + i] == 1:
+            found |= place_bit(place)
+    return int(found)
+
+
+def called(
+    tables: Ints, runs: Ints, index: Ints, at: int, i: int, places: Bytes, columns: Ints, nulls: Bytes,
+    cursor: Ints,
+) -> int:  # fmt: skip
+    """The first of the runs that wait for a value of event i, linked by R_CALLED."""
+    n = cursor[C_EVENTS]
+    head = NONE
+    if cursor[C_CHAINS] == 0:
+        return head
+    for question in range(tables[H_QUESTIONS]):
+        row = tables[H_QUESTION] + question * QUESTION
+        place = tables[row + Q_COLUMN] * n + i
+        if places[tables[row + Q_PLACE] * n + i] == 0 or nulls[place] != 0:
+            continue
+        sought = mixed(at, question, columns[place])
+        entry = index[sought & (cursor[C_CHAINS] - 1)]
+        while entry >= 0:
+            run = index[entry + E_RUN]
+            hit = index[entry + E_HASH] == sought and index[entry + E_LIST] == at
+            if hit and runs[run + R_CALLED] == NOT_CALLED:
+                runs[run + R_CALLED] = head
+                head = run
+            entry = index[entry + E_NEXT]
+    return int(head)
+
+
+def by_start(runs: Ints, head: int) -> int:
+    """The called runs in order of their first event: merge sort from below (Knuth, TAOCP 3, 5.2.4)."""
+    size = 1
+    while head >= 0 and runs[head + R_CALLED] >= 0:
+        rest = head
+        head = tail = NONE
+        merged = 0
+        while rest >= 0:
+            merged += 1
+            one = other = rest
+            left = 0
+            while left < size and other >= 0:
+                left += 1
+                other = runs[other + R_CALLED]
+            right = size
+            while left > 0 or (right > 0 and other >= 0):
+                first = right == 0 or other < 0
+                if left > 0 and (first or runs[one + R_START] <= runs[other + R_START]):
+                    taken = one
+                    one = runs[one + R_CALLED]
+                    left -= 1
+                else:
+                    taken = other
+                    other = runs[other + R_CALLED]
+                    right -= 1
+                if tail < 0:
+                    head = taken
+                else:
+                    runs[tail + R_CALLED] = taken
+                tail = taken
+            rest = other
+        runs[tail + R_CALLED] = NONE
+        if merged == 1:
+            break
+        size *= 2
+    return head
+
+
+def free_run(lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, run: int, cursor: Ints) -> None:
+    """Take a run and its ways out of its list."""
+    if lists[at + L_SLEEPS] == 1:
+        wake_up(runs, index, run, cursor)
+    before = runs[run + R_BEFORE]
     after = runs[run + R_NEXT]
     if before >= 0:
         runs[before + R_NEXT] = after
     else:
         lists[at + L_FIRST] = after
-    if after < 0:
+    if after >= 0:
+        runs[after + R_BEFORE] = before
+    else:
         lists[at + L_LAST] = before
     free_list(threads, runs[run + R_THREAD], cursor)
     lists[at + L_RUNS] -= 1
@@ -1265,17 +1509,23 @@ def new_run(lists: Ints, runs: Ints, at: int, before: int, start: int, time: int
     cursor[C_RUN] = runs[run + R_NEXT]
     cursor[C_RUNS] -= 1
     if before >= 0:
-        runs[run + R_NEXT] = runs[before + R_NEXT]
+        after = runs[before + R_NEXT]
         runs[before + R_NEXT] = run
     else:
-        runs[run + R_NEXT] = lists[at + L_FIRST]
+        after = lists[at + L_FIRST]
         lists[at + L_FIRST] = run
-    if runs[run + R_NEXT] < 0:
+    if after >= 0:
+        runs[after + R_BEFORE] = run
+    else:
         lists[at + L_LAST] = run
+    runs[run + R_NEXT] = after
+    runs[run + R_BEFORE] = before
     lists[at + L_RUNS] += 1
     runs[run + R_START] = start
     runs[run + R_TIME] = time
     runs[run + R_FORK] = 0
+    runs[run + R_ENTRY] = NONE
+    runs[run + R_CALLED] = NOT_CALLED
     return int(run)
 
 
@@ -1302,34 +1552,38 @@ def assess(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
 
 
 def settled_down(
-    lists: Ints, runs: Ints, threads: Ints, at: int, run: int, i: int, t: int, cursor: Ints, trace: Ints
-) -> int:
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, run: int, i: int, t: int,
+    cursor: Ints, trace: Ints,
+) -> int:  # fmt: skip
     """Make each independent way of a run a run of its own; the last of them, which keeps the run's name."""
     head = runs[run + R_THREAD]
-    if threads[head + T_STATE] != EACH or threads[head + T_NEXT] >= 0:
-        assess(lists, runs, threads, at, run)
-        return run
-    name = runs[run + R_FORK]
-    fork = threads[head + T_NODE]
-    free_thread(threads, head, cursor)
-    while True:
-        ways = threads[fork + T_NODE]
-        following = threads[fork + T_NEXT]
-        free_thread(threads, fork, cursor)
-        runs[run + R_THREAD] = ways
-        if following < 0:
-            runs[run + R_FORK] = name
+    if threads[head + T_STATE] == EACH and threads[head + T_NEXT] < 0:
+        name = runs[run + R_FORK]
+        fork = threads[head + T_NODE]
+        free_thread(threads, head, cursor)
+        while True:
+            ways = threads[fork + T_NODE]
+            following = threads[fork + T_NEXT]
+            free_thread(threads, fork, cursor)
+            runs[run + R_THREAD] = ways
+            if following < 0:
+                break
+            cursor[C_FORKS] += 1
+            runs[run + R_FORK] = cursor[C_FORKS]
+            cursor[C_OF_FORK] = cursor[C_FORKS]
+            note(trace, cursor, FORKED, i, t, threads[first_way(threads, ways) + T_NODE], NONE, NONE)
+            if cursor[C_TRACES] >= 0:
+                trace[cursor[C_TRACES] - TRACE + X_PARENT] = name
             assess(lists, runs, threads, at, run)
-            return run
-        cursor[C_FORKS] += 1
-        runs[run + R_FORK] = cursor[C_FORKS]
-        cursor[C_OF_FORK] = cursor[C_FORKS]
-        note(trace, cursor, FORKED, i, t, threads[first_way(threads, ways) + T_NODE], NONE, NONE)
-        if cursor[C_TRACES] >= 0:
-            trace[cursor[C_TRACES] - TRACE + X_PARENT] = name
-        assess(lists, runs, threads, at, run)
-        run = new_run(lists, runs, at, run, runs[run + R_START], runs[run + R_TIME], cursor)
-        fork = following
+            if lists[at + L_SLEEPS] == 1:
+                lie_down(tables, lists, runs, threads, index, at, run, cursor)
+            run = new_run(lists, runs, at, run, runs[run + R_START], runs[run + R_TIME], cursor)
+            fork = following
+        runs[run + R_FORK] = name
+    assess(lists, runs, threads, at, run)
+    if lists[at + L_SLEEPS] == 1:
+        lie_down(tables, lists, runs, threads, index, at, run, cursor)
+    return run
 
 
 def raised(
@@ -1367,19 +1621,26 @@ def raised(
     return int(found if found > start else start + 1)
 
 
+def began_together(runs: Ints, one: int, other: int) -> bool:
+    """Whether two runs are forks of one."""
+    return bool(runs[one + R_START] == runs[other + R_START])
+
+
 def decide(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, time: int, i:
-    int, cursor: Ints, trace: Ints,
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, at: int,
+    first: int, count: int, time: int, i: int, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Raise what is complete, the earliest start first, and end the runs that each match ends.
 
-    Returns the sequence number before which begun runs end.
+    So many runs are complete, from `first` on. Returns the sequence number before which begun runs end.
     """
     blocked = by = looked = NO_SEQUENCE
     by_fork = NONE
-    before = NONE
-    run = lists[at + L_FIRST]
-    while run >= 0:
+    run = first
+    # A match ends all that began with it.
+    while run >= 0 and runs[run + R_BEFORE] >= 0 and began_together(runs, runs[run + R_BEFORE], run):
+        run = runs[run + R_BEFORE]
+    while run >= 0 and (count > 0 or runs[run + R_START] < blocked):
         following = runs[run + R_NEXT]
         start = runs[run + R_START]
         if start < blocked:
@@ -1387,10 +1648,12 @@ def decide(
                 this_run(lists, runs, at, run, cursor)
                 node = threads[first_way(threads, runs[run + R_THREAD]) + T_NODE]
                 note(trace, cursor, SKIPPED, i, time, node, by_fork, by)
-            free_run(lists, runs, threads, at, before, run, cursor)
+            count -= runs[run + R_DONE]
+            free_run(lists, runs, threads, index, at, run, cursor)
             run = following
             continue
         if runs[run + R_DONE] == 1 and tables[H_SKIP] == SKIP_NONE:
+            count -= 1
             done, rest = ripe(threads, runs[run + R_THREAD], NONE, cursor)
             runs[run + R_THREAD] = rest
             while done >= 0:
@@ -1399,10 +1662,9 @@ def decide(
                 free_thread(threads, done, cursor)
                 done = more
             if rest < 0:
-                free_run(lists, runs, threads, at, before, run, cursor)
-                run = following
-                continue
-            before = settled_down(lists, runs, threads, at, run, i, time, cursor, trace)
+                free_run(lists, runs, threads, index, at, run, cursor)
+            else:
+                settled_down(tables, lists, runs, threads, index, at, run, i, time, cursor, trace)
             run = following
             continue
         if tables[H_SKIP] != SKIP_NONE and start != looked:
@@ -1424,7 +1686,6 @@ def decide(
                 by = start
                 by_fork = runs[of + R_FORK]
                 continue
-        before = run
         run = following
     return int(blocked)
 
@@ -1447,8 +1708,9 @@ def time_out(
 
 
 def expire(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, bound: int, cursor: Ints, trace: Ints
-) -> None:
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, bound: int, cursor: Ints,
+    trace: Ints,
+) -> None:  # fmt: skip
     """Drop the first runs of a list while `within` ends them by `bound` with nothing to raise."""
     run = lists[at + L_FIRST]
     while run >= 0 and later(runs[run + R_TIME], tables[H_WITHIN]) <= bound:
@@ -1462,14 +1724,58 @@ def expire(
             this_run(lists, runs, at, run, cursor)
             end = later(runs[run + R_TIME], tables[H_WITHIN])
             note(trace, cursor, EXPIRED, NONE, end, threads[runs[run + R_THREAD] + T_NODE], NONE, NONE)
-        free_run(lists, runs, threads, at, NONE, run, cursor)
+        free_run(lists, runs, threads, index, at, run, cursor)
         run = following
 
 
+def least_deadline(tables: Ints, lists: Ints, runs: Ints, at: int) -> int:
+    """When time next decides something about a run of a list."""
+    run = lists[at + L_FIRST]
+    if tables[H_PLAIN] == 1:
+        # `within` alone: the first that began ends first.
+        return int(runs[run + R_DEADLINE]) if run >= 0 else END_OF_TIME
+    due = END_OF_TIME
+    while run >= 0:
+        if runs[run + R_DEADLINE] < due:
+            due = runs[run + R_DEADLINE]
+        run = runs[run + R_NEXT]
+    return int(due)
+
+
+def crowded(
+    tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints, trace: Ints
+) -> bool:
+    """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
+    living = 1 if at < 0 else lists[at + L_THREADS] + 1
+    need = living * tables[H_FORK]
+    cursor[C_NEED] = need
+    return bool(
+        cursor[C_THREADS] < need
+        or cursor[C_RUNS] < need
+        or cursor[C_SHORT] == 1
+        or cursor[C_LISTS] + LIST > len(lists)
+        or cursor[C_NODES] + need * NODE > len(nodes)
+        or cursor[C_MATCHES] + (need + 1) * MATCH > len(matches)
+        or (cursor[C_TRACES] >= 0 and cursor[C_TRACES] + 4 * (need + 4) * TRACE > len(trace))
+    )
+
+
+def complete(runs: Ints, run: int, last: int, first: int, count: int) -> tuple[int, int]:
+    """The first run that is to be raised and how many are, with those between two runs."""
+    while True:
+        if runs[run + R_DONE] == 1:
+            count += 1
+            if first < 0:
+                first = run
+        if run == last:
+            return first, count
+        run = runs[run + R_NEXT]
+
+
 def settle(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, bound: int,
-    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
-    unknown: Ints, cursor: Ints, trace: Ints,
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, at: int,
+    bound: int, constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats:
+    Floats, unknown: Ints, cursor: Ints, trace: Ints,
 ) -> bool:  # fmt: skip
     """Settle what is due in one list up to and including `bound`, one instant after the other.
 
@@ -1482,15 +1788,10 @@ def settle(
         # Expiry takes no room, but to tell of it does.
         if cursor[C_TRACES] >= 0 and crowded(tables, lists, nodes, matches, at, cursor, trace):
             return False
-        expire(tables, lists, runs, threads, at, bound, cursor, trace)
+        expire(tables, lists, runs, threads, index, at, bound, cursor, trace)
     cursor[C_SEEN] = lists[at + L_SEEN]
     while True:
-        due = END_OF_TIME
-        run = lists[at + L_FIRST]
-        while run >= 0:
-            if runs[run + R_DEADLINE] < due:
-                due = runs[run + R_DEADLINE]
-            run = runs[run + R_NEXT]
+        due = least_deadline(tables, lists, runs, at)
         lists[at + L_DEADLINE] = due
         lists[at + L_THREADS] += free - cursor[C_THREADS]
         if lists[at + L_FIRST] < 0 or due > bound:
@@ -1499,7 +1800,8 @@ def settle(
             return False
         free = cursor[C_THREADS]
         cursor[C_MODE] = BY_TIME if due < END_OF_TIME else AT_END
-        before = NONE
+        first = NONE
+        count = 0
         run = lists[at + L_FIRST]
         while run >= 0:
             following = runs[run + R_NEXT]
@@ -1514,19 +1816,34 @@ def settle(
                 if head < 0:
                     if due < END_OF_TIME:
                         time_out(tables, lists, runs, matches, at, run, node, due, cursor, trace)
-                    free_run(lists, runs, threads, at, before, run, cursor)
+                    free_run(lists, runs, threads, index, at, run, cursor)
                 else:
-                    before = settled_down(lists, runs, threads, at, run, NONE, due, cursor, trace)
-            else:
-                before = run
+                    last = settled_down(
+                        tables, lists, runs, threads, index, at, run, NONE, due, cursor, trace
+                    )
+                    first, count = complete(runs, run, last, first, count)
+            elif tables[H_PLAIN] == 1:
+                break
             run = following
-        decide(tables, lists, runs, threads, nodes, matches, at, due, NONE, cursor, trace)
+        decide(
+            tables, lists, runs, threads, nodes, matches, index, at, first, count, due, NONE, cursor, trace
+        )
+
+
+def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
+    """Whether event i may fit a first step, by what it is alone."""
+    first = tables[H_STATES]
+    leaf = tables[first + S_LEAF]
+    for k in range(leaf, leaf + tables[first + S_LEAVES] * LEAF, LEAF):
+        if places[tables[k + F_PLACE] * cursor[C_EVENTS] + i] == 1:
+            return True
+    return False
 
 
 def begin(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, i: int, t: int, constants:
-    Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints,
-    cursor: Ints, trace: Ints,
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, index: Ints, at: int, i: int, t: int,
+    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
+    unknown: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Begin a run at event i if it fits a first step. Returns its first fork, or none."""
     if cursor[C_TRACES] < 0 and not starts(tables, i, places, cursor):
@@ -1540,103 +1857,148 @@ def begin(
     cursor[C_START] = cursor[C_SEQUENCE] + i
     cursor[C_OF_FORK] = 0
     cursor[C_KEY] = lists[at + L_KEY]
-    token = tables[state + S_TOKEN]
-    ways, _ = offer(
-        tables, threads, nodes, blank, token, token + tables[state + S_TOKENS] * TOKEN, 0, i, t, constants,
-        places, columns, nulls, ranks, slots, floats, unknown, cursor, trace,
-    )  # fmt: skip
+    if tables[state + S_PLAIN] == 1:
+        ways, _ = answer(
+            tables, threads, nodes, blank, i, t, constants, places, columns, nulls, ranks, slots, floats,
+            unknown, cursor, trace,
+        )  # fmt: skip
+    else:
+        token = tables[state + S_TOKEN]
+        ways, _ = offer(
+            tables, threads, nodes, blank, token, token + tables[state + S_TOKENS] * TOKEN, 0, i, t,
+            constants, places, columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+        )  # fmt: skip
     if ways < 0:
         return NONE
     run = new_run(lists, runs, at, lists[at + L_LAST], cursor[C_SEQUENCE] + i, t, cursor)
     runs[run + R_THREAD] = ways
-    settled_down(lists, runs, threads, at, run, i, t, cursor, trace)
+    settled_down(tables, lists, runs, threads, index, at, run, i, t, cursor, trace)
     return run
 
 
-def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
-    """Whether event i may fit a first step, by what it is alone."""
+def lasts(tables: Ints, i: int, after: int, places: Bytes, cursor: Ints) -> bool:
+    """Whether a run that begins at event i may outlive the event after it, which alone decides that."""
     first = tables[H_STATES]
     leaf = tables[first + S_LEAF]
     for k in range(leaf, leaf + tables[first + S_LEAVES] * LEAF, LEAF):
         if places[tables[k + F_PLACE] * cursor[C_EVENTS] + i] == 1:
-            return True
+            second = first + tables[k + F_TARGET] * STATE
+            next_leaf = tables[second + S_LEAF]
+            for m in range(next_leaf, next_leaf + tables[second + S_LEAVES] * LEAF, LEAF):
+                if places[tables[m + F_PLACE] * cursor[C_EVENTS] + after] == 1:
+                    return True
     return False
 
 
+def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
+    """Whether event i, which may be shown next and finds no run, may begin one that is seen to live.
+
+    Where the next event of a key alone decides whether a run goes on, it is asked before a run is made.
+    """
+    if not starts(tables, i, places, cursor):
+        return False
+    after = cursor[C_POSITION] + 1
+    if tables[H_NEXT_DECIDES] == 0 or after >= len(wake) or keys[wake[after]] != keys[i]:
+        return True
+    return lasts(tables, i, wake[after], places, cursor)
+
+
 def show(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, i: int, t: int,
-    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
-    unknown: Ints, cursor: Ints, trace: Ints,
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, at: int, i:
+    int, t: int, constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints,
+    floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
 ) -> None:  # fmt: skip
-    """Show event i to the runs of its key, earliest first; then it may begin one."""
+    """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
     cursor[C_MODE] = BY_EVENT
     cursor[C_SEEN] = lists[at + L_SEEN]
-    done = 0
-    before = NONE
+    first = NONE
+    count = 0
     run = lists[at + L_FIRST]
+    sleeping = only_called = False
+    fits = 0
+    # A trace tells of all that were tried.
+    if lists[at + L_RUNS] > tables[H_SLEEP] and cursor[C_TRACES] < 0:
+        sleeping = True
+        if lists[at + L_SLEEPS] == 0:
+            lie_down_all(tables, lists, runs, threads, index, at, cursor)
+        fits = seen_places(tables, i, places, cursor)
+        head = called(tables, runs, index, at, i, places, columns, nulls, cursor)
+        only_called = lists[at + L_WANTS] & fits == 0
+        if only_called:
+            run = by_start(runs, head)
+        else:
+            lists[at + L_WANTS] = 0
     while run >= 0:
-        following = runs[run + R_NEXT]
+        following = runs[run + R_CALLED] if only_called else runs[run + R_NEXT]
+        if sleeping:
+            if runs[run + R_CALLED] == NOT_CALLED and runs[run + R_WANTS] & fits == 0:
+                lists[at + L_WANTS] |= runs[run + R_WANTS]
+                run = following
+                continue
+            runs[run + R_CALLED] = NOT_CALLED
         this_run(lists, runs, at, run, cursor)
-        head = moved(
-            tables, threads, nodes, runs[run + R_THREAD], i, t, constants, places, columns, nulls, ranks,
-            slots, floats, unknown, cursor, trace,
-        )  # fmt: skip
+        head = runs[run + R_THREAD]
+        state = threads[head + T_STATE]
+        if (
+            threads[head + T_NEXT] < 0
+            and state >= 0
+            and tables[tables[H_STATES] + state * STATE + S_PLAIN] == 1
+        ):
+            ways, outcome = answer(
+                tables, threads, nodes, head, i, t, constants, places, columns, nulls, ranks, slots, floats,
+                unknown, cursor, trace,
+            )  # fmt: skip
+            if outcome == NOTHING:
+                lists[at + L_WANTS] |= runs[run + R_WANTS]
+                run = following
+                continue
+            if outcome == SOME_DIED and waits(tables, threads, head):
+                set_due(tables, threads, head, cursor)
+            else:
+                free_thread(threads, head, cursor)
+                head = ways
+        else:
+            head = moved(
+                tables, threads, nodes, head, i, t, constants, places, columns, nulls, ranks, slots, floats,
+                unknown, cursor, trace,
+            )  # fmt: skip
         runs[run + R_THREAD] = head
         if head < 0:
-            free_run(lists, runs, threads, at, before, run, cursor)
+            free_run(lists, runs, threads, index, at, run, cursor)
         else:
-            last = settled_down(lists, runs, threads, at, run, i, t, cursor, trace)
-            while run != last:
-                done |= runs[run + R_DONE]
-                run = runs[run + R_NEXT]
-            done |= runs[last + R_DONE]
-            before = last
+            last = settled_down(tables, lists, runs, threads, index, at, run, i, t, cursor, trace)
+            first, count = complete(runs, run, last, first, count)
         run = following
     blocked = NO_SEQUENCE
-    if done:
-        blocked = decide(tables, lists, runs, threads, nodes, matches, at, t, i, cursor, trace)
+    if count > 0:
+        blocked = decide(
+            tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace
+        )
     if cursor[C_SEQUENCE] + i >= blocked:
         run = begin(
-            tables, lists, runs, threads, nodes, at, i, t, constants, places, columns, nulls, ranks, slots,
-            floats, unknown, cursor, trace,
+            tables, lists, runs, threads, nodes, index, at, i, t, constants, places, columns, nulls, ranks,
+            slots, floats, unknown, cursor, trace,
         )  # fmt: skip
-        done = 0
-        while run >= 0:
-            done |= runs[run + R_DONE]
-            run = runs[run + R_NEXT]
-        if done:
-            decide(tables, lists, runs, threads, nodes, matches, at, t, i, cursor, trace)
+        if run >= 0:
+            first, count = complete(runs, run, lists[at + L_LAST], NONE, 0)
+            if count > 0:
+                decide(
+                    tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace
+                )
     while lists[at + L_RUNS] > tables[H_LIMIT]:
         oldest = lists[at + L_FIRST]
         this_run(lists, runs, at, oldest, cursor)
         node = threads[first_way(threads, runs[oldest + R_THREAD]) + T_NODE]
         note(trace, cursor, DROPPED, i, t, node, NONE, NONE)
-        free_run(lists, runs, threads, at, NONE, oldest, cursor)
+        free_run(lists, runs, threads, index, at, oldest, cursor)
         cursor[C_DROPPED] += 1
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
-
-
-def crowded(
-    tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints, trace: Ints
-) -> bool:
-    """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
-    living = 1 if at < 0 else lists[at + L_THREADS] + 1
-    need = living * tables[H_FORK]
-    cursor[C_NEED] = need
-    return bool(
-        cursor[C_THREADS] < need
-        or cursor[C_RUNS] < need
-        or cursor[C_LISTS] + LIST > len(lists)
-        or cursor[C_NODES] + need * NODE > len(nodes)
-        or cursor[C_MATCHES] + (need + 1) * MATCH > len(matches)
-        or (cursor[C_TRACES] >= 0 and cursor[C_TRACES] + 4 * (need + 4) * TRACE > len(trace))
-    )
 
 
 def run(
     tables: Ints, constants: Ints, wake: Ints, keys: Ints, times: Ints, places: Bytes, columns: Ints, nulls:
     Bytes, ranks: Ints, list_of_key: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints,
-    slots: Ints, unknown: Ints, cursor: Ints, trace: Ints,
+    index: Ints, slots: Ints, unknown: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Run one rule over a shard's events: first the events in `wake`, then what is due by the watermark.
 
@@ -1653,14 +2015,14 @@ def run(
         if (
             (at < 0 or lists[at + L_FIRST] < 0)
             and cursor[C_TRACES] < 0
-            and not starts(tables, i, places, cursor)
+            and not lives(tables, wake, keys, i, places, cursor)
         ):
             cursor[C_POSITION] += 1
             continue
         due = at >= 0 and lists[at + L_DEADLINE] <= times[i]
         if due and not settle(
-            tables, lists, runs, threads, nodes, matches, at, times[i], constants, places, columns, nulls,
-            ranks, slots, floats, unknown, cursor, trace,
+            tables, lists, runs, threads, nodes, matches, index, at, times[i], constants, places, columns,
+            nulls, ranks, slots, floats, unknown, cursor, trace,
         ):  # fmt: skip
             return MORE_ROOM
         if crowded(tables, lists, nodes, matches, at, cursor, trace):
@@ -1676,9 +2038,10 @@ def run(
             lists[at + L_THREADS] = 0
             lists[at + L_SEEN] = NO_SEQUENCE
             lists[at + L_DEADLINE] = END_OF_TIME
+            lists[at + L_SLEEPS] = 0
         free = cursor[C_THREADS]
         show(
-            tables, lists, runs, threads, nodes, matches, at, i, times[i], constants, places, columns,
+            tables, lists, runs, threads, nodes, matches, index, at, i, times[i], constants, places, columns,
             nulls, ranks, slots, floats, unknown, cursor, trace,
         )  # fmt: skip
         lists[at + L_THREADS] += free - cursor[C_THREADS]
@@ -1687,7 +2050,7 @@ def run(
         at = cursor[C_SETTLED]
         due = lists[at + L_DEADLINE] <= cursor[C_WATERMARK] and lists[at + L_FIRST] >= 0
         if due and not settle(
-            tables, lists, runs, threads, nodes, matches, at, cursor[C_WATERMARK], constants, places,
+            tables, lists, runs, threads, nodes, matches, index, at, cursor[C_WATERMARK], constants, places,
             columns, nulls, ranks, slots, floats, unknown, cursor, trace,
         ):  # fmt: skip
             return MORE_ROOM
@@ -1770,6 +2133,7 @@ def link(tables: Ints, lists: Ints, runs: Ints, threads: Ints, run_counts: Ints,
         for k in range(run, run + run_counts[number]):
             end = row + thread_counts[k] * width
             runs[k * RUN + R_NEXT] = (k + 1) * RUN
+            runs[k * RUN + R_BEFORE] = (k - 1) * RUN if k > run else NONE
             runs[k * RUN + R_THREAD] = chain(threads, width, row, end)
             assess(lists, runs, threads, at, k * RUN)
             row = end

@@ -139,7 +139,7 @@ def run_patterns(
                 outcome = machine.run(
                     rule.tables.array, constants[rule.identity], wake, numbers, events.time, places.ravel(),
                     values.ravel(), nulls.ravel(), ranks, list_of_key, pool.lists, pool.runs, pool.threads,
-                    pool.nodes, pool.matches, slots, unknown, cursor, pool.trace,
+                    pool.nodes, pool.matches, pool.index, slots, unknown, cursor, pool.trace,
                 )  # fmt: skip
                 if outcome == kernel.DONE:
                     break

@@ -51,6 +51,7 @@ class Pool:
     threads: Ints
     nodes: Ints
     matches: Ints
+    index: Ints
     cursor: Ints
     trace: Ints
 
@@ -74,11 +75,11 @@ class Pool:
         cursor = np.zeros(kernel.CURSOR, np.int64)
         cursor[kernel.C_LISTS] = count * kernel.LIST
         cursor[kernel.C_NODES] = len(live.nodes) * kernel.NODE
-        cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = kernel.NONE
+        cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = cursor[kernel.C_ENTRY] = kernel.NONE
         cursor[kernel.C_FORKS] = live.runs[:, 2].max(initial=0)
         pool = cls(
             tables, lists.ravel(), runs.ravel(), threads.ravel(), nodes.ravel(),
-            np.zeros(64 * kernel.MATCH, np.int64), cursor, np.zeros(0, np.int64),
+            np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
         pool._free_threads(1 + len(live.threads))
         pool._free_runs(len(live.runs))
@@ -105,9 +106,22 @@ class Pool:
                 self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
         if cursor[kernel.C_MATCHES] + (need + 1) * kernel.MATCH > len(self.matches):
             self.matches = _extended(self.matches, len(self.matches) + (need + 1) * kernel.MATCH)
-
+        if cursor[kernel.C_SHORT]:
+            self._lengthen_chains()
         if cursor[kernel.C_TRACES] >= 0:
             self.trace = _extended(self.trace, int(cursor[kernel.C_TRACES]) + 4 * (need + 4) * kernel.TRACE)
+
+    def _lengthen_chains(self) -> None:
+        """Twice the room for runs that sleep: each list is put to sleep again when an event comes to it."""
+        entries = max(512, 2 * int(self.cursor[kernel.C_ENTRIES]))
+        chains = 2 * entries
+        self.index = np.full(chains + entries * kernel.ENTRY, kernel.NONE, np.int64)
+        rows = np.arange(chains, len(self.index), kernel.ENTRY)
+        self.index[rows[:-1] + kernel.E_NEXT] = rows[1:]
+        self.cursor[kernel.C_CHAINS] = self.cursor[kernel.C_ENTRY] = chains
+        self.cursor[kernel.C_ENTRIES] = entries
+        self.cursor[kernel.C_SHORT] = 0
+        self.lists[kernel.L_SLEEPS :: kernel.LIST] = 0
 
     def _drop_nodes(self, engine: Engine) -> None:
         """Leave out the nodes that no thread and no match names: the kernel only ever adds some."""

@@ -21,6 +21,7 @@ from cep.automata.plan import Plan, compile_plan
 from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
 from cep.expressions.text_judge import text_judge
+from cep.matching import kernel
 from cep.matching.trace import Trace
 from cep.reference import Decided, decided
 from rules.packs import load_texts
@@ -29,7 +30,10 @@ from rules.typed import Emit, Match, Pack, Rule
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What the engines are asked. After the batches numbered in `restarts` all but the snapshot is lost."""
+    """What the engines are asked. After the batches numbered in `restarts` all but the snapshot is lost.
+
+    `crowd`: beyond how many runs of a key those sleep that an event cannot matter to; None: as it comes.
+    """
 
     text: str
     batches: tuple[tuple[Arrival, ...], ...]
@@ -37,6 +41,7 @@ class Program:
     shards: int = 1
     drain: bool = True
     compiled: bool = False
+    crowd: int | None = None
 
     def __str__(self) -> str:
         lines = [self.text[self.text.index("\nrule") :].strip()]
@@ -47,19 +52,24 @@ class Program:
                 lines.append(f"  {a.stream} partition {a.partition} file {a.file} {shown}")
         lateness = self.text[self.text.index("lateness") :].splitlines()[0]
         lines.append(f"{lateness}, shards {self.shards}, drain {self.drain}, compiled {self.compiled}")
+        lines.append(f"crowd {self.crowd}")
         return "\n".join(lines)
 
 
 @st.composite
-def programs(draw: st.DrawFn, compiled: bool = False) -> Program:
-    """Random programs."""
-    text = draw(packs().filter(accepted))
-    came = draw(arrivals(draw(st.sampled_from((12, 12, 12, 30)))))
+def programs(
+    draw: st.DrawFn, compiled: bool = False, texts: st.SearchStrategy[str] | None = None, most: int = 12
+) -> Program:
+    """Random programs; of packs like `texts` if given, with mostly so many events."""
+    text = draw((packs() if texts is None else texts).filter(accepted))
+    came = draw(arrivals(draw(st.sampled_from((most, most, most, 30)))))
     ends = [0, *draw(cuts(len(came))), len(came)]
     batches = tuple(tuple(came[a:b]) for a, b in itertools.pairwise(ends))
     restarts = draw(st.frozensets(st.integers(0, len(batches) - 1), max_size=3))
     shards = draw(st.sampled_from((1, 1, 2, 5)))
-    return Program(text, batches, restarts, shards, draw(st.sampled_from((True, True, False))), compiled)
+    drain = draw(st.sampled_from((True, True, False)))
+    crowd = draw(st.sampled_from((None, 0, 0, 1, 2)))
+    return Program(text, batches, restarts, shards, drain, compiled, crowd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +92,18 @@ def pack_of(text: str) -> Pack:
     return load_texts([("p.rules", text)]).need()
 
 
-def plan_of(text: str) -> Plan:
-    """A plan as a worker derives it, from the text alone."""
-    return compile_plan([pack_of(text)])
+def plan_of(text: str, crowd: int | None = None) -> Plan:
+    """A plan as a worker derives it, from the text alone; `crowd` as in Program."""
+    plan = compile_plan([pack_of(text)])
+    for rule in plan.rules():
+        if crowd is not None and rule.tables is not None and rule.tables.sleeps:
+            rule.tables.array[kernel.H_SLEEP] = crowd
+    return plan
 
 
 def by_engine(program: Program, trace: Trace | None = None) -> Answer:
     """The engine that runs. A restart leaves nothing but the snapshot: pack and plan are made anew."""
-    plan = plan_of(program.text)
+    plan = plan_of(program.text, program.crowd)
     session = Session(plan, program.shards, compiled=program.compiled, trace=trace)
     raised: list[Raised] = []
     offset = late = 0
@@ -101,7 +115,7 @@ def by_engine(program: Program, trace: Trace | None = None) -> Answer:
         if number in program.restarts:
             snapshot = session.snapshot()
             late += sum(len(events.table) for events in session.late)
-            plan = plan_of(program.text)
+            plan = plan_of(program.text, program.crowd)
             session = Session(plan, program.shards, compiled=program.compiled, trace=trace)
             session.restore(snapshot)
     watermark = session.watermark
