@@ -1749,6 +1749,8 @@ def crowded(
     living = 1 if at < 0 else lists[at + L_THREADS] + 1
     need = living * tables[H_FORK]
     cursor[C_NEED] = need
+    if cursor[C_CHAINS] == 0 and tables[H_QUESTIONS] > 0 and at >= 0 and lists[at + L_RUNS] > tables[H_SLEEP]:
+        cursor[C_SHORT] = 1
     return bool(
         cursor[C_THREADS] < need
         or cursor[C_RUNS] < need

@@ -113,7 +113,8 @@ class Pool:
 
     def _lengthen_chains(self) -> None:
         """Twice the room for runs that sleep: each list is put to sleep again when an event comes to it."""
-        entries = max(512, 2 * int(self.cursor[kernel.C_ENTRIES]))
+        least = max(2 * int(self.cursor[kernel.C_ENTRIES]), int(self.cursor[kernel.C_NEED]))
+        entries = 1 << (least - 1).bit_length()
         chains = 2 * entries
         self.index = np.full(chains + entries * kernel.ENTRY, kernel.NONE, np.int64)
         rows = np.arange(chains, len(self.index), kernel.ENTRY)

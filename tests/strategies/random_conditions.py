@@ -86,6 +86,24 @@ def _about_earlier(named: Named) -> st.SearchStrategy[str]:
     )
 
 
+def equalities(names: list[Named]) -> st.SearchStrategy[str]:
+    """A condition that says that the candidate has a value of a step before it, and perhaps more."""
+    found = []
+    for named in names:
+        first, last = (
+            (f"{named.name}.",) * 2 if named.single else (f"first({named.name}.", f"last({named.name}.")
+        )
+        end = "" if named.single else ")"
+        found += [f"{x} == {last}{x}{end}" for x in "kkknnnvvwg"]
+        found += [f"{first}k{end} == k", f"v == {first}n{end}", f"lower({last}k{end}) == lower(k)"]
+        found += [f"prev(k) == {last}k{end}", f"count({named.name}) == v", f"max({named.name}.w) == w"]
+    if not found:
+        return about_candidate()
+    one = st.sampled_from(found)
+    more = st.one_of(about_candidate(), conditions(names))
+    return st.one_of(one, one, st.tuples(one, more).map(" and ".join), st.tuples(more, one).map(" and ".join))
+
+
 _TEXTS = st.sampled_from(
     (
         't matches "red"',

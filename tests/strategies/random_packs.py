@@ -56,11 +56,11 @@ def _emits(draw: st.DrawFn, names: list[Named], key: str) -> list[str]:
 
 
 @st.composite
-def match_rules(draw: st.DrawFn, name: str, fancy: bool | None = None) -> str:
-    """One rule with a pattern; `fancy`: of every construct, or not (None: mostly)."""
+def match_rules(draw: st.DrawFn, name: str, fancy: bool | None = None, equal: bool = False) -> str:
+    """One rule with a pattern; `fancy`: of every construct, or not (None: mostly); `equal` as in patterns."""
     streams = draw(st.sampled_from((("e",), ("e",), ("e",), ("e", "f"))))
     fancy = draw(st.integers(0, 3)) > 0 if fancy is None else fancy
-    pattern, names = draw(patterns(streams, fancy))
+    pattern, names = draw(patterns(streams, fancy, equal))
     keys = ["by g", "by g", "by g", "by n", "by g, n", ""]
     if all(f"{name}" in pattern for name in ("f[", "e[")):
         keys += ["by e.g = f.h", "by e.g = f.h"]
@@ -71,6 +71,7 @@ def match_rules(draw: st.DrawFn, name: str, fancy: bool | None = None) -> str:
     )
     skips = ["", "", "", "skip none", "skip to next", "skip past last"]
     skips += [f"skip to {end} {named.name}" for named in names[1:] for end in ("first", "last")]
+    skips += ["skip none"] * 8 if equal else []
     emits = draw(_emits(names, by[3:4]))
     limit = draw(st.sampled_from(("", "", "", "", "limit 1 runs", "limit 2 runs", "limit 5 runs")))
     clauses = [by, f"match {pattern}", within, draw(st.sampled_from(skips)), limit]
@@ -103,3 +104,10 @@ def packs(draw: st.DrawFn, fancy: bool | None = None) -> str:
         draw(on_rules(f"r{i}") if kind == 9 else match_rules(f"r{i}", fancy)) for i, kind in enumerate(kinds)
     ]
     return header(draw(st.sampled_from((LATENESS, LATENESS, 0)))) + "\n" + "\n".join(rules)
+
+
+@st.composite
+def crowded_packs(draw: st.DrawFn) -> str:
+    """A pack of one rule whose steps mostly ask for values of earlier ones, with many runs side by side."""
+    rule = draw(match_rules("r0", draw(st.sampled_from((True, False))), True))
+    return header(draw(st.sampled_from((LATENESS, 0)))) + "\n" + rule

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
-from random_conditions import Named, about_candidate, conditions
+from random_conditions import Named, about_candidate, conditions, equalities
 
 PLAIN = ("{2}", "{2,}", "{1,}", "+", "{1,2}", "{2,3}", "{3}", "?", "*", "{0,2}")
 RELUCTANT = ("+?", "*?", "??", "{1,3}?", "{0,2}?", "{2,}?")
@@ -17,12 +17,16 @@ _SINGLE = ("", "?", "??")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What may be built: the streams, how many elements are left, how deep groups may nest, which signs."""
+    """What may be built: the streams, how many elements are left, how deep groups may nest, which signs.
+
+    `equal`: most conditions say that an event has a value of an earlier one.
+    """
 
     streams: tuple[str, ...]
     depth: int
     fancy: bool
     signs: tuple[str, ...]
+    equal: bool = False
 
 
 @dataclass(slots=True)
@@ -40,7 +44,9 @@ class Build:
 
 
 @st.composite
-def _source(draw: st.DrawFn, names: list[Named], stream: str) -> str:
+def _source(draw: st.DrawFn, names: list[Named], stream: str, equal: bool) -> str:
+    if equal and names and draw(st.integers(0, 3)):
+        return f"{stream}[{draw(equalities(names))}]"
     how = draw(st.sampled_from(("any", "any", "alone", "alone", "alone", "whatever", "whatever")))
     if how == "any":
         return stream
@@ -58,7 +64,7 @@ def _loop(draw: st.DrawFn, build: Build, shape: Shape) -> tuple[str, bool]:
     if shape.fancy and quantifier and quantifier not in RELUCTANT and draw(st.integers(0, 4)) == 0:
         more = [draw(st.sampled_from(("each", "each", "any", "each contiguous", "any each")))]
     if shape.fancy and quantifier and draw(st.integers(0, 5)) == 0:
-        more.append(f"until {draw(_source(build.names, draw(st.sampled_from(shape.streams))))}")
+        more.append(f"until {draw(_source(build.names, draw(st.sampled_from(shape.streams)), shape.equal))}")
     if shape.fancy and draw(st.integers(0, 7)) == 0:
         more.append(f"gap {draw(st.integers(1, 4))}s")
     return " ".join([quantifier, *more]), quantifier in _SINGLE
@@ -75,7 +81,7 @@ def _step(draw: st.DrawFn, build: Build, shape: Shape) -> str:
     own = Named(name, stream, single and name not in again)
     visible = before if single or draw(st.booleans()) else [*before, own]
     build.names = before
-    source = draw(_source(visible, stream))
+    source = draw(_source(visible, stream, shape.equal))
     build.names = [*before, own]
     return f"{name}: {source}{loop}"
 
@@ -109,10 +115,11 @@ def _sequence(draw: st.DrawFn, build: Build, shape: Shape) -> str:
         stream = draw(st.sampled_from(shape.streams))
         if kind == 13:
             sign = "->" if parts else ""
-            parts.append(f"{sign} absent {draw(_source(build.names, stream))} for {draw(st.integers(1, 4))}s")
+            guard = draw(_source(build.names, stream, shape.equal))
+            parts.append(f"{sign} absent {guard} for {draw(st.integers(1, 4))}s")
             continue
         if kind in (11, 12) and parts:
-            guard = draw(_source(build.names, stream))
+            guard = draw(_source(build.names, stream, shape.equal))
             parts.append(f"{draw(st.sampled_from(('->', '=>')))} not {guard}")
             continue
         grouped = kind in (7, 8, 9, 10) and shape.depth > 0
@@ -122,19 +129,19 @@ def _sequence(draw: st.DrawFn, build: Build, shape: Shape) -> str:
 
 @st.composite
 def patterns(
-    draw: st.DrawFn, streams: tuple[str, ...] = ("e", "f"), fancy: bool = True
+    draw: st.DrawFn, streams: tuple[str, ...] = ("e", "f"), fancy: bool = True, equal: bool = False
 ) -> tuple[str, list[Named]]:
-    """A pattern's text and its steps. Not `fancy`: a sequence of single and greedy steps."""
-    build = Build(left=draw(st.sampled_from((2, 3, 4, 5, 6))))
+    """A pattern's text and its steps; `equal` as in Shape. Not `fancy`: one sequence."""
+    build = Build(left=draw(st.sampled_from((2, 2, 3, 3, 4) if equal else (2, 3, 4, 5, 6))))
     signs = ("->", "->", "=>") + (("~>",) if fancy and draw(st.booleans()) else ())
-    shape = Shape(streams, draw(st.sampled_from((0, 1, 1, 2))), fancy, signs)
+    shape = Shape(streams, draw(st.sampled_from((0, 1, 1, 2))), fancy, signs, equal)
     parts = [draw(_sequence(build, shape))]
     while build.left > 0 and draw(st.booleans()):
         parts.append(f"{draw(st.sampled_from(signs))} {draw(_sequence(build, shape))}")
     if draw(st.integers(0, 4)) == 0:
-        source = draw(_source(build.names, draw(st.sampled_from(streams))))
+        source = draw(_source(build.names, draw(st.sampled_from(streams)), shape.equal))
         parts.append(f"-> absent {source} for {draw(st.integers(1, 4))}s")
     elif fancy and draw(st.integers(0, 8)) == 0:
-        source = draw(_source(build.names, draw(st.sampled_from(streams))))
+        source = draw(_source(build.names, draw(st.sampled_from(streams)), shape.equal))
         parts.append(draw(st.sampled_from((f"-> absent {source}", f"=> not {source}"))))
     return " ".join(parts), build.names
