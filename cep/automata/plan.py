@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from cep.automata.conditions import Identity, identity
 from cep.automata.program import field_type
+from cep.automata.space_tables import SpaceTables, space_tables
 from cep.automata.tables import Tables, compile_tables
 from cep.automata.unsupported import unsupported
 from rules.diagnostics import DiagnosticsError, has_errors
@@ -79,13 +80,17 @@ class RulePlan:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Events of several streams under one partition key. `stream_of_on` names the stream of an `on` space."""
+    """Events of several streams under one partition key.
+
+    `on` names the stream of a space of `on` rules; `tables` are those of the patterns of any other.
+    """
 
     id: str
     types: tuple[Type, ...]
     streams: tuple[StreamPlan, ...]
     rules: tuple[RulePlan, ...]
     on: str | None = None
+    tables: SpaceTables | None = field(default=None, repr=False, compare=False)
 
     def of(self, stream: str) -> StreamPlan | None:
         """What the space needs of a stream; None: nothing."""
@@ -276,7 +281,8 @@ class _Draft:
     def space(self) -> Space:
         """The space, complete."""
         streams = tuple(draft.plan(name) for name, draft in self.streams.items())
-        return Space(self.id, self.types, streams, tuple(self.rules), self.on)
+        tables = space_tables(self.rules, streams) if self.on is None else None
+        return Space(self.id, self.types, streams, tuple(self.rules), self.on, tables)
 
 
 def _leaves(path: Path, type_: Type) -> Iterator[Path]:

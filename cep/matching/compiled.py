@@ -21,6 +21,7 @@ from cep.matching.engines import Engine
 
 _TYPES: dict[Any, Any] = {
     kernel.Ints: numba.int64[::1],
+    kernel.Kept: numba.types.Array(numba.int64, 1, "C", readonly=True),
     kernel.Bytes: numba.uint8[::1],
     kernel.Floats: numba.float64[::1],
     int: numba.int64,
@@ -46,7 +47,7 @@ def _compiler(**options: bool) -> Any:
 
 
 def _signature(function: Callable[..., object]) -> Any:
-    types_ = get_type_hints(function)
+    types_ = get_type_hints(function, include_extras=True)
     result = _TYPES[types_.pop("return")]
     return result(*(_TYPES[one] for one in types_.values()))
 

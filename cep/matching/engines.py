@@ -15,18 +15,22 @@ COMPILE_FROM = 20_000
 class Engine:
     """The functions of `cep.matching.kernel` that are called from outside."""
 
-    run: Callable[..., int]
-    collect: Callable[..., None]
-    link: Callable[..., None]
-    mark: Callable[..., None]
+    count_hits: Callable[..., None]
+    list_hits: Callable[..., None]
+    run_rules: Callable[..., int]
+    in_key_order: Callable[..., int]
+    keep: Callable[..., None]
+    drop_nodes: Callable[..., None]
+    texts_of: Callable[..., None]
     replay: Callable[..., None]
     lengths: Callable[..., None]
     unroll: Callable[..., None]
 
 
 INTERPRETED = Engine(
-    kernel.run, kernel.collect, kernel.link, kernel.mark, kernel.replay, kernel.lengths, kernel.unroll
-)
+    kernel.count_hits, kernel.list_hits, kernel.run_rules, kernel.in_key_order, kernel.keep,
+    kernel.drop_nodes, kernel.texts_of, kernel.replay, kernel.lengths, kernel.unroll,
+)  # fmt: skip
 
 
 @dataclass(slots=True)

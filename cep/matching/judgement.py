@@ -1,8 +1,8 @@
-"""What the kernel sees of a shard's events for one rule: truths by place, values by column, in key order."""
+"""What the kernel sees of a shard's events in key order: which atoms are true of them, and their columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,69 +10,138 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import RulePlan
+from cep.automata.space_tables import Sources, SpaceTables
 from cep.matching.arrivals import Arrivals, Part
+from cep.matching.engines import Engine
 from cep.matching.texts import Texts
-from cep.routing.payload import bit
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The events of which each atom is true, in order: `events[ends[a] : ends[a + 1]]` for atom a.
+
+    `pairs` have a row for each place of a rule and atom that it is true by; those of rule r begin at
+    `first_pairs[r]`. They are the plan's, and more where another plan judged some of the events.
+    """
+
+    first_pairs: Ints
+    pairs: Ints
+    ends: Ints
+    events: Ints
+
+    def by_rule(self) -> Ints:
+        """How many events each rule looks at, those that several of its places take counted again."""
+        of_atom = np.diff(self.ends)
+        sums = np.concatenate((np.zeros(1, np.int64), np.cumsum(of_atom[self.pairs[:, 1]])))
+        return np.diff(sums[self.first_pairs])
+
+    def places(self, rule: int, count: int, size: int) -> Bytes:
+        """A row of 0 and 1 per place of a rule, of `count` over `size` events."""
+        found = np.zeros((count, size), np.uint8)
+        for place, atom in self.pairs[self.first_pairs[rule] : self.first_pairs[rule + 1]].tolist():
+            found[place, self.events[self.ends[atom] : self.ends[atom + 1]]] = 1
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Values as 64 bits and whether they are null, a row per column; those of a rule begin at its first."""
+
+    values: Ints
+    nulls: Bytes
+    first_of_rule: Ints
 
 
 @dataclass(slots=True)
 class Judgement:
     """Reads verdicts and columns of events in the order given, every column encoded once."""
 
+    plan: str
     events: Arrivals
     texts: Texts
-    _bits: dict[int, Bytes] = field(default_factory=dict)
+    tables: SpaceTables
     _columns: dict[tuple[int, int], tuple[Ints, Bytes]] = field(default_factory=dict)
 
     def encode(self) -> None:
-        """Encode every computed column, so that the dictionary is complete before ranks are taken."""
+        """Number every text, so that the dictionary is complete before ranks are taken."""
         for number, part in enumerate(self.events.parts):
-            for name in part.table.column_names:
-                if name[0] == "c":
+            for name, type_ in zip(part.table.column_names, part.table.schema.types, strict=True):
+                if name[0] == "c" and _as_text(type_):
                     self._column(number, int(name[1:]))
 
-    def places(self, rule: RulePlan) -> Bytes:
-        """A row of 0 and 1 per place of the rule. Events judged by a plan without the rule fit none."""
-        size = len(self.events.time)
-        found = np.zeros((len(rule.places), size), np.uint8)
-        for number, part in enumerate(self.events.parts):
-            places = self._judged(part, rule, 0)
-            if places is None:
+    def hits(self, engine: Engine) -> Hits:
+        """Which events each atom is true of. Those judged by a plan without a rule fit none of its places."""
+        tables = self.tables
+        bases: list[int] = []
+        more: list[tuple[int, int, int]] = []
+        total = tables.atom_count
+        for part in self.events.parts:
+            if part.plan == self.plan:
+                bases.append(tables.atoms[part.stream])
                 continue
-            where, rows = self.events.rows_of(number)
-            if number not in self._bits:
-                self._bits[number] = np.ascontiguousarray(part.bits[rows].T)
-            for place, bits in enumerate(places):
-                if part.stream in bits:
-                    found[place, where] = bit(self._bits[number], bits[part.stream])
-        return found
-
-    def columns(self, rule: RulePlan) -> tuple[Ints, Bytes]:
-        """A row per column of the rule, and where it is null; null for events of other streams."""
-        size = len(self.events.time)
-        values = np.zeros((len(rule.columns), size), np.int64)
-        nulls = np.ones((len(rule.columns), size), np.uint8)
+            bases.append(total)
+            more += _foreign_pairs(part, tables, total)
+            total += 8 * part.bits.shape[1]
+        # Room for the bits that fill up the last byte: they are 0, but their places may be asked for.
+        counts = np.zeros(total + 9, np.int64)
+        found = []
         for number, part in enumerate(self.events.parts):
-            columns = self._judged(part, rule, 1)
-            if columns is None:
-                continue
             where, rows = self.events.rows_of(number)
-            for place, of in enumerate(columns):
-                if part.stream in of:
-                    known, null = self._column(number, of[part.stream])
-                    values[place, where] = known[rows]
-                    nulls[place, where] = null[rows]
-        return values, nulls
+            bits = part.bits[rows].ravel()
+            found.append((where, bits))
+            engine.count_hits(bits, part.bits.shape[1], bases[number], counts)
+        ends = np.cumsum(counts)
+        heads, events = ends[:-1].copy(), np.zeros(int(ends[-1]), np.int64)
+        for (where, bits), part, base in zip(found, self.events.parts, bases, strict=True):
+            engine.list_hits(bits, part.bits.shape[1], base, where, heads, events)
+        first_pairs, pairs = tables.first_pairs, tables.pairs
+        if more:
+            of_rule = np.concatenate(
+                (np.repeat(np.arange(len(tables.rules)), np.diff(first_pairs)), [rule for rule, _, _ in more])
+            )
+            order = np.argsort(of_rule, kind="stable")
+            pairs = np.concatenate((pairs, [pair for _, *pair in more]))[order]
+            first_pairs = np.searchsorted(of_rule[order], np.arange(len(tables.rules) + 1))
+        return Hits(first_pairs, pairs, ends, events)
 
-    def _judged(self, part: Part, rule: RulePlan, which: int) -> tuple[Mapping[str, int], ...] | None:
+    def columns(self, rules: Ints) -> Columns:
+        """The columns of some rules, shared by those with the same ones; null for events of other streams."""
+        size = len(self.events.time)
+        counts, blocks, of_rule = self._blocks(rules)
+        firsts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
+        values = np.zeros((int(firsts[-1]), size), np.int64)
+        nulls = np.ones(values.shape, np.uint8)
+        for number, part in enumerate(self.events.parts):
+            where, rows = self.events.rows_of(number)
+            for first, block in zip(firsts[:-1].tolist(), blocks, strict=True):
+                for place, of in enumerate(block[number] or ()):
+                    if part.stream in of:
+                        known, null = self._column(number, of[part.stream])
+                        values[first + place, where] = known[rows]
+                        nulls[first + place, where] = null[rows]
+        first_of_rule = np.zeros(len(self.tables.rules), np.int64)
+        first_of_rule[rules] = firsts[of_rule]
+        return Columns(values, nulls, first_of_rule)
+
+    def _blocks(self, rules: Ints) -> tuple[list[int], list[tuple[Sources | None, ...]], Ints]:
+        """The different sequences of columns: how many, where they are by part, and which each rule has."""
+        tables, parts = self.tables, self.events.parts
+        if all(part.plan == self.plan for part in parts):
+            used, of_rule = np.unique(tables.block_of_rule[rules], return_inverse=True)
+            blocks = [tables.blocks[n] for n in used.tolist()]
+            return [len(block) for block in blocks], [(block,) * len(parts) for block in blocks], of_rule
+        plans = [tables.rules[number] for number in rules.tolist()]
+        own = [tuple(self._sources(rule, part) for part in parts) for rule in plans]
+        return [len(rule.columns) for rule in plans], own, np.arange(len(rules))
+
+    def _sources(self, rule: RulePlan, part: Part) -> Sources | None:
+        if part.plan == self.plan:
+            return rule.columns
         judged = part.judged.get(rule.identity)
-        expected = (rule.places, rule.columns)
-        if judged is None or len(judged[which]) != len(expected[which]):
-            return None
-        return judged[which]
+        return None if judged is None or len(judged[1]) != len(rule.columns) else judged[1]
 
     def _column(self, part: int, number: int) -> tuple[Ints, Bytes]:
         if (part, number) not in self._columns:
@@ -80,12 +149,25 @@ class Judgement:
         return self._columns[part, number]
 
 
+def _foreign_pairs(part: Part, tables: SpaceTables, base: int) -> Sequence[tuple[int, int, int]]:
+    """Rule, place and atom by the bits that another plan gave."""
+    found = []
+    for number, rule in enumerate(tables.rules):
+        judged = part.judged.get(rule.identity)
+        if judged is None or len(judged[0]) != len(rule.places):
+            continue
+        for place, bits in enumerate(judged[0]):
+            if part.stream in bits:
+                found.append((number, place, base + bits[part.stream]))
+    return found
+
+
 def as_numbers(column: pa.Array, texts: Texts) -> tuple[Ints, Bytes]:
     """A column as 64 bits a value, and where it is null."""
     nulls = column.is_null().to_numpy(zero_copy_only=False).astype(np.uint8)
     if pa.types.is_null(column.type):
         return np.zeros(len(column), np.int64), nulls
-    if not pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type):
+    if _as_text(column.type):
         return texts.numbers(column), nulls
     if column.null_count:
         column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
@@ -94,3 +176,10 @@ def as_numbers(column: pa.Array, texts: Texts) -> tuple[Ints, Bytes]:
         # One zero, so that equal values have equal bits.
         return (values + 0.0).view(np.int64), nulls
     return values.astype(np.int64), nulls
+
+
+def _as_text(type_: pa.DataType) -> bool:
+    """Whether the kernel sees values of a type as numbers of the dictionary."""
+    if pa.types.is_null(type_):
+        return False
+    return not pa.types.is_primitive(type_) or pa.types.is_decimal(type_)

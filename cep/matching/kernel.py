@@ -1,10 +1,11 @@
-"""The matching kernel: one function that interprets a rule's tables over a shard's events of one batch.
+"""The matching kernel: one function that interprets rules' tables over a shard's events of one batch.
 
 Written in the subset of Python that numba compiles. `compiled` compiles this very source when many
 events flow; otherwise it runs as it is. Everything lives in flat int64 arrays (automaton.md): `tables` is
-the rule (`cep.automata.tables` writes it), and pools hold rows that point at each other by offset:
+the rule (`cep.automata.tables` writes it), and pools, which the rules of a space share, hold rows that
+point at each other by offset:
 
-    lists    one per key with runs: its runs in order of their first event, forks side by side
+    lists    one per rule and key with runs: its runs in order of their first event, forks side by side
     runs     a run: its ways in order of preference
     threads  a way: state, times, what it still waits for, the events taken so far (a node), registers;
              or a fork: ways that go on independently although a preferred way may still decide
@@ -23,11 +24,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Kept = Annotated[Ints, "read only"]
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
 
@@ -97,8 +100,9 @@ Q_PLACE, Q_COLUMN, QUESTION = range(3)
 Q_NUMBER, Q_REGISTER, ASK = range(3)
 
 (
-    L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, L_SLEEPS, L_WANTS, LIST,
-) = range(10)  # fmt: skip
+    L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, L_SLEEPS, L_WANTS, L_RULE,
+    LIST,
+) = range(11)  # fmt: skip
 (
     R_NEXT, R_THREAD, R_START, R_TIME, R_FORK, R_DEADLINE, R_DONE, R_BEFORE, R_WANTS, R_ENTRY, R_CALLED, RUN,
 ) = range(12)  # fmt: skip
@@ -107,6 +111,21 @@ E_NEXT, E_BEFORE, E_HASH, E_LIST, E_RUN, E_OF_RUN, ENTRY = range(7)
 T_NEXT, T_STATE, T_TIME, T_LAST, T_SEQUENCE, T_DEADLINE, T_NODE, T_MASK = range(8)
 N_PREVIOUS, N_EDGE, N_EVENT, N_SEQUENCE, NODE = range(5)
 M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, M_TIMEOUT, MATCH = range(7)
+
+# What is kept of a list and of a run between batches; ways and nodes keep their rows, but a way has for its
+# link how many rows it and those in it take, and nodes are numbered within their list, each after the one
+# before it.
+KEPT_KEY, KEPT_RULE, KEPT_SEEN, KEPT_RUNS, KEPT_THREADS, KEPT_NODES, KEPT_DUE, KEPT_LIST = range(8)
+KEPT_START, KEPT_TIME, KEPT_FORK, KEPT_WAYS, KEPT_RUN = range(5)
+
+# A rule among those that run together: its number in the space; where its tables and constants are (from,
+# to), where its columns begin, its pairs of place and atom, its kept lists; since when it watches. Then what
+# came of it: where its matches and its part of the trace end, and counters.
+(
+    U_RULE, U_TABLES, U_TABLES_END, U_CONSTANTS, U_CONSTANTS_END, U_COLUMNS, U_PAIRS,
+    U_PAIRS_END, U_KEPT, U_KEPT_END, U_SINCE, U_MATCHES, U_TRACES, U_DROPPED, U_OVERFLOWS, RULE,
+) = range(16)  # fmt: skip
+WAKING, LOADING, RUNNING = range(3)
 
 # Instead of a state: a way that is complete; ways that go on independently, and each of them. The child of
 # the last two stands where a way has its node.
@@ -117,8 +136,10 @@ MATCHED, EACH, FORK = -1, -2, -3
     C_POSITION, C_SETTLED, C_THREAD, C_THREADS, C_RUN, C_RUNS, C_LISTS, C_NODES, C_MATCHES,
     C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_SINCE,
     C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY,
-    C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, CURSOR,
-) = range(32)  # fmt: skip
+    C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT,
+    C_RULE, C_RULES, C_STAGE, C_AWAKE, C_LOADED, C_OWN_LISTS, C_WIDTH, C_OF_RULE,
+    C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, CURSOR,
+) = range(43)  # fmt: skip
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -1503,6 +1524,23 @@ def free_run(lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, run: 
     cursor[C_RUNS] += 1
 
 
+def new_list(list_of_key: Ints, lists: Ints, key: int, rule: int, cursor: Ints) -> int:
+    """An empty list of a key. The caller has made sure that there is room."""
+    at = cursor[C_LISTS]
+    cursor[C_LISTS] = at + LIST
+    list_of_key[key] = at
+    lists[at + L_KEY] = key
+    lists[at + L_RULE] = rule
+    lists[at + L_FIRST] = NONE
+    lists[at + L_LAST] = NONE
+    lists[at + L_RUNS] = 0
+    lists[at + L_THREADS] = 0
+    lists[at + L_SEEN] = NO_SEQUENCE
+    lists[at + L_DEADLINE] = END_OF_TIME
+    lists[at + L_SLEEPS] = 0
+    return int(at)
+
+
 def new_run(lists: Ints, runs: Ints, at: int, before: int, start: int, time: int, cursor: Ints) -> int:
     """A run in a list, right after another one or first, with no ways yet."""
     run = cursor[C_RUN]
@@ -2030,17 +2068,7 @@ def run(
         if crowded(tables, lists, nodes, matches, at, cursor, trace):
             return MORE_ROOM
         if at < 0:
-            at = cursor[C_LISTS]
-            cursor[C_LISTS] += LIST
-            list_of_key[key] = at
-            lists[at + L_KEY] = key
-            lists[at + L_FIRST] = NONE
-            lists[at + L_LAST] = NONE
-            lists[at + L_RUNS] = 0
-            lists[at + L_THREADS] = 0
-            lists[at + L_SEEN] = NO_SEQUENCE
-            lists[at + L_DEADLINE] = END_OF_TIME
-            lists[at + L_SLEEPS] = 0
+            at = new_list(list_of_key, lists, key, cursor[C_OF_RULE], cursor)
         free = cursor[C_THREADS]
         show(
             tables, lists, runs, threads, nodes, matches, index, at, i, times[i], constants, places, columns,
@@ -2060,128 +2088,464 @@ def run(
     return DONE
 
 
-def gathered(threads: Ints, nodes: Ints, head: int, rows: Ints, sizes: Ints, marks: Ints, count: int) -> int:
-    """Write the offsets of ways and of all in them from place `count` on, with how many are in each.
+def awaken(
+    pairs: Ints, first: int, last: int, ends: Ints, hits: Ints, size: int, places: Bytes, heads: Ints, wake:
+    Ints,
+) -> int:  # fmt: skip
+    """Write down where a rule's places are true, and in `wake` the events that are at any of them, in order.
 
-    Returns the place after the last. The nodes that they name are marked.
+    `pairs` give places and atoms; atom a is true of the events `hits[ends[a]:ends[a + 1]]`. Returns how many
+    events are woken.
     """
-    row = head
-    while row >= 0:
-        place = count
-        rows[place] = row
+    total = 0
+    every = False
+    for k in range(first, last):
+        place = pairs[2 * k] * size
+        atom = pairs[2 * k + 1]
+        heads[k - first] = ends[atom]
+        total += ends[atom + 1] - ends[atom]
+        every = every or ends[atom + 1] - ends[atom] == size
+        for at in range(ends[atom], ends[atom + 1]):
+            places[place + hits[at]] = 1
+    if total == 0:
+        return 0
+    if every:
+        for event in range(size):
+            wake[event] = event
+        return size
+    count = 0
+    while True:
+        least = size
+        for k in range(first, last):
+            at = heads[k - first]
+            if at < ends[pairs[2 * k + 1] + 1] and hits[at] < least:
+                least = hits[at]
+        if least == size:
+            return count
+        wake[count] = least
         count += 1
-        if threads[row + T_STATE] <= EACH:
-            count = gathered(threads, nodes, threads[row + T_NODE], rows, sizes, marks, count)
+        for k in range(first, last):
+            at = heads[k - first]
+            if at < ends[pairs[2 * k + 1] + 1] and hits[at] == least:
+                heads[k - first] = at + 1
+
+
+def forget_places(
+    pairs: Ints, first: int, last: int, ends: Ints, hits: Ints, size: int, places: Bytes
+) -> None:
+    """Take back what `awaken` wrote down."""
+    for k in range(first, last):
+        place = pairs[2 * k] * size
+        atom = pairs[2 * k + 1]
+        for at in range(ends[atom], ends[atom + 1]):
+            places[place + hits[at]] = 0
+
+
+def ways_of(
+    kept: Kept, width: int, row: int, end: int, own: int, node: int, threads: Ints, cursor: Ints
+) -> int:
+    """Copy kept ways, each before those in it, into free rows and link them; the first of them.
+
+    `own` is how many columns the rule has of `width`; `node` where the nodes of the list begin.
+    """
+    head = tail = NONE
+    while row < end:
+        at = row * width
+        new = new_thread(threads, cursor)
+        for k in range(T_STATE, own):
+            threads[new + k] = kept[at + k]
+        after = row + kept[at + T_NEXT]
+        if kept[at + T_STATE] <= EACH:
+            threads[new + T_NODE] = ways_of(kept, width, row + 1, after, own, node, threads, cursor)
         else:
-            node = threads[row + T_NODE]
-            while node >= 0 and marks[node // NODE] == 0:
-                marks[node // NODE] = 1
-                node = nodes[node + N_PREVIOUS]
-        sizes[place] = count - place
-        row = threads[row + T_NEXT]
+            threads[new + T_NODE] = node + kept[at + T_NODE] * NODE
+        if head < 0:
+            head = new
+        else:
+            threads[tail + T_NEXT] = new
+        tail = new
+        row = after
+    return int(head)
+
+
+def load(
+    rule: int, own: int, kept: int, kept_lists: Kept, kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept,
+    firsts: Ints, width: int, list_of_key: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, cursor:
+    Ints,
+) -> bool:  # fmt: skip
+    """Bring a kept list back to life. Returns False where there is too little room for it.
+
+    `firsts` has for each kept list where its runs, its ways and its nodes begin.
+    """
+    source = kept * KEPT_LIST
+    count = kept_lists[source + KEPT_RUNS]
+    need = max(count, kept_lists[source + KEPT_THREADS], kept_lists[source + KEPT_NODES])
+    cursor[C_NEED] = need
+    if (
+        cursor[C_THREADS] < need
+        or cursor[C_RUNS] < need
+        or cursor[C_LISTS] + LIST > len(lists)
+        or cursor[C_NODES] + need * NODE > len(nodes)
+    ):
+        return False
+    at = new_list(list_of_key, lists, kept_lists[source + KEPT_KEY], rule, cursor)
+    lists[at + L_SEEN] = kept_lists[source + KEPT_SEEN]
+    lists[at + L_THREADS] = kept_lists[source + KEPT_THREADS]
+    base = cursor[C_NODES]
+    first = firsts[3 * kept + 2]
+    for k in range(kept_lists[source + KEPT_NODES]):
+        node = base + k * NODE
+        one = (first + k) * NODE
+        previous = kept_nodes[one + N_PREVIOUS]
+        nodes[node + N_PREVIOUS] = NONE if previous < 0 else base + previous * NODE
+        nodes[node + N_EDGE] = kept_nodes[one + N_EDGE]
+        nodes[node + N_EVENT] = kept_nodes[one + N_EVENT]
+        nodes[node + N_SEQUENCE] = kept_nodes[one + N_SEQUENCE]
+    cursor[C_NODES] = base + kept_lists[source + KEPT_NODES] * NODE
+    row = firsts[3 * kept + 1]
+    before = NONE
+    for k in range(firsts[3 * kept], firsts[3 * kept] + count):
+        one = k * KEPT_RUN
+        run = new_run(
+            lists, runs, at, before, kept_runs[one + KEPT_START], kept_runs[one + KEPT_TIME], cursor
+        )
+        runs[run + R_FORK] = kept_runs[one + KEPT_FORK]
+        if kept_runs[one + KEPT_FORK] > cursor[C_FORKS]:
+            cursor[C_FORKS] = kept_runs[one + KEPT_FORK]
+        end = row + kept_runs[one + KEPT_WAYS]
+        runs[run + R_THREAD] = ways_of(kept_threads, width, row, end, own, base, threads, cursor)
+        assess(lists, runs, threads, at, run)
+        before = run
+        row = end
+    return True
+
+
+def run_rules(
+    rules: Ints, tables: Ints, constants: Ints, pairs: Ints, ends: Ints, hits: Ints, keys: Ints, times: Ints,
+    places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, order: Ints, firsts: Ints, kept_lists: Kept,
+    kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept, list_of_key: Ints, lists: Ints, runs: Ints,
+    threads: Ints, nodes: Ints, matches: Ints, index: Ints, wake: Ints, heads: Ints, slots: Ints, unknown: Ints,
+    cursor: Ints, trace: Ints,
+) -> int:  # fmt: skip
+    """Run the rules from C_RULE up to C_RULES over a shard's events, one after the other; see `run`.
+
+    What they share lies in a few arrays, of which a rule sees its part. `order` numbers the kept lists by
+    rule. `places` is all 0 and has room for the places of any rule, `wake` for all events, `heads` for the
+    pairs of any rule; `slots` for the longest program and two more. Returns DONE, or MORE_ROOM: then the
+    caller lets the pools grow and calls again.
+    """
+    size = len(keys)
+    while cursor[C_RULE] < cursor[C_RULES]:
+        u = cursor[C_RULE] * RULE
+        own = tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
+        if cursor[C_STAGE] == WAKING:
+            awake = awaken(
+                pairs, rules[u + U_PAIRS], rules[u + U_PAIRS_END], ends, hits, size, places, heads, wake
+            )
+            cursor[C_AWAKE] = awake
+            cursor[C_LOADED] = rules[u + U_KEPT]
+            cursor[C_OWN_LISTS] = cursor[C_SETTLED] = cursor[C_LISTS]
+            cursor[C_POSITION] = cursor[C_FORKS] = cursor[C_DROPPED] = cursor[C_OVERFLOWS] = 0
+            cursor[C_SINCE] = rules[u + U_SINCE]
+            cursor[C_OF_RULE] = rules[u + U_RULE]
+            blank = cursor[C_BLANK]
+            for k in range(own[H_THREAD]):
+                threads[blank + k] = 0
+            threads[blank + T_NEXT] = threads[blank + T_NODE] = NONE
+            for k in range(own[H_VALUES] - own[H_NULLS]):
+                threads[blank + own[H_NULLS] + k] = own[own[H_INITIAL] + k]
+            cursor[C_STAGE] = LOADING
+        while cursor[C_LOADED] < rules[u + U_KEPT_END]:
+            if not load(
+                rules[u + U_RULE], own[H_THREAD], order[cursor[C_LOADED]], kept_lists, kept_runs,
+                kept_threads, kept_nodes, firsts, cursor[C_WIDTH], list_of_key, lists, runs, threads, nodes,
+                cursor,
+            ):  # fmt: skip
+                return MORE_ROOM
+            cursor[C_LOADED] += 1
+        if cursor[C_AWAKE] > 0 or cursor[C_OWN_LISTS] < cursor[C_LISTS]:
+            outcome = run(
+                own, constants[rules[u + U_CONSTANTS] : rules[u + U_CONSTANTS_END]], wake[: cursor[C_AWAKE]],
+                keys, times, places, columns[rules[u + U_COLUMNS] * size :],
+                nulls[rules[u + U_COLUMNS] * size :], ranks, list_of_key, lists, runs, threads, nodes,
+                matches, index, slots, unknown, cursor, trace,
+            )  # fmt: skip
+            if outcome == MORE_ROOM:
+                return MORE_ROOM
+        for at in range(cursor[C_OWN_LISTS], cursor[C_LISTS], LIST):
+            list_of_key[lists[at + L_KEY]] = NONE
+        forget_places(pairs, rules[u + U_PAIRS], rules[u + U_PAIRS_END], ends, hits, size, places)
+        rules[u + U_MATCHES] = cursor[C_MATCHES]
+        rules[u + U_TRACES] = cursor[C_TRACES]
+        rules[u + U_DROPPED] = cursor[C_DROPPED]
+        rules[u + U_OVERFLOWS] = cursor[C_OVERFLOWS]
+        cursor[C_STAGE] = WAKING
+        cursor[C_RULE] += 1
+    return DONE
+
+
+def count_hits(bits: Bytes, width: int, base: int, counts: Ints) -> None:
+    """Count the events that each atom is true of.
+
+    An event has `width` bytes, a bit per atom, most significant first.
+    `counts[base + a + 1]` grows for atom a, so that their running sum is where each atom's events begin.
+    """
+    at = 0
+    for _ in range(len(bits) // width):
+        for k in range(width):
+            byte = bits[at + k]
+            if byte:
+                for n in range(8):
+                    if byte & (128 >> n):
+                        counts[base + 8 * k + n + 1] += 1
+        at += width
+
+
+def list_hits(bits: Bytes, width: int, base: int, events: Ints, heads: Ints, hits: Ints) -> None:
+    """List the events of which each atom is true, atom by atom; `heads` say where the next one is written."""
+    at = 0
+    for event in events:
+        for k in range(width):
+            byte = bits[at + k]
+            if byte:
+                for n in range(8):
+                    if byte & (128 >> n):
+                        atom = base + 8 * k + n
+                        hits[heads[atom]] = event
+                        heads[atom] += 1
+        at += width
+
+
+def in_key_order(lists: Ints, heads: Ints, order: Ints, cursor: Ints) -> int:
+    """The lists with runs in order of key, those of a key in the order of their rules. Returns their number.
+
+    `heads` are zeros, one per key and one more.
+    """
+    count = 0
+    for at in range(0, cursor[C_LISTS], LIST):
+        if lists[at + L_FIRST] >= 0:
+            heads[lists[at + L_KEY] + 1] += 1
+            count += 1
+    for key in range(1, len(heads)):
+        heads[key] += heads[key - 1]
+    for at in range(0, cursor[C_LISTS], LIST):
+        if lists[at + L_FIRST] >= 0:
+            key = lists[at + L_KEY]
+            order[heads[key]] = at
+            heads[key] += 1
     return count
 
 
-def collect(
-    lists: Ints, runs: Ints, threads: Ints, nodes: Ints, list_rows: Ints, run_rows: Ints, thread_rows: Ints,
-    sizes: Ints, run_counts: Ints, thread_counts: Ints, marks: Ints, counts: Ints, cursor: Ints,
+def keep_chain(nodes: Ints, node: int, moved: Ints, kept: Ints, cursor: Ints) -> int:
+    """Write out the nodes of a chain that are not there yet, the first one first; the number of its last.
+
+    `moved` has for each node that is there its number within the list, and one more.
+    """
+    fresh = 0
+    one = node
+    while one >= 0 and moved[one // NODE] == 0:
+        fresh += 1
+        one = nodes[one + N_PREVIOUS]
+    previous = NONE if one < 0 else moved[one // NODE] - 1
+    first = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
+    one = node
+    for number in range(first + fresh - 1, first - 1, -1):
+        at = (cursor[C_LIST_NODES] + number) * NODE
+        kept[at + N_PREVIOUS] = number - 1 if number > first else previous
+        kept[at + N_EDGE] = nodes[one + N_EDGE]
+        kept[at + N_EVENT] = nodes[one + N_EVENT]
+        kept[at + N_SEQUENCE] = nodes[one + N_SEQUENCE]
+        moved[one // NODE] = number + 1
+        one = nodes[one + N_PREVIOUS]
+    cursor[C_KEPT_NODES] += fresh
+    return int(moved[node // NODE] - 1)
+
+
+def keep_ways(
+    tables: Ints, threads: Ints, nodes: Ints, head: int, width: int, moved: Ints, kept: Ints, kept_nodes:
+    Ints, cursor: Ints,
 ) -> None:  # fmt: skip
-    """Walk all live rows in order: their offsets, how many belong to each, and the nodes that they name."""
-    listed = ran = threaded = 0
-    for at in range(0, cursor[C_LISTS], LIST):
+    """Write out ways, each before those in it, with the nodes that they name."""
+    row = head
+    while row >= 0:
+        place = cursor[C_KEPT_THREADS]
+        cursor[C_KEPT_THREADS] = place + 1
+        at = place * width
+        if threads[row + T_STATE] <= EACH:
+            # A fork has no values of its own: they are null.
+            kept[at + T_STATE] = threads[row + T_STATE]
+            for k in range(tables[H_NULLS], tables[H_VALUES]):
+                kept[at + k] = -1
+            keep_ways(tables, threads, nodes, threads[row + T_NODE], width, moved, kept, kept_nodes, cursor)
+        else:
+            for k in range(T_STATE, tables[H_THREAD]):
+                kept[at + k] = threads[row + k]
+            kept[at + T_NODE] = keep_chain(nodes, threads[row + T_NODE], moved, kept_nodes, cursor)
+        kept[at + T_NEXT] = cursor[C_KEPT_THREADS] - place
+        row = threads[row + T_NEXT]
+
+
+def keep(
+    rules: Ints, row_of_rule: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, order:
+    Ints, moved: Ints, kept_lists: Ints, kept_runs: Ints, kept_threads: Ints, kept_nodes: Ints, cursor: Ints,
+) -> None:  # fmt: skip
+    """Write out the lists in `order` with all that belongs to them; what is written is all 0 before."""
+    cursor[C_KEPT_THREADS] = cursor[C_KEPT_NODES] = 0
+    ran = 0
+    for number in range(len(order)):
+        at = order[number]
+        u = row_of_rule[lists[at + L_RULE]] * RULE
+        own = tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
+        threaded = cursor[C_KEPT_THREADS]
+        cursor[C_LIST_NODES] = cursor[C_KEPT_NODES]
+        before = ran
+        due = END_OF_TIME
         run = lists[at + L_FIRST]
-        if run < 0:
-            continue
-        list_rows[listed] = at
-        run_counts[listed] = lists[at + L_RUNS]
-        listed += 1
         while run >= 0:
-            run_rows[ran] = run
-            before = threaded
-            threaded = gathered(threads, nodes, runs[run + R_THREAD], thread_rows, sizes, marks, threaded)
-            thread_counts[ran] = threaded - before
+            ways = cursor[C_KEPT_THREADS]
+            keep_ways(
+                own, threads, nodes, runs[run + R_THREAD], cursor[C_WIDTH], moved, kept_threads, kept_nodes,
+                cursor,
+            )  # fmt: skip
+            one = ran * KEPT_RUN
+            kept_runs[one + KEPT_START] = runs[run + R_START]
+            kept_runs[one + KEPT_TIME] = runs[run + R_TIME]
+            kept_runs[one + KEPT_FORK] = runs[run + R_FORK]
+            kept_runs[one + KEPT_WAYS] = cursor[C_KEPT_THREADS] - ways
+            if runs[run + R_DEADLINE] < due:
+                due = runs[run + R_DEADLINE]
             ran += 1
             run = runs[run + R_NEXT]
-    counts[0] = listed
-    counts[1] = ran
-    counts[2] = threaded
+        to = number * KEPT_LIST
+        kept_lists[to + KEPT_KEY] = lists[at + L_KEY]
+        kept_lists[to + KEPT_RULE] = lists[at + L_RULE]
+        kept_lists[to + KEPT_SEEN] = lists[at + L_SEEN]
+        kept_lists[to + KEPT_RUNS] = ran - before
+        kept_lists[to + KEPT_THREADS] = cursor[C_KEPT_THREADS] - threaded
+        kept_lists[to + KEPT_NODES] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
+        kept_lists[to + KEPT_DUE] = due
 
 
-def chain(threads: Ints, width: int, row: int, end: int) -> int:
-    """Link rows that lie one after the other, each before those in it and with their number as its link."""
-    if row >= end:
-        return NONE
-    head = row
-    while row < end:
-        after = row + threads[row + T_NEXT] * width
+def mark(nodes: Ints, node: int, marks: Ints) -> None:
+    """Mark the nodes of a chain."""
+    while node >= 0 and marks[node // NODE] == 0:
+        marks[node // NODE] = 1
+        node = nodes[node + N_PREVIOUS]
+
+
+def mark_ways(threads: Ints, nodes: Ints, head: int, marks: Ints) -> None:
+    """Mark the nodes that ways and those in them name."""
+    row = head
+    while row >= 0:
         if threads[row + T_STATE] <= EACH:
-            threads[row + T_NODE] = chain(threads, width, row + width, after)
-        threads[row + T_NEXT] = after if after < end else NONE
-        row = after
-    return head
+            mark_ways(threads, nodes, threads[row + T_NODE], marks)
+        else:
+            mark(nodes, threads[row + T_NODE], marks)
+        row = threads[row + T_NEXT]
 
 
-def link(tables: Ints, lists: Ints, runs: Ints, threads: Ints, run_counts: Ints, thread_counts: Ints) -> None:
-    """Link compact rows: list i lies at row i, run i at row i, thread i at row i + 1."""
-    width = tables[H_THREAD]
-    run = 0
-    row = width
-    for number in range(len(run_counts)):
-        at = number * LIST
-        lists[at + L_FIRST] = run * RUN
-        lists[at + L_RUNS] = run_counts[number]
-        lists[at + L_DEADLINE] = END_OF_TIME
-        begin = row
-        for k in range(run, run + run_counts[number]):
-            end = row + thread_counts[k] * width
-            runs[k * RUN + R_NEXT] = (k + 1) * RUN
-            runs[k * RUN + R_BEFORE] = (k - 1) * RUN if k > run else NONE
-            runs[k * RUN + R_THREAD] = chain(threads, width, row, end)
-            assess(lists, runs, threads, at, k * RUN)
-            row = end
-        run += run_counts[number]
-        lists[at + L_LAST] = (run - 1) * RUN
-        runs[lists[at + L_LAST] + R_NEXT] = NONE
-        lists[at + L_THREADS] = (row - begin) // width
+def move_ways(threads: Ints, head: int, moved: Ints) -> None:
+    """Let ways and those in them name their nodes where these are now."""
+    row = head
+    while row >= 0:
+        if threads[row + T_STATE] <= EACH:
+            move_ways(threads, threads[row + T_NODE], moved)
+        else:
+            threads[row + T_NODE] = moved[threads[row + T_NODE] // NODE]
+        row = threads[row + T_NEXT]
 
 
-def mark(nodes: Ints, heads: Ints, marks: Ints) -> None:
-    """Mark the nodes of the chains that end at `heads`."""
-    for k in range(len(heads)):
-        node = heads[k]
-        while node >= 0 and marks[node // NODE] == 0:
-            marks[node // NODE] = 1
-            node = nodes[node + N_PREVIOUS]
+def drop_nodes(
+    lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, moved: Ints, cursor: Ints
+) -> None:
+    """Leave out the nodes that no way and no match names; `moved` is 0 for each of them."""
+    for at in range(0, cursor[C_LISTS], LIST):
+        run = lists[at + L_FIRST]
+        while run >= 0:
+            mark_ways(threads, nodes, runs[run + R_THREAD], moved)
+            run = runs[run + R_NEXT]
+    for match in range(0, cursor[C_MATCHES], MATCH):
+        mark(nodes, matches[match + M_NODE], moved)
+    to = 0
+    for node in range(0, cursor[C_NODES], NODE):
+        if moved[node // NODE] == 0:
+            continue
+        # A node stands after the one before it, so that that one has its place already.
+        previous = nodes[node + N_PREVIOUS]
+        nodes[to + N_PREVIOUS] = NONE if previous < 0 else moved[previous // NODE]
+        nodes[to + N_EDGE] = nodes[node + N_EDGE]
+        nodes[to + N_EVENT] = nodes[node + N_EVENT]
+        nodes[to + N_SEQUENCE] = nodes[node + N_SEQUENCE]
+        moved[node // NODE] = to
+        to += NODE
+    cursor[C_NODES] = to
+    for at in range(0, cursor[C_LISTS], LIST):
+        run = lists[at + L_FIRST]
+        while run >= 0:
+            move_ways(threads, runs[run + R_THREAD], moved)
+            run = runs[run + R_NEXT]
+    for match in range(0, cursor[C_MATCHES], MATCH):
+        matches[match + M_NODE] = moved[matches[match + M_NODE] // NODE]
+
+
+def texts_of(
+    kept_lists: Ints, kept_threads: Ints, width: int, firsts: Ints, registers: Ints, used: Bytes, numbers:
+    Ints,
+) -> None:  # fmt: skip
+    """Mark the texts that kept ways name; where `numbers` are given, name them by these.
+
+    `registers[firsts[r]:firsts[r + 1]]` are the registers of rule r that hold texts: column, null word, bit.
+    """
+    row = 0
+    for at in range(0, len(kept_lists), KEPT_LIST):
+        end = row + kept_lists[at + KEPT_THREADS] * width
+        rule = kept_lists[at + KEPT_RULE]
+        for k in range(firsts[rule], firsts[rule + 1]):
+            column = registers[3 * k]
+            word = registers[3 * k + 1]
+            bit = registers[3 * k + 2]
+            for way in range(row, end, width):
+                if (kept_threads[way + word] >> bit) & 1 == 0:
+                    if len(numbers) > 0:
+                        kept_threads[way + column] = numbers[kept_threads[way + column]]
+                    else:
+                        used[kept_threads[way + column]] = 1
+        row = end
 
 
 def replay(
-    tables: Ints, threads: Ints, nodes: Ints, updates: Ints, columns: Ints, nulls: Bytes, ranks: Ints, slots:
-    Ints, cursor: Ints, path: Ints,
+    tables: Ints, kept_lists: Ints, kept_threads: Ints, kept_nodes: Ints, updates: Ints, columns: Ints, nulls:
+    Bytes, ranks: Ints, slots: Ints, cursor: Ints, path: Ints,
 ) -> None:  # fmt: skip
-    """Work out the registers of all threads anew from the events that they took.
+    """Work out the registers of a rule's kept ways anew from the events that they took.
 
-    `threads` are compact rows; `updates` gives each edge's updates (place, number); `path` is room for the
-    longest chain of nodes. The last two slots are scratch.
+    `updates` gives each edge's updates (place, number); `path` is room for the longest chain of nodes. The
+    last two slots are scratch.
     """
     floats = slots.view(np.float64)
-    width = tables[H_THREAD]
-    for row in range(0, len(threads), width):
-        for k in range(tables[H_NULLS], width):
-            threads[row + k] = 0
-        for k in range(tables[H_VALUES] - tables[H_NULLS]):
-            threads[row + tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
-        length = 0
-        node = threads[row + T_NODE] if threads[row + T_STATE] > EACH else NONE
-        while node >= 0:
-            path[length] = node
-            length += 1
-            node = nodes[node + N_PREVIOUS]
-        for k in range(length - 1, -1, -1):
-            edge = nodes[path[k] + N_EDGE]
-            take(
-                tables, updates[2 * edge], updates[2 * edge + 1], nodes[path[k] + N_EVENT], row, columns,
-                nulls, ranks, threads, slots, floats, cursor,
-            )  # fmt: skip
+    width = cursor[C_WIDTH]
+    row = base = 0
+    for at in range(0, len(kept_lists), KEPT_LIST):
+        end = row + kept_lists[at + KEPT_THREADS] * width
+        while row < end:
+            for k in range(tables[H_NULLS], width):
+                kept_threads[row + k] = 0
+            for k in range(tables[H_VALUES] - tables[H_NULLS]):
+                kept_threads[row + tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
+            length = 0
+            node = kept_threads[row + T_NODE] if kept_threads[row + T_STATE] > EACH else NONE
+            while node >= 0:
+                path[length] = base + node * NODE
+                node = kept_nodes[path[length] + N_PREVIOUS]
+                length += 1
+            for k in range(length - 1, -1, -1):
+                edge = kept_nodes[path[k] + N_EDGE]
+                take(
+                    tables, updates[2 * edge], updates[2 * edge + 1], kept_nodes[path[k] + N_EVENT], row,
+                    columns, nulls, ranks, kept_threads, slots, floats, cursor,
+                )  # fmt: skip
+            row += width
+        base += kept_lists[at + KEPT_NODES] * NODE
 
 
 def lengths(nodes: Ints, heads: Ints, found: Ints) -> None:

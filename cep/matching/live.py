@@ -10,17 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.plan import Plan, RulePlan, Space
-from cep.automata.program import TEXT
+from cep.automata.plan import Plan, Space
+from cep.automata.space_tables import SpaceTables
+from cep.automata.tables import Tables
 from cep.expressions.columns import Columns
 from cep.matching import kernel
 from cep.matching.engines import Engine
 from cep.matching.history import History, back, texts_in
 from cep.matching.judgement import as_numbers
 from cep.matching.keys import Keys
-from cep.matching.pool import Runs
+from cep.matching.past import Past
+from cep.matching.runs import Runs, joined, width_class
 from cep.matching.sightings import Sightings
-from cep.matching.state import RuleId, SpaceState
+from cep.matching.state import SpaceState
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
 from rules.typed import Path
@@ -30,12 +32,11 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(slots=True)
 class Migration:
-    """The runs of the rules that are still there, readable by the plan that runs now."""
+    """The runs of the rules that are still there, readable by the plan that runs now and by its numbers."""
 
     texts: Texts
-    rules: Mapping[RuleId, Runs]
-    histories: Mapping[RuleId, History]
-    sightings: Mapping[RuleId, Sightings]
+    runs: Mapping[int, Runs]
+    past: Past
 
     @classmethod
     def of(
@@ -53,12 +54,16 @@ class Migration:
         constant is left in them.
         """
         if old is None:
-            return cls(Texts.empty(), {}, {}, {})
-        rules = {rule.identity: rule for rule in space.rules}
-        for name, runs in old.rules.items():
-            if name not in rules:
-                counts["runs", name[1], "dropped"] += len(runs.runs)
-        kept = {name: runs for name, runs in old.rules.items() if name in rules}
+            return cls(Texts.empty(), {}, Past())
+        tables = space.tables
+        assert tables is not None
+        numbers = np.array([tables.numbers.get(name, -1) for name in old.rules], np.int64)
+        if numbers.min(initial=0) < 0:
+            for name, runs in old.live().items():
+                if name not in tables.numbers:
+                    counts["runs", name[1], "dropped"] += runs
+        kept = {width: _renumbered(runs, numbers) for width, runs in old.runs.items()}
+        rules = {name: tables.rules[number] for name, number in tables.numbers.items()}
         histories = {
             name: history
             for name, table in old.histories.items()
@@ -66,15 +71,21 @@ class Migration:
         }
         sightings = {name: Sightings.of(table) for name, table in old.sightings.items() if name in rules}
         if old.plan == plan.id:
-            return cls(Texts(old.texts), kept, histories, sightings)
+            return cls(Texts(old.texts), kept, Past(histories, sightings))
         texts = Texts.empty()
-        book = _Stored(old, texts)
-        return cls(
-            texts,
-            {name: book.replayed(rules[name], runs, engine) for name, runs in kept.items()},
-            {name: h.translated(rules[name], old.texts, texts) for name, h in histories.items()},
-            sightings,
-        )
+        histories = {name: h.translated(rules[name], old.texts, texts) for name, h in histories.items()}
+        return cls(texts, _Stored(old, texts).replayed(tables, kept, engine), Past(histories, sightings))
+
+
+def _renumbered(runs: Runs, numbers: Ints) -> Runs:
+    """The runs of the rules that have a number (not -1), by it. Numbers rise where old ones do."""
+    of_list = numbers[runs.lists[:, kernel.KEPT_RULE]]
+    if of_list.min(initial=0) < 0:
+        left = np.flatnonzero(of_list >= 0)
+        runs, of_list = runs.chosen(left), of_list[left]
+    lists = runs.lists.copy()
+    lists[:, kernel.KEPT_RULE] = of_list
+    return replace(runs, lists=lists)
 
 
 class _StoredColumns(Columns):
@@ -94,10 +105,18 @@ class _Stored:
     old: SpaceState
     texts: Texts
 
-    def replayed(self, rule: RulePlan, runs: Runs, engine: Engine) -> Runs:
-        """The runs with the registers that the rule's tables have now."""
-        tables = rule.tables
-        assert tables is not None
+    def replayed(self, tables: SpaceTables, kept: Mapping[int, Runs], engine: Engine) -> Mapping[int, Runs]:
+        """The runs with the registers that the rules' tables have now, by the width that these have."""
+        found: dict[int, list[Runs]] = {}
+        for runs in kept.values():
+            of_list = runs.lists[:, kernel.KEPT_RULE]
+            for number in np.unique(of_list).tolist():
+                mine = runs.chosen(np.flatnonzero(of_list == number))
+                width = width_class(tables.tables(number).thread)
+                found.setdefault(width, []).append(self._of_rule(tables.tables(number), width, mine, engine))
+        return {width: joined(parts) for width, parts in found.items()}
+
+    def _of_rule(self, tables: Tables, width: int, runs: Runs, engine: Engine) -> Runs:
         size = len(self.old.events)
         values = np.zeros((len(tables.columns), size), np.int64)
         nulls = np.ones((len(tables.columns), size), np.uint8)
@@ -111,18 +130,19 @@ class _Stored:
                     values[place, where] = known[rows]
                     nulls[place, where] = null[rows]
         fixed = int(tables.array[kernel.H_NULLS])
-        threads = np.zeros((len(runs.threads), tables.thread), np.int64)
+        threads = np.zeros((len(runs.threads), width), np.int64)
         threads[:, :fixed] = runs.threads[:, :fixed]
         flat = threads.ravel()
         scratch = np.zeros(2, np.int64)
         cursor = np.zeros(kernel.CURSOR, np.int64)
         cursor[kernel.C_EVENTS] = size
+        cursor[kernel.C_WIDTH] = width
         path = np.zeros(max(1, len(runs.nodes)), np.int64)
         # Ranks of what the columns hold; the dictionary may still grow, which changes no comparison.
         ranks = self.texts.ranks() if tables.ranked else np.zeros(1, np.int64)
         engine.replay(
-            tables.array, flat, runs.nodes.astype(np.int64).ravel(), tables.updates,
-            values.ravel(), nulls.ravel(), ranks, scratch, cursor, path,
+            tables.array, runs.lists.ravel(), flat, runs.nodes.ravel(), tables.updates, values.ravel(),
+            nulls.ravel(), ranks, scratch, cursor, path,
         )  # fmt: skip
         return replace(runs, threads=flat.reshape(threads.shape))
 
@@ -134,68 +154,67 @@ def compacted(
     keys: Keys,
     texts: Texts,
     book: EventBook,
-    live: Mapping[RuleId, Runs],
-    histories: Mapping[RuleId, History],
-    sightings: Mapping[RuleId, Sightings],
+    live: Mapping[int, Runs],
+    past: Past,
+    engine: Engine,
 ) -> SpaceState:
-    """The state of the space: only the keys, events and strings that something still names."""
-    rules = {rule.identity: rule for rule in space.rules}
-    named = [runs.lists[:, 0] for runs in live.values()] + [h.keys for h in histories.values()]
-    named += [seen.keys for seen in sightings.values()]
-    used = np.unique(np.concatenate(named)) if named else np.zeros(0, np.int64)
-    of_key = np.zeros(max(1, keys.count), np.int64)
-    of_key[used] = np.arange(len(used))
-    events = [runs.nodes[:, kernel.N_EVENT] for runs in live.values()]
-    taken = np.unique(np.concatenate(events)) if events else np.zeros(0, np.int64)
-    stored, places = book.kept(space, taken)
-    left, of_text = _collected(texts, rules, live, histories)
-    after: dict[RuleId, Runs] = {}
-    for name, runs in live.items():
-        lists, threads, nodes = runs.lists.copy(), runs.threads, runs.nodes.copy()
-        lists[:, 0] = of_key[lists[:, 0]]
-        nodes[:, kernel.N_EVENT] = np.searchsorted(taken, nodes[:, kernel.N_EVENT])
-        for column, word, bit in _text_registers(rules[name]):
-            known = (threads[:, word] >> bit) & 1 == 0
-            threads[known, column] = of_text[threads[known, column]]
-        after[name] = Runs(lists, runs.runs, threads, nodes)
-    tables = {}
-    for name, history in histories.items():
+    """The state of the space: only the keys, events, strings and rules that something still names."""
+    tables = space.tables
+    assert tables is not None
+    used = np.zeros(max(1, keys.count), bool)
+    for keys_of_past in [h.keys for h in past.histories.values()] + [s.keys for s in past.sightings.values()]:
+        used[keys_of_past] = True
+    taken, running = np.zeros(book.count, bool), np.zeros(len(tables.rules), bool)
+    for runs in live.values():
+        used[runs.lists[:, kernel.KEPT_KEY]] = True
+        running[runs.lists[:, kernel.KEPT_RULE]] = True
+        taken[runs.nodes[:, kernel.N_EVENT]] = True
+    of_key, of_rule, of_event = (np.cumsum(which) - 1 for which in (used, running, taken))
+    stored, places = book.kept(space, np.flatnonzero(taken))
+    left, of_text = _collected(texts, tables, live, past, engine)
+    after: dict[int, Runs] = {}
+    for width, runs in live.items():
+        lists, nodes = runs.lists.copy(), runs.nodes.copy()
+        lists[:, kernel.KEPT_KEY] = of_key[lists[:, kernel.KEPT_KEY]]
+        lists[:, kernel.KEPT_RULE] = of_rule[lists[:, kernel.KEPT_RULE]]
+        nodes[:, kernel.N_EVENT] = of_event[nodes[:, kernel.N_EVENT]]
+        after[width] = Runs(lists, runs.runs, runs.threads, nodes)
+    histories = {}
+    for name, history in past.histories.items():
         values = history.values.copy()
-        for row, column in enumerate(back(rules[name])):
-            if texts_in(rules[name], column):
+        rule = tables.rules[tables.numbers[name]]
+        for row, column in enumerate(back(rule)):
+            if texts_in(rule, column):
                 known = history.nulls[row] == 0
                 values[row, known] = of_text[values[row, known]]
-        tables[name] = History(of_key[history.keys], history.times, values, history.nulls).table()
-    kept_keys = keys.values.take(pa.array(used)).combine_chunks() if keys.values.num_columns else keys.values
-    seen = {name: replace(s, keys=of_key[s.keys]).table() for name, s in sightings.items()}
-    return SpaceState(plan.id, sequence, kept_keys, left.values, stored, places, after, tables, seen)
-
-
-def _text_registers(rule: RulePlan) -> list[tuple[int, int, int]]:
-    """The registers that hold numbers of the dictionary: column of a thread, its null word, its bit."""
-    tables = rule.tables
-    assert tables is not None
-    first, values = int(tables.array[kernel.H_NULLS]), int(tables.array[kernel.H_VALUES])
-    return [
-        (values + number, first + number // kernel.BITS, number % kernel.BITS)
-        for number, register in enumerate(tables.registers)
-        if register.kind == TEXT
-    ]
+        histories[name] = History(of_key[history.keys], history.times, values, history.nulls).table()
+    kept = (
+        keys.values.take(pa.array(np.flatnonzero(used))).combine_chunks()
+        if keys.values.num_columns
+        else keys.values
+    )
+    sightings = {name: replace(s, keys=of_key[s.keys]).table() for name, s in past.sightings.items()}
+    rules = tuple(tables.rules[number].identity for number in np.flatnonzero(running).tolist())
+    return SpaceState(
+        plan.id, sequence, kept, left.values, stored, places, rules, after, histories, sightings
+    )
 
 
 def _collected(
-    texts: Texts,
-    rules: Mapping[RuleId, RulePlan],
-    live: Mapping[RuleId, Runs],
-    histories: Mapping[RuleId, History],
+    texts: Texts, tables: SpaceTables, live: Mapping[int, Runs], past: Past, engine: Engine
 ) -> tuple[Texts, Ints]:
-    """The dictionary with only what registers and histories hold."""
-    used = [np.zeros(0, np.int64)]
-    for name, runs in live.items():
-        for column, word, bit in _text_registers(rules[name]):
-            used.append(runs.threads[(runs.threads[:, word] >> bit) & 1 == 0, column])
-    for name, history in histories.items():
-        for row, column in enumerate(back(rules[name])):
-            if texts_in(rules[name], column):
-                used.append(history.values[row, history.nulls[row] == 0])
-    return texts.kept(np.concatenate(used))
+    """The dictionary with only what registers and histories hold; ways name texts by their new numbers."""
+    used = np.zeros(len(texts.values), np.uint8)
+    for name, history in past.histories.items():
+        rule = tables.rules[tables.numbers[name]]
+        for row, column in enumerate(back(rule)):
+            if texts_in(rule, column):
+                used[history.values[row, history.nulls[row] == 0]] = 1
+    registers = tables.first_registers, tables.registers.ravel()
+    ways = [(r.lists.ravel(), r.threads.ravel(), width) for width, r in live.items() if len(tables.registers)]
+    for of_width in ways:
+        engine.texts_of(*of_width, *registers, used, np.zeros(0, np.int64))
+    left, numbers = texts.kept(np.flatnonzero(used))
+    for of_width in ways:
+        engine.texts_of(*of_width, *registers, used, numbers)
+    return left, numbers

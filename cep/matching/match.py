@@ -109,8 +109,8 @@ def match_shard(
     known = {space.id for space in plan.spaces}
     for name, old in before.items():
         if name not in known:
-            for rule, runs in old.rules.items():
-                counts["runs", rule[1], "dropped"] += len(runs.runs)
+            for rule, runs in old.live().items():
+                counts["runs", rule[1], "dropped"] += runs
     data = write(after)
     return Outcome(data, data != state, raised, counts, live)
 
@@ -121,7 +121,7 @@ def _is_of(state: Mapping[str, SpaceState], plan: Plan) -> bool:
 
 
 def _live(state: Mapping[str, SpaceState]) -> dict[str, int]:
-    return {rule[1]: len(runs.runs) for space in state.values() for rule, runs in space.rules.items()}
+    return {rule[1]: runs for space in state.values() for rule, runs in space.live().items()}
 
 
 def _of_space(
@@ -183,7 +183,7 @@ def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str
 def _nothing(plan: Plan, waiting: tuple[Waiting, ...], remembered: Mapping[str, pa.Table]) -> SpaceState:
     """The state of a space without runs."""
     return SpaceState(
-        plan.id, 0, pa.table({}), pa.array([], pa.string()), {}, np.zeros((0, 2), np.int64), {},
+        plan.id, 0, pa.table({}), pa.array([], pa.string()), {}, np.zeros((0, 2), np.int64), (), {},
         waiting=waiting, remembered=remembered,
     )  # fmt: skip
 

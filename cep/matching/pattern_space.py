@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from cep.automata.plan import Plan, RulePlan, Space
+from cep.automata.space_tables import SpaceTables, WidthClass
 from cep.matching import kernel
 from cep.matching.arrivals import Arrivals
 from cep.matching.engines import INTERPRETED, Engine
-from cep.matching.history import History, look_back
 from cep.matching.judge import Judge
-from cep.matching.judgement import Judgement
+from cep.matching.judgement import Columns, Judgement
 from cep.matching.keys import Keys, number_keys
 from cep.matching.live import Migration, compacted
-from cep.matching.pool import Pool, Runs
-from cep.matching.sightings import Inputs, Sightings, last_seen
-from cep.matching.state import RuleId, SpaceState
+from cep.matching.past import Events, looking_back
+from cep.matching.pool import Pool
+from cep.matching.runs import Runs, counted
+from cep.matching.state import SpaceState
 from cep.matching.taken import EventBook
-from cep.matching.texts import Texts, as_text
+from cep.matching.texts import Texts
 from cep.matching.trace import Teller, Trace
 from rules.typed import Rule
 
@@ -74,140 +75,186 @@ def run_patterns(
 
     `watching` tells since when a rule has been watching.
     """
+    tables = space.tables
+    assert tables is not None
     keys, numbers = number_keys(len(space.types), old.keys if old is not None else None, events)
     if len(numbers) and np.any(np.diff(numbers) < 0):
         order = np.argsort(numbers, kind="stable")
         events, numbers = events.chosen(order), numbers[order]
     migration = Migration.of(plan, space, old, engine, counts)
     texts = migration.texts
-    judgement = Judgement(events, texts)
+    judgement = Judgement(plan.id, events, texts, tables)
     judgement.encode()
-    constants = {rule.identity: _constants(rule, texts) for rule in space.rules}
-    ranks = (
-        texts.ranks()
-        if any(r.tables is not None and r.tables.ranked for r in space.rules)
-        else np.zeros(1, np.int64)
-    )
-    sequence = 0 if old is None else old.sequence
-    stored = 0 if old is None else len(old.events)
-    list_of_key = np.full(max(1, keys.count), -1, np.int64)
-    live: dict[RuleId, Runs] = {}
-    histories: dict[RuleId, History] = {}
-    sightings: dict[RuleId, Sightings] = {}
-    result = Result(keys=keys, book=EventBook(old, events))
-    assert result.book is not None
-    for rule in space.rules:
-        assert rule.tables is not None
-        places = judgement.places(rule)
-        wake = np.flatnonzero(places.any(axis=0)) if len(places) else np.zeros(0, np.int64)
-        runs = migration.rules.get(rule.identity)
-        remembers = rule.identity in migration.histories or rule.identity in migration.sightings
-        if not len(wake) and runs is None and not remembers:
-            continue
-        values, nulls = judgement.columns(rule)
-        if any(column.back for column in rule.tables.columns):
-            before = migration.histories.get(rule.identity, History.none(rule))
-            histories[rule.identity] = look_back(
-                rule, before, numbers, events.time, places[-1], values, nulls, watermark
-            )
-        if rule.tables.look_backs:
-            seen = migration.sightings.get(rule.identity, Sightings.none())
-            inputs = Inputs(numbers, events.time, places, values, nulls, constants[rule.identity], ranks)
-            more, unknown_there, sightings[rule.identity] = last_seen(rule, seen, inputs, watermark)
-            values, nulls = np.concatenate((values, more)), np.concatenate((nulls, unknown_there))
-        machine = INTERPRETED if rule.tables.outside else engine
-        pool = Pool.of(
-            rule.tables,
-            runs if runs is not None else Runs.none(rule.tables),
-            16 + min(len(wake), 1024 + len(wake) // 4),
-            machine,
-        )
-        cursor = pool.cursor
-        cursor[kernel.C_SINCE] = watching(rule.rule)
-        cursor[kernel.C_TRACES] = kernel.NONE if trace is None else 0
-        cursor[kernel.C_SEQUENCE] = sequence
-        cursor[kernel.C_EVENT] = stored
-        cursor[kernel.C_EVENTS] = len(numbers)
-        cursor[kernel.C_WATERMARK] = watermark
-        of_lists = np.arange(0, int(cursor[kernel.C_LISTS]), kernel.LIST)
-        list_of_key[pool.lists[of_lists + kernel.L_KEY]] = of_lists
-        slots = np.zeros(rule.tables.slots + 2, np.int64)
-        unknown = np.zeros(rule.tables.slots + 2, np.int64)
-        judge = Judge(rule, pool, old, events, keys, texts, values, nulls)
-        with _asked(judge) if rule.tables.outside else nullcontext():
-            while True:
-                outcome = machine.run(
-                    rule.tables.array, constants[rule.identity], wake, numbers, events.time, places.ravel(),
-                    values.ravel(), nulls.ravel(), ranks, list_of_key, pool.lists, pool.runs, pool.threads,
-                    pool.nodes, pool.matches, pool.index, slots, unknown, cursor, pool.trace,
-                )  # fmt: skip
-                if outcome == kernel.DONE:
-                    break
-                pool.grow(machine)
-        of_lists = np.arange(0, int(cursor[kernel.C_LISTS]), kernel.LIST)
-        list_of_key[pool.lists[of_lists + kernel.L_KEY]] = -1
-        _count(rule, cursor, counts)
-        if cursor[kernel.C_MATCHES]:
-            result.found.append(_unrolled(rule, pool, engine))
-        left = pool.live(engine)
-        if trace is not None:
-            teller = Teller(plan, rule, keys, result.book, trace)
-            teller.tell(pool.told(), pool.nodes)
-            teller.tell_waiting(left)
-        if len(left.lists):
-            live[rule.identity] = left
-            result.live[rule.rule.name] = len(left.runs)
-    result.state = compacted(
-        plan, space, sequence + len(numbers), keys, texts, result.book, live,
-        {rule: history for rule, history in histories.items() if len(history.keys)},
-        {rule: seen for rule, seen in sightings.items() if len(seen.keys)},
+    constants = _constants(tables, texts)
+    ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
+    seen = Events(numbers, events.time, watermark, judgement.hits(engine), constants, ranks)
+    active = _active(tables, seen, migration)
+    columns, past = judgement.columns(active), migration.past
+    if tables.back:
+        columns, past = looking_back(tables, active[np.isin(active, tables.back)], past, seen, columns)
+    book = EventBook(old, events)
+    batch = _Batch(
+        tables, engine, seen, columns, events, old, keys, texts, watching,
+        0 if old is None else old.sequence, book.stored, np.full(max(1, keys.count), kernel.NONE, np.int64),
     )  # fmt: skip
+    result = Result(keys=keys, book=book)
+    live: dict[int, Runs] = {}
+    told: list[tuple[int, Ints, Ints, Runs]] = []
+    for of_width in tables.classes:
+        rules = of_width.rules[np.isin(of_width.rules, active)]
+        if not len(rules):
+            continue
+        pool = batch.run(of_width, rules, migration.runs.get(of_width.width), trace is not None)
+        _count(tables, pool, counts)
+        result.found += _matches(tables, pool, engine)
+        left = pool.live(keys.count, engine)
+        if len(left.lists):
+            live[of_width.width] = left
+        if trace is not None:
+            told += _told(pool, left)
+    if trace is not None:
+        places = {rule.identity: place for place, rule in enumerate(space.rules)}
+        for number, rows, nodes, left in sorted(told, key=lambda one: places[tables.rules[one[0]].identity]):
+            teller = Teller(plan, tables.rules[number], keys, book, trace)
+            teller.tell(rows, nodes)
+            teller.tell_waiting(left)
+    of_rules = counted(live, len(tables.rules)).tolist()
+    result.live = {rule.rule.name: n for rule, n in zip(tables.rules, of_rules, strict=True) if n}
+    result.state = compacted(
+        plan, space, batch.sequence + len(numbers), keys, texts, book, live, past, engine
+    )
     return result
 
 
-@contextmanager
-def _asked(judge: Judge) -> Iterator[None]:
-    """The kernel asks this judge meanwhile."""
-    hook = id(judge)
-    judge.pool.cursor[kernel.C_HOOK] = hook
-    kernel.JUDGES[hook] = judge
-    try:
-        yield
-    finally:
-        del kernel.JUDGES[hook]
-
-
-def _constants(rule: RulePlan, texts: Texts) -> Ints:
-    """The constants of a rule's programs as 64 bits each."""
-    from cep.automata.program import FLOAT, TEXT
-
-    assert rule.tables is not None
-    found = np.zeros(len(rule.tables.constants), np.int64)
-    for place, (kind, value) in enumerate(rule.tables.constants):
-        if kind == FLOAT:
-            found[place] = np.array([value], np.float64).view(np.int64)[0]
-        elif kind == TEXT:
-            found[place] = texts.numbers(pa.array([as_text(value)], pa.string()))[0]
-        else:
-            found[place] = int(value)  # type: ignore[call-overload]
+def _constants(tables: SpaceTables, texts: Texts) -> Ints:
+    """All rules' constants as 64 bits, texts by their numbers in the shard's dictionary."""
+    if not len(tables.texts):
+        return tables.constants
+    found = tables.constants.copy()
+    found[tables.text_places] = texts.numbers(tables.texts)
     return found
 
 
-def _count(rule: RulePlan, cursor: Ints, counts: Counts) -> None:
-    if cursor[kernel.C_DROPPED]:
-        counts["runs", rule.rule.name, "limit"] += int(cursor[kernel.C_DROPPED])
-    if cursor[kernel.C_OVERFLOWS]:
-        counts["overflows", rule.rule.name] += int(cursor[kernel.C_OVERFLOWS])
+def _active(tables: SpaceTables, events: Events, migration: Migration) -> Ints:
+    """The rules that have anything to do, rising: an event, runs, or a past that ends."""
+    found = events.hits.by_rule() > 0
+    for runs in migration.runs.values():
+        found[runs.lists[:, kernel.KEPT_RULE]] = True
+    for identity in migration.past.rules():
+        found[tables.numbers[identity]] = True
+    return np.flatnonzero(found)
 
 
-def _unrolled(rule: RulePlan, pool: Pool, engine: Engine) -> Found:
-    matches = pool.found()
-    heads = np.ascontiguousarray(matches[:, kernel.M_NODE])
-    lengths = np.zeros(len(heads), np.int64)
-    engine.lengths(pool.nodes, heads, lengths)
-    ends = np.cumsum(lengths)
-    total = int(ends[-1])
-    edges, events, sequences = (np.zeros(total, np.int64) for _ in range(3))
-    engine.unroll(pool.nodes, heads, ends, edges, events, sequences)
-    assert rule.tables is not None
-    return Found(rule, matches.copy(), ends, rule.tables.edges[edges], events, sequences)
+@dataclass(slots=True)
+class _Batch:
+    """What the classes of a space have in common in one shard and batch."""
+
+    tables: SpaceTables
+    engine: Engine
+    events: Events
+    columns: Columns
+    arrivals: Arrivals
+    old: SpaceState | None
+    keys: Keys
+    texts: Texts
+    watching: Callable[[Rule], int]
+    sequence: int
+    stored: int
+    list_of_key: Ints
+
+    def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None, traced: bool) -> Pool:
+        """Run some rules of a class; the pool with what came of it."""
+        size, hits = len(self.events.keys), self.events.hits
+        rows = of_width.rows[np.searchsorted(of_width.rules, rules)]
+        rows[:, kernel.U_PAIRS] = hits.first_pairs[rules]
+        rows[:, kernel.U_PAIRS_END] = hits.first_pairs[rules + 1]
+        rows[:, kernel.U_COLUMNS] = self.columns.first_of_rule[rules]
+        for number in np.flatnonzero(np.isin(rules, self.tables.back)).tolist():
+            rows[number, kernel.U_SINCE] = self.watching(self.tables.rules[rules[number]].rule)
+        kept = Runs.none(of_width.width) if kept is None else kept
+        woken = int(hits.by_rule()[rules].sum())
+        room = 16 + min(woken, 1024 + woken // 4)
+        pool = Pool.of(of_width.width, rows, of_width.tables, kept, room, traced)
+        cursor = pool.cursor
+        cursor[kernel.C_SEQUENCE] = self.sequence
+        cursor[kernel.C_EVENT] = self.stored
+        cursor[kernel.C_EVENTS] = size
+        cursor[kernel.C_WATERMARK] = self.events.watermark
+        inputs = (
+            rows.ravel(), of_width.tables, self.events.constants, hits.pairs.ravel(), hits.ends, hits.events,
+            self.events.keys, self.events.times, np.zeros(self.tables.most_places * size, np.uint8),
+            self.columns.values.ravel(), self.columns.nulls.ravel(), self.events.ranks, pool.order,
+            kept.firsts().ravel(), kept.lists.ravel(), kept.runs.ravel(), kept.threads.ravel(),
+            kept.nodes.ravel(), self.list_of_key,
+        )  # fmt: skip
+        scratch = tuple(
+            np.zeros(n, np.int64)
+            for n in (size, len(hits.pairs), self.tables.most_slots + 2, self.tables.most_slots + 2)
+        )
+        for asks, stretch in groupby(range(len(rules)), lambda row: int(rules[row]) in self.tables.outside):
+            places = list(stretch)
+            for first, last in [(n, n + 1) for n in places] if asks else [(places[0], places[-1] + 1)]:
+                cursor[kernel.C_RULE], cursor[kernel.C_RULES] = first, last
+                with self._asked(int(rules[first]), pool, asks) as machine:
+                    while True:
+                        outcome = machine.run_rules(
+                            *inputs, pool.lists, pool.runs, pool.threads, pool.nodes, pool.matches,
+                            pool.index, *scratch, cursor, pool.trace,
+                        )  # fmt: skip
+                        if outcome == kernel.DONE:
+                            break
+                        pool.grow(machine)
+        return pool
+
+    @contextmanager
+    def _asked(self, number: int, pool: Pool, asks: bool) -> Iterator[Engine]:
+        """What runs rules; with conditions that no program expresses the kernel asks a judge meanwhile."""
+        if not asks:
+            yield self.engine
+            return
+        rule = self.tables.rules[number]
+        first = self.columns.first_of_rule[number]
+        judge = Judge(
+            rule, pool, self.old, self.arrivals, self.keys, self.texts,
+            self.columns.values[first:], self.columns.nulls[first:],
+        )  # fmt: skip
+        hook = id(judge)
+        pool.cursor[kernel.C_HOOK] = hook
+        kernel.JUDGES[hook] = judge
+        try:
+            yield INTERPRETED
+        finally:
+            del kernel.JUDGES[hook]
+
+
+def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
+    rows = pool.rules
+    for row in np.flatnonzero(rows[:, kernel.U_DROPPED] | rows[:, kernel.U_OVERFLOWS]).tolist():
+        name = tables.rules[rows[row, kernel.U_RULE]].rule.name
+        if rows[row, kernel.U_DROPPED]:
+            counts["runs", name, "limit"] += int(rows[row, kernel.U_DROPPED])
+        if rows[row, kernel.U_OVERFLOWS]:
+            counts["overflows", name] += int(rows[row, kernel.U_OVERFLOWS])
+
+
+def _matches(tables: SpaceTables, pool: Pool, engine: Engine) -> Iterator[Found]:
+    """What the rules of a pool found, rule by rule."""
+    matched = np.diff(pool.rules[:, kernel.U_MATCHES], prepend=0)
+    for row in np.flatnonzero(matched).tolist():
+        number = int(pool.rules[row, kernel.U_RULE])
+        matches = pool.found(row)
+        heads = np.ascontiguousarray(matches[:, kernel.M_NODE])
+        lengths = np.zeros(len(heads), np.int64)
+        engine.lengths(pool.nodes, heads, lengths)
+        ends = np.cumsum(lengths)
+        edges, events, sequences = (np.zeros(int(ends[-1]), np.int64) for _ in range(3))
+        engine.unroll(pool.nodes, heads, ends, edges, events, sequences)
+        steps = tables.tables(number).edges[edges]
+        yield Found(tables.rules[number], matches.copy(), ends, steps, events, sequences)
+
+
+def _told(pool: Pool, left: Runs) -> Iterator[tuple[int, Ints, Ints, Runs]]:
+    """By rule what the trace says, the nodes that it names, and the runs that live on."""
+    for row, number in enumerate(pool.rules[:, kernel.U_RULE].tolist()):
+        waiting = left.chosen(np.flatnonzero(left.lists[:, kernel.KEPT_RULE] == number))
+        yield number, pool.told(row), pool.nodes, waiting

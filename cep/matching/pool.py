@@ -1,4 +1,4 @@
-"""A rule's live runs: compact columns between batches, linked rows in flat arrays while the kernel runs."""
+"""Where the kernel works: the rules of one width class in flat arrays that they share."""
 
 from __future__ import annotations
 
@@ -7,45 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cep.automata.tables import Tables
 from cep.matching import kernel
 from cep.matching.engines import Engine
+from cep.matching.runs import Runs
 
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """The live runs of one rule, by key, in order of their first event; ways in order of preference.
-
-    `lists` has a row per key: its number, the sequence number of the last event seen, and how many runs;
-    `runs` a row per run: sequence number and time of its first event, its number among the forks, and how
-    many threads; `threads` a row per thread as the kernel has it, but with the number of rows that it and
-    those in it take for its link; `nodes` a row per event taken: the node before, the edge, the event's
-    number, its sequence number.
-    """
-
-    lists: Ints
-    runs: Ints
-    threads: Ints
-    nodes: Ints
-
-    @classmethod
-    def none(cls, tables: Tables) -> Runs:
-        """No run."""
-        return cls(
-            np.zeros((0, 3), np.int64),
-            np.zeros((0, 4), np.int64),
-            np.zeros((0, tables.thread), np.int64),
-            np.zeros((0, 4), np.int64),
-        )
-
-
 @dataclass(slots=True)
 class Pool:
-    """Flat arrays and the cursor that the kernel works on; see cep.matching.kernel."""
+    """Flat arrays and the cursor that the kernel works on; see cep.matching.kernel.
 
-    tables: Tables
+    `rules` are the rows of the rules that run. The runs that were kept come into the pool rule by rule, when
+    it is the rule's turn; `order` numbers them by rule.
+    """
+
+    width: int
+    rules: Ints
+    tables: Ints
+    kept: Runs
+    order: Ints
     lists: Ints
     runs: Ints
     threads: Ints
@@ -56,42 +37,36 @@ class Pool:
     trace: Ints
 
     @classmethod
-    def of(cls, tables: Tables, live: Runs, room: int, engine: Engine) -> Pool:
-        """The pool of some live runs, with room for about so many more."""
-        width = tables.thread
-        lists = np.zeros((len(live.lists) + room, kernel.LIST), np.int64)
-        runs = np.zeros((len(live.runs) + room, kernel.RUN), np.int64)
-        threads = np.zeros((len(live.threads) + 1 + room, width), np.int64)
-        nodes = np.zeros((len(live.nodes) + 2 * room, kernel.NODE), np.int64)
-        count = len(live.lists)
-        if count:
-            _lay_out(tables, lists, runs, threads, nodes, live, engine)
-        threads[0, kernel.T_NEXT] = kernel.NONE
-        threads[0, kernel.T_NODE] = kernel.NONE
-        initial = int(tables.array[kernel.H_INITIAL])
-        nulls = int(tables.array[kernel.H_NULLS])
-        words = int(tables.array[kernel.H_VALUES]) - nulls
-        threads[0, nulls : nulls + words] = tables.array[initial : initial + words]
+    def of(cls, width: int, rules: Ints, tables: Ints, kept: Runs, room: int, traced: bool) -> Pool:
+        """A pool for kept runs and about so many more."""
+        of_lists = kept.lists[:, kernel.KEPT_RULE]
+        order = np.argsort(of_lists, kind="stable")
+        numbers = rules[:, kernel.U_RULE]
+        rules[:, kernel.U_KEPT] = np.searchsorted(of_lists[order], numbers, "left")
+        rules[:, kernel.U_KEPT_END] = np.searchsorted(of_lists[order], numbers, "right")
         cursor = np.zeros(kernel.CURSOR, np.int64)
-        cursor[kernel.C_LISTS] = count * kernel.LIST
-        cursor[kernel.C_NODES] = len(live.nodes) * kernel.NODE
         cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = cursor[kernel.C_ENTRY] = kernel.NONE
-        cursor[kernel.C_FORKS] = live.runs[:, 2].max(initial=0)
+        cursor[kernel.C_TRACES] = 0 if traced else kernel.NONE
+        cursor[kernel.C_WIDTH] = width
         pool = cls(
-            tables, lists.ravel(), runs.ravel(), threads.ravel(), nodes.ravel(),
+            width, rules, tables, kept, order,
+            np.zeros((len(kept.lists) + room) * kernel.LIST, np.int64),
+            np.zeros((len(kept.runs) + room) * kernel.RUN, np.int64),
+            np.zeros((len(kept.threads) + 1 + room) * width, np.int64),
+            np.zeros((len(kept.nodes) + 2 * room) * kernel.NODE, np.int64),
             np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
-        pool._free_threads(1 + len(live.threads))
-        pool._free_runs(len(live.runs))
+        # The first thread is the blank one from which runs begin.
+        pool._free_threads(1)
+        pool._free_runs(0)
         return pool
 
     def grow(self, engine: Engine) -> None:
-        """Double what is short; the kernel has noted how many threads it needs."""
+        """Double what is short; the kernel has noted how many rows it needs."""
         cursor, need = self.cursor, int(self.cursor[kernel.C_NEED])
-        width = self.tables.thread
         if cursor[kernel.C_THREADS] < need:
-            first = len(self.threads) // width
-            self.threads = _extended(self.threads, (first + need) * width)
+            first = len(self.threads) // self.width
+            self.threads = _extended(self.threads, (first + need) * self.width)
             self._free_threads(first)
         if cursor[kernel.C_RUNS] < need:
             first = len(self.runs) // kernel.RUN
@@ -101,7 +76,15 @@ class Pool:
             self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST)
         if cursor[kernel.C_NODES] + need * kernel.NODE > len(self.nodes):
             if cursor[kernel.C_TRACES] < 0:
-                self._drop_nodes(engine)
+                engine.drop_nodes(
+                    self.lists,
+                    self.runs,
+                    self.threads,
+                    self.nodes,
+                    self.matches,
+                    self._node_numbers(),
+                    cursor,
+                )
             if 2 * (cursor[kernel.C_NODES] + need * kernel.NODE) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
         if cursor[kernel.C_MATCHES] + (need + 1) * kernel.MATCH > len(self.matches):
@@ -124,30 +107,48 @@ class Pool:
         self.cursor[kernel.C_SHORT] = 0
         self.lists[kernel.L_SLEEPS :: kernel.LIST] = 0
 
-    def _drop_nodes(self, engine: Engine) -> None:
-        """Leave out the nodes that no thread and no match names: the kernel only ever adds some."""
-        walk = self._walk(engine)
-        matches = self.matches[: self.cursor[kernel.C_MATCHES]]
-        engine.mark(self.nodes, np.ascontiguousarray(matches[kernel.M_NODE :: kernel.MATCH]), walk.marks)
-        nodes, moved = _kept(self.nodes, walk.marks)
-        self.nodes[: nodes.size] = nodes.ravel()
-        self.cursor[kernel.C_NODES] = nodes.size
-        at = walk.threads[self.threads[walk.threads + kernel.T_STATE] > kernel.EACH] + kernel.T_NODE
-        self.threads[at] = moved[self.threads[at] // kernel.NODE]
-        matches[kernel.M_NODE :: kernel.MATCH] = moved[matches[kernel.M_NODE :: kernel.MATCH] // kernel.NODE]
+    def told(self, row: int) -> Ints:
+        """What the trace says of the rule in a row, a row each, in order."""
+        return self._of_rule(self.trace.reshape(-1, kernel.TRACE), row, kernel.U_TRACES, kernel.TRACE)
 
-    def told(self) -> Ints:
-        """What the trace says, a row each, in order."""
-        return self.trace[: self.cursor[kernel.C_TRACES]].reshape(-1, kernel.TRACE)
+    def found(self, row: int) -> Ints:
+        """What was raised of the rule in a row, a row each, in order of decision."""
+        return self._of_rule(self.matches.reshape(-1, kernel.MATCH), row, kernel.U_MATCHES, kernel.MATCH)
 
-    def found(self) -> Ints:
-        """What was raised, a row each, in order of decision."""
-        return self.matches[: self.cursor[kernel.C_MATCHES]].reshape(-1, kernel.MATCH)
+    def _of_rule(self, rows: Ints, row: int, end: int, size: int) -> Ints:
+        first = self.rules[row - 1, end] if row else 0
+        return rows[first // size : self.rules[row, end] // size]
+
+    def live(self, keys: int, engine: Engine) -> Runs:
+        """The runs that live on, with the nodes that they name; `keys` is how many keys there are."""
+        cursor = self.cursor
+        order = np.zeros(int(cursor[kernel.C_LISTS]) // kernel.LIST, np.int64)
+        count = engine.in_key_order(self.lists, np.zeros(keys + 1, np.int64), order, cursor)
+        if not count:
+            return Runs.none(self.width)
+        sizes = (
+            count,
+            len(self.runs) // kernel.RUN - int(cursor[kernel.C_RUNS]),
+            len(self.threads) // self.width - 1 - int(cursor[kernel.C_THREADS]),
+            int(cursor[kernel.C_NODES]) // kernel.NODE,
+        )
+        columns = (kernel.KEPT_LIST, kernel.KEPT_RUN, self.width, kernel.NODE)
+        kept = [np.zeros((n, of), np.int64) for n, of in zip(sizes, columns, strict=True)]
+        row_of_rule = np.zeros(int(self.rules[:, kernel.U_RULE].max()) + 1, np.int64)
+        row_of_rule[self.rules[:, kernel.U_RULE]] = np.arange(len(self.rules))
+        engine.keep(
+            self.rules.ravel(), row_of_rule, self.tables, self.lists, self.runs, self.threads, self.nodes,
+            order[:count], self._node_numbers(), *(rows.ravel() for rows in kept), cursor,
+        )  # fmt: skip
+        lists, runs, threads, nodes = kept
+        return Runs(lists, runs, threads, nodes[: cursor[kernel.C_KEPT_NODES]].copy())
+
+    def _node_numbers(self) -> Ints:
+        return np.zeros(int(self.cursor[kernel.C_NODES]) // kernel.NODE, np.int64)
 
     def _free_threads(self, first: int) -> None:
         """Chain the rows from the first on into the free list."""
-        width = self.tables.thread
-        rows = np.arange(first * width, len(self.threads), width)
+        rows = np.arange(first * self.width, len(self.threads), self.width)
         if len(rows):
             self.threads[rows[:-1]] = rows[1:]
             self.threads[rows[-1]] = self.cursor[kernel.C_THREAD]
@@ -162,94 +163,8 @@ class Pool:
             self.cursor[kernel.C_RUN] = rows[0]
             self.cursor[kernel.C_RUNS] += len(rows)
 
-    def _walk(self, engine: Engine) -> _Walk:
-        lists_most = int(self.cursor[kernel.C_LISTS]) // kernel.LIST
-        runs_most, threads_most = len(self.runs) // kernel.RUN, len(self.threads) // self.tables.thread
-        nodes = int(self.cursor[kernel.C_NODES]) // kernel.NODE
-        sizes = (lists_most, runs_most, threads_most, threads_most, lists_most, runs_most, nodes, 3)
-        lists, runs, threads, inside, run_counts, thread_counts, marks, counts = (
-            np.zeros(n, np.int64) for n in sizes
-        )
-        engine.collect(
-            self.lists, self.runs, self.threads, self.nodes, lists, runs, threads, inside, run_counts,
-            thread_counts, marks, counts, self.cursor,
-        )  # fmt: skip
-        a, b, c = counts.tolist()
-        return _Walk(lists[:a], runs[:b], threads[:c], inside[:c], run_counts[:a], thread_counts[:b], marks)
-
-    def live(self, engine: Engine) -> Runs:
-        """The runs that live on, with the nodes that they name."""
-        width = self.tables.thread
-        walk = self._walk(engine)
-        lists = (
-            self.lists[walk.lists + kernel.L_KEY],
-            self.lists[walk.lists + kernel.L_SEEN],
-            walk.run_counts,
-        )
-        runs = (
-            self.runs[walk.runs + kernel.R_START],
-            self.runs[walk.runs + kernel.R_TIME],
-            self.runs[walk.runs + kernel.R_FORK],
-            walk.thread_counts,
-        )
-        threads = self.threads.reshape(-1, width)[walk.threads // width]
-        threads[:, kernel.T_NEXT] = walk.inside
-        nodes, moved = _kept(self.nodes, walk.marks)
-        ways = threads[:, kernel.T_STATE] > kernel.EACH
-        threads[ways, kernel.T_NODE] = moved[threads[ways, kernel.T_NODE] // kernel.NODE]
-        if not ways.all():
-            # A fork has no values of its own: they are null.
-            first, last = (int(self.tables.array[h]) for h in (kernel.H_NULLS, kernel.H_VALUES))
-            threads[~ways, kernel.T_TIME :] = 0
-            threads[~ways, first:last] = -1
-        return Runs(np.stack(lists, axis=1), np.stack(runs, axis=1), threads, nodes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """Offsets of the live rows in order, how many runs and threads belong to each, and the nodes in use.
-
-    `inside` counts the rows that a thread and those in it take.
-    """
-
-    lists: Ints
-    runs: Ints
-    threads: Ints
-    inside: Ints
-    run_counts: Ints
-    thread_counts: Ints
-    marks: Ints
-
-
-def _kept(nodes: Ints, marks: Ints) -> tuple[Ints, Ints]:
-    """The marked nodes, one a row, and the new offset of each of them by its old number."""
-    moved = (np.cumsum(marks) - 1) * kernel.NODE
-    kept = nodes[: len(marks) * kernel.NODE].reshape(-1, kernel.NODE)[np.flatnonzero(marks)]
-    before = kept[:, kernel.N_PREVIOUS]
-    kept[:, kernel.N_PREVIOUS] = np.where(before < 0, kernel.NONE, moved[before // kernel.NODE])
-    return kept, moved
-
 
 def _extended(array: Ints, least: int) -> Ints:
     grown = np.zeros(max(least, 2 * len(array)), np.int64)
     grown[: len(array)] = array
     return grown
-
-
-def _lay_out(
-    tables: Tables, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, live: Runs, engine: Engine
-) -> None:
-    """Lay compact rows out as linked ones: list i at row i, run i at row i, thread i at row i + 1."""
-    threads[1 : len(live.threads) + 1] = live.threads
-    of_runs = runs[: len(live.runs)]
-    of_runs[:, kernel.R_START] = live.runs[:, 0]
-    of_runs[:, kernel.R_TIME] = live.runs[:, 1]
-    of_runs[:, kernel.R_FORK] = live.runs[:, 2]
-    of_lists = lists[: len(live.lists)]
-    of_lists[:, kernel.L_KEY] = live.lists[:, 0]
-    of_lists[:, kernel.L_SEEN] = live.lists[:, 1]
-    nodes[: len(live.nodes)] = live.nodes
-    engine.link(
-        tables.array, lists.ravel(), runs.ravel(), threads.ravel(),
-        live.lists[:, 2].copy(), live.runs[:, 3].copy(),
-    )  # fmt: skip

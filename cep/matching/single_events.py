@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from alerts.raised import Raised
-from cep.automata.plan import Plan, Space
+from cep.automata.plan import Plan, RulePlan, Space
 from cep.expressions.held import python
 from cep.matching.arrivals import Arrivals
-from cep.matching.judgement import Judgement
 from cep.matching.render import Decision, Renderer, Taken
-from cep.matching.texts import Texts
 from cep.routing.payload import BATCH, ID, OFFSET, ORIGIN
 
 _BY_EVENT = 1
@@ -23,11 +22,10 @@ def run_single(plan: Plan, space: Space, events: Arrivals) -> list[Raised]:
     Their order of decision is that of arrival, spelled out, since equal keys may lie in several shards.
     """
     assert space.on is not None
-    judgement = Judgement(events, Texts.empty())
     feed = plan.feed(space.on)
     raised: list[Raised] = []
     for rule in space.rules:
-        hits = np.flatnonzero(judgement.places(rule)[0])
+        hits = _hits(rule, events)
         if not len(hits):
             continue
         renderer = Renderer(rule)
@@ -47,3 +45,15 @@ def run_single(plan: Plan, space: Space, events: Arrivals) -> list[Raised]:
                 taken = {0: [Taken(ids[row], values, row, 0)]}
                 raised.append(renderer.raised(Decision(time, key, taken, order)))
     return raised
+
+
+def _hits(rule: RulePlan, events: Arrivals) -> npt.NDArray[np.int64]:
+    """The events that satisfy the rule's condition, in order; those judged by a plan without it do not."""
+    found = np.zeros(len(events.time), bool)
+    for number, part in enumerate(events.parts):
+        judged = part.judged.get(rule.identity)
+        if judged is not None and part.stream in judged[0][0]:
+            where, rows = events.rows_of(number)
+            place = judged[0][0][part.stream]
+            found[where] = part.bits[rows, place >> 3] & (128 >> (place & 7))
+    return np.flatnonzero(found)

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.matching.pool import Runs
+from cep.matching.runs import Runs, counted
 from cep.routing.payload import from_ipc, to_ipc
 
 MAGIC = b"CEPs"
-VERSION = 2
+VERSION = 3
 _HEAD = struct.Struct("<4sHII")
 Ints = npt.NDArray[np.int64]
 RuleId = tuple[str, str, str]
@@ -53,8 +53,10 @@ class SpaceState:
 
     `keys` are the values of the keys by number, `texts` the shard's dictionary, `stored` by stream the
     events that live runs took (`@id`, fields), which `events` numbers as (stream, row), streams in the
-    order of `stored`. `histories` hold what `prev` may still see, `sightings` what an `absent` that comes
-    first may look back at; `remembered` by stream the ids of events at the watermark.
+    order of `stored`. `rules` are those with live runs, in order; `runs` has these by the width at which a
+    rule's ways are kept, and names keys, rules, events and texts by number. `histories` hold what `prev` may
+    still see, `sightings` what an `absent` that comes first may look back at; `remembered` by stream the ids
+    of events at the watermark.
     """
 
     plan: str
@@ -63,7 +65,8 @@ class SpaceState:
     texts: pa.StringArray
     stored: Mapping[str, pa.Table]
     events: Ints
-    rules: Mapping[RuleId, Runs]
+    rules: tuple[RuleId, ...]
+    runs: Mapping[int, Runs]
     histories: Mapping[RuleId, pa.Table] = field(default_factory=dict)
     sightings: Mapping[RuleId, pa.Table] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
@@ -73,6 +76,10 @@ class SpaceState:
     def empty(self) -> bool:
         """Whether there is nothing to remember."""
         return not (self.rules or self.histories or self.sightings or self.waiting or self.remembered)
+
+    def live(self) -> dict[RuleId, int]:
+        """How many live runs each rule has."""
+        return dict(zip(self.rules, counted(self.runs, len(self.rules)).tolist(), strict=True))
 
 
 State = Mapping[str, SpaceState]
@@ -102,9 +109,10 @@ def write(state: State) -> bytes | None:
             "texts": table(pa.table({"t": space.texts})),
             "stored": [[stream, table(t)] for stream, t in space.stored.items()],
             "events": ints(space.events),
-            "rules": [
-                [list(rule), [ints(a) for a in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
-                for rule, runs in sorted(space.rules.items())
+            "rules": [list(rule) for rule in space.rules],
+            "runs": [
+                [width, [ints(a) for a in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
+                for width, runs in sorted(space.runs.items())
             ],
             "histories": [[list(rule), table(t)] for rule, t in sorted(space.histories.items())],
             "sightings": [[list(rule), table(t)] for rule, t in sorted(space.sightings.items())],
@@ -176,7 +184,8 @@ def _space(space: Mapping[str, Any], blobs: list[memoryview]) -> SpaceState:
         texts=texts if isinstance(texts, pa.Array) else pa.concat_arrays(texts.chunks),
         stored={stream: from_ipc(blobs[at]) for stream, at in space["stored"]},
         events=ints(space["events"]),
-        rules={rule(name): Runs(*map(ints, arrays)) for name, arrays in space["rules"]},
+        rules=tuple(map(rule, space["rules"])),
+        runs={width: Runs(*map(ints, arrays)) for width, arrays in space["runs"]},
         histories={rule(name): from_ipc(blobs[at]) for name, at in space["histories"]},
         sightings={rule(name): from_ipc(blobs[at]) for name, at in space["sightings"]},
         waiting=tuple(

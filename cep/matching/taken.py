@@ -34,6 +34,11 @@ class EventBook:
         """How many were kept from earlier batches."""
         return 0 if self.old is None else len(self.old.events)
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.stored + len(self.events.time)
+
     def sources(self, numbers: Ints) -> list[tuple[str, pa.Table, Ints, Ints]]:
         """The events by where they are: stream, table, places in `numbers`, rows of the table."""
         found = []

@@ -20,7 +20,7 @@ from cep.automata.conditions import conjuncts, names_earlier
 from cep.automata.plan import Plan, RulePlan
 from cep.matching import kernel
 from cep.matching.keys import Keys
-from cep.matching.pool import Runs
+from cep.matching.runs import Runs
 from cep.matching.taken import EventBook
 from rules.source import Span
 from rules.typed import Expression, Match, Stream
@@ -158,16 +158,26 @@ class Teller:
     def tell_waiting(self, live: Runs) -> None:
         """Note the runs that live on."""
         assert self.rule.tables is not None
-        nodes = live.nodes.astype(np.int64).ravel()
-        ends = np.cumsum(live.runs[:, 3])
+        ends = np.cumsum(live.runs[:, kernel.KEPT_WAYS])
         ways = [
             _first_way(live.threads, int(end - count))
-            for end, count in zip(ends, live.runs[:, 3], strict=True)
+            for end, count in zip(ends, live.runs[:, kernel.KEPT_WAYS], strict=True)
         ]
-        chains = [_chain(nodes, int(way[kernel.T_NODE])) for way in ways]
+        counts = live.lists[:, kernel.KEPT_RUNS]
+        # Kept nodes are numbered within their list, the kernel's by where they are.
+        firsts = np.repeat(live.firsts()[:-1, 2], counts).tolist()
+        nodes = live.nodes.copy()
+        linked = nodes[:, kernel.N_PREVIOUS] >= 0
+        begins = np.repeat(live.firsts()[:-1, 2], live.lists[:, kernel.KEPT_NODES])
+        nodes[linked, kernel.N_PREVIOUS] += begins[linked]
+        nodes[linked, kernel.N_PREVIOUS] *= kernel.NODE
+        chains = [
+            _chain(nodes.ravel(), (first + int(way[kernel.T_NODE])) * kernel.NODE)
+            for first, way in zip(firsts, ways, strict=True)
+        ]
         events = self._events(np.zeros(0, np.int64), chains)
-        keys = self._keys(live.lists[:, 0])
-        of_run = np.repeat(live.lists[:, 0], live.lists[:, 2]).tolist()
+        keys = self._keys(live.lists[:, kernel.KEPT_KEY])
+        of_run = np.repeat(live.lists[:, kernel.KEPT_KEY], counts).tolist()
         found = []
         for key, run, way, chain in zip(of_run, live.runs.tolist(), ways, chains, strict=True):
             until = int(way[kernel.T_DEADLINE])

@@ -130,9 +130,3 @@ def unpack_bits(bits: pa.FixedSizeBinaryArray) -> npt.NDArray[np.uint8]:
         return np.zeros((0, width), np.uint8)
     matrix = np.frombuffer(buffer, np.uint8)[: (bits.offset + len(bits)) * width].reshape(-1, width)
     return matrix[bits.offset :]
-
-
-def bit(matrix: npt.NDArray[np.uint8], place: int) -> npt.NDArray[np.uint8]:
-    """One atom's truth, 0 or 1 per event, from packed bits with a row per eight atoms."""
-    row: npt.NDArray[np.uint8] = matrix[place >> 3]
-    return (row >> np.uint8(7 - (place & 7))) & np.uint8(1)

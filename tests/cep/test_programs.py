@@ -82,5 +82,5 @@ def test_compiled_programs_mean_what_expressions_mean(
 
 def test_the_compiled_kernel_is_another_form_of_the_same_source() -> None:
     plain, compiled = engine(1, False), engine(1, True)
-    assert plain.run is not compiled.run
-    assert compiled.run.py_func.__code__ is plain.run.__code__  # type: ignore[attr-defined]
+    assert plain.run_rules is not compiled.run_rules
+    assert compiled.run_rules.py_func.__code__ is plain.run_rules.__code__  # type: ignore[attr-defined]

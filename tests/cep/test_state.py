@@ -16,7 +16,7 @@ from cep.evaluate import Session
 from cep.matching.match import Clock, match_shard
 from cep.matching.state import MAGIC, StateError, read, write
 
-GOLDEN = Path(__file__).parent / "golden" / "state-2.b64"
+GOLDEN = Path(__file__).parent / "golden" / "state-3.b64"
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: double  id id_  time at }
 rule probes {
@@ -46,10 +46,10 @@ def begun() -> Session:
     return session
 
 
-def test_todays_program_writes_and_reads_the_bytes_of_version_2() -> None:
+def test_todays_program_writes_and_reads_the_bytes_of_version_3() -> None:
     golden = base64.b64decode(GOLDEN.read_text())
     state = begun().states[0]
-    assert state == golden, "the format has changed: raise VERSION and say what becomes of version 2"
+    assert state == golden, "the format has changed: raise VERSION and say what becomes of version 3"
     assert write(read(golden)) == golden
 
 
@@ -105,5 +105,5 @@ def test_a_later_version_is_named() -> None:
     state = bytearray(begun().states[0])
     assert state[:4] == MAGIC
     state[4] = 9
-    with pytest.raises(StateError, match="has version 9; this program reads up to version 2"):
+    with pytest.raises(StateError, match="has version 9; this program reads up to version 3"):
         read(bytes(state))

@@ -95,9 +95,11 @@ def pack_of(text: str) -> Pack:
 def plan_of(text: str, crowd: int | None = None) -> Plan:
     """A plan as a worker derives it, from the text alone; `crowd` as in Program."""
     plan = compile_plan([pack_of(text)])
-    for rule in plan.rules():
-        if crowd is not None and rule.tables is not None and rule.tables.sleeps:
-            rule.tables.array[kernel.H_SLEEP] = crowd
+    for space in plan.spaces:
+        for of_width in space.tables.classes if crowd is not None and space.tables is not None else ():
+            for rule, of_rule in zip(of_width.rules, of_width.rows, strict=True):
+                if space.tables.tables(rule).sleeps:
+                    of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
     return plan
 
 

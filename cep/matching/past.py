@@ -1,0 +1,90 @@
+"""Rules that look back: at the events before a candidate (`prev`), or for a time without some (`absent`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.automata.space_tables import SpaceTables
+from cep.matching.history import History, look_back
+from cep.matching.judgement import Columns, Hits
+from cep.matching.sightings import Inputs, Sightings, last_seen
+from cep.matching.state import RuleId
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What rules remember of events that no run took."""
+
+    histories: Mapping[RuleId, History] = field(default_factory=dict)
+    sightings: Mapping[RuleId, Sightings] = field(default_factory=dict)
+
+    def rules(self) -> set[RuleId]:
+        """The rules that remember something."""
+        return self.histories.keys() | self.sightings.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A shard's events in key order, up to the watermark, and what programs need besides their columns."""
+
+    keys: Ints
+    times: Ints
+    watermark: int
+    hits: Hits
+    constants: Ints
+    ranks: Ints
+
+
+def looking_back(
+    tables: SpaceTables, rules: Ints, past: Past, events: Events, columns: Columns
+) -> tuple[Columns, Past]:
+    """The columns with what some rules see when they look back, and what they remember after.
+
+    The columns of such a rule become its own; those that follow say when each of its look backs last saw an
+    event (cep.automata.tables).
+    """
+    histories: dict[RuleId, History] = {}
+    sightings: dict[RuleId, Sightings] = {}
+    values, nulls, first_of_rule = [columns.values], [columns.nulls], columns.first_of_rule.copy()
+    count = len(columns.values)
+    for number in rules.tolist():
+        rule, of_rule = tables.rules[number], tables.tables(number)
+        places = events.hits.places(number, len(rule.places), len(events.keys))
+        mine = slice(first := int(columns.first_of_rule[number]), first + len(rule.columns))
+        known, unknown = columns.values[mine].copy(), columns.nulls[mine].copy()
+        if any(column.back for column in of_rule.columns):
+            before = past.histories.get(rule.identity, History.none(rule))
+            after = look_back(
+                rule, before, events.keys, events.times, places[-1], known, unknown, events.watermark
+            )
+            if len(after.keys):
+                histories[rule.identity] = after
+        values.append(known)
+        nulls.append(unknown)
+        if of_rule.look_backs:
+            constants = tables.first_constants[number : number + 2]
+            seen, unseen, left = last_seen(
+                rule,
+                past.sightings.get(rule.identity, Sightings.none()),
+                Inputs(
+                    events.keys, events.times, places, known, unknown,
+                    events.constants[slice(*constants.tolist())], events.ranks,
+                ),
+                events.watermark,
+            )  # fmt: skip
+            values.append(seen)
+            nulls.append(unseen)
+            if len(left.keys):
+                sightings[rule.identity] = left
+        first_of_rule[number] = count
+        count += len(rule.columns) + len(of_rule.look_backs)
+    return (
+        Columns(np.concatenate(values), np.concatenate(nulls), first_of_rule),
+        Past(histories, sightings),
+    )
