@@ -2221,11 +2221,11 @@ def load(
 
 
 def run_rules(
-    rules: Ints, tables: Ints, constants: Ints, pairs: Ints, ends: Ints, hits: Ints, keys: Ints, times: Ints,
-    places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, order: Ints, firsts: Ints, kept_lists: Kept,
-    kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept, list_of_key: Ints, lists: Ints, runs: Ints,
-    threads: Ints, nodes: Ints, matches: Ints, index: Ints, wake: Ints, heads: Ints, slots: Ints, unknown: Ints,
-    cursor: Ints, trace: Ints,
+    rules: Ints, tables: Ints, constants: Ints, pairs: Ints, ends: Ints, hits: Ints, keys: Ints, times:
+    Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, order: Ints, firsts: Ints,
+    kept_lists: Kept, kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept, list_of_key: Ints, lists:
+    Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, wake: Ints, heads: Ints,
+    slots: Ints, unknown: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Run the rules from C_RULE up to C_RULES over a shard's events, one after the other; see `run`.
 
