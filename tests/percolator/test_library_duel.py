@@ -140,7 +140,7 @@ def crash(changes: list[Change], at: int, seed: int, path: Path) -> bool:
 QUERIES = ["a", "a b", "NOT c", '"a b"~2', "body:run*", "a NEAR/3 b"]
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
 def test_a_power_cut_between_any_two_operations_loses_nothing_that_was_told(seed: int) -> None:
     chance = random.Random(seed)
     changes: list[Change] = [
