@@ -24,9 +24,10 @@ class Session:
     """Packs over events, fed batch by batch. Results do not depend on the number of shards.
 
     `counts` are those of classification and matching together, `runs` the live runs by rule after the last
-    batch, `late` the events set aside so far. `one_partition`: the caller's offsets rise over all streams
-    together, and decide the order of events of one instant within a feed. `compiled` chooses the kernel;
-    None: by the number of events. `trace` collects what happens to every run (cep.matching.trace).
+    batch, `late` the events set aside so far, `told` the ids of all alerts. `one_partition`: the caller's
+    offsets rise over all streams together, and decide the order of events of one instant within a feed.
+    `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
+    (cep.matching.trace).
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Session:
         self.counts: Counter[Count] = Counter()
         self.runs: dict[str, int] = {}
         self.late: list[Events] = []
+        self.told: set[str] = set()
 
     def feed(self, events: Sequence[Events], watermark: int | None = None) -> list[Raised]:
         """Take a batch of events; what it raises, in the documented order, before suppression.
@@ -95,7 +97,16 @@ class Session:
         self.runs = dict(runs)
         self.watermark = after
         self.batch += 1
-        return in_order(raised)
+        return self._fresh(in_order(raised))
+
+    def _fresh(self, raised: Sequence[Raised]) -> list[Raised]:
+        """Each id once, as the job's outbox takes them."""
+        fresh = []
+        for one in raised:
+            if one.id not in self.told:
+                self.told.add(one.id)
+                fresh.append(one)
+        return fresh
 
     def snapshot(self) -> bytes:
         """Everything that the session remembers but the plan and the counters."""
@@ -103,6 +114,7 @@ class Session:
             "batch": self.batch,
             "watermark": self.watermark,
             "first": self.first,
+            "told": sorted(self.told),
             "greatest": [[*partition, time] for partition, time in sorted(self.greatest.items())],
             "states": {str(n): base64.b64encode(state).decode() for n, state in sorted(self.states.items())},
         }
@@ -114,5 +126,6 @@ class Session:
         self.batch = content["batch"]
         self.watermark = content["watermark"]
         self.first = dict(content["first"])
+        self.told = set(content["told"])
         self.greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
         self.states = {int(n): base64.b64decode(state) for n, state in content["states"].items()}

@@ -200,17 +200,23 @@ def _decisions(result: Result, counts: Counts) -> list[Raised]:
     keys = result.keys.python(named.tolist())
     for found in result.found:
         renderer = Renderer(found.rule)
-        counts["matches", found.rule.rule.name] += len(found.matches)
+        decided: set[tuple[object, ...]] = set()
         start = 0
         steps, events, sequences = found.steps.tolist(), found.events.tolist(), found.sequences.tolist()
         for match, end in zip(found.matches.tolist(), found.ends.tolist(), strict=True):
+            places, start = range(start, end), end
+            timeout = match[kernel.M_TIMEOUT] == 1
+            order = (match[kernel.M_BY_EVENT], *(sequences[at] for at in places))
+            # forks that took the same events in the same steps are one match (decision 8)
+            same = (timeout, *order[1:], *(steps[at] for at in places))
+            if same in decided:
+                continue
+            decided.add(same)
             taken: dict[int, list[Taken]] = {}
-            for at in range(start, end):
+            for at in places:
                 one = result.book.taken(events[at], sequences[at])
                 taken.setdefault(steps[at], []).append(one)
-            order = (match[kernel.M_BY_EVENT], *sequences[start:end])
-            timeout = match[kernel.M_TIMEOUT] == 1
             decision = Decision(match[kernel.M_TIME], keys[match[kernel.M_KEY]], taken, order, timeout)
             raised.append(renderer.raised(decision))
-            start = end
+        counts["matches", found.rule.rule.name] += len(decided)
     return raised

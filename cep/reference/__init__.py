@@ -32,6 +32,8 @@ def decided(
 ) -> list[Decided]:
     """All alerts of a pack once the watermark has come there, before suppression, in the order of delivery.
 
+    What took the same events in the same steps is one alert, the one decided first.
+
     `arrivals` are (stream, id, values) in order of arrival, late ones left out; events above the watermark
     wait. MAX_TIME drains. `text` judges `matches` conditions.
     """
@@ -45,7 +47,11 @@ def decided(
     events.sort(key=lambda event: (event.time, event.place))
     alerts = [alert for rule in pack.rules for alert in _of_rule(rule, events, watermark, text)]
     types = {rule.name: () if rule.by is None else rule.by.types for rule in pack.rules}
-    return sorted(alerts, key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
+    alerts.sort(key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
+    once: dict[object, Decided] = {}
+    for one in alerts:
+        once.setdefault((one.rule, one.kind, one.key, one.events), one)
+    return list(once.values())
 
 
 def _in_order(key: Iterable[tuple[str, object]], types: Iterable[Type]) -> list[tuple[object, ...]]:
