@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from cases import Given, by_engine, by_reference, difference, read
+from cases import FILES, Given, by_engine, by_reference, difference, read
 
-OWN = ("own/sql_row_pattern.jsonl", "own/sase.jsonl", "own/language.jsonl")
-CASES = [given for file in ("cases.jsonl", "found.jsonl", *OWN) for given in read(file)]
+CASES = [given for file in FILES for given in read(file)]
+
+
+def test_every_case_has_a_name_of_its_own_and_a_source() -> None:
+    assert len({given.name for given in CASES}) == len(CASES)
+    assert [given.name for given in CASES if not given.source] == []
 
 
 @pytest.mark.parametrize("given", CASES, ids=lambda given: given.name)

@@ -22,14 +22,32 @@ from rules.packs import load_texts
 from rules.typed import Match, Pack, Rule
 
 FOLDER = Path(__file__).parent.parent / "conformance"
+FILES = (
+    "cases.jsonl",
+    "found.jsonl",
+    "own/sql_row_pattern.jsonl",
+    "own/sase.jsonl",
+    "own/literature.jsonl",
+    "own/other_engines.jsonl",
+    "own/language.jsonl",
+)
+
+PROJECTS = {
+    "flink": "tests of Apache Flink CEP",
+    "siddhi": "tests of Siddhi",
+    "trino": "tests of Trino",
+    "own": "language page",
+}
+"""Where the cases come from that do not say it themselves, by the first part of their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A case with the alerts that it expects."""
+    """A case with the alerts that it expects, and where it is from: a sentence, a publication, a project."""
 
     case: Case
     alerts: tuple[Mapping[str, Any], ...]
+    source: str
 
     @property
     def name(self) -> str:
@@ -44,7 +62,13 @@ class Given:
 def read(file: str) -> list[Given]:
     """The cases of a file of the conformance folder."""
     lines = (FOLDER / file).read_bytes().splitlines()
-    return [Given(read_case(line), tuple(json.loads(line)["alerts"])) for line in lines if line.strip()]
+    return [_given(line) for line in lines if line.strip()]
+
+
+def _given(line: bytes) -> Given:
+    case, plain = read_case(line), json.loads(line)
+    project = str(case.id).partition("/")[0]
+    return Given(case, tuple(plain["alerts"]), plain.get("source") or PROJECTS[project])
 
 
 def events_of(pack: Pack, case: Case) -> list[Events]:
