@@ -26,8 +26,10 @@ from cep.events import Events
 from cep.feeds import read, splits
 from cep.job import life
 from cep.job.folder import StateFolder
+from cep.job.manifest import result_of
 from cep.job.progress import Progress
 from rules.packs import load
+from rules.typed import Stream
 
 PATIENCE = 240.0
 """Seconds after which a condition that does not come is a failure; machines that run tests may be slow."""
@@ -101,6 +103,16 @@ class JobFolder:
             return [{**one.alert, "batch": one.batch} for one in outbox.alerts()]
         finally:
             outbox.close()
+
+    def watermark(self) -> int:
+        """Where event time stands after the last batch in the outbox."""
+        outbox = Outbox.open(f"sqlite:///{self.outbox}", create=False)
+        try:
+            last = outbox.last_batch()
+        finally:
+            outbox.close()
+        assert last is not None
+        return result_of(last.result).watermark
 
     @property
     def outbox(self) -> Path:
@@ -185,15 +197,16 @@ def in_process(
     session = Session(compile_plan([pack]))
     raised = []
     for batch in batches:
-        raised += session.feed([e for stream, path in batch for e in _events(pack, stream, path)])
+        raised += session.feed([e for stream, path in batch for e in events_in(path, pack.stream(stream))])
     if drain:
         raised += session.drain()
     return [one.alert.as_dict() for one in raised]
 
 
-def _events(pack: Any, stream: str, path: Path) -> Iterator[Events]:
+def events_in(path: Path, stream: Stream) -> Iterator[Events]:
+    """The events of a file of a feed, decoded as the job does it."""
     for split in splits(str(path), path.stat().st_size):
-        for decoded in read(split, decoder(pack.stream(stream))):
+        for decoded in read(split, decoder(stream)):
             yield decoded.events
 
 
