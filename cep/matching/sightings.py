@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import RulePlan
-from cep.automata.tables import LookBack
+from cep.automata.tables import LookBack, Tables
 from cep.matching import kernel
 
 Ints = npt.NDArray[np.int64]
@@ -86,12 +86,13 @@ def _satisfied(rule: RulePlan, look: LookBack, events: Inputs) -> npt.NDArray[np
     found: npt.NDArray[np.bool_] = events.places[look.place] == 1
     if not look.program[1] or not found.any():
         return found
-    # A condition over the events before (`prev`): few rules have one, so it is run as it stands.
+    # A condition over other events (`prev`, steps that took nothing): few rules have one, so it is run as
+    # it stands.
     assert rule.tables is not None
     slots = np.zeros(rule.tables.slots + 2, np.int64)
     cursor = np.zeros(kernel.CURSOR, np.int64)
     cursor[kernel.C_EVENTS] = len(events.keys)
-    blank = np.zeros(rule.tables.thread, np.int64)
+    blank = _nothing_taken(rule.tables)
     columns, nulls = events.values.ravel(), events.nulls.ravel()
     for event in np.flatnonzero(found).tolist():
         found[event] = kernel.holds(
@@ -99,6 +100,16 @@ def _satisfied(rule: RulePlan, look: LookBack, events: Inputs) -> npt.NDArray[np
             slots, slots.view(np.float64), np.zeros(len(slots), np.int64), cursor,
         )  # fmt: skip
     return found
+
+
+def _nothing_taken(tables: Tables) -> Ints:
+    """A way from which runs begin: whatever it says of steps is null."""
+    blank = np.zeros(tables.thread, np.int64)
+    initial, nulls, values = (
+        int(tables.array[place]) for place in (kernel.H_INITIAL, kernel.H_NULLS, kernel.H_VALUES)
+    )
+    blank[nulls:values] = tables.array[initial : initial + values - nulls]
+    return blank
 
 
 def _last_before(
