@@ -348,7 +348,7 @@ class _Writer:
     def _most_rows(self) -> int:
         """How many rows one way may need for one event, what it gives back included."""
         sizes = [_rows(state) for state in self.machine.states]
-        return 1 + max(
+        return 2 + max(
             sizes[number]
             + sum((5 if leaf.sign == "~>" else 2) + sizes[leaf.target or 0] for leaf in state.leaves)
             for number, state in enumerate(self.machine.states)

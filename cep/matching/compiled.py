@@ -32,7 +32,9 @@ _TYPES: dict[Any, Any] = {
 }
 """What an annotation of the kernel means to numba."""
 
-_INLINED = frozenset({"verdict", "follow", "arrived", "holds", "begin", "crowded", "starts"})
+_INLINED = frozenset(
+    {"show", "answer", "verdict", "follow", "arrived", "holds", "take", "crowded", "starts", "first_of_all"}
+)
 """What is called for every event: a call with so many arrays costs more than what it does."""
 
 

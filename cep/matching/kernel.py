@@ -432,6 +432,16 @@ def holds(
     return bool(unknown[dst] == 0 and slots[dst] == 1)
 
 
+def true_of(
+    tables: Ints, at: int, length: int, i: int, row: int, constants: Ints, columns: Ints, nulls: Bytes, ranks:
+    Ints, threads: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
+) -> bool:  # fmt: skip
+    """`holds`, for what is asked too rarely to stand at every place that asks."""
+    return length == 0 or holds(
+        tables, at, length, i, row, constants, columns, nulls, ranks, threads, slots, floats, unknown, cursor
+    )
+
+
 def take(
     tables: Ints, at: int, length: int, i: int, row: int, columns: Ints, nulls: Bytes, ranks: Ints, threads:
     Ints, slots: Ints, floats: Floats, cursor: Ints,
@@ -811,7 +821,7 @@ def arrived(
             continue
         kind = tables[leaf + F_KIND]
         if kind == THE_END:
-            if not holds(
+            if not true_of(
                 tables, tables[H_HAVING], tables[H_HAVING_LENGTH], NONE, row, constants, columns, nulls,
                 ranks, threads, slots, floats, unknown, cursor,
             ):  # fmt: skip
@@ -857,7 +867,7 @@ def guarded(
         if after >= 0 and threads[counters + tables[H_TAKEN]] <= threads[counters + after]:
             continue
         fits = places[tables[k + W_PLACE] * n + i] == 1
-        if fits and holds(
+        if fits and true_of(
             tables, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, constants, columns, nulls, ranks,
             threads, slots, floats, unknown, cursor,
         ):  # fmt: skip
@@ -942,7 +952,7 @@ def follow(
     new = copied(tables, threads, row, cursor)
     kind = tables[leaf + F_KIND]
     if kind == ENDING:
-        if holds(
+        if true_of(
             tables, tables[H_HAVING], tables[H_HAVING_LENGTH], NONE, row, constants, columns, nulls, ranks,
             threads, slots, floats, unknown, cursor,
         ):  # fmt: skip
@@ -1042,63 +1052,55 @@ def offer(
                     free_list(threads, forks, cursor)
                 k = tables[k + K_END]
                 continue
-            number = tables[k + K_BEFORE]
-            if kind != A_LEAF or not alive(threads, row, number):
+            if kind != A_LEAF or not alive(threads, row, tables[k + K_BEFORE]):
                 k += TOKEN
                 continue
             leaf = tables[k + K_LEAF]
-            if tables[leaf + F_KIND] == OPTION or tables[leaf + F_KIND] == TIMER:
-                outcome = verdict(
-                    tables, threads, row, leaf, i, t, constants, places, columns, nulls, ranks, slots, floats,
-                    unknown, cursor, trace,
-                )  # fmt: skip
-                if outcome == DIES:
-                    kill(threads, row, number)
-                elif outcome == FITS:
-                    fit = 1
-                    part = follow(
-                        tables, threads, nodes, row, leaf, i, t, constants, columns, nulls, ranks, slots,
-                        floats, unknown, cursor, trace,
-                    )  # fmt: skip
-                    if tables[leaf + F_SIGN] == ANY and cursor[C_MODE] == BY_EVENT:
-                        # It goes on waiting, independently of what it took.
-                        forks, final = forked(threads, NONE, NONE, part, cursor)
-                        again = restricted(tables, threads, row, number, number + 1, cursor)
-                        forks, final = forked(threads, forks, final, again, cursor)
-                        part = each_of(threads, forks, cursor)
-                    ways, last = joined(threads, ways, last, part, cursor)
-                k += TOKEN
-                continue
-        if fit == 1:
-            fits = 1
-            unsay_guards(trace, cursor, said)
-            head, tail = joined(threads, head, tail, ways, cursor)
-        elif inner > 0:
-            part, _ = spread(tables, threads, row, begin, k, cursor)
-            head, tail = joined(threads, head, tail, part, cursor)
-        if leaf < 0:
-            break
+        alone = leaf >= 0 and tables[leaf + F_KIND] != OPTION and tables[leaf + F_KIND] != TIMER
+        if leaf < 0 or alone:
+            if fit == 1:
+                fits = 1
+                unsay_guards(trace, cursor, said)
+                head, tail = joined(threads, head, tail, ways, cursor)
+            elif inner > 0:
+                part, _ = spread(tables, threads, row, begin, k, cursor)
+                head, tail = joined(threads, head, tail, part, cursor)
+            if leaf < 0:
+                break
+        number = tables[k + K_BEFORE]
         outcome = verdict(
             tables, threads, row, leaf, i, t, constants, places, columns, nulls, ranks, slots, floats,
             unknown, cursor, trace,
         )  # fmt: skip
-        number = tables[k + K_BEFORE]
+        part = NONE
         if outcome == DIES:
             kill(threads, row, number)
         elif outcome == FITS:
-            fits = 1
             part = follow(
                 tables, threads, nodes, row, leaf, i, t, constants, columns, nulls, ranks, slots, floats,
                 unknown, cursor, trace,
             )  # fmt: skip
+        k += TOKEN
+        if not alone:
+            if outcome == FITS:
+                fit = 1
+                if tables[leaf + F_SIGN] == ANY and cursor[C_MODE] == BY_EVENT:
+                    # It goes on waiting, independently of what it took.
+                    forks, final = forked(threads, NONE, NONE, part, cursor)
+                    again = restricted(tables, threads, row, number, number + 1, cursor)
+                    forks, final = forked(threads, forks, final, again, cursor)
+                    part = each_of(threads, forks, cursor)
+                ways, last = joined(threads, ways, last, part, cursor)
+            continue
+        if outcome == FITS:
+            fits = 1
             head, tail = joined(threads, head, tail, part, cursor)
-        elif inner > 0 and tables[leaf + F_KIND] == THE_END:
-            head, tail = joined(threads, head, tail, complete_way(tables, threads, row, cursor), cursor)
-            break
-        elif inner > 0:
+        elif inner > 0 and outcome == STAYS:
+            if tables[leaf + F_KIND] == THE_END:
+                head, tail = joined(threads, head, tail, complete_way(tables, threads, row, cursor), cursor)
+                break
             part = restricted(tables, threads, row, number, number + 1, cursor)
             head, tail = joined(threads, head, tail, part, cursor)
-        k += TOKEN
         begin = k
         ways = last = NONE
         fit = 0
@@ -1880,42 +1882,6 @@ def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
     return False
 
 
-def begin(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, index: Ints, at: int, i: int, t: int,
-    constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats,
-    unknown: Ints, cursor: Ints, trace: Ints,
-) -> int:  # fmt: skip
-    """Begin a run at event i if it fits a first step. Returns its first fork, or none."""
-    if cursor[C_TRACES] < 0 and not starts(tables, i, places, cursor):
-        return NONE
-    state = tables[H_STATES]
-    blank = cursor[C_BLANK]
-    for leaf in range(tables[state + S_LEAVES]):
-        threads[blank + T_MASK + leaf // BITS] |= np.int64(1) << np.int64(leaf % BITS)
-    cursor[C_MODE] = AT_BEGIN
-    cursor[C_BEGAN] = t
-    cursor[C_START] = cursor[C_SEQUENCE] + i
-    cursor[C_OF_FORK] = 0
-    cursor[C_KEY] = lists[at + L_KEY]
-    if tables[state + S_PLAIN] == 1:
-        ways, _ = answer(
-            tables, threads, nodes, blank, i, t, constants, places, columns, nulls, ranks, slots, floats,
-            unknown, cursor, trace,
-        )  # fmt: skip
-    else:
-        token = tables[state + S_TOKEN]
-        ways, _ = offer(
-            tables, threads, nodes, blank, token, token + tables[state + S_TOKENS] * TOKEN, 0, i, t,
-            constants, places, columns, nulls, ranks, slots, floats, unknown, cursor, trace,
-        )  # fmt: skip
-    if ways < 0:
-        return NONE
-    run = new_run(lists, runs, at, lists[at + L_LAST], cursor[C_SEQUENCE] + i, t, cursor)
-    runs[run + R_THREAD] = ways
-    settled_down(tables, lists, runs, threads, index, at, run, i, t, cursor, trace)
-    return run
-
-
 def lasts(tables: Ints, i: int, after: int, places: Bytes, cursor: Ints) -> bool:
     """Whether a run that begins at event i may outlive the event after it, which alone decides that."""
     first = tables[H_STATES]
@@ -1943,6 +1909,14 @@ def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: I
     return lasts(tables, i, wake[after], places, cursor)
 
 
+def first_of_all(tables: Ints, threads: Ints, cursor: Ints) -> int:
+    """The way from which a run begins: it waits for every first step."""
+    row = copied(tables, threads, cursor[C_BLANK], cursor)
+    for leaf in range(tables[tables[H_STATES] + S_LEAVES]):
+        threads[row + T_MASK + leaf // BITS] |= np.int64(1) << np.int64(leaf % BITS)
+    return row
+
+
 def show(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, at: int, i:
     int, t: int, constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints,
@@ -1968,14 +1942,35 @@ def show(
             run = by_start(runs, head)
         else:
             lists[at + L_WANTS] = 0
-    while run >= 0:
-        following = runs[run + R_CALLED] if only_called else runs[run + R_NEXT]
-        if sleeping:
-            if runs[run + R_CALLED] == NOT_CALLED and runs[run + R_WANTS] & fits == 0:
-                lists[at + L_WANTS] |= runs[run + R_WANTS]
-                run = following
-                continue
-            runs[run + R_CALLED] = NOT_CALLED
+    begun = False
+    while True:
+        if run < 0:
+            if begun:
+                break
+            begun = True
+            blocked = NO_SEQUENCE
+            if count > 0:
+                blocked = decide(
+                    tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace
+                )
+            first = NONE
+            count = 0
+            if cursor[C_SEQUENCE] + i < blocked:
+                break
+            if cursor[C_TRACES] < 0 and not starts(tables, i, places, cursor):
+                break
+            following = NONE
+            run = new_run(lists, runs, at, lists[at + L_LAST], cursor[C_SEQUENCE] + i, t, cursor)
+            runs[run + R_THREAD] = first_of_all(tables, threads, cursor)
+            cursor[C_MODE] = AT_BEGIN
+        else:
+            following = runs[run + R_CALLED] if only_called else runs[run + R_NEXT]
+            if sleeping:
+                if runs[run + R_CALLED] == NOT_CALLED and runs[run + R_WANTS] & fits == 0:
+                    lists[at + L_WANTS] |= runs[run + R_WANTS]
+                    run = following
+                    continue
+                runs[run + R_CALLED] = NOT_CALLED
         this_run(lists, runs, at, run, cursor)
         head = runs[run + R_THREAD]
         state = threads[head + T_STATE]
@@ -1994,37 +1989,23 @@ def show(
                 continue
             if outcome == SOME_DIED and waits(tables, threads, head):
                 set_due(tables, threads, head, cursor)
+                ways = head
             else:
                 free_thread(threads, head, cursor)
-                head = ways
         else:
-            head = moved(
+            ways = moved(
                 tables, threads, nodes, head, i, t, constants, places, columns, nulls, ranks, slots, floats,
                 unknown, cursor, trace,
             )  # fmt: skip
-        runs[run + R_THREAD] = head
-        if head < 0:
+        runs[run + R_THREAD] = ways
+        if ways < 0:
             free_run(lists, runs, threads, index, at, run, cursor)
         else:
             last = settled_down(tables, lists, runs, threads, index, at, run, i, t, cursor, trace)
             first, count = complete(runs, run, last, first, count)
         run = following
-    blocked = NO_SEQUENCE
     if count > 0:
-        blocked = decide(
-            tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace
-        )
-    if cursor[C_SEQUENCE] + i >= blocked:
-        run = begin(
-            tables, lists, runs, threads, nodes, index, at, i, t, constants, places, columns, nulls, ranks,
-            slots, floats, unknown, cursor, trace,
-        )  # fmt: skip
-        if run >= 0:
-            first, count = complete(runs, run, lists[at + L_LAST], NONE, 0)
-            if count > 0:
-                decide(
-                    tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace
-                )
+        decide(tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace)
     while lists[at + L_RUNS] > tables[H_LIMIT]:
         oldest = lists[at + L_FIRST]
         this_run(lists, runs, at, oldest, cursor)
