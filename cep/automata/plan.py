@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 from cep.automata.conditions import Identity, identity
 from cep.automata.program import field_type
-from cep.automata.space_tables import SpaceTables, space_tables
+from cep.automata.regions import Together, together
+from cep.automata.space_tables import Sources, SpaceTables, space_tables
 from cep.automata.tables import Tables, compile_tables
 from cep.automata.unsupported import unsupported
 from rules.diagnostics import DiagnosticsError, has_errors
@@ -45,8 +46,8 @@ class StreamPlan:
     """What one space needs of one stream's events.
 
     `atoms` are the distinct conditions over the event alone (None: true of every event), in the order of
-    their bits; an event whose bits are all 0 is not wanted. `columns` are computed, `fields` travel as they
-    are. `key` are the fields of the partition key.
+    their bits, and `together` says how to judge them; an event whose bits are all 0 is not wanted. `columns`
+    are computed, `fields` travel as they are. `key` are the fields of the partition key.
     """
 
     stream: str
@@ -54,6 +55,7 @@ class StreamPlan:
     atoms: tuple[Expression | None, ...]
     columns: tuple[Expression, ...]
     fields: tuple[Path, ...]
+    together: tuple[Together, ...] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,16 @@ class RulePlan:
 class Space:
     """Events of several streams under one partition key.
 
-    `on` names the stream of a space of `on` rules; `tables` are those of the patterns of any other.
+    `judged` tells how the plan's verdicts are read: for each rule, by place and by column, the bit and the
+    computed column of each stream. `on` names the stream of a space of `on` rules; `tables` are those of the
+    patterns of any other.
     """
 
     id: str
     types: tuple[Type, ...]
     streams: tuple[StreamPlan, ...]
     rules: tuple[RulePlan, ...]
+    judged: Mapping[tuple[str, str, str], tuple[Sources, Sources]] = field(repr=False, compare=False)
     on: str | None = None
     tables: SpaceTables | None = field(default=None, repr=False, compare=False)
 
@@ -204,7 +209,8 @@ class _StreamDraft:
 
     def plan(self, stream: str) -> StreamPlan:
         columns = tuple(c for c in self.columns.expressions if c is not None)
-        return StreamPlan(stream, self.key, tuple(self.atoms.expressions), columns, tuple(self.fields))
+        atoms = tuple(self.atoms.expressions)
+        return StreamPlan(stream, self.key, atoms, columns, tuple(self.fields), together(atoms))
 
 
 @dataclass(slots=True)
@@ -282,7 +288,8 @@ class _Draft:
         """The space, complete."""
         streams = tuple(draft.plan(name) for name, draft in self.streams.items())
         tables = space_tables(self.rules, streams) if self.on is None else None
-        return Space(self.id, self.types, streams, tuple(self.rules), self.on, tables)
+        judged = {rule.identity: (rule.places, rule.columns) for rule in self.rules}
+        return Space(self.id, self.types, streams, tuple(self.rules), judged, self.on, tables)
 
 
 def _leaves(path: Path, type_: Type) -> Iterator[Path]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 Sources = tuple[Mapping[str, int], ...]
-"""The columns of a rule: for each, by stream, the computed column that it is in."""
+"""The places or the columns of a rule: for each, by stream, the bit or the computed column that it is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +46,22 @@ class SpaceTables:
     """Everything that running a space needs of its rules and that no event changes.
 
     `atoms` says by stream where its atoms begin among the space's `atom_count`. `pairs` has a row for each
-    place of a rule and atom that it is true by, rule after rule; `first_pairs` says where. `constants` are
-    those of all rules as 64 bits, but for the `texts` at `text_places`, which each shard numbers for itself.
-    `blocks` are the different sequences of columns, one of which is each rule's. `registers` are those that
-    hold texts (kernel.texts_of). `back` are the rules that look back (`prev`, `absent` first), `outside`
-    those with conditions that no program expresses.
+    place of a rule and atom that it is true by, rule after rule; `first_pairs` says where, and `begins` which
+    of them may begin a run. `constants` are those of all rules as 64 bits, but for the `texts` at
+    `text_places`, which each shard numbers for itself. `blocks` are the different sequences of columns, one
+    of which is each rule's. `registers` are those that hold texts (kernel.texts_of). `back` are the rules
+    that look back (`prev`, `absent` first), `outside` those with conditions that no program expresses.
     """
 
     rules: tuple[RulePlan, ...]
+    identities: tuple[tuple[str, str, str], ...]
     numbers: Mapping[tuple[str, str, str], int]
     classes: tuple[WidthClass, ...]
     atoms: Mapping[str, int]
     atom_count: int
     first_pairs: Ints
     pairs: Ints
+    begins: npt.NDArray[np.bool_]
     first_constants: Ints
     constants: Ints
     text_places: Ints
@@ -107,12 +109,21 @@ def space_tables(rules: Iterable[RulePlan], streams: Sequence[StreamPlan]) -> Sp
     first_pairs, first_constants = _firsts(pairs), _firsts(constants)
     return SpaceTables(
         rules=ordered,
+        identities=tuple(rule.identity for rule in ordered),
         numbers={rule.identity: number for number, rule in enumerate(ordered)},
         classes=tuple(_classes(found, first_pairs, first_constants)),
         atoms=atoms,
         atom_count=count,
         first_pairs=first_pairs,
         pairs=_flat(pairs, 2),
+        begins=np.array(
+            [
+                place in first
+                for first, of in zip(map(_first_steps, found), pairs, strict=True)
+                for place, _ in of
+            ],
+            bool,
+        ),
         first_constants=first_constants,
         constants=np.array([bits for of in constants for bits in of], np.int64),
         text_places=np.array([place for place, _ in texts], np.int64),
@@ -135,6 +146,12 @@ def _pairs(rule: RulePlan, atoms: Mapping[str, int]) -> list[tuple[int, int]]:
     return [
         (place, atoms[stream] + bit) for place, bits in enumerate(rule.places) for stream, bit in bits.items()
     ]
+
+
+def _first_steps(tables: Tables) -> set[int]:
+    """The places of the steps that begin a run."""
+    steps = {leaf.step for leaf in tables.automaton.states[0].leaves}
+    return {step for step in steps if step is not None}
 
 
 def _sequence(columns: Sources) -> tuple[tuple[tuple[str, int], ...], ...]:

@@ -32,10 +32,15 @@ class Hits:
     ends: Ints
     events: Ints
 
-    def by_rule(self) -> Ints:
-        """How many events each rule looks at, those that several of its places take counted again."""
-        of_atom = np.diff(self.ends)
-        sums = np.concatenate((np.zeros(1, np.int64), np.cumsum(of_atom[self.pairs[:, 1]])))
+    def by_rule(self, which: npt.NDArray[np.bool_] | None = None) -> Ints:
+        """How many events each rule looks at, those that several of its places take counted again.
+
+        `which` of the plan's pairs are counted; all of them where another plan judged, too.
+        """
+        of_pair = np.diff(self.ends)[self.pairs[:, 1]]
+        if which is not None and len(which) == len(of_pair):
+            of_pair = of_pair * which
+        sums = np.concatenate((np.zeros(1, np.int64), np.cumsum(of_pair)))
         return np.diff(sums[self.first_pairs])
 
     def places(self, rule: int, count: int, size: int) -> Bytes:
@@ -85,18 +90,17 @@ class Judgement:
             bases.append(total)
             more += _foreign_pairs(part, tables, total)
             total += 8 * part.bits.shape[1]
-        # Room for the bits that fill up the last byte: they are 0, but their places may be asked for.
-        counts = np.zeros(total + 9, np.int64)
+        counts = np.zeros(total + 1, np.int64)
         found = []
         for number, part in enumerate(self.events.parts):
             where, rows = self.events.rows_of(number)
-            bits = part.bits[rows].ravel()
-            found.append((where, bits))
-            engine.count_hits(bits, part.bits.shape[1], bases[number], counts)
+            words = _words(part.bits, rows)
+            found.append((where, words))
+            engine.count_hits(words.ravel(), words.shape[1], bases[number], counts)
         ends = np.cumsum(counts)
         heads, events = ends[:-1].copy(), np.zeros(int(ends[-1]), np.int64)
-        for (where, bits), part, base in zip(found, self.events.parts, bases, strict=True):
-            engine.list_hits(bits, part.bits.shape[1], base, where, heads, events)
+        for (where, words), base in zip(found, bases, strict=True):
+            engine.list_hits(words.ravel(), words.shape[1], base, where, heads, events)
         first_pairs, pairs = tables.first_pairs, tables.pairs
         if more:
             of_rule = np.concatenate(
@@ -147,6 +151,13 @@ class Judgement:
         if (part, number) not in self._columns:
             self._columns[part, number] = as_numbers(self.events.parts[part].column(f"c{number}"), self.texts)
         return self._columns[part, number]
+
+
+def _words(bits: Bytes, rows: Ints) -> Ints:
+    """Some rows of bits, eight bytes a number, the first byte the least significant one."""
+    found = np.zeros((len(rows), -(-bits.shape[1] // 8) * 8), np.uint8)
+    found[:, : bits.shape[1]] = bits[rows]
+    return found.view("<i8")
 
 
 def _foreign_pairs(part: Part, tables: SpaceTables, base: int) -> Sequence[tuple[int, int, int]]:

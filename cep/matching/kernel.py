@@ -2265,35 +2265,42 @@ def run_rules(
     return DONE
 
 
-def count_hits(bits: Bytes, width: int, base: int, counts: Ints) -> None:
+def count_hits(words: Ints, width: int, base: int, counts: Ints) -> None:
     """Count the events that each atom is true of.
 
-    An event has `width` bytes, a bit per atom, most significant first.
-    `counts[base + a + 1]` grows for atom a, so that their running sum is where each atom's events begin.
+    An event has `width` words of eight bytes, the least significant first, with a bit per atom, the most
+    significant first. `counts[base + a + 1]` grows for atom a, so that their running sum is where each atom's
+    events begin.
     """
     at = 0
-    for _ in range(len(bits) // width):
+    for _ in range(len(words) // width):
         for k in range(width):
-            byte = bits[at + k]
-            if byte:
-                for n in range(8):
-                    if byte & (128 >> n):
-                        counts[base + 8 * k + n + 1] += 1
+            word = words[at + k]
+            if word != 0:
+                for m in range(8):
+                    byte = (word >> (8 * m)) & 255
+                    if byte != 0:
+                        for n in range(8):
+                            if byte & (128 >> n):
+                                counts[base + 64 * k + 8 * m + n + 1] += 1
         at += width
 
 
-def list_hits(bits: Bytes, width: int, base: int, events: Ints, heads: Ints, hits: Ints) -> None:
+def list_hits(words: Ints, width: int, base: int, events: Ints, heads: Ints, hits: Ints) -> None:
     """List the events of which each atom is true, atom by atom; `heads` say where the next one is written."""
     at = 0
     for event in events:
         for k in range(width):
-            byte = bits[at + k]
-            if byte:
-                for n in range(8):
-                    if byte & (128 >> n):
-                        atom = base + 8 * k + n
-                        hits[heads[atom]] = event
-                        heads[atom] += 1
+            word = words[at + k]
+            if word != 0:
+                for m in range(8):
+                    byte = (word >> (8 * m)) & 255
+                    if byte != 0:
+                        for n in range(8):
+                            if byte & (128 >> n):
+                                atom = base + 64 * k + 8 * m + n
+                                hits[heads[atom]] = event
+                                heads[atom] += 1
         at += width
 
 

@@ -63,13 +63,17 @@ class Migration:
                 if name not in tables.numbers:
                     counts["runs", name[1], "dropped"] += runs
         kept = {width: _renumbered(runs, numbers) for width, runs in old.runs.items()}
-        rules = {name: tables.rules[number] for name, number in tables.numbers.items()}
+        rules = {
+            name: tables.rules[n] for name in old.histories if (n := tables.numbers.get(name)) is not None
+        }
         histories = {
             name: history
-            for name, table in old.histories.items()
-            if name in rules and len((history := History.of(table)).values) == len(back(rules[name]))
+            for name in rules
+            if len((history := History.of(old.histories[name])).values) == len(back(rules[name]))
         }
-        sightings = {name: Sightings.of(table) for name, table in old.sightings.items() if name in rules}
+        sightings = {
+            name: Sightings.of(table) for name, table in old.sightings.items() if name in tables.numbers
+        }
         if old.plan == plan.id:
             return cls(Texts(old.texts), kept, Past(histories, sightings))
         texts = Texts.empty()
@@ -194,7 +198,7 @@ def compacted(
         else keys.values
     )
     sightings = {name: replace(s, keys=of_key[s.keys]).table() for name, s in past.sightings.items()}
-    rules = tuple(tables.rules[number].identity for number in np.flatnonzero(running).tolist())
+    rules = tuple(tables.identities[number] for number in np.flatnonzero(running).tolist())
     return SpaceState(
         plan.id, sequence, kept, left.values, stored, places, rules, after, histories, sightings
     )

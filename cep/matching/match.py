@@ -24,7 +24,7 @@ from cep.matching.engines import engine
 from cep.matching.pattern_space import Result, run_patterns
 from cep.matching.render import Decision, Renderer, Taken
 from cep.matching.single_events import run_single
-from cep.matching.state import Judged, SpaceState, Waiting, read, write
+from cep.matching.state import SpaceState, Waiting, read, write
 from cep.matching.trace import Trace
 from cep.routing.payload import Segment, unpack
 from rules.typed import Match, Rule
@@ -134,8 +134,7 @@ def _of_space(
     compiled: bool | None,
     trace: Trace | None,
 ) -> tuple[list[Raised], SpaceState, dict[str, int]]:
-    judged: Judged = {rule.identity: (rule.places, rule.columns) for rule in space.rules}
-    parts = parts_of(plan, judged, old, segments, clock.batch)
+    parts = parts_of(plan, space.judged, old, segments, clock.batch)
     events = in_order(plan, parts, clock.one_partition)
     events = without_duplicates(space, events, {} if old is None else old.remembered, counts)
     cut = int(np.searchsorted(events.time, clock.watermark_after, side="right"))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ from rules.typed import Rule
 
 Ints = npt.NDArray[np.int64]
 Counts = Counter[tuple[str, ...]]
+AT_ONCE = 65_536
+"""Runs for which there is room from the beginning, if so many may begin."""
 
 
 @dataclass(slots=True)
@@ -118,8 +120,8 @@ def run_patterns(
             teller = Teller(plan, tables.rules[number], keys, book, trace)
             teller.tell(rows, nodes)
             teller.tell_waiting(left)
-    of_rules = counted(live, len(tables.rules)).tolist()
-    result.live = {rule.rule.name: n for rule, n in zip(tables.rules, of_rules, strict=True) if n}
+    of_rules = counted(live, len(tables.rules))
+    result.live = {tables.rules[n].rule.name: int(of_rules[n]) for n in np.flatnonzero(of_rules).tolist()}
     result.state = compacted(
         plan, space, batch.sequence + len(numbers), keys, texts, book, live, past, engine
     )
@@ -172,8 +174,8 @@ class _Batch:
         for number in np.flatnonzero(np.isin(rules, self.tables.back)).tolist():
             rows[number, kernel.U_SINCE] = self.watching(self.tables.rules[rules[number]].rule)
         kept = Runs.none(of_width.width) if kept is None else kept
-        woken = int(hits.by_rule()[rules].sum())
-        room = 16 + min(woken, 1024 + woken // 4)
+        begun = int(hits.by_rule(self.tables.begins)[rules].sum())
+        room = 16 + min(begun, AT_ONCE + begun // 8)
         pool = Pool.of(of_width.width, rows, of_width.tables, kept, room, traced)
         cursor = pool.cursor
         cursor[kernel.C_SEQUENCE] = self.sequence
@@ -191,25 +193,26 @@ class _Batch:
             np.zeros(n, np.int64)
             for n in (size, len(hits.pairs), self.tables.most_slots + 2, self.tables.most_slots + 2)
         )
-        for asks, stretch in groupby(range(len(rules)), lambda row: int(rules[row]) in self.tables.outside):
-            places = list(stretch)
-            for first, last in [(n, n + 1) for n in places] if asks else [(places[0], places[-1] + 1)]:
-                cursor[kernel.C_RULE], cursor[kernel.C_RULES] = first, last
-                with self._asked(int(rules[first]), pool, asks) as machine:
-                    while True:
-                        outcome = machine.run_rules(
-                            *inputs, pool.lists, pool.runs, pool.threads, pool.nodes, pool.matches,
-                            pool.index, *scratch, cursor, pool.trace,
-                        )  # fmt: skip
-                        if outcome == kernel.DONE:
-                            break
-                        pool.grow(machine)
+        # Rules that ask a judge run alone, and those between them together.
+        asking = np.flatnonzero(np.isin(rules, self.tables.outside))
+        ends = np.unique(np.concatenate(([0, len(rules)], asking, asking + 1))).tolist()
+        for first, last in pairwise(ends):
+            cursor[kernel.C_RULE], cursor[kernel.C_RULES] = first, last
+            with self._asked(int(rules[first]), pool) as machine:
+                while True:
+                    outcome = machine.run_rules(
+                        *inputs, pool.lists, pool.runs, pool.threads, pool.nodes, pool.matches, pool.index,
+                        *scratch, cursor, pool.trace,
+                    )  # fmt: skip
+                    if outcome == kernel.DONE:
+                        break
+                    pool.grow(machine)
         return pool
 
     @contextmanager
-    def _asked(self, number: int, pool: Pool, asks: bool) -> Iterator[Engine]:
-        """What runs rules; with conditions that no program expresses the kernel asks a judge meanwhile."""
-        if not asks:
+    def _asked(self, number: int, pool: Pool) -> Iterator[Engine]:
+        """What runs a rule; with conditions that no program expresses the kernel asks a judge meanwhile."""
+        if number not in self.tables.outside:
             yield self.engine
             return
         rule = self.tables.rules[number]

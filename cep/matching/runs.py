@@ -68,7 +68,10 @@ def counted(runs: Mapping[int, Runs], rules: int) -> Ints:
     """How many live runs each of so many rules has."""
     found = np.zeros(rules, np.int64)
     for of_width in runs.values():
-        np.add.at(found, of_width.lists[:, kernel.KEPT_RULE], of_width.lists[:, kernel.KEPT_RUNS])
+        lists = of_width.lists
+        found += np.bincount(
+            lists[:, kernel.KEPT_RULE], lists[:, kernel.KEPT_RUNS].astype(np.float64), rules
+        ).astype(np.int64)
     return found
 
 

@@ -22,6 +22,7 @@ from cep.expressions.columns import Columns
 from cep.routing import payload
 from cep.routing.payload import Segment
 from cep.routing.shards import shards_of
+from cep.routing.verdicts import as_column, judged
 
 Count = tuple[str, ...]
 SEPARATOR = "\x1f"
@@ -100,17 +101,15 @@ def _judged(plan: Plan, shards: int, events: Events, counts: Counter[Count]) -> 
     counted = np.zeros(len(table), bool)
     found: list[tuple[int, Segment]] = []
     for space, needs in spaces:
-        verdicts = payload.Verdicts(len(table), len(needs.atoms))
-        for atom in needs.atoms:
-            verdicts.add(columns.truth(atom).to_numpy(zero_copy_only=False))
+        verdicts = judged(columns, needs.together)
         keys = [columns.field(path) for path in needs.key]
-        wanted = _with_key(keys, verdicts.any, counts, events.stream)
+        wanted = _with_key(keys, np.asarray(verdicts.any(axis=1)), counts, events.stream)
         if not wanted.any():
             continue
         rows = np.flatnonzero(wanted)
-        travelling = _travelling(columns, needs, keys, verdicts, origins, ~counted)
+        travelling = _travelling(columns, needs, keys, origins, ~counted)
         counted |= wanted
-        for shard, part in _by_shard(space, travelling, rows, shards):
+        for shard, part in _by_shard(space, travelling, verdicts, rows, shards):
             found.append((shard, Segment(space.id, events.stream, plan.id, part)))
     if columns.overflows:
         counts["overflows", events.stream] += columns.overflows
@@ -144,7 +143,6 @@ def _travelling(
     columns: Columns,
     needs: StreamPlan,
     keys: Sequence[pa.Array],
-    verdicts: payload.Verdicts,
     origins: pa.DictionaryArray,
     counted: npt.NDArray[np.bool_],
 ) -> pa.Table:
@@ -155,7 +153,6 @@ def _travelling(
         payload.ORIGIN: origins,
         payload.OFFSET: table.column(OFFSET),
         payload.COUNTED: pa.array(counted),
-        payload.BITS: verdicts.column(),
     }
     content |= {f"k{n}": key for n, key in enumerate(keys)}
     content |= {f"c{n}": columns.evaluate(e) for n, e in enumerate(needs.columns)}
@@ -164,7 +161,11 @@ def _travelling(
 
 
 def _by_shard(
-    space: Space, table: pa.Table, rows: npt.NDArray[np.int64], shards: int
+    space: Space,
+    table: pa.Table,
+    verdicts: npt.NDArray[np.uint8],
+    rows: npt.NDArray[np.int64],
+    shards: int,
 ) -> list[tuple[int, pa.Table]]:
     """The wanted rows, one table per shard, each in order of arrival."""
     if space.on is not None:
@@ -176,7 +177,10 @@ def _by_shard(
     # Stable, so that arrival is kept; int16 takes numpy's radix sort.
     order = np.argsort(homes, kind="stable")
     homes = homes[order]
-    sorted_table = table.take(pa.array(rows[order]))
+    chosen = rows[order]
+    place = table.column_names.index(payload.COUNTED) + 1
+    bits = as_column(verdicts[chosen])
+    sorted_table = table.take(pa.array(chosen)).add_column(place, payload.BITS, bits)
     starts = np.flatnonzero(np.r_[True, homes[1:] != homes[:-1]])
     ends = np.r_[starts[1:], len(homes)]
     return [

@@ -101,27 +101,6 @@ def from_ipc(data: Any) -> pa.Table:
         return reader.read_all()
 
 
-class Verdicts:
-    """Packs one column of truth after the other into rows of bits. `any` tells which rows have one."""
-
-    def __init__(self, rows: int, atoms: int) -> None:
-        self.any = np.zeros(rows, np.bool_)
-        self._bytes = np.zeros((max(1, -(-atoms // 8)), rows), np.uint8)
-        self._atoms = 0
-
-    def add(self, truth: npt.NDArray[np.bool_]) -> None:
-        """The truth of the next atom."""
-        self.any |= truth
-        self._bytes[self._atoms >> 3] |= truth.view(np.uint8) << np.uint8(7 - (self._atoms & 7))
-        self._atoms += 1
-
-    def column(self) -> pa.FixedSizeBinaryArray:
-        """A value of as many bytes as the atoms need for each row."""
-        width, rows = self._bytes.shape
-        content = pa.py_buffer(np.ascontiguousarray(self._bytes.T))
-        return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), rows, [None, content])
-
-
 def unpack_bits(bits: pa.FixedSizeBinaryArray) -> npt.NDArray[np.uint8]:
     """The packed bits as a matrix of bytes, one row an event."""
     width = bits.type.byte_width
