@@ -93,12 +93,13 @@ class Writer:
         events: Sequence[tuple[str, list[str]]],
         order: Sequence[int],
         withholding: Withholding | None,
+        query: str | None = None,
     ) -> Raised:
-        """One alert; `key` and `emit` are JSON values, `events` in the pattern's order.
+        """One alert; `key` and `emit` are JSON values, `events` in the pattern's order, `query` is a hit's.
 
         Raises ValueError for NaN and infinity, and for a time outside the years 1 to 9999.
         """
-        id_ = alert_id(self._pack, self._rule, self._structure, kind, list(key.values()), events)
+        id_ = alert_id(self._pack, self._rule, self._structure, kind, list(key.values()), events, query)
         said = _encode({"key": key, "summary": summary, "emit": emit, "events": dict(events)})
         body = f'{{"id":"{id_}",{self._head(kind)}"time":"{timestamp(time)}",{said[1:-1]}{self._tail}'
         if not body.isascii():

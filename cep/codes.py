@@ -1,7 +1,7 @@
-"""Every code of job configuration (CEP07xx), reading data (CEP085x) and running (CEP095x), with its title.
+"""Every code of job configuration (CEP07xx), reading data (CEP085x, CEP086x) and running (CEP092x, CEP095x).
 
 A code is never given another meaning. `docs/errors/CEPxxxx.md` has a page for each. (The outbox keeps
-CEP0801 to CEP0849, what is not executed yet CEP0901 to CEP0949.)
+CEP0801 to CEP0849, what is not executed yet CEP0901 to CEP0919.)
 """
 
 from __future__ import annotations
@@ -37,11 +37,17 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0853": "a data file of unknown format",
         "CEP0854": "a line that is no case",
         "CEP0855": "a document that cannot be read",
+        "CEP0861": "a file of queries that cannot be read, or changed",
+        "CEP0862": "a filter on what documents do not have",
+        "CEP0863": "no query in the file",
+        "CEP0864": "an expensive standing query",
+        "CEP0865": "more queries of which the same is to be said",
     }
 )
 
 RUNNING: Mapping[str, str] = MappingProxyType(
     {
+        "CEP0920": "packs of one job have different queries of one name",
         "CEP0951": "packs of one job declare a stream differently",
         "CEP0952": "the folder of a feed is missing",
         "CEP0999": "this should not have happened",

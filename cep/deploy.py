@@ -34,12 +34,13 @@ class RuleFate:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A pack as texts, by file name."""
+    """A pack as texts, by file name; `queries` are the hashes of its files of standing queries, by name."""
 
     id: str
     pack: str
     revision: str
     files: tuple[tuple[str, str], ...]
+    queries: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def waiting(folder: StateFolder) -> list[Request]:
         try:
             value = json.loads(path.read_text("utf-8"))
             files = tuple((str(name), str(text)) for name, text in value["files"])
-            found.append(Request(value["id"], value["pack"], value["revision"], files))
+            queries = tuple((str(name), str(content)) for name, content in value.get("queries", ()))
+            found.append(Request(value["id"], value["pack"], value["revision"], files, queries))
         except FileNotFoundError:
             continue  # withdrawn meanwhile
         except (ValueError, KeyError, TypeError):
@@ -122,18 +124,24 @@ def new_id() -> str:
 
 
 def hand_over(
-    folder: StateFolder, request: Request, timeout: float, sleep: Callable[[float], None] = time.sleep
+    folder: StateFolder,
+    request: Request,
+    timeout: float,
+    sleep: Callable[[float], None] = time.sleep,
+    before: Callable[[], None] = lambda: None,
 ) -> Answer:
     """Gives a pack to the running job and waits for what comes of it, at most `timeout` seconds.
 
-    Raises OutsideError if no job runs on the folder, if it stops meanwhile, or when the time is over; the
-    request is then taken back.
+    `before` is called once a job is there to take it: it puts beside the job what the request names. Raises
+    OutsideError if no job runs on the folder, if it stops meanwhile, or when the time is over; the request is
+    then taken back.
     """
     if owner(folder) is None:
         raise OutsideError(
             f"no job runs on the state folder {folder.root}",
             "start it with `cep run job.toml`, then deploy; a pack for the first start goes into [job] packs",
         )
+    before()
     submit(folder, request)
     deadline = time.monotonic() + timeout
     try:

@@ -9,6 +9,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from alerts.raised import Raised
 from alerts.suppress import in_order
@@ -19,6 +20,9 @@ from cep.matching.match import Clock, match_shard
 from cep.matching.trace import Trace
 from cep.routing.classify import Count, classify
 
+if TYPE_CHECKING:
+    from cep.standing.hits import QuerySets
+
 
 class Session:
     """Packs over events, fed batch by batch. Results do not depend on the number of shards.
@@ -27,7 +31,7 @@ class Session:
     batch, `late` the events set aside so far, `told` the ids of all alerts. `one_partition`: the caller's
     offsets rise over all streams together, and decide the order of events of one instant within a feed.
     `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
-    (cep.matching.trace).
+    (cep.matching.trace). `sets` opens standing queries, as `classify` takes it.
     """
 
     def __init__(
@@ -38,6 +42,7 @@ class Session:
         since: Mapping[str, int] | None = None,
         compiled: bool | None = None,
         trace: Trace | None = None,
+        sets: QuerySets | None = None,
     ) -> None:
         self.plan = plan if trace is None or plan.observed else compile_plan(plan.packs, observed=True)
         self.trace = trace
@@ -45,6 +50,7 @@ class Session:
         self.one_partition = one_partition
         self.since = dict(since or {})
         self.compiled = compiled
+        self.sets = sets
         self.watermark = MIN_TIME
         self.batch = 0
         self.greatest: dict[marks.Partition, int] = {}
@@ -68,7 +74,7 @@ class Session:
         return self._advance((), None, True)
 
     def _advance(self, events: Sequence[Events], forced: int | None, drain: bool) -> list[Raised]:
-        classified = classify(self.plan, self.shards, events, self.watermark)
+        classified = classify(self.plan, self.shards, events, self.watermark, self.sets)
         self.counts.update(classified.counts)
         self.late.extend(classified.late)
         self.greatest = marks.progress(self.greatest, [classified.greatest])

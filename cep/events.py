@@ -76,3 +76,12 @@ class Events:
     stream: str
     partition: str
     table: pa.Table
+
+
+def hit_id(document: str, query: str) -> str:
+    """The id of a hit: the document's and the query's, with a space between.
+
+    A space or backslash inside the document's has a backslash before it, so that no two hits have one id.
+    """
+    escaped = document.replace("\\", "\\\\").replace(" ", "\\ ")
+    return f"{escaped} {query}"

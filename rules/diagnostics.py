@@ -94,5 +94,10 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The diagnostics by file name, place and code; those without a place first."""
     return sorted(
         diagnostics,
-        key=lambda d: ("", 0, d.code) if d.span is None else (d.span.file.name, d.span.start, d.code),
+        key=lambda d: ("", 0, 0, d.code) if d.span is None else (*_begin(d.span), d.code),
     )
+
+
+def _begin(span: Span) -> tuple[str, int, int]:
+    """File and line too, since a text may be an excerpt of its file."""
+    return span.file.name, span.file.first_line, span.start

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,11 +42,18 @@ def load(paths: Sequence[Path]) -> Loaded:
 
     Names in diagnostics are paths as they were given.
     """
+    from rules.query_files import with_files
+
     found, diagnostics = read_texts(paths)
     if diagnostics:
         checked = load_texts(found).diagnostics if found else ()
         return Loaded(None, tuple(in_order((*diagnostics, *checked))))
-    return load_texts(found)
+    loaded = load_texts(found)
+    if loaded.pack is None or not loaded.pack.queries:
+        return loaded
+    pack, missing = with_files(loaded.pack)
+    told = tuple(in_order((*loaded.diagnostics, *missing)))
+    return Loaded(None if missing else pack, told, loaded.allowed)
 
 
 def read_texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[Diagnostic]]:
@@ -98,17 +105,16 @@ def _not_unicode(name: str, text: str) -> Diagnostic | None:
     return None
 
 
-def revision(files: Sequence[tuple[str, str]]) -> str:
+def revision(files: Sequence[tuple[str, str]], contents: Mapping[str, str] | None = None) -> str:
     """The content hash of a pack: 16 hexadecimal digits of SHA-256 over the sorted names and texts.
 
     Names count from the folder that all files share, so that a pack has one revision, wherever it is
-    loaded from.
+    loaded from. `contents` are the hashes of the files of standing queries, by the name of the queries.
     """
     digest = hashlib.sha256()
-    for name, text in sorted(
-        zip(_below_shared([name for name, _ in files]), (t for _, t in files), strict=True)
-    ):
-        for part in (name, text):
+    texts = zip(_below_shared([name for name, _ in files]), (t for _, t in files), strict=True)
+    for pair in (*sorted(texts), *sorted((contents or {}).items())):
+        for part in pair:
             data = part.encode()
             digest.update(len(data).to_bytes(8, "big"))
             digest.update(data)

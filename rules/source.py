@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 class SourceFile:
     """A named text, with its lines indexed once.
 
-    `name` is what messages show: a path as the user gave it, or a label such as `<stdin>`.
+    `name` is what messages show: a path as the user gave it, or a label such as `<stdin>`. Of a large file
+    `text` may be the lines that somebody is told of: `first_line` is the number of its first one.
     """
 
     name: str
     text: str
+    first_line: int = 1
     line_starts: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -25,10 +27,11 @@ class SourceFile:
     def position(self, offset: int) -> tuple[int, int]:
         """The line and column of a character offset, both counted from 1."""
         line = bisect_right(self.line_starts, offset)
-        return line, offset - self.line_starts[line - 1] + 1
+        return line - 1 + self.first_line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its line end."""
+        number -= self.first_line - 1
         start = self.line_starts[number - 1]
         end = self.line_starts[number] - 1 if number < len(self.line_starts) else len(self.text)
         return self.text[start:end].rstrip("\r")

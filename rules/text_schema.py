@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from rules.types import Record, Scalar, Type
+from rules.types import ListOf, Record, Scalar, Type
 
 if TYPE_CHECKING:
     from percolator.schema import Schema
@@ -26,6 +26,44 @@ def text_schema(fields: Iterable[tuple[str, Type | None, str]], asked: Path) -> 
         for name in _texts(field, type_)
     }
     return Schema(texts, (".".join(asked),))
+
+
+def document_schema(fields: Iterable[tuple[str, Type | None, str]]) -> Schema:
+    """The schema of a stream's events as documents of standing queries.
+
+    Without a field a query looks into all texts; strings are keywords, numbers, times and booleans what they
+    are. Fields inside a record go by their path, with dots; decimals, durations and what is inside a list of
+    records no query can ask for.
+    """
+    from percolator.schema import FieldType, Kind, Schema
+
+    kinds = {
+        Scalar.TEXT: Kind.TEXT,
+        Scalar.STRING: Kind.KEYWORD,
+        Scalar.LONG: Kind.NUMBER,
+        Scalar.DOUBLE: Kind.NUMBER,
+        Scalar.TIMESTAMP: Kind.DATE,
+        Scalar.BOOLEAN: Kind.BOOLEAN,
+    }
+    found = {
+        name: FieldType(kind, (analyser or "plain") if kind is Kind.TEXT else "plain")
+        for field, type_, analyser in fields
+        for name, of in leaves(field, type_)
+        if isinstance(of, Scalar) and (kind := kinds.get(of)) is not None
+    }
+    return Schema(found, tuple(name for name, type_ in found.items() if type_.kind is Kind.TEXT))
+
+
+def leaves(name: str, type_: Type | None) -> Iterator[tuple[str, Type | None]]:
+    """The values of a field by path, with dots, and their types: those of a list for the list."""
+    match type_:
+        case Record(fields):
+            for part, inner in fields:
+                yield from leaves(f"{name}.{part}", inner)
+        case ListOf(element):
+            yield name, element
+        case _:
+            yield name, type_
 
 
 def _texts(name: str, type_: Type | None) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cep.automata.conditions import Identity, identity
 from cep.automata.program import field_type
@@ -23,22 +23,33 @@ from rules.typed import (
     Aggregate,
     Expression,
     FieldRef,
+    Hits,
     Match,
     On,
     Pack,
     Path,
+    Queries,
     Rule,
     StepRef,
     Stream,
     TextMatch,
     walk,
 )
-from rules.types import Record, Type
+from rules.types import Record, Scalar, Type
 
 LAYOUT = 2
 """Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
 
-__all__ = ["Plan", "RulePlan", "Space", "StreamPlan", "compile_plan", "unsupported"]
+__all__ = [
+    "HitStream",
+    "Plan",
+    "RulePlan",
+    "Space",
+    "StreamPlan",
+    "compile_plan",
+    "hit_streams",
+    "unsupported",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +70,21 @@ class StreamPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class HitStream:
+    """A stream of hits: documents and the standing queries that are asked of them.
+
+    `fields` are those fields of a hit that some rule looks at, in the order of the stream.
+    """
+
+    stream: Stream
+    documents: Stream
+    queries: Queries
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RulePlan:
-    """A rule with its pack. `tables` None: an `on` rule.
+    """A rule with its pack. `tables` None: an `on` rule; `documents` is then the stream whose hits it reads.
 
     `places[p]` gives, by stream, the bit of the rule's p-th condition, and `columns[c]` the computed column
     that its c-th column is in. The last place is true of every event of the pattern's streams where
@@ -73,6 +97,7 @@ class RulePlan:
     tables: Tables | None
     places: tuple[Mapping[str, int], ...]
     columns: tuple[Mapping[str, int], ...]
+    documents: str | None = None
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -104,9 +129,10 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything the engine needs to know. `streams` are in feed order: as the packs declare them.
+    """Everything the engine needs to know. `streams` are those of feeds, in the order of the packs.
 
-    `id` is equal for plans of equal packs. `searches` are the distinct text conditions of each stream.
+    `hits` are the streams of hits that some rule reads, by name, in the order of the packs. `id` is equal for
+    plans of equal packs. `searches` are the distinct text conditions of each stream.
     `observed`: every event of a pattern's streams reaches it (compile_plan).
     """
 
@@ -116,16 +142,29 @@ class Plan:
     spaces: tuple[Space, ...] = field(repr=False)
     searches: Mapping[str, tuple[TextMatch, ...]] = field(repr=False)
     observed: bool = False
+    hits: Mapping[str, HitStream] = field(repr=False, default_factory=dict)
 
     @property
     def read(self) -> tuple[str, ...]:
         """The streams that some rule reads, in feed order: those that move the watermark."""
         used = {s.stream for space in self.spaces for s in space.streams}
+        used |= {one.documents.name for one in self.hits.values()}
         return tuple(name for name in self.streams if name in used)
 
+    def stream(self, name: str) -> Stream:
+        """A stream of a feed or of hits. Raises KeyError."""
+        return self.hits[name].stream if name in self.hits else self.streams[name]
+
     def feed(self, stream: str) -> int:
-        """The rank of a stream among events of one instant."""
-        return tuple(self.streams).index(stream)
+        """The rank of a stream among events of one instant: hits have the place of their document."""
+        return tuple(self.streams).index(self._fed(stream))
+
+    def order(self, stream: str) -> tuple[int, int]:
+        """The rank of a stream among events of one place: a document comes before its hits."""
+        return self.feed(stream), tuple(self.hits).index(stream) + 1 if stream in self.hits else 0
+
+    def _fed(self, stream: str) -> str:
+        return self.hits[stream].documents.name if stream in self.hits else stream
 
     def rules(self) -> Iterator[RulePlan]:
         """All rules, by space."""
@@ -149,11 +188,15 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         for stream in pack.fed:
             streams.setdefault(stream.name, stream)
     drafts: dict[str, _Draft] = {}
+    declared = {stream.name: stream for pack in packs for stream in pack.streams} | streams
     for pack in packs:
         for rule in pack.rules:
             space, types, on = _space_of(rule)
-            drafts.setdefault(space, _Draft(space, types, on, streams, observed)).add(pack, rule)
-    searches = {name: tuple(_searches(space, name) for space in drafts.values()) for name in streams}
+            drafts.setdefault(space, _Draft(space, types, on, declared, observed)).add(pack, rule)
+    hits = {one.stream.name: one for pack in packs for one in _hits(pack, drafts.values())}
+    searches = {
+        name: tuple(_searches(space, name) for space in drafts.values()) for name in (*streams, *hits)
+    }
     return Plan(
         id=hashlib.sha256(
             "\0".join((str(LAYOUT), *_names(packs), *["observed"] * observed)).encode()
@@ -163,7 +206,30 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         spaces=tuple(draft.space() for draft in drafts.values()),
         searches={name: _distinct(n for part in parts for n in part) for name, parts in searches.items()},
         observed=observed,
+        hits=hits,
     )
+
+
+def hit_streams(pack: Pack) -> Iterator[HitStream]:
+    """The streams of hits of a pack, with all their fields."""
+    queries = {one.name: one for one in pack.queries}
+    for stream in pack.streams:
+        if isinstance(stream.origin, Hits):
+            documents = pack.stream(stream.origin.documents)
+            fields = tuple(f.name for f in stream.fields)
+            yield HitStream(stream, documents, queries[stream.origin.queries], fields)
+
+
+def _hits(pack: Pack, drafts: Iterable[_Draft]) -> Iterator[HitStream]:
+    """The streams of hits that the drafted rules of a pack read, each with what is read of it."""
+    for hits in hit_streams(pack):
+        stream = hits.stream
+        drawn = [draft.streams[stream.name] for draft in drafts if stream.name in draft.streams]
+        if drawn:
+            read = {path[0] for draft in drawn for path in draft.read()}
+            if any(_searches_in(draft) for draft in drawn):  # a query may name any text
+                read |= {f.name for f in stream.fields if f.type is Scalar.TEXT}
+            yield replace(hits, fields=tuple(name for name in hits.fields if name in read))
 
 
 def _names(packs: Sequence[Pack]) -> Iterator[str]:
@@ -207,6 +273,13 @@ class _StreamDraft:
     columns: _Distinct = field(default_factory=_Distinct)
     fields: dict[Path, None] = field(default_factory=dict)
 
+    def read(self) -> Iterator[Path]:
+        """The fields that are looked at."""
+        yield from (*self.key, *self.fields)
+        for expression in (*self.atoms.expressions, *self.columns.expressions):
+            if expression is not None:
+                yield from (n.path for n in walk(expression) if isinstance(n, FieldRef | TextMatch))
+
     def plan(self, stream: str) -> StreamPlan:
         columns = tuple(c for c in self.columns.expressions if c is not None)
         atoms = tuple(self.atoms.expressions)
@@ -238,8 +311,15 @@ class _Draft:
         bit = draft.atoms.number(body.condition)
         shown = [n.path for item in rule.emit for n in walk(item.value) if isinstance(n, FieldRef)]
         shown += [] if rule.by is None else rule.by.of(body.stream)
+        documents = None
+        origin = self.declared[body.stream].origin
+        if isinstance(origin, Hits):
+            documents = origin.documents
+            shown.append(("query",))  # the alert's id names it
         draft.fields.update(dict.fromkeys(shown))
-        self.rules.append(RulePlan(pack.name, pack.revision, rule, None, ({body.stream: bit},), ()))
+        self.rules.append(
+            RulePlan(pack.name, pack.revision, rule, None, ({body.stream: bit},), (), documents)
+        )
 
     def _add_match(self, pack: Pack, rule: Rule, body: Match) -> None:
         tables = compile_tables(pack, rule)
@@ -310,9 +390,10 @@ def _nodes(rule: Rule, body: Match) -> Iterator[object]:
 
 
 def _searches(draft: _Draft, stream: str) -> tuple[TextMatch, ...]:
-    if stream not in draft.streams:
-        return ()
-    own = draft.streams[stream]
+    return _searches_in(draft.streams[stream]) if stream in draft.streams else ()
+
+
+def _searches_in(own: _StreamDraft) -> tuple[TextMatch, ...]:
     expressions = [e for e in (*own.atoms.expressions, *own.columns.expressions) if e is not None]
     return tuple(n for e in expressions for n in walk(e) if isinstance(n, TextMatch))
 

@@ -33,7 +33,6 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "CEP0912": "`matches` in `emit` is not executed yet",
         "CEP0913": "windows are not executed yet",
         "CEP0914": "lookups in tables are not executed yet",
-        "CEP0915": "`matching` is not executed yet",
         "CEP0916": "derived streams are not executed yet",
         "CEP0917": "`corrected by` is not executed yet",
     }
@@ -75,11 +74,11 @@ def _of_streams(pack: Pack, rule: Rule) -> Iterator[Diagnostic]:
     for name in rule.streams:
         stream = pack.stream(name)
         match stream.origin:
-            case Hits(queries=queries):
-                yield _finding("CEP0915", f"`matching {queries}`", _read(rule, name))
+            case Hits(documents) if isinstance(pack.stream(documents).origin, Derived):
+                yield _finding("CEP0916", f"the derived stream `{documents}`", _read(rule, name))
             case Derived():
                 yield _finding("CEP0916", f"the derived stream `{name}`", _read(rule, name))
-            case Fed():
+            case Fed() | Hits():
                 pass
         if stream.corrected is not None:
             yield _finding("CEP0917", "`corrected by`", stream.corrected.span)

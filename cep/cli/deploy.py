@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.deploy import Request, hand_over, new_id
     from cep.job.errors import JobError
     from cep.job.folder import StateFolder
+    from rules.query_files import contents_of
 
     described = load_job(arguments.job, os.environ)
     if described.job is None:
@@ -51,9 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     pack = runnable(checked)
     if pack is None:
         return FINDINGS
-    request = Request(new_id(), pack.name, pack.revision, pack.files)
+    folder = StateFolder(described.job.state)
+    queries = tuple(sorted(contents_of(pack).items()))
+    request = Request(new_id(), pack.name, pack.revision, pack.files, queries)
     try:
-        answer = hand_over(StateFolder(described.job.state), request, arguments.timeout)
+        answer = hand_over(folder, request, arguments.timeout, before=lambda: _shelve(pack, folder.queries))
     except JobError as error:
         raise OutsideError(error.message, error.help) from error
     if arguments.format == "json":
@@ -63,6 +66,21 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _refusal(answer)
     return OK if answer.taken else FINDINGS
+
+
+def _shelve(pack: Pack, folder: Path) -> None:
+    """Put the pack's standing queries, compiled, where the job finds them."""
+    if not pack.queries:
+        return
+    from cep.automata.plan import hit_streams
+    from cep.standing.compiled import UnreadableError
+    from cep.standing.shelf import Shelf
+
+    try:
+        for hits in hit_streams(pack):
+            Shelf(folder).put(hits)
+    except (UnreadableError, OSError) as problem:
+        raise OutsideError(f"the standing queries cannot be handed over: {problem}") from problem
 
 
 def _text(pack: Pack, answer: Answer) -> str:

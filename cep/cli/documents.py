@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cep.cli.failure import OutsideError, UsageError
+from cep.standing.lines import lines_of
 from percolator.library.standing import moment
 from percolator.schema import Schema
 from percolator.values import DocumentError
@@ -56,15 +57,8 @@ def lines(name: str) -> Iterator[bytes]:
     if name == "-":
         yield from sys.stdin.buffer
         return
-    compression = {"gz": "gzip", "zst": "zstd"}.get(name.rpartition(".")[2])
     try:
-        with pa.input_stream(name, compression=compression) as file:
-            rest = b""
-            while block := file.read(1 << 20):
-                *whole, rest = (rest + block).split(b"\n")
-                yield from whole
-            if rest:
-                yield rest
+        yield from lines_of(name)
     except FileNotFoundError:
         raise UsageError(f"there is no file `{name}`") from None
     except (OSError, pa.ArrowException) as problem:

@@ -87,6 +87,11 @@ class Reference:
         self._counts: Counter[tuple[str, ...]] = Counter()
         self._pack = pack
         self._text = text_judge(pack)
+        self._hits = None
+        if pack.queries:
+            from cep.reference.hits import hit_judge
+
+            self._hits = hit_judge(pack)
         self._one_partition = one_partition
         self._ranks = {stream.name: rank for rank, stream in enumerate(pack.fed)}
         self._watermark = MIN_TIME
@@ -122,7 +127,7 @@ class Reference:
         """Decide everything up to the watermark."""
         from cep.reference import decided
 
-        found = decided(self._pack, self._arrivals, self._watermark, self._text)
+        found = decided(self._pack, self._arrivals, self._watermark, self._text, self._hits)
         pack = self._pack
         rules = {rule.name: rule for rule in pack.rules}
         writers = {name: RuleWriter(pack.name, pack.revision, rule) for name, rule in rules.items()}
@@ -145,7 +150,7 @@ def _raised(rule: Rule, writer: RuleWriter, one: Decided, number: int) -> Raised
     emitted = {item.name: item.value.type for item in _emits(rule, one.kind)}
     emit = {name: json_value(value, emitted[name]) for name, value in one.emit}
     events = [(step, list(ids)) for step, ids in one.events]
-    return writer.raised(cast(Kind, one.kind), one.time, key, emit, events, (number,))
+    return writer.raised(cast(Kind, one.kind), one.time, key, emit, events, (number,), one.query)
 
 
 def _emits(rule: Rule, kind: str) -> tuple[Emit, ...]:

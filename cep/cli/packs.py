@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cep.cli.failure import UsageError
-from rules.diagnostics import Allowed, Diagnostic, has_errors
+from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
 from rules.packs import SUFFIX, load
 from rules.typed import Pack
 
@@ -95,6 +95,10 @@ def _checked(paths: Sequence[Path], to_run: bool) -> Checked:
     if not to_run:
         refused = [replace(finding, level="hint") for finding in refused]
     found = (*loaded.diagnostics, *refused)
+    if loaded.pack.queries:
+        from cep.standing.findings import findings
+
+        found = tuple(in_order((*found, *findings(loaded.pack))))
     return Checked(loaded.pack, found, len(loaded.pack.rules), loaded.allowed)
 
 

@@ -101,16 +101,12 @@ def _result(finding: Diagnostic, codes: Sequence[str], names: Sequence[str], see
 def _place(span: Span, names: Sequence[str]) -> Json:
     line, column = span.file.position(span.start)
     end_line, end_column = span.file.position(span.end)
+    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+    if span.file.first_line == 1:  # else the text is an excerpt, and nobody knows the place in the file
+        region |= {"charOffset": span.start, "charLength": span.end - span.start}
     return {
         "artifactLocation": {"uri": _uri(span.file.name), "index": names.index(span.file.name)},
-        "region": {
-            "startLine": line,
-            "startColumn": column,
-            "endLine": end_line,
-            "endColumn": end_column,
-            "charOffset": span.start,
-            "charLength": span.end - span.start,
-        },
+        "region": region,
     }
 
 

@@ -11,7 +11,7 @@ import gc
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from alerts.outbox import BatchRecord, Outbox
 from alerts.routing import Route
 from cep import deadletters, deploy
-from cep.automata.plan import Plan
+from cep.automata.plan import Plan, hit_streams
 from cep.job import manifest as manifests
 from cep.job import revisions, takeover
 from cep.job.folder import StateFolder
@@ -28,6 +28,8 @@ from cep.job.mapper import MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
 from cep.job.revisions import Plans
 from cep.job.takeover import Running
+from cep.standing.compiled import UnreadableError
+from cep.standing.shelf import Shelf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -106,6 +108,7 @@ class Driver:
         self._deployed = deployed
         self._told = told
         self._plans = Plans(folder.packs)
+        self._shelf = Shelf(folder.queries)
         self._before: tuple[int, Result] | None = None
         self._continued = False
         self.running = running
@@ -201,6 +204,7 @@ class Driver:
         deployed, fresh = self._take_over()
         for pack in self.running.packs.values():
             revisions.store(self._folder.packs, pack)
+        self._shelve(self.running.packs.values())
         made = manifests.following(
             number,
             before,
@@ -221,13 +225,23 @@ class Driver:
         if manifest.revisions != self.running.revisions:
             packs = {name: self._pack(revision) for name, revision in manifest.revisions.items()}
             self.running = replace(self.running, packs=packs)
+        self._shelve(self.running.packs.values())
+
+    def _shelve(self, packs: Iterable[Pack]) -> None:
+        """Standing queries have to be compiled before the workers look for them."""
+        for pack in packs:
+            for hits in hit_streams(pack):
+                try:
+                    self._shelf.put(hits)
+                except UnreadableError as error:
+                    raise self._folder.damaged(str(error)) from error
 
     def _take_over(self) -> tuple[list[Deployed], set[str]]:
         """Takes what was handed over into what runs; refusals are answered at once."""
         taken: list[Deployed] = []
         fresh: set[str] = set()
         for request in deploy.waiting(self._folder):
-            came = takeover.take(self.running, request, self._environ)
+            came = takeover.take(self.running, request, self._environ, self._shelf)
             if isinstance(came, deploy.Answer):
                 deploy.answer(self._folder, came)
                 self._deployed(False)

@@ -6,6 +6,7 @@ closed           there after `--drain`: nothing can come after the end of time
 checkpoint/      Spark's: offsets, commits, state
 manifests/N.json what batch N runs with
 packs/           packs by revision, as texts
+queries/         the standing queries of packs, compiled, and their files as they were deployed
 deploy/          requests of `cep deploy` and their answers
 logs/            what Spark says; the traceback of the last failure
 scratch/         Spark's temporary files, emptied at every start
@@ -69,6 +70,11 @@ class StateFolder:
     def packs(self) -> Path:
         """A pack is REVISION.json."""
         return self.root / "packs"
+
+    @property
+    def queries(self) -> Path:
+        """Sets of standing queries (cep.standing.shelf)."""
+        return self.root / "queries"
 
     @property
     def requests(self) -> Path:

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cep.automata.plan import Plan
+from cep.automata.plan import HitStream, Plan
 from cep.decode.blocks import Decoder, decoder
 from cep.decode.letters import DeadLetter
 from cep.events import Events
@@ -29,6 +30,11 @@ from cep.job.sources import local_path
 from cep.routing.classify import classify
 from cep.watermark import Partition, earliest, progress
 
+if TYPE_CHECKING:
+    from cep.standing.answers import QuerySet
+    from cep.standing.hits import QuerySets
+    from cep.standing.shelf import Shelf
+
 MANIFEST = "cep.manifest"
 """The property by which a batch's tasks get its manifest."""
 
@@ -40,10 +46,12 @@ _SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa
 class Lanes:
     """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
 
-    `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds.
+    `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds, `queries` is
+    the folder of compiled standing queries.
     """
 
     packs: Path
+    queries: Path
     lanes: int
     keys: tuple[int, ...]
     formats: Mapping[str, FeedFormat]
@@ -58,11 +66,25 @@ class Lanes:
 
 
 _plans: dict[Path, Plans] = {}
+_shelves: dict[Path, Shelf] = {}
 
 
 def plans(packs: Path) -> Plans:
     """This worker process's plans."""
     return _plans.setdefault(packs, Plans(packs))
+
+
+def sets(queries: Path) -> QuerySets:
+    """This worker process's standing queries."""
+
+    def opened(hits: HitStream) -> QuerySet:
+        from cep.standing.shelf import Shelf  # only where a pack has standing queries
+
+        if queries not in _shelves:
+            _shelves[queries] = Shelf(queries)
+        return _shelves[queries].open(hits)
+
+    return opened
 
 
 def current_manifest() -> Manifest:
@@ -147,7 +169,8 @@ class _Mapping:
             return
         begun = time.perf_counter()
         keys = self._task.keys
-        found = classify(self._plan, len(keys), _joined(self._waiting), self._manifest.watermark)
+        waiting = _joined(self._waiting)
+        found = classify(self._plan, len(keys), waiting, self._manifest.watermark, sets(self._task.queries))
         self._waiting, self._number = [], 0
         self._greatest = progress(self._greatest, [found.greatest])
         self._first = earliest(self._first, [found.first])

@@ -23,34 +23,45 @@ _KEPT = 4  # plans in memory: the one that runs, and those of a replay around de
 
 
 def store(packs: Path, pack: Pack) -> None:
-    """Puts a pack's texts into the folder, under its revision."""
+    """Puts a pack's texts, and the hashes of its queries' files, into the folder, under its revision."""
+    from rules.query_files import contents_of
+
     path = packs / f"{pack.revision}.json"
     if not path.exists():
-        value = {"pack": pack.name, "revision": pack.revision, "files": [list(f) for f in pack.files]}
+        value: dict[str, object] = {
+            "pack": pack.name,
+            "revision": pack.revision,
+            "files": [list(f) for f in pack.files],
+        }
+        if pack.queries:
+            value["queries"] = contents_of(pack)
         write_json(path, value)
 
 
 def load(packs: Path, revision: str) -> Pack:
     """The pack of that revision. Raises ConfigurationError where its texts are missing or no longer good."""
     from rules.packs import load_texts
+    from rules.query_files import with_contents
 
     path = packs / f"{revision}.json"
     try:
         value = json.loads(path.read_text("utf-8"))
         files = [(str(name), str(text)) for name, text in value["files"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        contents = {str(name): str(content) for name, content in value.get("queries", {}).items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(
             f"the pack {path} that the job runs cannot be read",
             "restore the state folder from a backup, or name a new [job] state and begin anew",
         ) from error
     loaded = load_texts(files)
-    if loaded.pack is None or loaded.pack.revision != revision:
+    pack = loaded.pack and with_contents(loaded.pack, contents)
+    if pack is None or pack.revision != revision:
         why = next((d.message for d in loaded.diagnostics if d.level == "error"), "its revision differs")
         raise ConfigurationError(
             f"this program does not accept the pack {path} that the job runs: {why}",
             "use the program version that the pack was deployed with, or name a new [job] state",
         )
-    return loaded.pack
+    return pack
 
 
 @dataclass(slots=True)

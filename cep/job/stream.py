@@ -33,7 +33,13 @@ def start(
     and stop. `batch` is called with each batch's frame and number.
     """
     keys = shard_keys(layout.shards, layout.partitions)
-    mapper = Lanes(folder.packs.absolute(), lanes, keys, {feed.name: feed.format for feed in feeds})
+    mapper = Lanes(
+        folder.packs.absolute(),
+        folder.queries.absolute(),
+        lanes,
+        keys,
+        {feed.name: feed.format for feed in feeds},
+    )
     matched = (
         listing(session, feeds, lanes)
         .mapInArrow(mapper, MAPPED)

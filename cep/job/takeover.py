@@ -6,16 +6,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import Plan, compile_plan, hit_streams
 from cep.config import Job, check_feeds, load_job
 from cep.deploy import Answer, Request, RuleFate
 from cep.feeds import matching
 from cep.job.manifest import Deployed
+from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
+from cep.standing.shelf import Shelf
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
 from rules.packs import load_texts
+from rules.query_files import with_contents
 from rules.source import Span
 from rules.typed import Pack, Stream
 
+DIFFERING_QUERIES = "CEP0920"
 DIFFERING_STREAMS = "CEP0951"
 MISSING_FOLDER = "CEP0952"
 
@@ -42,22 +46,30 @@ class Running:
         """
         packs = [pack for _, pack in sorted(self.packs.items())]
         plan = compile_plan(packs)
-        findings = [*differing_streams(packs), *check_feeds(self.job, packs), *missing_folders(self.job)]
+        findings = [
+            *differing_streams(packs),
+            *differing_queries(packs),
+            *check_feeds(self.job, packs),
+            *missing_folders(self.job),
+        ]
         findings = [d for d in findings if first or d.code not in _TOLERATED]
         if has_errors(findings):
             raise DiagnosticsError(findings)
         return plan
 
 
-def take(running: Running, request: Request, environ: Mapping[str, str]) -> tuple[Running, Deployed] | Answer:
+def take(
+    running: Running, request: Request, environ: Mapping[str, str], shelf: Shelf
+) -> tuple[Running, Deployed] | Answer:
     """What runs with the pack of a request in place of the one of its name; or the refusal.
 
-    job.toml is read again, for feeds that it did not have; what it says of others counts at a start.
+    The files of its standing queries are on the shelf. job.toml is read again, for feeds that it lacked;
+    what it says of others counts at a start.
     """
     loaded = load_texts(request.files)
     if loaded.pack is None:
         return _refused(request, loaded.diagnostics)
-    pack = loaded.pack
+    pack = with_contents(loaded.pack, dict(request.queries))
     described = load_job(running.job.file, environ)
     if described.job is None:
         return _refused(request, described.diagnostics)
@@ -66,9 +78,12 @@ def take(running: Running, request: Request, environ: Mapping[str, str]) -> tupl
     job = replace(running.job, feeds=(*running.job.feeds, *more), places=described.job.places)
     after = Running({**running.packs, pack.name: pack}, job)
     try:
-        after.plan()
+        for hits in after.plan().hits.values():
+            shelf.put(hits)
     except DiagnosticsError as error:
         return _refused(request, error.diagnostics)
+    except UnreadableError as error:
+        return _refused(request, [Diagnostic(CANNOT_BE_READ, "error", str(error))])
     before = running.packs.get(pack.name)
     return after, Deployed(request.id, pack.name, pack.revision, before.revision if before else "")
 
@@ -108,6 +123,21 @@ def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
                 message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"
                 fix = "declare it equally in both packs"
                 found.append(Diagnostic(DIFFERING_STREAMS, "error", message, stream.span, help=fix))
+    return found
+
+
+def differing_queries(packs: Sequence[Pack]) -> list[Diagnostic]:
+    """Standing queries of one name that are others in two packs: the streams of their hits are one stream."""
+    found: list[Diagnostic] = []
+    first: dict[str, tuple[str, str]] = {}
+    for pack in packs:
+        for hits in hit_streams(pack):
+            queries = hits.queries
+            content, whose = first.setdefault(hits.stream.name, (queries.content, pack.name))
+            if content != queries.content:
+                message = f"queries `{queries.name}` are others in pack `{whose}`, of the same job"
+                fix = "give them another name in one of the packs"
+                found.append(Diagnostic(DIFFERING_QUERIES, "error", message, queries.span, help=fix))
     return found
 
 

@@ -98,7 +98,7 @@ def parts_of(
         tables.setdefault((segment.stream, segment.plan), []).append(came)
     parts = []
     for (stream, judge), pieces in sorted(
-        tables.items(), key=lambda item: (plan.feed(item[0][0]), item[0][1])
+        tables.items(), key=lambda item: (plan.order(item[0][0]), item[0][1])
     ):
         table = pieces[0] if len(pieces) == 1 else pa.concat_tables(pieces).unify_dictionaries()
         table = table.combine_chunks()

@@ -32,7 +32,8 @@ class Taken:
 class Decision:
     """What an engine decided: the events by step number, in order, and the key's values as they are held.
 
-    For an `on` rule the one event is that of step 0. `timeout`: time ended a run before it came to a match.
+    For an `on` rule the one event is that of step 0; `query` is the query's id where it is a hit. `timeout`:
+    time ended a run before it came to a match.
     """
 
     time: int
@@ -40,6 +41,7 @@ class Decision:
     steps: dict[int, list[Taken]]
     order: tuple[int, ...]
     timeout: bool = False
+    query: str | None = None
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ class Renderer:
             assert self.plan.tables is not None
             self.names = self.plan.tables.automaton.names
         else:
-            self.names = (rule.body.stream,)
+            self.names = (self.plan.documents or rule.body.stream,)
         self.steps = {name: number for number, name in enumerate(self.names)}
         self.emit = _emitting(rule.emit)
         if isinstance(rule.body, Match):
@@ -78,10 +80,10 @@ class Renderer:
         emitting = self.on_timeout if decision.timeout else self.emit
         emit = {name: write(evaluator(scope)) for name, evaluator, write in emitting}
         events = [(self.names[n], [taken.id for taken in decision.steps[n]]) for n in sorted(decision.steps)]
-        kind: Kind = "match" if isinstance(rule.body, Match) else "event"
+        kind: Kind = "match" if isinstance(rule.body, Match) else "event" if decision.query is None else "hit"
         if decision.timeout:
             kind = "timeout"
-        return self.writer.raised(kind, decision.time, key, emit, events, decision.order)
+        return self.writer.raised(kind, decision.time, key, emit, events, decision.order, decision.query)
 
 
 def _emitting(items: Sequence[Emit]) -> tuple[tuple[str, Evaluator, WriteValue], ...]:
@@ -115,11 +117,12 @@ class RuleWriter:
         emit: dict[str, object],
         events: Sequence[tuple[str, list[str]]],
         order: tuple[int, ...],
+        query: str | None = None,
     ) -> Raised:
         """The alert of a decision, before suppression."""
         summary = _summary(self._rule, key, emit)
         withholding = _withholding(self._rule, key, emit)
-        return self._writer.raised(kind, time, key, summary, emit, events, order, withholding)
+        return self._writer.raised(kind, time, key, summary, emit, events, order, withholding, query)
 
 
 def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> str:

@@ -43,7 +43,11 @@ def run_single(plan: Plan, space: Space, events: Arrivals) -> list[Raised]:
                 order = (_BY_EVENT, batches[row], feed, *origins[row].encode(), -1, offsets[row])
                 key = tuple(values[path][row] for path in paths)
                 taken = {0: [Taken(ids[row], values, row, 0)]}
-                raised.append(renderer.raised(Decision(time, key, taken, order)))
+                query = None
+                if rule.documents is not None:
+                    query = str(values[("query",)][row])
+                    order = (*order, *query.encode("utf-8", "surrogatepass"), -1)
+                raised.append(renderer.raised(Decision(time, key, taken, order, query=query)))
     return raised
 
 

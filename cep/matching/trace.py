@@ -312,7 +312,7 @@ def _read(plan: Plan, book: EventBook, numbers: Ints) -> Iterator[tuple[int, See
     from cep.routing.payload import ID
 
     for stream, table, where, rows in book.sources(numbers):
-        declared = plan.streams[stream]
+        declared = plan.stream(stream)
         order = [f.name for f in declared.fields]
         names = [name for name in table.column_names if name.startswith("f:")]
         names.sort(key=lambda name: order.index(name[2:].split(".")[0]))

@@ -3,6 +3,7 @@
 It exists to be compared with. It keeps whole events, tries every way, forgets nothing and knows neither
 tables, batches nor state; where it and the compiled automaton differ, one of them misreads the page.
 
+    hits      documents and the standing queries that are true of them
     ways      what has happened to a run, what it waits for, and how ways stand to one another
     pattern   which ways a pattern opens
     runs      one rule over one key's events
@@ -15,13 +16,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from alerts.notation import json_value
-from cep.events import MAX_TIME
-from cep.reference.runs import Decided, Matcher, Scope, TextJudge, emitted
+from cep.events import MAX_TIME, hit_id
+from cep.expressions.held import value_at
+from cep.reference.runs import Decided, HitJudge, Matcher, Scope, TextJudge, emitted
 from cep.reference.ways import Event, Way
-from rules.typed import By, Match, On, Over, Pack, Rule
+from rules.typed import By, Hits, Match, On, Over, Pack, Rule, Stream
 from rules.types import Type
 
-__all__ = ["Decided", "TextJudge", "decided"]
+__all__ = ["Decided", "HitJudge", "TextJudge", "decided"]
 
 
 def decided(
@@ -29,23 +31,24 @@ def decided(
     arrivals: Iterable[tuple[str, str, Mapping[str, object]]],
     watermark: int = MAX_TIME,
     text: TextJudge | None = None,
+    hits: HitJudge | None = None,
 ) -> list[Decided]:
     """All alerts of a pack once the watermark has come there, before suppression, in the order of delivery.
 
     What took the same events in the same steps is one alert, the one decided first.
 
     `arrivals` are (stream, id, values) in order of arrival, late ones left out; events above the watermark
-    wait. MAX_TIME drains. `text` judges `matches` conditions.
+    wait. MAX_TIME drains. `text` judges `matches` conditions, `hits` documents.
     """
-    events = []
-    for place, (stream, id_, values) in enumerate(arrivals):
-        event = Event(stream, id_, 0, values, place)
-        time = event.get(pack.stream(stream).time)
+    events: list[Event] = []
+    for stream, id_, values in arrivals:
+        time = value_at(values, pack.stream(stream).time)
         assert isinstance(time, int)
         if time <= watermark:
-            events.append(replace(event, time=time))
+            events.append(Event(stream, id_, time, values, len(events)))
+            events += _hits_of(pack, events[-1], hits)
     events.sort(key=lambda event: (event.time, event.place))
-    alerts = [alert for rule in pack.rules for alert in _of_rule(rule, events, watermark, text)]
+    alerts = [alert for rule in pack.rules for alert in _of_rule(pack, rule, events, watermark, text)]
     types = {rule.name: () if rule.by is None else rule.by.types for rule in pack.rules}
     alerts.sort(key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
     once: dict[object, Decided] = {}
@@ -54,17 +57,31 @@ def decided(
     return list(once.values())
 
 
+def _hits_of(pack: Pack, document: Event, judge: HitJudge | None) -> Iterable[Event]:
+    """The hits of an event, right behind it."""
+    place = document.place
+    for stream in pack.streams:
+        if isinstance(stream.origin, Hits) and stream.origin.documents == document.stream:
+            assert judge is not None
+            for hit in judge(stream.name, document.values, document.time):
+                place += 1
+                id_ = hit_id(document.id, str(hit["query"]))
+                yield Event(stream.name, id_, document.time, {**document.values, **hit}, place)
+
+
 def _in_order(key: Iterable[tuple[str, object]], types: Iterable[Type]) -> list[tuple[object, ...]]:
     """Keys sort by their values as alerts show them: decimals and times as text."""
     shown = (json_value(value, type_) for (_, value), type_ in zip(key, types, strict=True))
     return [(False,) if value is None else (True, value) for value in shown]
 
 
-def _of_rule(rule: Rule, events: list[Event], watermark: int, text: TextJudge | None) -> Iterable[Decided]:
+def _of_rule(
+    pack: Pack, rule: Rule, events: list[Event], watermark: int, text: TextJudge | None
+) -> Iterable[Decided]:
     match rule.body:
         case On(stream):
             mine = [event for event in events if event.stream == stream]
-            yield from _of_events(rule, rule.body, _distinct(None, mine), text)
+            yield from _of_events(rule, pack.stream(stream), rule.body, _distinct(None, mine), text)
         case Match(streams=streams):
             mine = [event for event in events if event.stream in streams]
             since = mine[0].time if mine else MAX_TIME
@@ -82,14 +99,19 @@ def _of_rule(rule: Rule, events: list[Event], watermark: int, text: TextJudge | 
             assert_never(rule.body)
 
 
-def _of_events(rule: Rule, body: On, events: list[Event], text: TextJudge | None) -> Iterable[Decided]:
+def _of_events(
+    rule: Rule, stream: Stream, body: On, events: list[Event], text: TextJudge | None
+) -> Iterable[Decided]:
+    hits = isinstance(stream.origin, Hits)
     for event in events:
         key = _labels(rule.by, event)
         scope = Scope(Way(), event, [event], None, text, dict(key))
         if scope.holds(body.condition):
-            taken = ((body.stream, (event.id,)),)
+            taken = ((stream.step, (event.id,)),)
             emit = emitted(rule.emit, scope)
-            yield Decided(rule.name, "event", key, event.time, taken, emit, (1, event.place))
+            query = str(event.values["query"]) if hits else None
+            kind = "hit" if hits else "event"
+            yield Decided(rule.name, kind, key, event.time, taken, emit, (1, event.place), query)
 
 
 def _labels(by: By | None, event: Event) -> tuple[tuple[str, object], ...]:

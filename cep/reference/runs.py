@@ -41,6 +41,8 @@ from rules.typed import (
 
 TextJudge = Callable[[TextMatch, Mapping[str, object]], bool]
 """Whether an event's values satisfy a query; the percolator's business."""
+HitJudge = Callable[[str, Mapping[str, object], int], list[Mapping[str, object]]]
+"""Stream of hits, values and time of a document -> what each hit has besides, in order of query id."""
 Key = tuple[tuple[str, object], ...]
 
 
@@ -49,7 +51,7 @@ class Decided:
     """A decided alert, before suppression. `events` and `emit` in the order of the pattern and of the rule.
 
     Values are those of rules.types.Scalar. `rank` orders what has the same time, rule and key: deadlines
-    before events, then earlier first event, then arrival of the events taken.
+    before events, then earlier first event, then arrival of the events taken. `query` is that of a hit.
     """
 
     rule: str
@@ -59,6 +61,7 @@ class Decided:
     events: tuple[tuple[str, tuple[str, ...]], ...]
     emit: tuple[tuple[str, object], ...]
     rank: tuple[object, ...] = field(compare=False, default=())
+    query: str | None = None
 
 
 @dataclass(slots=True)

@@ -10,19 +10,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.automata.plan import Plan, Space, StreamPlan
+from cep.automata.plan import HitStream, Plan, Space, StreamPlan
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
 from cep.routing import payload
 from cep.routing.payload import Segment
 from cep.routing.shards import shards_of
 from cep.routing.verdicts import as_column, judged
+
+if TYPE_CHECKING:
+    from cep.standing.hits import Found, QuerySets
 
 Count = tuple[str, ...]
 SEPARATOR = "\x1f"
@@ -35,9 +39,9 @@ class Classified:
 
     `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they
     were. `greatest` is the greatest event time by (stream, partition), late events included, `first` the
-    least by stream, without them. `counts` by
-    name: ("events", stream, accepted | late | null_key | unwanted), ("overflows", stream). An event with a
-    null key still meets the rules that have another key or none.
+    least by stream, without them. `counts` by name: ("events", stream, accepted | late | null_key |
+    unwanted), ("overflows", stream), ("queries", documents, queries, documents | hits | undecided | unnamed).
+    An event with a null key still meets the rules that have another key or none.
     """
 
     payloads: dict[int, bytes]
@@ -47,10 +51,13 @@ class Classified:
     first: dict[str, int] = field(default_factory=dict)
 
 
-def classify(plan: Plan, shards: int, batch: Sequence[Events], watermark: int) -> Classified:
+def classify(
+    plan: Plan, shards: int, batch: Sequence[Events], watermark: int, sets: QuerySets | None = None
+) -> Classified:
     """Judge a batch. `watermark` is the one before the batch: what is older is late.
 
-    `accepted` counts every event that is not late, wanted or not.
+    `accepted` counts every event that is not late, wanted or not. `sets` opens the standing queries of a
+    stream of hits; None: those of the files that the packs name.
     """
     counts: Counter[Count] = Counter()
     greatest: dict[tuple[str, str], int] = {}
@@ -74,7 +81,15 @@ def classify(plan: Plan, shards: int, batch: Sequence[Events], watermark: int) -
             counts["events", events.stream, "accepted"] += len(in_time.table)
             oldest = pc.min(in_time.table.column(TIME)).as_py()
             first[events.stream] = min(oldest, first.get(events.stream, oldest))
-            for shard, segment in _judged(plan, shards, in_time, counts):
+            went, found = _judged(plan, shards, in_time, counts)
+            for hits in (one for one in plan.hits.values() if one.documents.name == events.stream):
+                derived = _hits(hits, in_time, sets, counts, first)
+                hit_went, of_hits = _judged(plan, shards, derived.events, counts)
+                went[derived.documents[hit_went]] = True
+                found += of_hits
+            if not went.all() and (events.stream in plan.read):
+                counts["events", events.stream, "unwanted"] += int(np.count_nonzero(~went))
+            for shard, segment in found:
                 segments.setdefault(shard, []).append(segment)
     return Classified(
         {shard: payload.pack(parts) for shard, parts in sorted(segments.items())},
@@ -85,10 +100,37 @@ def classify(plan: Plan, shards: int, batch: Sequence[Events], watermark: int) -
     )
 
 
-def _judged(plan: Plan, shards: int, events: Events, counts: Counter[Count]) -> list[tuple[int, Segment]]:
+def _hits(
+    hits: HitStream,
+    documents: Events,
+    sets: QuerySets | None,
+    counts: Counter[Count],
+    first: dict[str, int],
+) -> Found:
+    # Packs without standing queries do not pay for the percolator's import.
+    from cep.standing.hits import hits_of, local_set
+
+    found = hits_of(hits, (sets or local_set)(hits), documents, hits.fields)
+    name = ("queries", hits.documents.name, hits.queries.name)
+    counts[(*name, "documents")] += len(documents.table)
+    counts[(*name, "hits")] += len(found.documents)
+    for outcome, number in (("undecided", found.undecided), ("unnamed", found.unnamed)):
+        if number:
+            counts[(*name, outcome)] += number
+    if len(found.documents):
+        oldest = pc.min(found.events.table.column(TIME)).as_py()
+        first[hits.stream.name] = min(oldest, first.get(hits.stream.name, oldest))
+    return found
+
+
+def _judged(
+    plan: Plan, shards: int, events: Events, counts: Counter[Count]
+) -> tuple[npt.NDArray[np.bool_], list[tuple[int, Segment]]]:
+    """Which events go to some shard, and what goes there."""
+    counted = np.zeros(len(events.table), bool)
     spaces = [(space, needs) for space in plan.spaces if (needs := space.of(events.stream)) is not None]
-    if not spaces:
-        return []
+    if not spaces or not len(events.table):
+        return counted, []
     table = events.table.combine_chunks()
     columns = Columns(table)
     searches = plan.searches.get(events.stream, ())
@@ -96,9 +138,8 @@ def _judged(plan: Plan, shards: int, events: Events, counts: Counter[Count]) -> 
         # Packs without text conditions do not pay for the percolator's import.
         from cep.expressions.searches import answers
 
-        columns.hits = answers(plan.streams[events.stream], searches, table, columns.field)
+        columns.hits = answers(plan.stream(events.stream), searches, table, columns.field)
     origins = _origins(table, events.partition)
-    counted = np.zeros(len(table), bool)
     found: list[tuple[int, Segment]] = []
     for space, needs in spaces:
         verdicts = judged(columns, needs.together)
@@ -113,9 +154,7 @@ def _judged(plan: Plan, shards: int, events: Events, counts: Counter[Count]) -> 
             found.append((shard, Segment(space.id, events.stream, plan.id, part)))
     if columns.overflows:
         counts["overflows", events.stream] += columns.overflows
-    if not counted.all():
-        counts["events", events.stream, "unwanted"] += int(np.count_nonzero(~counted))
-    return found
+    return counted, found
 
 
 def _with_key(

@@ -286,6 +286,7 @@ class Collection:
         `times` are the documents', as in `match`. Places hold until the next change or `settle`.
         """
         self.settle()
+        self._bound_memory()
         return self._alive(self._matcher.match_batch(columns, metadata), times)
 
     def query(self, place: int) -> StandingQuery:
@@ -356,6 +357,18 @@ class Collection:
         return [id_ for _, id_ in sorted(found)[:most]]
 
     @property
+    def fields(self) -> frozenset[str]:
+        """The fields that some query asks for: `match_batch` needs their columns."""
+        self.settle()
+        return self._matcher.fields
+
+    @property
+    def metadata(self) -> frozenset[str]:
+        """The keys of metadata that some query's filter asks for."""
+        self.settle()
+        return self._matcher.metadata
+
+    @property
     def nbytes(self) -> int:
         """The private memory of the matcher and of what is kept by query."""
         return self._matcher.nbytes + sum(part.dead.nbytes + part.hits.nbytes for part in self.parts)
@@ -403,11 +416,14 @@ class Collection:
             self.undecided[self.query(place).id] += 1
         return hits
 
-    def _answer(self, hits: Hits, document: Document, highlight: bool) -> Answer:
+    def _bound_memory(self) -> None:
         if sum(len(part.queries) for part in self.parts) > MOST_REMEMBERED:
             for part in self.parts:
                 part.queries.clear()
                 part.highlighters.clear()
+
+    def _answer(self, hits: Hits, document: Document, highlight: bool) -> Answer:
+        self._bound_memory()
         analysed = Analysed(document, self.schema)
         found = [self.found(place, analysed, highlight=highlight) for place in hits.query.tolist()]
         undecided = [self.query(place) for _, place in hits.undecided]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from percolator.library.collection import Change, Collection
 from percolator.library.refusal import LifeCode, Refusal, RefusedError
-from percolator.library.standing import read_line
+from percolator.library.standing import StandingQuery, read_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,15 @@ class LoadReport:
 
 
 def prepare_lines(
-    queries: Collection, lines: Iterable[str | bytes], dialect: str = "native"
+    queries: Collection,
+    lines: Iterable[str | bytes],
+    dialect: str = "native",
+    objection: Callable[[StandingQuery], Refusal | None] = lambda _: None,
 ) -> tuple[list[Change], LoadReport]:
     """The changes, in order, that the lines ask for; none of them is applied yet.
 
     An id that stands in two lines is refused in the second, unless that one has a later version of its own.
+    `objection` refuses what the collection would take.
     """
     report = LoadReport()
     changes: list[Change] = []
@@ -65,6 +69,9 @@ def prepare_lines(
             if query.id in line_of and query.version is None:
                 message = f"the id {query.id!r} stands in line {line_of[query.id]} already"
                 raise RefusedError(Refusal(LifeCode.OLD_VERSION, message))
+            refusal = objection(query)
+            if refusal is not None:
+                raise RefusedError(refusal)
             change = queries.prepare(query, waiting)
             if change.kind == "same" and query.id in line_of:
                 message = f"the query {query.id!r} stands in line {line_of[query.id]} already"

@@ -144,6 +144,11 @@ class Matcher:
         return frozenset((*self._texts, *self._values))
 
     @property
+    def metadata(self) -> frozenset[str]:
+        """The keys of metadata that some query's filter asks for."""
+        return frozenset(self._metadata)
+
+    @property
     def segments(self) -> tuple[Segment, ...]:
         """The segments in use, in order."""
         return tuple(view.segment for view in self._views)

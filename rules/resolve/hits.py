@@ -16,7 +16,7 @@ HIT_FIELDS: Mapping[str, tuple[Type, bool]] = MappingProxyType(
     {
         "query": (Scalar.STRING, False),
         "tags": (ListOf(Scalar.STRING), False),
-        "priority": (Scalar.LONG, True),
+        "priority": (Scalar.LONG, False),
         "names": (ListOf(Scalar.STRING), False),
     }
 )
@@ -27,7 +27,7 @@ def declare_queries(node: syntax.Queries, declared: Declared) -> None:
     """Add the queries to what is declared. Their lines are read where they are put to use."""
     if not node.file.value.strip():
         declared.findings.error("CEP0253", "the file of the queries has no name", node.file.span)
-    declared.queries[node.name.text] = typed.Queries(node.name.text, node.file.value, node.span)
+    declared.queries[node.name.text] = typed.Queries(node.name.text, node.file.value, node.file.span)
 
 
 def hits_of(

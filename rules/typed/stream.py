@@ -110,11 +110,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """Standing queries, one a line of `file`, which is relative to the rule file that names it."""
+    """Standing queries, one a line of `file`, which is relative to the rule file that names it.
+
+    `span` is that of the file's name, `path` where the file is, `content` a hash of its bytes
+    (rules.query_files); both are empty until it was read.
+    """
 
     name: str
     file: str
     span: Span
+    path: str = ""
+    content: str = ""
 
 
 def _field(fields: Iterable[Field], name: str) -> Field:

@@ -68,10 +68,14 @@ stream d { id_: string  at: timestamp  sent: timestamp  got: timestamp  x: text
         ("rule r { on d }", [("CEP0917", "corrected by sent, got")]),
         (
             "rule r { match a: e -> absent d matching q for 5m  within 1h }",
-            [("CEP0915", "d matching q"), ("CEP0917", "corrected by sent, got")],
+            [("CEP0917", "corrected by sent, got")],
         ),
         ("rule r { on e  emit k  into s }\nrule t { match s{2}  within 1h }", [("CEP0916", "s{2}")]),
         ("rule r { on e  emit k  into s }", []),
+        (
+            "rule r { on d  emit x, id_  into s }\nrule t { on s matching q }",
+            [("CEP0917", "corrected by sent, got"), ("CEP0916", "on s matching q")],
+        ),
         ("rule r { on e }", []),
     ],
 )

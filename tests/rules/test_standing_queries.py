@@ -22,7 +22,7 @@ def test_hits_have_the_fields_of_the_document_and_of_the_query() -> None:
     assert [(f.name, f.type, f.nullable) for f in hits.fields[3:]] == [
         ("query", Scalar.STRING, False),
         ("tags", ListOf(Scalar.STRING), False),
-        ("priority", Scalar.LONG, True),
+        ("priority", Scalar.LONG, False),
         ("names", ListOf(Scalar.STRING), False),
     ]
     assert hits.fields[:3] == documents.fields

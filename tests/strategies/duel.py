@@ -175,7 +175,7 @@ def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:
     emitted = {item.name: item.value.type for item in _emitted(rule, one.kind)}
     steps = [(step, list(ids)) for step, ids in one.events]
     return {
-        "id": alert_id(pack.name, rule.name, rule.structure, one.kind, list(key.values()), steps),
+        "id": alert_id(pack.name, rule.name, rule.structure, one.kind, list(key.values()), steps, one.query),
         "rule": rule.name,
         "kind": one.kind,
         "key": key,

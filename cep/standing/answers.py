@@ -1,0 +1,112 @@
+"""An opened set of standing queries: which of them hit the rows of a table, in order, as the fields of hits.
+
+A set is one process's: what it learns while documents pass changes the speed, never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cep.standing.documents import (
+    Reader,
+    document_at,
+    field_columns,
+    metadata_columns,
+    metadata_of,
+    schema_of,
+)
+from percolator.analysed import Analysed
+from percolator.library.collection import Collection
+from percolator.library.stored import Stored
+from rules.typed import Stream
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Hits in order of document and query id: the row of each document, and the query's columns.
+
+    `names` is None where nobody asked for it. `undecided` counts documents and queries of which nobody knows
+    whether they hit: positions came to the percolator's budget; `unnamed` hits whose names did.
+    """
+
+    documents: Ints
+    query: pa.Array
+    tags: pa.Array
+    priority: pa.Array
+    names: pa.Array | None
+    undecided: int
+    unnamed: int
+
+
+class QuerySet:
+    """The queries of a stream of hits."""
+
+    def __init__(self, stored: Stored, documents: Stream) -> None:
+        self._schema = schema_of(documents)
+        self._types = metadata_of(documents)
+        self._stored = stored
+        self._collection = Collection(self._schema, [(stored, np.zeros(len(stored), np.bool_))])
+
+    def __len__(self) -> int:
+        """How many queries there are, expired ones too."""
+        return len(self._collection)
+
+    def answers(self, read: Reader, times: Ints, named: bool) -> Answers:
+        """The hits of the rows that `read` gives columns of; `times` are theirs, in nanoseconds.
+
+        `named` tells whether the names of the parts that were true are wanted.
+        """
+        collection = self._collection
+        columns = field_columns(self._schema, collection.fields, read)
+        # A set that asks for nothing still has to know how many documents there are.
+        counted = {**columns, "": pa.nulls(len(times))}
+        metadata = metadata_columns(self._types, collection.metadata, read)
+        found = collection.match_batch(counted, metadata, times // 1000)
+        places, which = np.unique(found.query, return_inverse=True)
+        queries = [collection.query(place) for place in places.tolist()]
+        by_id = np.empty(len(queries), np.int64)
+        by_id[sorted(range(len(queries)), key=lambda n: queries[n].id)] = np.arange(len(queries))
+        order = np.lexsort((by_id[which], found.document))
+        documents, which = found.document[order].astype(np.int64), which[order]
+        names, unnamed = None, 0
+        if named:
+            names, unnamed = self._names(columns, documents, places[which])
+        return Answers(
+            documents,
+            pa.array([query.id for query in queries], pa.string()).take(pa.array(which)),
+            pa.array([query.tags for query in queries], pa.list_(pa.string())).take(pa.array(which)),
+            pa.array([query.priority for query in queries], pa.int64()).take(pa.array(which)),
+            names,
+            len(found.undecided),
+            unnamed,
+        )
+
+    def _names(
+        self, columns: dict[str, pa.Array], documents: Ints, places: npt.NDArray[np.int32]
+    ) -> tuple[pa.Array, int]:
+        """The named parts that were true of every hit, and of how many hits they could not be told."""
+        found: list[Sequence[str]] = [()] * len(documents)
+        unnamed = 0
+        for hit, analysed in self._read_again(columns, documents, self._stored.named[places] != 0):
+            told = self._collection.found(int(places[hit]), analysed, highlight=False)
+            found[hit] = told.names
+            unnamed += not told.complete
+        return pa.array(found, pa.list_(pa.string())), unnamed
+
+    def _read_again(
+        self, columns: dict[str, pa.Array], documents: Ints, wanted: npt.NDArray[np.bool_]
+    ) -> Iterator[tuple[int, Analysed]]:
+        """The hits that are wanted, each with its document, which is analysed once."""
+        last, analysed = -1, None
+        for hit in np.flatnonzero(wanted).tolist():
+            if analysed is None or documents[hit] != last:
+                last = int(documents[hit])
+                analysed = Analysed(document_at(columns, last), self._schema)
+            yield hit, analysed

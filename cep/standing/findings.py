@@ -1,0 +1,116 @@
+"""What is to be said of the lines of a pack's standing queries: refused ones, costly ones, none at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from json.decoder import scanstring  # type: ignore[attr-defined]  # missing from typeshed
+
+from cep.automata.plan import HitStream, hit_streams
+from cep.standing.compiled import CANNOT_BE_READ, CompiledSet, UnreadableError, compiled
+from cep.standing.lines import lines_of
+from percolator.library.load import RefusedLine
+from rules.diagnostics import Diagnostic, Label
+from rules.source import SourceFile, Span
+from rules.typed import Pack
+
+NO_QUERIES = "CEP0863"
+COSTLY = "CEP0864"
+FURTHER = "CEP0865"
+
+TOLD = 50
+"""Lines of a file that are told one by one, of each kind."""
+
+_QUERY = re.compile(r'"query"\s*:\s*"')
+
+
+def findings(pack: Pack) -> list[Diagnostic]:
+    """What is to be said of the queries that the pack's rules use, by stream of documents and line.
+
+    A refused line is a warning under the code of what is wrong with it: the others count. It is an error if
+    no query is left.
+    """
+    found: list[Diagnostic] = []
+    for hits in hit_streams(pack):
+        try:
+            found += _of_set(hits, compiled(hits))
+        except UnreadableError as problem:
+            found.append(Diagnostic(CANNOT_BE_READ, "error", str(problem), hits.queries.span))
+    return list({(d.code, d.message, d.span and (d.span.file.name, d.span.line)): d for d in found}.values())
+
+
+def _of_set(hits: HitStream, one: CompiledSet) -> Iterator[Diagnostic]:
+    report, queries = one.report, hits.queries
+    if not report.taken:
+        message = f"there is no query in `{queries.path}` that stream `{hits.documents.name}` can be asked"
+        yield Diagnostic(NO_QUERIES, "error", message, queries.span)
+    places = _Lines(
+        queries.path, [r.line for r in report.refused[:TOLD]] + [w[0] for w in report.warnings[:TOLD]]
+    )
+    named = (Label(queries.span, "the queries are named here"),)
+    for refused in report.refused[:TOLD]:
+        message = f"this query is not taken in: {refused.refusal.message}"
+        span = places.inside(refused)
+        yield Diagnostic(refused.refusal.code, "warning", message, span, labels=named)
+    for line, id_, said in report.warnings[:TOLD]:
+        yield Diagnostic(COSTLY, "warning", f"query `{id_}`: {said}", places.line(line), labels=named)
+    for all_, what in ((report.refused, "not taken in"), (report.warnings, "costly")):
+        more = len(all_) - TOLD
+        if more > 0:
+            message = f"{more:,} more {'query is' if more == 1 else 'queries are'} {what}"
+            help_ = f"`cep percolate --queries {queries.path} --format json` tells of all lines"
+            yield Diagnostic(FURTHER, "warning", message, queries.span, help=help_)
+
+
+class _Lines:
+    """Lines of a file by number, each as an excerpt that a place can be in."""
+
+    def __init__(self, name: str, wanted: Sequence[int]) -> None:
+        self._files: dict[int, SourceFile] = {}
+        if wanted:
+            numbers = set(wanted)
+            for number, line in enumerate(islice(lines_of(name), max(numbers)), 1):
+                if number in numbers:
+                    text = line.rstrip(b"\r").decode("utf-8", "replace")
+                    self._files[number] = SourceFile(name, text, number)
+
+    def line(self, number: int) -> Span:
+        """A whole line."""
+        file = self._files[number]
+        return Span(file, 0, len(file.text))
+
+    def inside(self, refused: RefusedLine) -> Span:
+        """The character of a query's text that the refusal means, or the whole line."""
+        whole, position = self.line(refused.line), refused.refusal.position
+        at = None if position is None else _place(whole.file.text, position)
+        return whole if at is None else Span(whole.file, at, at + 1)
+
+
+def _place(line: str, position: int) -> int | None:
+    """Where the character of that number of the value of `query` stands in a line of JSON."""
+    found = _QUERY.search(line)
+    if found is None:
+        return None
+    try:
+        text, end = scanstring(line, found.end())
+        if json.loads(line).get("query") != text:
+            return None  # a member of another name holds what looks like it
+    except ValueError:
+        return None
+    at: int = found.end()
+    for _ in range(min(position, len(text))):
+        at = _next(line, at)
+    return min(at, int(end) - 1)
+
+
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
+
+
+def _next(line: str, at: int) -> int:
+    """Behind the character that is written at a place of a JSON string."""
+    found = _ESCAPE.match(line, at)
+    return at + 1 if found is None else found.end()

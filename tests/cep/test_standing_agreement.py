@@ -1,0 +1,95 @@
+"""Standing queries in rules: the engine that runs and the reference raise the same alerts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from duel import as_alert
+from effort import examples
+from hypothesis import given, settings
+from standing_programs import SECOND, Standing, standing_programs
+
+from alerts.suppress import in_order
+from cep.automata.plan import compile_plan
+from cep.decode import decode_values
+from cep.evaluate import Session
+from cep.events import Events
+from cep.expressions.text_judge import text_judge
+from cep.formats import FeedFormat
+from cep.reference import decided
+from cep.reference.hits import hit_judge
+from rules.typed import Pack
+
+
+def batches_of(program: Standing, pack: Pack) -> list[list[Events]]:
+    found = []
+    offset = 0
+    for batch in program.batches:
+        parts = []
+        for stream in pack.fed:
+            rows = [
+                (offset + place, {**values, "at": at * SECOND})
+                for place, (name, at, values) in enumerate(batch)
+                if name == stream.name
+            ]
+            if rows:
+                offsets, values = zip(*rows, strict=True)
+                decoded = decode_values(
+                    stream, values, offsets=offsets, feed=FeedFormat(timestamps="epoch_ns")
+                )
+                assert not decoded.dead
+                parts.append(decoded.events)
+        found.append(parts)
+        offset += len(batch)
+    return found
+
+
+def by_engine(program: Standing, pack: Pack) -> list[dict[str, Any]]:
+    session = Session(compile_plan([pack]), program.shards, compiled=program.compiled)
+    raised = []
+    for number, batch in enumerate(batches_of(program, pack)):
+        raised += session.feed(batch)
+        if number in program.restarts:
+            snapshot = session.snapshot()
+            session = Session(compile_plan([pack]), program.shards, compiled=program.compiled)
+            session.restore(snapshot)
+    raised += session.drain()
+    return [one.alert.as_dict() for one in in_order(raised)]
+
+
+def by_reference(program: Standing, pack: Pack) -> list[dict[str, Any]]:
+    arrivals = []
+    for batch in batches_of(program, pack):
+        for part in batch:
+            for row in part.table.to_pylist():
+                values = {name: tuple(v) if isinstance(v, list) else v for name, v in row.items()}
+                arrivals.append((part.stream, row["@id"], {**values, "at": row["@time"]}))
+    found = decided(pack, arrivals, text=text_judge(pack), hits=hit_judge(pack))
+    return [as_alert(pack, one) for one in found]
+
+
+def assert_agree(program: Standing) -> None:
+    with TemporaryDirectory() as folder:
+        pack = program.pack(Path(folder))
+        engine, reference = by_engine(program, pack), by_reference(program, pack)
+    names = ("rule", "kind", "key", "emit", "events", "id")
+    ours = [{name: alert[name] for name in names} for alert in engine]
+    theirs = [{name: alert[name] for name in names} for alert in reference]
+    assert ours == theirs, json.dumps(ours, indent=1, default=str)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(standing_programs())
+def test_both_engines_raise_the_same_alerts(program: Standing) -> None:
+    assert_agree(program)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(600), deadline=None)
+@given(standing_programs(compiled=True))
+def test_both_engines_raise_the_same_alerts_compiled(program: Standing) -> None:
+    assert_agree(program)
