@@ -46,6 +46,10 @@ class Metrics:
         self._matches = Counter(
             "cep_rule_matches", "What a rule matched, withheld or not", ["rule"], registry=r
         )
+        self._queries = Counter(
+            "cep_queries", "Documents asked, hits, and what is not known", ["stream", "queries", "outcome"],
+            registry=r,
+        )  # fmt: skip
         self._runs = Gauge("cep_runs", "Partial matches that live", ["rule"], registry=r)
         self._state = Gauge("cep_state_bytes", "Size of all shards' state", registry=r)
         self._alerts = Counter("cep_alerts", "Alerts raised", ["severity"], registry=r)
@@ -77,6 +81,10 @@ class Metrics:
     def events(self, stream: str, outcome: str, number: int) -> None:
         """So many events of a stream were accepted, late, dead, ..."""
         self._events.labels(stream, outcome).inc(number)
+
+    def queries(self, stream: str, queries: str, outcome: str, number: int) -> None:
+        """So many documents of a stream were asked by standing queries, or hit, ..."""
+        self._queries.labels(stream, queries, outcome).inc(number)
 
     def batch(self, seconds: float, stages: Mapping[str, float], state_bytes: int) -> None:
         """A batch is in the outbox; `stages` are seconds by stage."""

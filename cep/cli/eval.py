@@ -92,6 +92,8 @@ def _run_files(arguments: argparse.Namespace) -> int:
         else:
             print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
         return FINDINGS
+    if arguments.format == "text":
+        print(diagnostics_text(checked.of_queries, sys.stderr), end="", file=sys.stderr)
     files = _files(pack, arguments.events)
 
     from cep.cli.engines import engine

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cep.automata.plan import HitStream, hit_streams
 from cep.events import ID, OFFSET, TIME, Events
+from cep.expressions.held import python
 from cep.expressions.scalar import evaluate
 from cep.matching.trace import Record, Seen
 from cep.reference.runs import Scope, TextJudge
 from cep.reference.ways import Event, Way
+from rules.resolve.hits import HIT_FIELDS
 from rules.source import Span
 from rules.testing import Arrival, Happening, Value
 from rules.typed import Guard, Match, On, Pack, Rule, Step, walk
@@ -32,6 +35,11 @@ class Observed:
     rules: tuple[str, ...]
     text: TextJudge
     _came: dict[tuple[str, str, int], tuple[Arrival, Event]] = field(default_factory=dict)
+    _hits: list[HitStream] = field(init=False)
+
+    def __post_init__(self) -> None:
+        read = {name for rule in self.pack.rules if rule.name in self.rules for name in rule.streams}
+        self._hits = [hits for hits in hit_streams(self.pack) if hits.stream.name in read]
 
     def note(self, events: Sequence[Events], arrivals: Sequence[Arrival], first: int) -> None:
         """Remember the events of a moment, numbered from `first` on; a redelivery is none."""
@@ -40,8 +48,28 @@ class Observed:
             for id_, time, number in zip(*columns, strict=True):
                 arrival = arrivals[number - first]
                 if not arrival.late:
-                    event = Event(part.stream, id_, time, arrival.values, number)
-                    self._came.setdefault((part.stream, id_, time), (arrival, event))
+                    self._note(arrival, part.stream, id_, time, number)
+            for hits in self._hits:
+                if hits.documents.name == part.stream:
+                    self._note_hits(hits, part, arrivals, first)
+
+    def _note(self, arrival: Arrival, stream: str, id_: str, time: int, number: int) -> None:
+        event = Event(stream, id_, time, arrival.values, number)
+        self._came.setdefault((stream, id_, time), (arrival, event))
+
+    def _note_hits(self, hits: HitStream, part: Events, arrivals: Sequence[Arrival], first: int) -> None:
+        """Hits come with their document, and are told of as events that came."""
+        from cep.standing.hits import hits_of, local_set
+
+        table = hits_of(hits, local_set(hits), part, hits.fields).events.table
+        columns = (table.column(name).to_pylist() for name in (ID, TIME, OFFSET))
+        own = {name: python(table.column(name)) for name in HIT_FIELDS}
+        for row, (id_, time, number) in enumerate(zip(*columns, strict=True)):
+            document = arrivals[number - first]
+            if not document.late:
+                values = {**document.values, **{name: column[row] for name, column in own.items()}}
+                arrival = replace(document, stream=hits.stream.name, values=values, id=id_)
+                self._note(arrival, hits.stream.name, id_, time, number)
 
     def story(self, trace: Trace, watermark: int) -> list[Happening]:
         """What happened to the runs of the rules, in order; then every event that an `on` rule saw."""

@@ -26,13 +26,15 @@ _RULE = re.compile(r"^[ \t]*rule\s+[`\w]", re.MULTILINE)
 class Checked:
     """A pack with everything that is to be said of it; None with errors. `rules` counts those written.
 
-    `allowed` are the findings that comments silence.
+    `allowed` are the findings that comments silence, `of_queries` those of the diagnostics that are about its
+    standing queries: a line that is refused is left out of every run.
     """
 
     pack: Pack | None
     diagnostics: tuple[Diagnostic, ...]
     rules: int
     allowed: tuple[Allowed, ...] = ()
+    of_queries: tuple[Diagnostic, ...] = ()
 
 
 def load_all(paths: Sequence[Path], *, to_run: bool = True) -> list[Checked]:
@@ -94,12 +96,13 @@ def _checked(paths: Sequence[Path], to_run: bool) -> Checked:
     refused = unsupported(loaded.pack)
     if not to_run:
         refused = [replace(finding, level="hint") for finding in refused]
-    found = (*loaded.diagnostics, *refused)
+    of_queries: list[Diagnostic] = []
     if loaded.pack.queries:
         from cep.standing.findings import findings
 
-        found = tuple(in_order((*found, *findings(loaded.pack))))
-    return Checked(loaded.pack, found, len(loaded.pack.rules), loaded.allowed)
+        of_queries = findings(loaded.pack)
+    found = tuple(in_order((*loaded.diagnostics, *refused, *of_queries)))
+    return Checked(loaded.pack, found, len(loaded.pack.rules), loaded.allowed, tuple(of_queries))
 
 
 def _written(paths: Sequence[Path]) -> int:

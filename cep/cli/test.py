@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -50,6 +51,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the tests and print how each went; returns the exit code. Raises UsageError."""
+    from cep.cli.output import diagnostics_text
     from cep.cli.packs import load_all, runnable
     from cep.cli.test_results import Results, told_at_end, told_at_once, told_before
 
@@ -60,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         wanted=arguments.run,
         least=arguments.coverage_min,
     )
+    if arguments.format == "text":
+        warnings = [d for one in loaded for d in one.of_queries if d.level != "error"]
+        print(diagnostics_text(warnings, sys.stderr), end="", file=sys.stderr)
     told_before(results, arguments.format)
     for pack in filter(None, map(runnable, loaded)):
         covering = arguments.coverage or arguments.coverage_min is not None

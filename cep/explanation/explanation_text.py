@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cep.explanation.automaton_graph import Graph
 from cep.explanation.pattern_tree import tree
-from cep.explanation.rule_facts import Condition, Facts, StateBound
+from cep.explanation.rule_facts import Asked, Condition, Facts, StateBound
 from cep.explanation.wording import bytes_of, duration
 from rules.typed import Match, On
 
@@ -30,6 +30,8 @@ def text(facts: Facts, graph: Graph | None) -> str:
         lines += ["", "conditions", *_conditions(facts.conditions)]
     if facts.columns:
         lines += ["", "computed by column, before the shuffle", *(f"  {column}" for column in facts.columns)]
+    for asked in facts.asked:
+        lines += ["", f"standing queries {asked.queries}, asked of {asked.documents}", *_asked(asked)]
     if graph is not None:
         lines += ["", "automaton", *_automaton(graph)]
     lines += ["", "state", *(f"  {line}" for line in _state(facts))]
@@ -48,6 +50,14 @@ def _conditions(conditions: Sequence[Condition]) -> Iterator[str]:
         if here:
             yield f"  {words}"
             yield from (f"    {condition.of}: {condition.text}" for condition in here)
+
+
+def _asked(asked: Asked) -> Iterator[str]:
+    number = f"{asked.number:,} {'query' if asked.number == 1 else 'queries'}"
+    refused = f", {asked.refused:,} refused" if asked.refused else ""
+    yield f"  {number}{refused}; believed to cost {asked.units:,.0f} units together"
+    costly = ", ".join(f"{id_} ({units:,.1f})" for id_, units in asked.costly)
+    yield f"  the costliest: {costly}"
 
 
 def _automaton(graph: Graph) -> Iterator[str]:
@@ -109,6 +119,17 @@ def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
         "pattern": list(tree(rule.body.pattern)) if isinstance(rule.body, Match) else [],
         "conditions": [{"of": c.of, "text": c.text, "evaluated": c.place} for c in facts.conditions],
         "columns": list(facts.columns),
+        "queries": [
+            {
+                "queries": one.queries,
+                "documents": one.documents,
+                "number": one.number,
+                "refused": one.refused,
+                "units": round(one.units, 3),
+                "costly": [{"query": id_, "units": round(units, 3)} for id_, units in one.costly],
+            }
+            for one in facts.asked
+        ],
         "registers": list(facts.registers),
         "states": [] if graph is None else [{"id": name, "label": label} for name, label in graph.nodes],
         "edges": []

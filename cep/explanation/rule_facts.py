@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cep.automata.conditions import conjuncts, names_earlier
+from cep.automata.plan import hit_streams
 from cep.automata.program import Register
 from cep.automata.tables import Tables, compile_tables
 from cep.automata.unsupported import unsupported
@@ -34,6 +35,7 @@ from rules.typed import (
 )
 
 _WORD = 8
+_COSTLY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,22 @@ class StateBound:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """The standing queries that documents are asked: how many, how many lines were refused, the costliest.
+
+    `costly` are ids with their estimates (percolator.library.cost), the highest first; `units` is the sum of
+    all estimates.
+    """
+
+    queries: str
+    documents: str
+    number: int
+    refused: int
+    units: float
+    costly: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything that is told of a rule. `tables` None: it is no pattern, or is not executed yet."""
 
@@ -94,6 +112,7 @@ class Facts:
     state: StateBound | None
     tables: Tables | None
     refused: tuple[Diagnostic, ...]
+    asked: tuple[Asked, ...] = ()
 
 
 def facts(pack: Pack, rule: Rule) -> Facts:
@@ -113,7 +132,24 @@ def facts(pack: Pack, rule: Rule) -> Facts:
         None if tables is None else _state(rule, tables),
         tables,
         refused,
+        tuple(_asked(pack, rule)),
     )
+
+
+def _asked(pack: Pack, rule: Rule) -> Iterator[Asked]:
+    for hits in hit_streams(pack):
+        if hits.stream.name not in rule.streams or not hits.queries.path:
+            continue
+        from cep.standing.compiled import compiled
+
+        one = compiled(hits)
+        cost = one.stored.cost
+        first = cost.argsort(kind="stable")[::-1][:_COSTLY].tolist()
+        costly = tuple((one.stored.segment.id_of(place), float(cost[place])) for place in first)
+        refused = len(one.report.refused)
+        yield Asked(
+            hits.queries.name, hits.documents.name, len(one.stored), refused, float(cost.sum()), costly
+        )
 
 
 def _stands_in(found: Diagnostic, rule: Rule) -> bool:

@@ -108,6 +108,7 @@ class _Life:
         self._metrics = Metrics()
         self._stop = threading.Event()
         self._failed = False
+        self._undecided: set[tuple[str, str]] = set()
         self._alive_at = time.monotonic()
 
     def run(self) -> None:
@@ -313,12 +314,25 @@ class _Life:
                 metrics.events(name[1], name[2], number)
             elif name[0] == "matches":
                 matches[name[1]] = number
+            elif name[0] == "queries":
+                metrics.queries(name[1], name[2], name[3], number)
+            elif name[0] == "undecided":
+                self._tell_undecided(name[1], name[2], name[3], number)
         runs = dict.fromkeys((r.rule.name for r in batch.plan.rules()), 0) | dict(outcome.runs)
         metrics.rules(matches, runs)
         metrics.alerts(batch.alerts)
         metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
         metrics.packs(batch.manifest.revisions)
         metrics.lags(lags(batch))
+
+    def _tell_undecided(self, stream: str, queries: str, query: str, number: int) -> None:
+        """Once for a query: what it costs does not change with the next batch."""
+        if (queries, query) not in self._undecided:
+            self._undecided.add((queries, query))
+            self._progress.tell(
+                f"query {query} of {queries} came to its limit on {number:,} of {stream}: whether it hits them "
+                "is not known; `cep percolate --slow` measures queries"
+            )
 
     def _health(self, outbox: Outbox) -> Health:
         last = self._driver.last

@@ -39,6 +39,7 @@ MANIFEST = "cep.manifest"
 """The property by which a batch's tasks get its manifest."""
 
 _AT_ONCE = 100_000  # events that are classified together
+_BYTES_AT_ONCE = 64 << 20  # of their tables: texts are large
 _SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa.binary())])
 
 
@@ -126,7 +127,7 @@ class _Mapping:
         self._counts: Counter[tuple[str, ...]] = Counter()
         self._seconds: dict[str, float] = {"decode": 0.0, "classify": 0.0}
         self._waiting: list[Events] = []
-        self._number = 0
+        self._number = self._bytes = 0
 
     def rows(self, parts: Sequence[tuple[str, Split]]) -> Iterator[pa.RecordBatch]:
         """All rows of the lane."""
@@ -152,7 +153,8 @@ class _Mapping:
             if len(block.events.table):
                 self._waiting.append(block.events)
                 self._number += len(block.events.table)
-            if self._number >= _AT_ONCE:
+                self._bytes += block.events.table.nbytes
+            if self._number >= _AT_ONCE or self._bytes >= _BYTES_AT_ONCE:
                 yield from self._classified()
             begun = time.perf_counter()
 
@@ -171,7 +173,7 @@ class _Mapping:
         keys = self._task.keys
         waiting = _joined(self._waiting)
         found = classify(self._plan, len(keys), waiting, self._manifest.watermark, sets(self._task.queries))
-        self._waiting, self._number = [], 0
+        self._waiting, self._number, self._bytes = [], 0, 0
         self._greatest = progress(self._greatest, [found.greatest])
         self._first = earliest(self._first, [found.first])
         self._counts.update(found.counts)

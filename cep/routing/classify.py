@@ -1,7 +1,7 @@
 """Before the shuffle: late events set aside, each distinct condition judged by column, events sent to shards.
 
 An event that no rule wants ends here. The others go, with the columns that some rule still needs, as one
-payload to the shard of their key, once per key space. Counters have names of up to three parts, e.g.
+payload to the shard of their key, once per key space. Counters have names of several parts, e.g.
 ("events", stream, "accepted").
 """
 
@@ -40,8 +40,9 @@ class Classified:
     `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they
     were. `greatest` is the greatest event time by (stream, partition), late events included, `first` the
     least by stream, without them. `counts` by name: ("events", stream, accepted | late | null_key |
-    unwanted), ("overflows", stream), ("queries", documents, queries, documents | hits | undecided | unnamed).
-    An event with a null key still meets the rules that have another key or none.
+    unwanted), ("overflows", stream), ("queries", documents, queries, documents | hits | undecided | unnamed),
+    ("undecided", documents, queries, query, "times"). An event with a null key still meets the rules that
+    have another key or none.
     """
 
     payloads: dict[int, bytes]
@@ -114,9 +115,11 @@ def _hits(
     name = ("queries", hits.documents.name, hits.queries.name)
     counts[(*name, "documents")] += len(documents.table)
     counts[(*name, "hits")] += len(found.documents)
-    for outcome, number in (("undecided", found.undecided), ("unnamed", found.unnamed)):
-        if number:
-            counts[(*name, outcome)] += number
+    if found.unnamed:
+        counts[(*name, "unnamed")] += found.unnamed
+    for query in found.undecided:
+        counts[(*name, "undecided")] += 1
+        counts[("undecided", *name[1:], query, "times")] += 1
     if len(found.documents):
         oldest = pc.min(found.events.table.column(TIME)).as_py()
         first[hits.stream.name] = min(oldest, first.get(hits.stream.name, oldest))

@@ -32,8 +32,9 @@ Ints = npt.NDArray[np.int64]
 class Answers:
     """Hits in order of document and query id: the row of each document, and the query's columns.
 
-    `names` is None where nobody asked for it. `undecided` counts documents and queries of which nobody knows
-    whether they hit: positions came to the percolator's budget; `unnamed` hits whose names did.
+    `names` is None where nobody asked for it. `undecided` are queries by id, once for each document of which
+    nobody knows whether they hit it: positions came to the percolator's budget; `unnamed` counts hits whose
+    names did.
     """
 
     documents: Ints
@@ -41,7 +42,7 @@ class Answers:
     tags: pa.Array
     priority: pa.Array
     names: pa.Array | None
-    undecided: int
+    undecided: tuple[str, ...]
     unnamed: int
 
 
@@ -84,7 +85,7 @@ class QuerySet:
             pa.array([query.tags for query in queries], pa.list_(pa.string())).take(pa.array(which)),
             pa.array([query.priority for query in queries], pa.int64()).take(pa.array(which)),
             names,
-            len(found.undecided),
+            tuple(collection.query(place).id for _, place in found.undecided),
             unnamed,
         )
 

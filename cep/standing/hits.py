@@ -32,7 +32,7 @@ class Found:
 
     events: Events
     documents: npt.NDArray[np.int64]
-    undecided: int
+    undecided: tuple[str, ...]
     unnamed: int
 
 

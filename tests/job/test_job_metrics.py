@@ -14,7 +14,7 @@ NAMES = {
     "cep_events_total", "cep_watermark_lag_seconds", "cep_batch_duration_seconds", "cep_rule_matches_total",
     "cep_runs", "cep_state_bytes", "cep_alerts_total", "cep_outbox_pending", "cep_outbox_oldest_age_seconds",
     "cep_delivery_attempts_total", "cep_delivery_latency_seconds", "cep_pack_info",
-    "cep_pack_last_deploy_successful",
+    "cep_pack_last_deploy_successful", "cep_queries_total",
 }  # fmt: skip
 
 
@@ -37,6 +37,7 @@ def test_metrics_count_what_happened() -> None:
     metrics = Metrics()
     metrics.events("payment", "accepted", 7)
     metrics.events("payment", "late", 2)
+    metrics.queries("article", "watchlist", "hits", 5)
     metrics.batch(0.3, {"match": 0.1}, 1234)
     metrics.alerts({"high": 3})
     metrics.rules({"a": 4}, {"a": 5, "b": 0})
@@ -49,6 +50,7 @@ def test_metrics_count_what_happened() -> None:
     found = _samples(metrics)
     assert found['cep_events_total{outcome="accepted",stream="payment"}'] == 7
     assert found['cep_events_total{outcome="late",stream="payment"}'] == 2
+    assert found['cep_queries_total{outcome="hits",queries="watchlist",stream="article"}'] == 5
     assert found["cep_state_bytes"] == 1234
     assert found['cep_alerts_total{severity="high"}'] == 3
     assert found['cep_rule_matches_total{rule="a"}'] == 4
