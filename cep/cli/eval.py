@@ -218,9 +218,10 @@ def _run_cases(arguments: argparse.Namespace) -> int:
 
     name = arguments.engine
     source = contextlib.nullcontext(sys.stdin.buffer) if arguments.cases == "-" else _opened(arguments.cases)
+    folder = Path() if arguments.cases == "-" else Path(arguments.cases).parent
     total = 0
     with source as lines, output_file(arguments.output) as out:
-        for result in run_cases(lines, prepared(name), evaluated(name), keep):
+        for result in run_cases(lines, prepared(name, folder), evaluated(name), keep):
             text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
             out.write(text.encode("utf-8", "backslashreplace") + b"\n")
             total += 1

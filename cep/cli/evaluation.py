@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
 import pyarrow.compute as pc
 
@@ -18,8 +19,11 @@ from rules.packs import load_texts
 from rules.typed import Pack
 
 
-def prepared(name: Name) -> Callable[[str], Prepared]:
-    """Checks the text of a pack for an engine. Texts that come again are not read again."""
+def prepared(name: Name, folder: Path) -> Callable[[str], Prepared]:
+    """Checks the text of a pack for an engine. Texts that come again are not read again.
+
+    Files that a pack names are relative to the folder.
+    """
 
     @lru_cache(maxsize=256)
     def load(text: str) -> Prepared:
@@ -29,8 +33,15 @@ def prepared(name: Name) -> Callable[[str], Prepared]:
         from cep.automata.unsupported import TOO_MANY_STATES, unsupported
 
         refused = [d for d in unsupported(loaded.pack) if name == "compiled" or d.code != TOO_MANY_STATES]
-        found = (*loaded.diagnostics, *refused)
-        return (None if has_errors(found) else loaded.pack), found
+        found = [*loaded.diagnostics, *refused]
+        pack = loaded.pack
+        if pack.queries:
+            from cep.standing.findings import findings
+            from rules.query_files import with_files
+
+            pack, missing = with_files(pack, folder)
+            found += missing or findings(pack)
+        return (None if has_errors(found) else pack), tuple(found)
 
     return load
 

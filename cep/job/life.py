@@ -330,8 +330,8 @@ class _Life:
         if (queries, query) not in self._undecided:
             self._undecided.add((queries, query))
             self._progress.tell(
-                f"query {query} of {queries} came to its limit on {number:,} of {stream}: whether it hits them "
-                "is not known; `cep percolate --slow` measures queries"
+                f"query {query} of {queries} came to its limit on {number:,} of {stream}: whether it hits "
+                "them is not known; `cep percolate --slow` measures queries"
             )
 
     def _health(self, outbox: Outbox) -> Health:

@@ -10,6 +10,7 @@ from pathlib import Path
 from alerts.notation import json_value, plain
 from cep.expressions.held import value_at
 from cep.reference.runs import HitJudge
+from cep.standing.lines import lines_in
 from percolator.library.collection import tree_of
 from percolator.library.refusal import RefusedError
 from percolator.library.standing import StandingQuery, read_line
@@ -52,7 +53,7 @@ def _read(pack: Pack, documents: Stream, name: str) -> _Set:
     types = {path: of for f in documents.fields for path, of in leaves(f.name, f.type)}
     (queries,) = (one for one in pack.queries if one.name == name)
     found: dict[str, tuple[StandingQuery, Node]] = {}
-    for line in Path(queries.path).read_bytes().splitlines():
+    for line in lines_in(Path(queries.path).read_bytes(), queries.path):
         try:
             query = read_line(line)
             node = tree_of(query, schema)

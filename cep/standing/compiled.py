@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection as Several
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +19,7 @@ import pyarrow as pa
 from cep.automata.plan import HitStream
 from cep.standing.documents import metadata_of, schema_of
 from cep.standing.lines import lines_in
-from percolator.library.collection import Collection
+from percolator.library.collection import Change, Collection
 from percolator.library.load import LoadReport, prepare_lines
 from percolator.library.refusal import Refusal
 from percolator.library.standing import StandingQuery
@@ -38,12 +40,24 @@ class UnreadableError(Exception):
     """A file of queries that is not what it was when the pack was loaded, or cannot be read."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class CompiledSet:
-    """The queries of a file that were accepted, and what became of every line."""
+    """The queries of a file that were accepted, and what became of every line, in `report`.
 
-    stored: Stored
-    report: LoadReport
+    What is wrong with a file is known in a third of the time that compiling it takes, which waits until
+    somebody asks for `stored`.
+    """
+
+    def __init__(self, changes: Iterable[Change], schema: Schema, report: LoadReport) -> None:
+        self.report = report
+        self._schema = schema
+        self._accepted = {change.query.id: change for change in changes}
+
+    @cached_property
+    def stored(self) -> Stored:
+        """The accepted queries, compiled."""
+        accepted = [(one.query, one.node, one.estimate.units) for one in self._accepted.values()]
+        self._accepted = {}
+        return Stored.of(accepted, self._schema)
 
 
 def compiled(hits: HitStream) -> CompiledSet:
@@ -62,8 +76,24 @@ def name_of(hits: HitStream) -> str:
     """What the compiled set is known by: equal for equal content and fields, in one version of us."""
     schema = schema_of(hits.documents)
     metadata = sorted((name, str(type_)) for name, type_ in metadata_of(hits.documents).items())
-    parts = [_LAYOUT, VERSION, hits.queries.content, schema.text, schema.default, metadata]
+    parts = [
+        version("standing-rules"),
+        _LAYOUT,
+        VERSION,
+        hits.queries.content,
+        schema.text,
+        schema.default,
+        metadata,
+    ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def _program() -> str:
+    """The version of this program, which decides what words are."""
+    try:
+        return version("standing-rules")
+    except PackageNotFoundError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +123,7 @@ def _compiled(path: str, content: str, documents: _Documents) -> CompiledSet:
     queries = Collection(documents.schema)
     keys = documents.keys
     changes, report = prepare_lines(queries, lines, objection=lambda query: _objection(query, keys))
-    latest = {change.query.id: change for change in changes}
-    accepted = [(change.query, change.node, change.estimate.units) for change in latest.values()]
-    return CompiledSet(Stored.of(accepted, documents.schema), report)
+    return CompiledSet(changes, documents.schema, report)
 
 
 def _objection(query: StandingQuery, keys: Several[str]) -> Refusal | None:

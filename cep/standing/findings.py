@@ -53,7 +53,7 @@ def _of_set(hits: HitStream, one: CompiledSet) -> Iterator[Diagnostic]:
     for refused in report.refused[:TOLD]:
         message = f"this query is not taken in: {refused.refusal.message}"
         span = places.inside(refused)
-        yield Diagnostic(refused.refusal.code, "warning", message, span, labels=named)
+        yield Diagnostic(str(refused.refusal.code), "warning", message, span, labels=named)
     for line, id_, said in report.warnings[:TOLD]:
         yield Diagnostic(COSTLY, "warning", f"query `{id_}`: {said}", places.line(line), labels=named)
     for all_, what in ((report.refused, "not taken in"), (report.warnings, "costly")):
