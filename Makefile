@@ -43,8 +43,9 @@ layout: $(STAMP) ## give the rules of examples and pages their layout
 types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
-demo: $(STAMP) java ## the main job on 200,000 generated payments, with a deploy half way
+demo: $(STAMP) java ## the main job on 200,000 generated payments, with a deploy half way; then articles and a watchlist
 	@$(BIN)/python examples/fraud/demo.py
+	@$(BIN)/python examples/media/demo.py
 
 trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=payments.csv.gz
 	@test -n "$(DATA)" || { echo "name a file of labelled payments: make trial DATA=payments.csv.gz" >&2; exit 2; }

@@ -7,12 +7,10 @@ the same manifest, and the outbox knows whether it has it already.
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +18,7 @@ from alerts.outbox import BatchRecord, Outbox
 from alerts.routing import Route
 from cep import deadletters, deploy
 from cep.automata.plan import Plan, hit_streams
+from cep.collector import paused
 from cep.job import manifest as manifests
 from cep.job import revisions, takeover
 from cep.job.folder import StateFolder
@@ -61,19 +60,6 @@ class Batch:
 
 class StoppedError(Exception):
     """Ends a query whose job is stopping, before a batch begins."""
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Tens of thousands of alerts are made at once and live until the end of the batch: looking through them
-    for cycles, again and again, costs four times what making them does."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 class Driver:
@@ -125,7 +111,8 @@ class Driver:
             raise StoppedError
         self.begun = time.monotonic()
         try:
-            with _no_collector():
+            # Looking through tens of thousands of alerts costs four times what making them does.
+            with paused():
                 batch = self._run(frame, number)
         except BaseException as error:
             self.failure = error

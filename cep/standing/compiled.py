@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from cep.automata.plan import HitStream
+from cep.collector import paused
 from cep.standing.documents import metadata_of, schema_of
 from cep.standing.lines import lines_in
 from percolator.library.collection import Change, Collection
@@ -57,7 +58,8 @@ class CompiledSet:
         """The accepted queries, compiled."""
         accepted = [(one.query, one.node, one.estimate.units) for one in self._accepted.values()]
         self._accepted = {}
-        return Stored.of(accepted, self._schema)
+        with paused():
+            return Stored.of(accepted, self._schema)
 
 
 def compiled(hits: HitStream) -> CompiledSet:
@@ -122,7 +124,8 @@ def _compiled(path: str, content: str, documents: _Documents) -> CompiledSet:
         raise UnreadableError(f"`{path}` cannot be read: {problem}") from problem
     queries = Collection(documents.schema)
     keys = documents.keys
-    changes, report = prepare_lines(queries, lines, objection=lambda query: _objection(query, keys))
+    with paused():  # a third less time
+        changes, report = prepare_lines(queries, lines, objection=lambda query: _objection(query, keys))
     return CompiledSet(changes, documents.schema, report)
 
 
