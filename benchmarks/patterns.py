@@ -30,7 +30,7 @@ from rules.packs import load_texts
 START = 1_767_225_600_000  # 2026-01-01T00:00Z in milliseconds
 STREAM = """pack bench version "1"
 stream e {
-  eid: string  ts: timestamp  k: string  v: double  lat: double  lon: double
+  eid: string  ts: timestamp  k: string  v: double  lat: double  lon: double  ref: long
   id eid  time ts
 }
 """
@@ -41,7 +41,7 @@ class Workload:
     """Rules over events. `keys` under which the events come, one event every `step` milliseconds.
 
     `before` events come first, to fill the state, and are not measured; `touched` is the number of keys of
-    the measured ones.
+    the measured ones. Events have so many values of `ref` in turn, those measured from `first_ref` on.
     """
 
     name: str
@@ -52,6 +52,8 @@ class Workload:
     before: int = 0
     touched: int = 0
     batch: int = 250_000
+    refs: int = 1
+    first_ref: int = 0
 
 
 def strict(number: int) -> str:
@@ -103,6 +105,15 @@ def workloads(events: int) -> list[Workload]:
     ):
         rule = f"rule waiting {{ by k {waiting.format(step)} }}"
         found.append(Workload(f"1,000 live runs, events {what}", rule, 1, count, before=1_000))
+    equal = "match a: e[v == 1000] -> b: e[ref == a.ref]{1000000} within 1 day limit 2000 runs"
+    for live, what, refs, first_ref, count in (
+        (1, "the one", 1, 0, events // 4),
+        (1_000, "none", 1_000, 1_000, events // 4),
+        (1_000, "one", 1_000, 0, events // 4),
+        (1_000, "all", 1, 0, events // 1000),
+    ):
+        name, rule = f"{live:,} live runs, events equal to {what}", f"rule equal {{ by k {equal} }}"
+        found.append(Workload(name, rule, 1, count, before=live, refs=refs, first_ref=first_ref))
     runs = "rule runs { by k match a: e[v >= 0] -> b: e[v < 0] within 30 days }"
     found += [
         Workload("no live run, 1 % of the keys", runs, 100_000, 20_000, touched=1_000, batch=2_500),
@@ -138,6 +149,7 @@ def batches(
             "v": pa.array(values),
             "lat": pa.array(48 + random.random(size)),
             "lon": pa.array(9 + random.random(size)),
+            "ref": pa.array(numbers % work.refs + (0 if special else work.first_ref)),
             TIME: stamp,
             ID: ids,
             FILE: pa.array(["f"] * size).dictionary_encode(),
