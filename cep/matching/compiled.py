@@ -33,7 +33,23 @@ _TYPES: dict[Any, Any] = {
 """What an annotation of the kernel means to numba."""
 
 _INLINED = frozenset(
-    {"show", "answer", "verdict", "follow", "arrived", "holds", "take", "crowded", "starts", "first_of_all"}
+    {
+        "show",
+        "answer",
+        "verdict",
+        "follow",
+        "arrived",
+        "holds",
+        "take",
+        "crowded",
+        "starts",
+        "first_of_all",
+        "copied",
+        "is_open",
+        "set_due",
+        "assess",
+        "strict",
+    }
 )
 """What is called for every event: a call with so many arrays costs more than what it does."""
 
@@ -56,7 +72,7 @@ def _signature(function: Callable[..., object]) -> Any:
 
 @lru_cache(maxsize=1)
 def load() -> Engine:
-    """The compiled engine: about ten seconds the first time on a machine, then 0.2 s from the cache."""
+    """The compiled engine: half a minute of processor the first time on a machine, then 0.2 s."""
     namespace: dict[str, Any] = {**vars(kernel), "outside": _compiler()(_outside)}
     for name, function in vars(kernel).items():
         own = isinstance(function, types.FunctionType) and function.__module__ == kernel.__name__

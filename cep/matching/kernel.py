@@ -11,6 +11,7 @@ point at each other by offset:
              or a fork: ways that go on independently although a preferred way may still decide
     nodes    an event taken along an edge, after the node before it; forks share them
     matches  what was raised, in order of decision
+    index    in crowded lists: chains of the runs that wait for an event with some value, by hash
 
 A run is a priority automaton (Cox, Regular Expression Matching: the Virtual Machine Approach, 2009) whose
 ways wait for several things together. What a way waits for after an event or a time is a row of leaves of
@@ -131,15 +132,16 @@ WAKING, LOADING, RUNNING = range(3)
 # the last two stands where a way has its node.
 MATCHED, EACH, FORK = -1, -2, -3
 
-# What goes on between calls: where the loop stands, the pools' free rows, and what is being moved.
+# What goes on between calls: where the loop stands, the pools' free rows (those given back are linked, those
+# after the fresh one were never used), and what is being moved.
 (
     C_POSITION, C_SETTLED, C_THREAD, C_THREADS, C_RUN, C_RUNS, C_LISTS, C_NODES, C_MATCHES,
     C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_SINCE,
     C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY,
-    C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT,
+    C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, C_FRESH_THREAD, C_FRESH_RUN,
     C_RULE, C_RULES, C_STAGE, C_AWAKE, C_LOADED, C_OWN_LISTS, C_WIDTH, C_OF_RULE,
     C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, CURSOR,
-) = range(43)  # fmt: skip
+) = range(45)  # fmt: skip
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -539,7 +541,11 @@ def free_thread(threads: Ints, row: int, cursor: Ints) -> None:
 def new_thread(threads: Ints, cursor: Ints) -> int:
     """A free row. The caller has made sure that there is one."""
     row = cursor[C_THREAD]
-    cursor[C_THREAD] = threads[row + T_NEXT]
+    if row >= 0:
+        cursor[C_THREAD] = threads[row + T_NEXT]
+    else:
+        row = cursor[C_FRESH_THREAD]
+        cursor[C_FRESH_THREAD] = row + cursor[C_WIDTH]
     cursor[C_THREADS] -= 1
     threads[row + T_NEXT] = NONE
     return int(row)
@@ -1546,7 +1552,11 @@ def new_list(list_of_key: Ints, lists: Ints, key: int, rule: int, cursor: Ints) 
 def new_run(lists: Ints, runs: Ints, at: int, before: int, start: int, time: int, cursor: Ints) -> int:
     """A run in a list, right after another one or first, with no ways yet."""
     run = cursor[C_RUN]
-    cursor[C_RUN] = runs[run + R_NEXT]
+    if run >= 0:
+        cursor[C_RUN] = runs[run + R_NEXT]
+    else:
+        run = cursor[C_FRESH_RUN]
+        cursor[C_FRESH_RUN] = run + RUN
     cursor[C_RUNS] -= 1
     if before >= 0:
         after = runs[before + R_NEXT]

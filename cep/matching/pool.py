@@ -57,21 +57,22 @@ class Pool:
             np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
         # The first thread is the blank one from which runs begin.
-        pool._free_threads(1)
-        pool._free_runs(0)
+        cursor[kernel.C_FRESH_THREAD] = width
+        cursor[kernel.C_THREADS] = len(pool.threads) // width - 1
+        cursor[kernel.C_RUNS] = len(pool.runs) // kernel.RUN
         return pool
 
     def grow(self, engine: Engine) -> None:
         """Double what is short; the kernel has noted how many rows it needs."""
         cursor, need = self.cursor, int(self.cursor[kernel.C_NEED])
         if cursor[kernel.C_THREADS] < need:
-            first = len(self.threads) // self.width
-            self.threads = _extended(self.threads, (first + need) * self.width)
-            self._free_threads(first)
+            before = len(self.threads)
+            self.threads = _extended(self.threads, before + need * self.width)
+            cursor[kernel.C_THREADS] += (len(self.threads) - before) // self.width
         if cursor[kernel.C_RUNS] < need:
-            first = len(self.runs) // kernel.RUN
-            self.runs = _extended(self.runs, (first + need) * kernel.RUN)
-            self._free_runs(first)
+            before = len(self.runs)
+            self.runs = _extended(self.runs, before + need * kernel.RUN)
+            cursor[kernel.C_RUNS] += (len(self.runs) - before) // kernel.RUN
         if cursor[kernel.C_LISTS] + kernel.LIST > len(self.lists):
             self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST)
         if cursor[kernel.C_NODES] + need * kernel.NODE > len(self.nodes):
@@ -145,23 +146,6 @@ class Pool:
 
     def _node_numbers(self) -> Ints:
         return np.zeros(int(self.cursor[kernel.C_NODES]) // kernel.NODE, np.int64)
-
-    def _free_threads(self, first: int) -> None:
-        """Chain the rows from the first on into the free list."""
-        rows = np.arange(first * self.width, len(self.threads), self.width)
-        if len(rows):
-            self.threads[rows[:-1]] = rows[1:]
-            self.threads[rows[-1]] = self.cursor[kernel.C_THREAD]
-            self.cursor[kernel.C_THREAD] = rows[0]
-            self.cursor[kernel.C_THREADS] += len(rows)
-
-    def _free_runs(self, first: int) -> None:
-        rows = np.arange(first * kernel.RUN, len(self.runs), kernel.RUN)
-        if len(rows):
-            self.runs[rows[:-1]] = rows[1:]
-            self.runs[rows[-1]] = self.cursor[kernel.C_RUN]
-            self.cursor[kernel.C_RUN] = rows[0]
-            self.cursor[kernel.C_RUNS] += len(rows)
 
 
 def _extended(array: Ints, least: int) -> Ints:

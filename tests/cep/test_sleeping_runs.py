@@ -36,13 +36,13 @@ def crowded(compiled: bool = False) -> st.SearchStrategy[Program]:
     return programs(compiled, crowded_packs(), 30)
 
 
-@settings(max_examples=examples(60), **QUIET)
+@settings(max_examples=examples(40), **QUIET)
 @given(crowded())
 def test_engines_agree_where_steps_are_equal(program: Program) -> None:
     assert_agreement(program)
 
 
-@settings(max_examples=examples(25), **QUIET)
+@settings(max_examples=examples(20), **QUIET)
 @given(crowded())
 def test_alerts_are_the_same_whoever_sleeps_and_whoever_watches(program: Program) -> None:
     tried = by_engine(replace(program, crowd=NEVER))
@@ -242,6 +242,7 @@ def test_a_program_that_compares_nothing_is_interested_in_everything() -> None:
     assert interest(3, [(kernel.COLUMN, 0, 0, 0)]) == Interest(3)
 
 
+@pytest.mark.slow
 def test_the_oracle_raises_something_where_steps_are_equal() -> None:
     """The random programs above are about matches, not about nothing."""
     raised = []
