@@ -44,12 +44,12 @@ types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
 demo: $(STAMP) java ## the main job on 200,000 generated payments, with a deploy half way; then articles and a watchlist
-	@$(BIN)/python examples/fraud/demo.py
-	@$(BIN)/python examples/media/demo.py
+	@PYTHONPATH=examples $(BIN)/python -m fraud.demo
+	@PYTHONPATH=examples $(BIN)/python -m media.demo
 
 trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=payments.csv.gz
 	@test -n "$(DATA)" || { echo "name a file of labelled payments: make trial DATA=payments.csv.gz" >&2; exit 2; }
-	@$(BIN)/python examples/fraud/trial.py "$(DATA)"
+	@PYTHONPATH=examples $(BIN)/python -m fraud.trial "$(DATA)"
 
 bench: $(STAMP) java ## every benchmark, as tables
 	@for name in front_end engine_in_process patterns percolator_match job; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done

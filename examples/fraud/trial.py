@@ -17,8 +17,8 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from fraud.score import report, scores
 from pyarrow import csv
-from score import report, scores
 
 from alerts.outbox import Outbox
 

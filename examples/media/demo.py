@@ -1,81 +1,122 @@
-"""The media desk's job over a day of articles, compared with `cep eval` over the same files.
+"""The media desk's job from end to end: the second half of `make demo`.
 
-Exits with 1 if the two raise different alerts, or none.
+999 articles arrive as if over a day and meet 2,067 standing queries; half way a changed watchlist is
+deployed to the running job. Prints what the queries and the rules found. Exits with 1 if anything is
+missing: an article, an alert, a delivery, a dead letter; or if `cep eval` over the same files raises others.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
-from articles import write
-
-from alerts.outbox import Outbox
+from demo_job import CEP, DemoError, Place, check_nothing_is_missing, desk, drain, job, kept, prepare
+from media.arrivals import Arrived, arrive
 
 HERE = Path(__file__).parent
-CEP = Path(sys.executable).with_name("cep")
+RULES = ("disaster", "alarm", "conflict_grows", "taken_back", "election_trouble", "feed_silent")
+ADDED = {
+    "id": "desk-rescue",
+    "query": "(rescue* OR lifeboat* OR surviv*) NEAR/8 (sea OR fire OR crew OR passenger* OR accident)",
+    "tags": ["alarm"],
+    "priority": 5,
+}
+"""The query that is added while the job runs."""
 
 
-def command(*arguments: object) -> str:
-    """What a command of `cep` prints. Raises CalledProcessError, its words printed, if it fails."""
-    done = subprocess.run([str(CEP), *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        print(done.stdout, done.stderr, sep="", file=sys.stderr)
-        done.check_returncode()
-    return done.stdout + done.stderr
+def next_packs(work: Path) -> Path:
+    """The pack as it is deployed half way: one more query in its watchlist."""
+    packs = work / "next"
+    shutil.copytree(HERE / "packs", packs)
+    rules = packs / "media.rules"
+    rules.write_text(rules.read_text("utf-8").replace('version "1.0.0"', 'version "1.1.0"'), "utf-8")
+    with (packs / "watchlist.jsonl").open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(ADDED) + "\n")
+    return packs
 
 
-def demo(work: Path) -> Sequence[dict[str, object]]:
-    """Runs the job and `cep eval`; the job's alerts. Raises SystemExit where they differ."""
-    shutil.rmtree(work, ignore_errors=True)
-    inbox = work / "inbox" / "article"
-    inbox.mkdir(parents=True)
-    text = (HERE / "job.toml").read_text("utf-8").replace("work/", "")
-    job = work / "job.toml"
-    job.write_text(text.replace('"packs/"', json.dumps(str(HERE / "packs"))), "utf-8")
-    files = write(inbox, 6)
-    print("the media desk: 999 articles of a day, 2,030 standing queries ...", flush=True)
+def demo(work: Path, seed: int) -> None:
+    """The whole demo. Raises DemoError where something is missing."""
     begun = time.monotonic()
-    command("run", job, "--once", "--drain")
-    print(f"cep run --once --drain  {time.monotonic() - begun:.0f} s, most of it Spark's start", flush=True)
-    outbox = Outbox.open(f"sqlite:///{work}/state/outbox.db", create=False)
+    place = prepare(HERE, work, ("article",))
+    arrived = arrive(place.work / "generated", files=24, seed=seed)
+    before, after = arrived.files[:12], arrived.files[12:]
+    with desk(place):
+        with job(place) as running:
+            lines, _ = running.take(before)
+            print(f"{lines:,} articles; deploying a watchlist with one more query ...", flush=True)
+            running.deploy(next_packs(place.work))
+            more, _ = running.take(after)
+            print(f"{more:,} articles; ending the stream ...", flush=True)
+        drain(place)
+    conclude(place, arrived)
+    compare(place)
+    print(f"the media demo  {time.monotonic() - begun:.0f} s")
+
+
+def compare(place: Place) -> None:
+    """The job raised what `cep eval` does, but for the query that it had only for half a day.
+
+    Raises DemoError.
+    """
+    files = [str(path) for path in sorted((place.work / "inbox" / "article").iterdir())]
+    output = place.work / "eval.jsonl"
+    command = [CEP, "eval", place.work / "next", "--events", f"article={files[0]}", *files[1:], "--drain"]
+    done = subprocess.run(
+        [*map(str, command), "--output", str(output)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise DemoError(f"cep eval ended with {done.returncode}:\n{done.stderr}")
+    alerts = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    evaluated, received = (
+        {alert["id"] for alert in found if alert["emit"].get("query") != ADDED["id"]}
+        for found in (alerts, place.received())
+    )
+    if evaluated != received:
+        raise DemoError(f"cep eval raises other alerts: {len(evaluated ^ received)} differ")
+    print(f"cep eval        the same {len(evaluated):,} alerts over the same files")
+
+
+def conclude(place: Place, arrived: Arrived) -> None:
+    """Print what was found, and check that nothing is missing. Raises DemoError."""
+    received, held = place.received(), kept(place)
+    by_rule = Counter(str(alert["rule"]) for alert in received)
+    by_query = Counter(str(alert["emit"]["query"]) for alert in received if alert["kind"] == "hit")
+    examples = {str(alert["rule"]): str(alert["summary"]) for alert in received}
+    print(f"\n{'rule':<18} {'alerts':>6}  for example")
+    for rule in RULES:
+        print(f"{rule:<18} {by_rule[rule]:>6}  {examples.get(rule, '')[:80]}")
+    print(f"\n{'query':<26} {'hits':>6}")
+    for query, hits in by_query.most_common():
+        print(f"{query:<26} {hits:>6}")
+    print(f"\narticles        {arrived.lines:,} lines, {arrived.malformed:,} of them malformed")
+    print(f"alerts          {len(held.alerts):,} in the outbox")
+    print(f"deliveries      {len(received):,} verified by the receiver, {held.open_deliveries:,} still open")
+    print(f"dead letters    {held.dead:,} kept of {arrived.malformed:,} malformed lines")
+    silent = [rule for rule in RULES if not by_rule[rule]]
+    if silent:
+        raise DemoError(f"no alert of {', '.join(silent)}")
+    if not by_query[str(ADDED["id"])]:
+        raise DemoError(f"no hit of {ADDED['id']}, the query that was added half way")
+    check_nothing_is_missing(place, held, arrived.malformed)
+
+
+def main() -> None:
+    """The command line of the demo."""
+    parser = argparse.ArgumentParser(description="The media desk's job from end to end.")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--work", type=Path, default=HERE / "work" / "demo")
+    options = parser.parse_args()
     try:
-        raised = [one.alert for one in outbox.alerts()]
-    finally:
-        outbox.close()
-    events = [f"article={files[0]}", *files[1:]]
-    written = work / "alerts.jsonl"
-    print(command("eval", HERE / "packs", "--events", *events, "--drain", "--output", written).strip())
-    expected = {json.loads(line)["id"] for line in written.read_text("utf-8").splitlines()}
-    if not raised or {alert["id"] for alert in raised} != expected:
-        raise SystemExit("the job and `cep eval` raised different alerts, or none")
-    return raised
-
-
-def report(alerts: Sequence[dict[str, object]]) -> None:
-    """Prints what was found."""
-    rules = Counter(str(alert["rule"]) for alert in alerts)
-    for rule, number in rules.most_common():
-        print(f"  {number:5,}  {rule}")
-    queries = Counter(str(alert["emit"]["query"]) for alert in alerts if alert["kind"] == "hit")  # type: ignore[index]
-    print("the desk's queries that hit most: " + ", ".join(f"{q} ({n})" for q, n in queries.most_common(5)))
-    for alert in [a for a in alerts if a["rule"] == "war_in_two_editions"][:3]:
-        print(f"  {alert['time']}  {alert['summary']}")
-    print("the job and `cep eval` raised the same alerts")
+        demo(options.work.resolve(), options.seed)
+    except DemoError as error:
+        raise SystemExit(f"demo: {error}") from None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--work", type=Path, default=HERE / "work", help="where files go (default: beside it)"
-    )
-    os.environ.setdefault("PYTHONUNBUFFERED", "1")
-    report(demo(parser.parse_args().work.absolute()))
+    main()

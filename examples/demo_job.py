@@ -1,0 +1,220 @@
+"""What the demos share: a job and its receiver as processes, files renamed into its inbox, its metrics."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from alerts.outbox import Outbox
+from cep import deadletters
+
+CEP = Path(sys.executable).with_name("cep")
+PATIENCE = 300.0
+
+
+class DemoError(Exception):
+    """Something that a demo promises did not happen; the text says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run of a demo keeps its files, the ports that it found free, and its environment."""
+
+    work: Path
+    desk: int
+    http: int
+    env: Mapping[str, str]
+
+    @property
+    def job(self) -> Path:
+        """The job file: the example's job.toml with the ports of this run."""
+        return self.work / "job.toml"
+
+    @property
+    def accepted(self) -> Path:
+        """What the receiver verified and accepted: its ledger, one webhook a line."""
+        return self.work / "accepted.jsonl"
+
+    def received(self) -> list[dict[str, Any]]:
+        """The alerts in it, in order of arrival."""
+        lines = self.accepted.read_text("utf-8").splitlines()
+        return [json.loads(json.loads(line)["body"])["data"] for line in lines]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the outbox holds at the end: alerts by id, deliveries still open, dead letters."""
+
+    alerts: Mapping[str, Mapping[str, Any]]
+    open_deliveries: int
+    dead: int
+
+
+def prepare(example: Path, work: Path, streams: Sequence[str]) -> Place:
+    """An empty work folder with a job file of its own and an inbox for each stream."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    desk, http = _free_ports(2)
+    text = (example / "job.toml").read_text("utf-8")
+    text = text.replace("work/", "").replace('"packs/"', f'"{example / "packs"}"')
+    text = text.replace(":8091", f":{desk}").replace(":8090", f":{http}")
+    secret = "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
+    place = Place(work, desk, http, {**os.environ, "DESK_SECRET": secret})
+    place.job.write_text(text, "utf-8")
+    for stream in streams:
+        (work / "inbox" / stream).mkdir(parents=True)
+    return place
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports on loopback that nobody listens on now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+@contextmanager
+def desk(place: Place) -> Iterator[None]:
+    """A receiver that verifies what it gets."""
+    command = [CEP, "receive", "--secret", place.env["DESK_SECRET"], "--listen", f"127.0.0.1:{place.desk}"]
+    with _running("the receiver", [*command, "--output", place.accepted], place, "receiver.log"):
+        yield
+
+
+class Job:
+    """A running `cep run`, which has run its first batch."""
+
+    def __init__(self, place: Place, process: subprocess.Popen[bytes]) -> None:
+        self.place = place
+        self._process = process
+        self._lines = 0
+
+    def metrics(self) -> dict[str, float]:
+        """For every sample name the sum over its labels; empty while nobody answers.
+
+        Of events, those outcomes that exclude each other; the others say more of accepted ones.
+        """
+        try:
+            text = httpx.get(f"http://127.0.0.1:{self.place.http}/metrics", trust_env=False).text
+        except httpx.HTTPError:
+            return {}
+        sums: dict[str, float] = {}
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                if sample.labels.get("outcome", "accepted") in ("accepted", "late", "dead"):
+                    sums[sample.name] = sums.get(sample.name, 0.0) + sample.value
+        return sums
+
+    def until(self, what: str, condition: Callable[[], bool]) -> None:
+        """Wait for a condition while the job lives. Raises DemoError if it ends or time runs out."""
+        log = self.place.work / "job.log"
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            code = self._process.poll()
+            if code is not None:
+                raise DemoError(f"the job ended with {code} while waiting for {what}:\n{log.read_text()}")
+            if time.monotonic() > deadline:
+                raise DemoError(f"no {what} within {PATIENCE:.0f} seconds; see {log}")
+            time.sleep(0.1)
+
+    def take(self, files: Sequence[Path]) -> tuple[int, float]:
+        """Rename files into the inbox of the stream that their folder names, and wait until they are read.
+
+        Returns how many lines they have, and lines a second.
+        """
+        lines = 0
+        for path in files:
+            lines += path.read_bytes().count(b"\n")
+            path.rename(self.place.work / "inbox" / path.parent.name / path.name)
+        self._lines += lines
+        start = time.monotonic()
+        self.until(f"{lines:,} events", lambda: self.metrics().get("cep_events_total", 0) >= self._lines)
+        return lines, lines / (time.monotonic() - start)
+
+    def deploy(self, packs: Path) -> None:
+        """Deploy packs and show what the command says. Raises DemoError if it fails."""
+        command = [str(CEP), "deploy", str(packs), "--job", str(self.place.job)]
+        done = subprocess.run(command, env=self.place.env, capture_output=True, text=True, check=False)
+        shown = "".join(f"    {line}\n" for line in (done.stdout + done.stderr).splitlines())
+        print(shown, end="", flush=True)
+        if done.returncode:
+            raise DemoError(f"cep deploy ended with {done.returncode}")
+
+
+@contextmanager
+def job(place: Place) -> Iterator[Job]:
+    """`cep run`, from its first batch on."""
+    with _running("the job", [CEP, "run", place.job], place, "job.log") as process:
+        print("starting the job (Spark takes some seconds) ...", flush=True)
+        start = time.monotonic()
+        started = Job(place, process)
+        started.until("first batch", lambda: started.metrics().get("cep_batch_duration_seconds_count", 0) > 0)
+        print(f"first batch after {time.monotonic() - start:.1f} s", flush=True)
+        yield started
+
+
+def drain(place: Place) -> None:
+    """`cep run --once --drain`: settles what is still open. Raises DemoError if it fails."""
+    with _running("the drain", [CEP, "run", place.job, "--once", "--drain"], place, "drain.log") as process:
+        if process.wait(PATIENCE):
+            log = (place.work / "drain.log").read_text()
+            raise DemoError(f"cep run --once --drain ended with {process.returncode}:\n{log}")
+
+
+@contextmanager
+def _running(
+    name: str, command: Sequence[object], place: Place, log: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is asked to stop at the end; what it prints goes to a file of the work folder."""
+    path = place.work / log
+    with path.open("wb") as output:
+        process = subprocess.Popen(
+            [str(c) for c in command], stdout=output, stderr=subprocess.STDOUT, env=place.env
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(60)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    print(f"demo: {name} did not stop when asked and was killed; see {path}", file=sys.stderr)
+
+
+def kept(place: Place) -> Kept:
+    """What the outbox of the job holds."""
+    outbox = Outbox.open(f"sqlite:///{place.work / 'state' / 'outbox.db'}", create=False)
+    try:
+        with outbox.reading() as connection:
+            dead = deadletters.count(connection)
+        alerts = {stored.alert["id"]: stored.alert for stored in outbox.alerts()}
+        return Kept(alerts, outbox.pending("desk"), dead)
+    finally:
+        outbox.close()
+
+
+def check_nothing_is_missing(place: Place, held: Kept, malformed: int) -> None:
+    """Every alert was verified by the receiver, every malformed line kept. Raises DemoError."""
+    if {alert["id"] for alert in place.received()} != held.alerts.keys() or held.open_deliveries:
+        raise DemoError("what the receiver verified is not what the outbox holds")
+    if held.dead != malformed:
+        raise DemoError(f"{malformed:,} malformed lines were sent, {held.dead:,} dead letters were kept")
