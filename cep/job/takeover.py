@@ -82,7 +82,7 @@ def take(
             shelf.put(hits)
     except DiagnosticsError as error:
         return _refused(request, error.diagnostics)
-    except UnreadableError as error:
+    except (UnreadableError, OSError) as error:  # a full disk, too, leaves the last good pack running
         return _refused(request, [Diagnostic(CANNOT_BE_READ, "error", str(error))])
     before = running.packs.get(pack.name)
     return after, Deployed(request.id, pack.name, pack.revision, before.revision if before else "")

@@ -40,19 +40,19 @@ class Shelf:
         """Sees to it that the set is here. Raises UnreadableError where the file of queries is nowhere."""
         place = self.folder / name_of(hits)
         kept = self._content(hits.queries)
-        if place.exists() and kept.exists():
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not kept.exists():
+        if hits.queries.path and not kept.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
             self._keep(hits.queries, kept)
-        if not place.exists():
-            if hits.queries.path:
-                made = compiled(hits)
-            else:
-                made = compiled_file(kept, hits.queries.content, hits.documents)
-            with self._aside(place) as aside:
-                aside.mkdir()
-                made.stored.save(aside, _SET, Disk())
+        if place.exists():
+            return
+        if not kept.exists():
+            raise UnreadableError(f"the file of queries `{hits.queries.name}` is not in {self.folder}")
+        made = (
+            compiled(hits) if hits.queries.path else compiled_file(kept, hits.queries.content, hits.documents)
+        )
+        with self._aside(place) as aside:
+            aside.mkdir()
+            made.stored.save(aside, _SET, Disk())
 
     def open(self, hits: HitStream) -> QuerySet:
         """A set that was put here, mapped. Raises UnreadableError."""
@@ -74,8 +74,6 @@ class Shelf:
         return self.folder / (queries.content + (suffix if suffix in (".gz", ".zst") else ".jsonl"))
 
     def _keep(self, queries: Queries, kept: Path) -> None:
-        if not queries.path:
-            raise UnreadableError(f"the file of queries `{queries.name}` is not in {self.folder}")
         with self._aside(kept) as aside:
             try:
                 shutil.copyfile(queries.path, aside)
