@@ -177,7 +177,8 @@ def measured(work: Workload) -> tuple[float, int, int]:
     for batch in feeds:
         alerts += len(session.feed(batch))
     spent = time.process_time() - begin - writing.seconds
-    return work.events / spent, alerts, sum(map(len, session.states.values()))
+    session.store()
+    return work.events / spent, alerts, sum(stored.size for stored in session.stored.values())
 
 
 class writing:  # noqa: N801 - a counter that the watched function adds to

@@ -9,14 +9,17 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep import watermark as marks
 from cep.automata.plan import Plan, compile_plan
 from cep.events import MIN_TIME, Events
-from cep.matching.match import Clock, match_shard
+from cep.matching.match import MERGING, Clock, match_shard
+from cep.matching.memory import NOTHING, Merging, ShardMemory
+from cep.matching.state import read, stored_parts, write
 from cep.matching.trace import Trace
 from cep.routing.classify import Count, classify
 
@@ -32,6 +35,7 @@ class Session:
     offsets rise over all streams together, and decide the order of events of one instant within a feed.
     `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
     (cep.matching.trace). `sets` opens standing queries, as `classify` takes it.
+    `merging` says when segments of memory become one.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class Session:
         compiled: bool | None = None,
         trace: Trace | None = None,
         sets: QuerySets | None = None,
+        merging: Merging = MERGING,
     ) -> None:
         self.plan = plan if trace is None or plan.observed else compile_plan(plan.packs, observed=True)
         self.trace = trace
@@ -55,7 +60,9 @@ class Session:
         self.batch = 0
         self.greatest: dict[marks.Partition, int] = {}
         self.first: dict[str, int] = {}
-        self.states: dict[int, bytes] = {}
+        self.merging = merging
+        self.memories: dict[int, ShardMemory] = {}
+        self.stored: dict[int, StoredShard] = {}
         self.counts: Counter[Count] = Counter()
         self.runs: dict[str, int] = {}
         self.late: list[Events] = []
@@ -86,17 +93,18 @@ class Session:
         clock = Clock(self.batch, self.watermark, after, self.since, self.one_partition, self.first)
         raised: list[Raised] = []
         runs: Counter[str] = Counter()
-        for shard in sorted(self.states.keys() | classified.payloads.keys()):
+        for shard in sorted(self.memories.keys() | classified.payloads.keys()):
             payloads = [classified.payloads[shard]] if shard in classified.payloads else []
             if self.trace is not None:
                 self.trace.shard = shard
             outcome = match_shard(
-                self.plan, self.states.get(shard), payloads, clock, self.compiled, self.trace
-            )
-            if outcome.state is None:
-                self.states.pop(shard, None)
+                self.plan, self.memories.get(shard, NOTHING), payloads, clock, self.compiled, self.trace,
+                self.merging,
+            )  # fmt: skip
+            if outcome.memory.spaces:
+                self.memories[shard] = outcome.memory
             else:
-                self.states[shard] = outcome.state
+                self.memories.pop(shard, None)
             raised.extend(outcome.raised)
             self.counts.update(outcome.counts)
             runs.update(outcome.runs)
@@ -114,24 +122,74 @@ class Session:
                 fresh.append(one)
         return fresh
 
+    def store(self) -> int:
+        """Bring `stored` up to what is remembered, as the job does after every batch; how many bytes were
+        written."""
+        count = 0
+        for shard in sorted(self.memories.keys() | self.stored.keys()):
+            stored = self.stored.setdefault(shard, StoredShard())
+            count += stored.put(self.memories.get(shard, NOTHING))
+            if stored.head is None:
+                del self.stored[shard]
+        return count
+
     def snapshot(self) -> bytes:
         """Everything that the session remembers but the plan and the counters."""
+        self.store()
         content = {
             "batch": self.batch,
             "watermark": self.watermark,
             "first": self.first,
             "told": sorted(self.told),
             "greatest": [[*partition, time] for partition, time in sorted(self.greatest.items())],
-            "states": {str(n): base64.b64encode(state).decode() for n, state in sorted(self.states.items())},
+            "states": {str(shard): stored.as_dict() for shard, stored in sorted(self.stored.items())},
         }
         return json.dumps(content).encode()
 
     def restore(self, snapshot: bytes) -> None:
-        """Go on from a snapshot, also one that a session with another plan took."""
+        """Go on from a snapshot, also one that a session with another plan took. Raises StateError."""
         content = json.loads(snapshot)
         self.batch = content["batch"]
         self.watermark = content["watermark"]
         self.first = dict(content["first"])
         self.told = set(content["told"])
         self.greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
-        self.states = {int(n): base64.b64decode(state) for n, state in content["states"].items()}
+        self.stored = {int(shard): StoredShard.of(stored) for shard, stored in content["states"].items()}
+        self.memories = {shard: stored.memory() for shard, stored in self.stored.items()}
+
+
+@dataclass(slots=True)
+class StoredShard:
+    """What is stored of a shard: the head of its state, and its parts by number."""
+
+    head: bytes | None = None
+    parts: dict[int, bytes] = field(default_factory=dict)
+
+    def put(self, memory: ShardMemory) -> int:
+        """Store what a shard remembers in place of what it did; how many bytes were written."""
+        written = write(memory, stored_parts(self.head))
+        self.head = written.head
+        self.parts.update(written.parts)
+        for number in written.gone:
+            del self.parts[number]
+        return len(written.head or b"") + sum(map(len, written.parts.values()))
+
+    def memory(self) -> ShardMemory:
+        """What is remembered. Raises StateError."""
+        return read(self.head, lambda number, _: self.parts.get(number))
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return len(self.head or b"") + sum(map(len, self.parts.values()))
+
+    def as_dict(self) -> dict[str, object]:
+        """As a JSON object."""
+        parts = {str(number): base64.b64encode(part).decode() for number, part in sorted(self.parts.items())}
+        return {"head": base64.b64encode(self.head or b"").decode(), "parts": parts}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> StoredShard:
+        """From what `as_dict` gave."""
+        parts = {int(number): base64.b64decode(part) for number, part in value["parts"].items()}
+        return cls(base64.b64decode(value["head"]), parts)

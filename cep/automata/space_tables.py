@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.program import FLOAT, TEXT
+from cep.automata.program import FLOAT, TEXT, kind_of
 from cep.matching import kernel
 from cep.matching.texts import as_text
 
@@ -70,6 +70,7 @@ class SpaceTables:
     block_of_rule: Ints
     first_registers: Ints
     registers: Ints
+    past_texts: Mapping[int, tuple[int, ...]]
     back: tuple[int, ...]
     outside: tuple[int, ...]
     most_places: int
@@ -132,6 +133,7 @@ def space_tables(rules: Iterable[RulePlan], streams: Sequence[StreamPlan]) -> Sp
         block_of_rule=np.array([numbers[_sequence(rule.columns)] for rule in ordered], np.int64),
         first_registers=_firsts(registers),
         registers=_flat(registers, 3),
+        past_texts={n: columns for n, tables in enumerate(found) if (columns := _past_texts(tables))},
         back=tuple(
             n for n, tables in enumerate(found) if tables.look_backs or any(c.back for c in tables.columns)
         ),
@@ -190,6 +192,12 @@ def _text_registers(tables: Tables) -> Iterator[tuple[int, int, int]]:
     for number, register in enumerate(tables.registers):
         if register.kind == TEXT:
             yield values + number, first + number // kernel.BITS, number % kernel.BITS
+
+
+def _past_texts(tables: Tables) -> tuple[int, ...]:
+    """Which of the columns that look back hold numbers of the dictionary."""
+    back = (column for column in tables.columns if column.back)
+    return tuple(place for place, column in enumerate(back) if kind_of(column.expression.type) == TEXT)
 
 
 def _firsts(parts: Sequence[Sequence[object]]) -> Ints:

@@ -22,7 +22,7 @@ from pathlib import Path
 from cep.job.errors import ConfigurationError
 from cep.job.files import write_json
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ heavy is imported here before rows come; workers have it from cep.job.daemon.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,13 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.stateful_processor import TimerValues, ValueState
+    from pyspark.sql.streaming.stateful_processor import MapState, TimerValues, ValueState
+
+    from cep.matching.state import Stored, Written
 
 _OUT = Row("kind", "payload")
+_PIECE = 1 << 20
+"""Bytes that go to Spark and back at once: pieces sixteen times as long take more than twice the time."""
 
 
 class Matcher(StatefulProcessor):
@@ -27,8 +32,9 @@ class Matcher(StatefulProcessor):
         self._shards = {key: shard for shard, key in enumerate(keys)}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """The shard's whole state is one value."""
-        self._state: ValueState = handle.getValueState("shard", "state binary")
+        """A shard's state is a head and parts, each in pieces (cep.matching.state)."""
+        self._head: ValueState = handle.getValueState("head", "head binary")
+        self._parts: MapState = handle.getMapState("parts", "part int, piece int", "bytes binary")
 
     def handleInputRows(  # noqa: N802  Spark's name
         self,
@@ -39,19 +45,52 @@ class Matcher(StatefulProcessor):
         """The rows for the driver."""
         from cep.job.mapper import current_manifest, plans
         from cep.job.shard import ShardBatch
+        from cep.job.shard_states import states
 
         manifest = current_manifest()
         batch = ShardBatch(plans(self._packs).plan(manifest.revisions), manifest, self._shards[key[0]])
         for kind, payload in batch.sort((kind, bytes(payload)) for _, kind, payload in rows):
             yield _OUT(int(kind), payload)
-        stored = self._state.get()
-        outcome, told = batch.match(None if stored is None else bytes(stored[0]))
-        if outcome.changed and outcome.state is not None:
-            self._state.update((outcome.state,))
-        elif outcome.changed:
-            self._state.clear()
-        for kind, payload in told:
+        variables = _Variables(self._head, self._parts)
+        for kind, payload in batch.match(states(self._packs), variables):
             yield _OUT(int(kind), payload)
 
     def close(self) -> None:
         """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Variables:
+    """Spark's state variables of one shard."""
+
+    _head: ValueState
+    _parts: MapState
+
+    def head(self) -> bytes | None:
+        stored = self._head.get()
+        return None if stored is None else bytes(stored[0])
+
+    def part(self, number: int, length: int) -> bytes | None:
+        found = []
+        for piece in _pieces(length):
+            stored = self._parts.getValue((number, piece))
+            if stored is None:
+                return None
+            found.append(bytes(stored[0]))
+        return b"".join(found)
+
+    def store(self, written: Written, before: Mapping[int, Stored]) -> None:
+        for number in written.gone:
+            for piece in _pieces(before[number].length):
+                self._parts.removeKey((number, piece))
+        for number, data in written.parts.items():
+            for piece in _pieces(len(data)):
+                self._parts.updateValue((number, piece), (data[piece * _PIECE : (piece + 1) * _PIECE],))
+        if written.head is None:
+            self._head.clear()
+        else:
+            self._head.update((written.head,))
+
+
+def _pieces(length: int) -> range:
+    return range(-(-length // _PIECE))

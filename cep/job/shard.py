@@ -10,7 +10,8 @@ from cep.automata.plan import Plan
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import Manifest, watermark_after
 from cep.job.rows import PASSED_ON, Kind, pack, pack_raised, unpack
-from cep.matching.match import Clock, Outcome, match_shard
+from cep.job.shard_states import ShardStates, Variables
+from cep.matching.match import Clock, match_shard
 from cep.matching.state import StateError
 from cep.watermark import Partition, earliest, progress
 
@@ -39,8 +40,8 @@ class ShardBatch:
             elif kind in PASSED_ON:
                 yield kind, payload
 
-    def match(self, state: bytes | None) -> tuple[Outcome, list[tuple[Kind, bytes]]]:
-        """The outcome, whose state is to be kept, and the rows for the driver.
+    def match(self, states: ShardStates, variables: Variables) -> list[tuple[Kind, bytes]]:
+        """Matches, and stores what is to be remembered; the rows for the driver.
 
         Raises ConfigurationError for a state that cannot be used.
         """
@@ -50,12 +51,14 @@ class ShardBatch:
         first = earliest(before.first, self._first)
         clock = Clock(before.batch, before.watermark, after, before.since, first=first)
         try:
-            outcome = match_shard(self.plan, state, self._payloads, clock)
+            held = states.open(self.shard, variables)
         except StateError as error:
             raise ConfigurationError(
                 f"the state of shard {self.shard} cannot be used: {error}",
                 "restore the state folder from a backup together with the outbox, or name a new [job] state",
             ) from error
+        outcome = match_shard(self.plan, held.memory, self._payloads, clock)
+        size = states.store(self.shard, held, outcome.memory, variables).size
         rows = [(Kind.RAISED, pack_raised(outcome.raised))] if outcome.raised else []
         told = (
             after,
@@ -63,7 +66,7 @@ class ShardBatch:
             earliest({}, self._first),
             dict(outcome.counts),
             outcome.runs,
-            len(outcome.state or b""),
+            size,
             time.perf_counter() - begun,
         )
-        return outcome, [*rows, (Kind.SETTLED, pack(told))]
+        return [*rows, (Kind.SETTLED, pack(told))]

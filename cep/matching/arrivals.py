@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import Plan, Space
-from cep.matching.state import Judged, SpaceState, Waiting
+from cep.matching.waiting import Layout, Waiting
 from cep.routing import payload
 from cep.routing.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, Segment, unpack_bits
 
@@ -24,8 +24,7 @@ class Part:
     """Events of one stream that were judged by one plan, with the batch in which each came."""
 
     stream: str
-    plan: str
-    judged: Judged
+    layout: Layout
     table: pa.Table
     bits: npt.NDArray[np.uint8]
 
@@ -85,14 +84,14 @@ def single(column: pa.ChunkedArray) -> pa.Array:
 
 
 def parts_of(
-    plan: Plan, judged: Judged, old: SpaceState | None, segments: Sequence[Segment], batch: int
+    plan: Plan, layout: Layout, waited: Sequence[Waiting], segments: Sequence[Segment], batch: int
 ) -> list[Part]:
     """What waited and what came in this batch; one part per stream and plan, in feed order."""
     tables: dict[tuple[str, str], list[pa.Table]] = {}
-    verdicts: dict[str, Judged] = {plan.id: judged}
-    for waiting in old.waiting if old is not None else ():
-        tables.setdefault((waiting.stream, waiting.plan), []).append(waiting.table)
-        verdicts.setdefault(waiting.plan, waiting.judged)
+    layouts = {layout.plan: layout}
+    for waiting in waited:
+        tables.setdefault((waiting.stream, waiting.layout.plan), []).append(waiting.table)
+        layouts.setdefault(waiting.layout.plan, waiting.layout)
     for segment in segments:
         came = segment.table.append_column(BATCH, pa.repeat(pa.scalar(batch, pa.int64()), len(segment.table)))
         tables.setdefault((segment.stream, segment.plan), []).append(came)
@@ -103,7 +102,7 @@ def parts_of(
         table = pieces[0] if len(pieces) == 1 else pa.concat_tables(pieces).unify_dictionaries()
         table = table.combine_chunks()
         bits = unpack_bits(single(table.column(payload.BITS)))
-        parts.append(Part(stream, judge, verdicts[judge], table, bits))
+        parts.append(Part(stream, layouts[judge], table, bits))
     return parts
 
 
@@ -215,14 +214,14 @@ def _identity(table: pa.Table, row: int, keys: Sequence[str]) -> tuple[object, .
     return (table.column(TIME)[row].as_py(), *(table.column(key)[row].as_py() for key in keys))
 
 
-def still_waiting(arrivals: Arrivals, judged_of: Callable[[Part], Judged]) -> tuple[Waiting, ...]:
+def still_waiting(arrivals: Arrivals) -> tuple[Waiting, ...]:
     """The given events, to be kept until the watermark reaches them, in order of arrival."""
     kept = []
     for number, part in enumerate(arrivals.parts):
         _, rows = arrivals.rows_of(number)
         if len(rows):
             table = part.table.take(pa.array(np.sort(rows))).combine_chunks()
-            kept.append(Waiting(part.stream, part.plan, judged_of(part), _own_dictionary(table)))
+            kept.append(Waiting(part.stream, part.layout, _own_dictionary(table)))
     return tuple(kept)
 
 

@@ -21,7 +21,6 @@ class Engine:
     in_key_order: Callable[..., int]
     keep: Callable[..., None]
     drop_nodes: Callable[..., None]
-    texts_of: Callable[..., None]
     replay: Callable[..., None]
     lengths: Callable[..., None]
     unroll: Callable[..., None]
@@ -29,7 +28,7 @@ class Engine:
 
 INTERPRETED = Engine(
     kernel.count_hits, kernel.list_hits, kernel.run_rules, kernel.in_key_order, kernel.keep,
-    kernel.drop_nodes, kernel.texts_of, kernel.replay, kernel.lengths, kernel.unroll,
+    kernel.drop_nodes, kernel.replay, kernel.lengths, kernel.unroll,
 )  # fmt: skip
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from cep.automata.plan import RulePlan
-from cep.matching.texts import Texts
 from rules.typed import Match
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+TIME, VALUES = 2, 3
+"""Columns of the rows in which histories are kept: after the numbers of key and rule comes the time, then a
+value and whether it is null for each column of the rule that looks back."""
 
 
 @dataclass(slots=True)
@@ -37,56 +39,39 @@ class History:
         )
 
     @classmethod
-    def of(cls, table: pa.Table) -> History:
-        """From what `table` gave."""
-        names = [name for name in table.column_names if name[0] == "v"]
+    def of(cls, rows: Ints, columns: int) -> History:
+        """From rows of one rule, so many columns of which look back."""
+        end = VALUES + 2 * columns
         return cls(
-            table.column("key").to_numpy(),
-            table.column("time").to_numpy(),
-            np.array([table.column(name).to_numpy() for name in names], np.int64).reshape(
-                len(names), len(table)
-            ),
-            np.array([table.column("n" + name[1:]).to_numpy() for name in names], np.uint8).reshape(
-                len(names), len(table)
-            ),
+            rows[:, 0],
+            rows[:, TIME],
+            np.ascontiguousarray(rows[:, VALUES:end:2].T),
+            rows[:, VALUES + 1 : end : 2].T.astype(np.uint8),
         )
-
-    def table(self) -> pa.Table:
-        """The history as a table."""
-        content = {"key": pa.array(self.keys), "time": pa.array(self.times)}
-        for number in range(len(self.values)):
-            content[f"v{number}"] = pa.array(self.values[number])
-            content[f"n{number}"] = pa.array(self.nulls[number])
-        return pa.table(content)
 
     def chosen(self, which: Ints | npt.NDArray[np.bool_]) -> History:
         """Some of the events."""
         return History(self.keys[which], self.times[which], self.values[:, which], self.nulls[:, which])
 
-    def translated(self, rule: RulePlan, old: pa.StringArray, texts: Texts) -> History:
-        """The history with its strings numbered by another dictionary."""
-        assert rule.tables is not None
-        values = self.values.copy()
-        for number, column in enumerate(back(rule)):
-            if texts_in(rule, column):
-                known = self.nulls[number] == 0
-                values[number, known] = texts.numbers(old.take(pa.array(self.values[number, known])))
-        return History(self.keys, self.times, values, self.nulls)
+
+def kept_rows(histories: Mapping[int, History]) -> Ints:
+    """The histories of rules by number as rows, sorted by key; those of fewer columns end in zeros."""
+    width = max((len(history.values) for history in histories.values()), default=0)
+    parts = [np.zeros((0, VALUES + 2 * width), np.int64)]
+    for number, history in sorted(histories.items()):
+        rows = np.zeros((len(history.keys), VALUES + 2 * width), np.int64)
+        rows[:, 0], rows[:, 1], rows[:, TIME] = history.keys, number, history.times
+        end = VALUES + 2 * len(history.values)
+        rows[:, VALUES:end:2], rows[:, VALUES + 1 : end : 2] = history.values.T, history.nulls.T
+        parts.append(rows)
+    together = np.concatenate(parts)
+    return together[np.argsort(together[:, 0], kind="stable")]
 
 
 def back(rule: RulePlan) -> tuple[int, ...]:
     """The columns of a rule that look back."""
     assert rule.tables is not None
     return tuple(n for n, column in enumerate(rule.tables.columns) if column.back)
-
-
-def texts_in(rule: RulePlan, column: int) -> bool:
-    """Whether a column holds numbers of the dictionary."""
-    from cep.automata.program import TEXT, kind_of
-
-    assert rule.tables is not None
-    expression = rule.tables.columns[column].expression
-    return kind_of(expression.type) == TEXT
 
 
 def look_back(

@@ -6,9 +6,7 @@ a run's registers. They are read from the events that the run took, as an alert'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +16,9 @@ from cep.automata.program import TEXT, Outside, kind_of
 from cep.expressions.held import python
 from cep.expressions.scalar import Evaluator, aggregate_of, compiled
 from cep.matching import kernel
-from cep.matching.arrivals import Arrivals
 from cep.matching.keys import Keys
 from cep.matching.pool import Pool
-from cep.matching.state import SpaceState
+from cep.matching.taken import EventBook
 from cep.matching.texts import Texts, from_text
 from rules.typed import Aggregate, Path, PrevRef, StepRef, TextMatch
 from rules.types import Scalar, Type
@@ -36,14 +33,13 @@ class Judge:
 
     rule: RulePlan
     pool: Pool
-    old: SpaceState | None
-    events: Arrivals
+    book: EventBook
     keys: Keys
     texts: Texts
     values: Ints
     nulls: Bytes
     _evaluators: dict[int, Evaluator] = field(default_factory=dict)
-    _columns: dict[tuple[bool, int, Path], Sequence[Any]] = field(default_factory=dict)
+    _fields: dict[tuple[int, Path], object] = field(default_factory=dict)
 
     def __call__(self, condition: int, event: int, way: int) -> int:
         """Whether a condition is true (1), false (0) or unknown (-1) for an event and a way."""
@@ -68,29 +64,14 @@ class Judge:
         return found[::-1]
 
     def field(self, number: int, path: Path) -> object:
-        """A field of the event of that number: those kept from earlier batches come first."""
-        stored = 0 if self.old is None else len(self.old.events)
-        if self.old is not None and number < stored:
-            stream, row = self.old.events[number].tolist()
-            column = self._column(True, stream, path)
-        else:
-            place = number - stored
-            column = self._column(False, int(self.events.part[place]), path)
-            row = int(self.events.row[place])
-        return column[row] if len(column) else None
-
-    def _column(self, kept: bool, number: int, path: Path) -> Sequence[Any]:
-        known = (kept, number, path)
-        if known not in self._columns:
-            assert not kept or self.old is not None
-            table = (
-                list(self.old.stored.values())[number]
-                if kept and self.old is not None
-                else self.events.parts[number].table
-            )
+        """A field of the event of that number."""
+        known = (number, path)
+        if known not in self._fields:
+            table, row = self.book.place(number)
             name = "f:" + ".".join(path)
-            self._columns[known] = python(table.column(name)) if name in table.column_names else ()
-        return self._columns[known]
+            held = name in table.column_names
+            self._fields[known] = python(table.column(name).slice(row, 1))[0] if held else None
+        return self._fields[known]
 
     def value(self, bits: int, null: bool, type_: Type) -> object:
         """A value as the language holds it, from the kernel's 64 bits."""
@@ -117,8 +98,7 @@ class _Scope:
     way: int
 
     def field(self, path: Path) -> object:
-        stored = 0 if self.judge.old is None else len(self.judge.old.events)
-        return self.judge.field(stored + self.event, path)
+        return self.judge.field(self.judge.book.first + self.event, path)
 
     def key(self, name: str) -> object:
         by = self.judge.rule.rule.by

@@ -84,7 +84,7 @@ class Judgement:
         more: list[tuple[int, int, int]] = []
         total = tables.atom_count
         for part in self.events.parts:
-            if part.plan == self.plan:
+            if part.layout.plan == self.plan:
                 bases.append(tables.atoms[part.stream])
                 continue
             bases.append(total)
@@ -133,7 +133,7 @@ class Judgement:
     def _blocks(self, rules: Ints) -> tuple[list[int], list[tuple[Sources | None, ...]], Ints]:
         """The different sequences of columns: how many, where they are by part, and which each rule has."""
         tables, parts = self.tables, self.events.parts
-        if all(part.plan == self.plan for part in parts):
+        if all(part.layout.plan == self.plan for part in parts):
             used, of_rule = np.unique(tables.block_of_rule[rules], return_inverse=True)
             blocks = [tables.blocks[n] for n in used.tolist()]
             return [len(block) for block in blocks], [(block,) * len(parts) for block in blocks], of_rule
@@ -142,9 +142,9 @@ class Judgement:
         return [len(rule.columns) for rule in plans], own, np.arange(len(rules))
 
     def _sources(self, rule: RulePlan, part: Part) -> Sources | None:
-        if part.plan == self.plan:
+        if part.layout.plan == self.plan:
             return rule.columns
-        judged = part.judged.get(rule.identity)
+        judged = part.layout.judged.get(rule.identity)
         return None if judged is None or len(judged[1]) != len(rule.columns) else judged[1]
 
     def _column(self, part: int, number: int) -> tuple[Ints, Bytes]:
@@ -164,7 +164,7 @@ def _foreign_pairs(part: Part, tables: SpaceTables, base: int) -> Sequence[tuple
     """Rule, place and atom by the bits that another plan gave."""
     found = []
     for number, rule in enumerate(tables.rules):
-        judged = part.judged.get(rule.identity)
+        judged = part.layout.judged.get(rule.identity)
         if judged is None or len(judged[0]) != len(rule.places):
             continue
         for place, bits in enumerate(judged[0]):

@@ -2486,31 +2486,6 @@ def drop_nodes(
         matches[match + M_NODE] = moved[matches[match + M_NODE] // NODE]
 
 
-def texts_of(
-    kept_lists: Ints, kept_threads: Ints, width: int, firsts: Ints, registers: Ints, used: Bytes, numbers:
-    Ints,
-) -> None:  # fmt: skip
-    """Mark the texts that kept ways name; where `numbers` are given, name them by these.
-
-    `registers[firsts[r]:firsts[r + 1]]` are the registers of rule r that hold texts: column, null word, bit.
-    """
-    row = 0
-    for at in range(0, len(kept_lists), KEPT_LIST):
-        end = row + kept_lists[at + KEPT_THREADS] * width
-        rule = kept_lists[at + KEPT_RULE]
-        for k in range(firsts[rule], firsts[rule + 1]):
-            column = registers[3 * k]
-            word = registers[3 * k + 1]
-            bit = registers[3 * k + 2]
-            for way in range(row, end, width):
-                if (kept_threads[way + word] >> bit) & 1 == 0:
-                    if len(numbers) > 0:
-                        kept_threads[way + column] = numbers[kept_threads[way + column]]
-                    else:
-                        used[kept_threads[way + column]] = 1
-        row = end
-
-
 def replay(
     tables: Ints, kept_lists: Ints, kept_threads: Ints, kept_nodes: Ints, updates: Ints, columns: Ints, nulls:
     Bytes, ranks: Ints, slots: Ints, cursor: Ints, path: Ints,

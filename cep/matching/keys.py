@@ -1,4 +1,4 @@
-"""Partition keys as dense numbers: those that state knows keep theirs, new ones follow."""
+"""Partition keys as dense numbers within a batch, in order of their first event."""
 
 from __future__ import annotations
 
@@ -14,49 +14,44 @@ from cep.matching.arrivals import Arrivals
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a space by number. `values` has a column k0, k1 ... per field of the key."""
+    """The keys of a space by number: a column per field of the key, and how many there are."""
 
-    values: pa.Table
+    columns: tuple[pa.Array, ...]
     count: int
 
     def python(self, numbers: Sequence[int]) -> dict[int, tuple[object, ...]]:
         """The values of some keys."""
-        if not self.values.num_columns:
+        if not self.columns:
             return dict.fromkeys(numbers, ())
-        rows = self.values.take(pa.array(numbers, pa.int64()))
-        columns = [rows.column(n).to_pylist() for n in range(rows.num_columns)]
+        rows = pa.array(numbers, pa.int64())
+        columns = [column.take(rows).to_pylist() for column in self.columns]
         return dict(zip(numbers, zip(*columns, strict=True), strict=True))
 
 
-def number_keys(fields: int, known: pa.Table | None, events: Arrivals) -> tuple[Keys, Ints]:
-    """The keys of what state knows and of the events, and each event's key number."""
+def number_keys(fields: int, events: Arrivals) -> tuple[Keys, Ints]:
+    """The keys of the events, and each event's key number. Without fields all are of one key."""
     size = len(events.time)
     if not fields:
-        return Keys(pa.table({}), 1), np.zeros(size, np.int64)
-    old = 0 if known is None else len(known)
-    columns = []
-    for place in range(fields):
-        pieces = [] if known is None else [known.column(place)]
+        return Keys((), min(1, size)), np.zeros(size, np.int64)
+    columns, places = [], []
+    for field in range(fields):
+        pieces = [pa.array([], pa.int64())] if not events.parts else []
         for number, part in enumerate(events.parts):
-            _, rows = events.rows_of(number)
-            pieces.append(part.column(f"k{place}").take(pa.array(rows)))
-        flat = [c for p in pieces for c in (p.chunks if isinstance(p, pa.ChunkedArray) else [p])]
-        columns.append(_normal(pa.concat_arrays(flat)) if flat else pa.array([], pa.int64()))
+            where, rows = events.rows_of(number)
+            pieces.append(part.column(f"k{field}").take(pa.array(rows)))
+            if not field:
+                places.append(where)
+        columns.append(_normal(pa.concat_arrays(pieces)))
     codes = _codes(columns)
     count = int(codes.max()) + 1 if len(codes) else 0
     first = np.full(count, len(codes), np.int64)
     # Written from the end, the first occurrence is written last.
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    values = pa.table({f"k{n}": column.take(pa.array(first)) for n, column in enumerate(columns)})
     numbers = np.empty(size, np.int64)
-    at = old
-    for number in range(len(events.parts)):
-        places, rows = events.rows_of(number)
-        numbers[places] = codes[at : at + len(rows)]
-        at += len(rows)
-    return Keys(values, count), numbers
+    numbers[np.concatenate(places) if places else slice(0)] = codes
+    return Keys(tuple(column.take(pa.array(first)) for column in columns), count), numbers
 
 
 def _codes(columns: Sequence[pa.Array]) -> Ints:

@@ -1,9 +1,9 @@
-"""What outlives a batch, or a revision: runs renumbered, registers worked out anew, strings collected."""
+"""What outlives a revision: runs by the new numbers of their rules, registers worked out anew."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,14 +16,14 @@ from cep.automata.tables import Tables
 from cep.expressions.columns import Columns
 from cep.matching import kernel
 from cep.matching.engines import Engine
-from cep.matching.history import History, back, texts_in
+from cep.matching.history import History, back
 from cep.matching.judgement import as_numbers
-from cep.matching.keys import Keys
+from cep.matching.memory import Recalled
+from cep.matching.numbered import Numbered
 from cep.matching.past import Past
-from cep.matching.runs import Runs, joined, width_class
+from cep.matching.runs import Runs, counted, joined, width_class
+from cep.matching.segments import RULE, Content
 from cep.matching.sightings import Sightings
-from cep.matching.state import SpaceState
-from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
 from rules.typed import Path
 
@@ -43,42 +43,53 @@ class Migration:
         cls,
         plan: Plan,
         space: Space,
-        old: SpaceState | None,
+        recalled: Recalled,
         engine: Engine,
         counts: Counter[tuple[str, ...]],
     ) -> Migration:
-        """What goes on from the state before.
+        """What goes on from earlier batches.
 
         A rule that is gone or has another structure loses its runs, which are counted. Under a new plan,
         the registers of the others are worked out anew from the events that they took, so that no old
         constant is left in them.
         """
-        if old is None:
-            return cls(Texts.empty(), {}, Past())
         tables = space.tables
         assert tables is not None
-        numbers = np.array([tables.numbers.get(name, -1) for name in old.rules], np.int64)
-        if numbers.min(initial=0) < 0:
-            for name, runs in old.live().items():
-                if name not in tables.numbers:
-                    counts["runs", name[1], "dropped"] += runs
-        kept = {width: _renumbered(runs, numbers) for width, runs in old.runs.items()}
-        rules = {
-            name: tables.rules[n] for name in old.histories if (n := tables.numbers.get(name)) is not None
-        }
-        histories = {
-            name: history
-            for name in rules
-            if len((history := History.of(old.histories[name])).values) == len(back(rules[name]))
-        }
-        sightings = {
-            name: Sightings.of(table) for name, table in old.sightings.items() if name in tables.numbers
-        }
-        if old.plan == plan.id:
-            return cls(Texts(old.texts), kept, Past(histories, sightings))
-        texts = Texts.empty()
-        histories = {name: h.translated(rules[name], old.texts, texts) for name, h in histories.items()}
-        return cls(texts, _Stored(old, texts).replayed(tables, kept, engine), Past(histories, sightings))
+        texts, content = Texts(recalled.texts), recalled.content
+        rules = recalled.layout.rules
+        if recalled.layout.plan == plan.id:
+            return cls(texts, content.runs, _past(tables, content))
+        numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
+        for name, number, runs in zip(
+            rules, numbers, counted(content.runs, len(rules)).tolist(), strict=True
+        ):
+            if number < 0 and runs:
+                counts["runs", name[1], "dropped"] += runs
+        kept = {width: _renumbered(runs, numbers) for width, runs in content.runs.items()}
+        histories, sightings = (_of_rules(rows, numbers) for rows in (content.histories, content.sightings))
+        past = _past(tables, replace(content, histories=histories, sightings=sightings))
+        return cls(texts, _Stored(recalled.events, texts).replayed(tables, kept, engine), past)
+
+
+def _of_rules(rows: Ints, numbers: Ints) -> Ints:
+    """The rows of the rules that have a number (not -1), by it."""
+    left = rows[numbers[rows[:, RULE]] >= 0]
+    left[:, RULE] = numbers[left[:, RULE]]
+    return left
+
+
+def _past(tables: SpaceTables, content: Content) -> Past:
+    """What rules remember of events that no run took, rule by rule."""
+    histories = {
+        number: History.of(rows, len(back(tables.rules[number])))
+        for number, rows in _by_rule(content.histories)
+    }
+    return Past(histories, {number: Sightings.of(rows) for number, rows in _by_rule(content.sightings)})
+
+
+def _by_rule(rows: Ints) -> Iterator[tuple[int, Ints]]:
+    for number in np.unique(rows[:, RULE]).tolist():
+        yield number, rows[rows[:, RULE] == number]
 
 
 def _renumbered(runs: Runs, numbers: Ints) -> Runs:
@@ -106,7 +117,7 @@ class _StoredColumns(Columns):
 
 @dataclass(slots=True)
 class _Stored:
-    old: SpaceState
+    events: Sequence[tuple[str, Numbered]]
     texts: Texts
 
     def replayed(self, tables: SpaceTables, kept: Mapping[int, Runs], engine: Engine) -> Mapping[int, Runs]:
@@ -121,18 +132,22 @@ class _Stored:
         return {width: joined(parts) for width, parts in found.items()}
 
     def _of_rule(self, tables: Tables, width: int, runs: Runs, engine: Engine) -> Runs:
-        size = len(self.old.events)
+        taken = np.unique(runs.nodes[:, kernel.N_EVENT])
+        size = len(taken)
         values = np.zeros((len(tables.columns), size), np.int64)
         nulls = np.ones((len(tables.columns), size), np.uint8)
-        for number, (stream, table) in enumerate(self.old.stored.items()):
-            columns = _StoredColumns(table)
-            where = np.flatnonzero(self.old.events[:, 0] == number)
-            rows = self.old.events[where, 1]
+        for stream, kept in self.events:
+            where, rows = kept.find(taken)
+            if not len(where):
+                continue
+            columns = _StoredColumns(kept.table.take(pa.array(rows)))
             for place, column in enumerate(tables.columns):
                 if column.stream == stream and not column.back:
-                    known, null = as_numbers(columns.evaluate(column.expression), self.texts)
-                    values[place, where] = known[rows]
-                    nulls[place, where] = null[rows]
+                    values[place, where], nulls[place, where] = as_numbers(
+                        columns.evaluate(column.expression), self.texts
+                    )
+        nodes = runs.nodes.copy()
+        nodes[:, kernel.N_EVENT] = np.searchsorted(taken, nodes[:, kernel.N_EVENT])
         fixed = int(tables.array[kernel.H_NULLS])
         threads = np.zeros((len(runs.threads), width), np.int64)
         threads[:, :fixed] = runs.threads[:, :fixed]
@@ -145,80 +160,7 @@ class _Stored:
         # Ranks of what the columns hold; the dictionary may still grow, which changes no comparison.
         ranks = self.texts.ranks() if tables.ranked else np.zeros(1, np.int64)
         engine.replay(
-            tables.array, runs.lists.ravel(), flat, runs.nodes.ravel(), tables.updates, values.ravel(),
+            tables.array, runs.lists.ravel(), flat, nodes.ravel(), tables.updates, values.ravel(),
             nulls.ravel(), ranks, scratch, cursor, path,
         )  # fmt: skip
         return replace(runs, threads=flat.reshape(threads.shape))
-
-
-def compacted(
-    plan: Plan,
-    space: Space,
-    sequence: int,
-    keys: Keys,
-    texts: Texts,
-    book: EventBook,
-    live: Mapping[int, Runs],
-    past: Past,
-    engine: Engine,
-) -> SpaceState:
-    """The state of the space: only the keys, events, strings and rules that something still names."""
-    tables = space.tables
-    assert tables is not None
-    used = np.zeros(max(1, keys.count), bool)
-    for keys_of_past in [h.keys for h in past.histories.values()] + [s.keys for s in past.sightings.values()]:
-        used[keys_of_past] = True
-    taken, running = np.zeros(book.count, bool), np.zeros(len(tables.rules), bool)
-    for runs in live.values():
-        used[runs.lists[:, kernel.KEPT_KEY]] = True
-        running[runs.lists[:, kernel.KEPT_RULE]] = True
-        taken[runs.nodes[:, kernel.N_EVENT]] = True
-    of_key, of_rule, of_event = (np.cumsum(which) - 1 for which in (used, running, taken))
-    stored, places = book.kept(space, np.flatnonzero(taken))
-    left, of_text = _collected(texts, tables, live, past, engine)
-    after: dict[int, Runs] = {}
-    for width, runs in live.items():
-        lists, nodes = runs.lists.copy(), runs.nodes.copy()
-        lists[:, kernel.KEPT_KEY] = of_key[lists[:, kernel.KEPT_KEY]]
-        lists[:, kernel.KEPT_RULE] = of_rule[lists[:, kernel.KEPT_RULE]]
-        nodes[:, kernel.N_EVENT] = of_event[nodes[:, kernel.N_EVENT]]
-        after[width] = Runs(lists, runs.runs, runs.threads, nodes)
-    histories = {}
-    for name, history in past.histories.items():
-        values = history.values.copy()
-        rule = tables.rules[tables.numbers[name]]
-        for row, column in enumerate(back(rule)):
-            if texts_in(rule, column):
-                known = history.nulls[row] == 0
-                values[row, known] = of_text[values[row, known]]
-        histories[name] = History(of_key[history.keys], history.times, values, history.nulls).table()
-    kept = (
-        keys.values.take(pa.array(np.flatnonzero(used))).combine_chunks()
-        if keys.values.num_columns
-        else keys.values
-    )
-    sightings = {name: replace(s, keys=of_key[s.keys]).table() for name, s in past.sightings.items()}
-    rules = tuple(tables.identities[number] for number in np.flatnonzero(running).tolist())
-    return SpaceState(
-        plan.id, sequence, kept, left.values, stored, places, rules, after, histories, sightings
-    )
-
-
-def _collected(
-    texts: Texts, tables: SpaceTables, live: Mapping[int, Runs], past: Past, engine: Engine
-) -> tuple[Texts, Ints]:
-    """The dictionary with only what registers and histories hold; ways name texts by their new numbers."""
-    used = np.zeros(len(texts.values), np.uint8)
-    for name, history in past.histories.items():
-        rule = tables.rules[tables.numbers[name]]
-        for row, column in enumerate(back(rule)):
-            if texts_in(rule, column):
-                used[history.values[row, history.nulls[row] == 0]] = 1
-    registers = tables.first_registers, tables.registers.ravel()
-    ways = [(r.lists.ravel(), r.threads.ravel(), width) for width, r in live.items() if len(tables.registers)]
-    for of_width in ways:
-        engine.texts_of(*of_width, *registers, used, np.zeros(0, np.int64))
-    left, numbers = texts.kept(np.flatnonzero(used))
-    for of_width in ways:
-        engine.texts_of(*of_width, *registers, used, numbers)
-    return left, numbers

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
@@ -19,17 +20,27 @@ from alerts.raised import Raised
 from cep.automata.plan import Plan, Space
 from cep.events import MAX_TIME, MIN_TIME
 from cep.matching import kernel
-from cep.matching.arrivals import at_the_watermark, in_order, parts_of, still_waiting, without_duplicates
+from cep.matching.arrivals import (
+    Arrivals,
+    at_the_watermark,
+    in_order,
+    parts_of,
+    still_waiting,
+    without_duplicates,
+)
 from cep.matching.engines import engine
+from cep.matching.keys import Keys, number_keys
+from cep.matching.memory import Merging, ShardMemory, SpaceMemory, recall, remember
 from cep.matching.pattern_space import Result, run_patterns
 from cep.matching.render import Decision, Renderer, Taken
 from cep.matching.single_events import run_single
-from cep.matching.state import SpaceState, Waiting, read, write
 from cep.matching.trace import Trace
+from cep.matching.waiting import Layout, Pending, layout_of
 from cep.routing.payload import Segment, unpack
 from rules.typed import Match, Rule
 
 Counts = Counter[tuple[str, ...]]
+MERGING = Merging()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +71,12 @@ class Clock:
 class Outcome:
     """What a shard came to in a batch.
 
-    `state` None: nothing to remember. `changed` tells whether it differs from the state before. `raised` in
-    no particular order: `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate |
-    id_conflict), ("runs", rule, dropped | limit), ("overflows", rule), ("matches", rule). `runs` are the
-    live runs by rule.
+    `memory` is the very one from before where nothing has changed. `raised` in no particular order:
+    `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict), ("runs", rule,
+    dropped | limit), ("overflows", rule), ("matches", rule). `runs` are the live runs by rule.
     """
 
-    state: bytes | None
-    changed: bool
+    memory: ShardMemory
     raised: list[Raised]
     counts: Counts
     runs: dict[str, int]
@@ -75,89 +84,122 @@ class Outcome:
 
 def match_shard(
     plan: Plan,
-    state: bytes | None,
+    before: ShardMemory,
     payloads: Sequence[bytes],
     clock: Clock,
     compiled: bool | None = None,
     trace: Trace | None = None,
+    merging: Merging = MERGING,
 ) -> Outcome:
     """Match what came to one shard, up to the watermark after the batch.
 
     `compiled` chooses the kernel; None: by the number of events. `trace` is told what happens to runs.
-    Raises StateError and PayloadError.
+    `merging` says when segments of memory become one. Raises PayloadError.
     """
-    before = read(state)
-    if not payloads and clock.watermark_after == clock.watermark_before and _is_of(before, plan):
-        return Outcome(state, False, [], Counter(), _live(before))
-    segments: dict[str, list[Segment]] = {}
+    came: dict[str, list[Segment]] = {}
     for payload in payloads:
         for segment in unpack(payload):
-            segments.setdefault(segment.space, []).append(segment)
-    counts: Counts = Counter()
-    raised: list[Raised] = []
-    live: dict[str, int] = {}
-    after: dict[str, SpaceState] = {}
+            came.setdefault(segment.space, []).append(segment)
+    batch = _Batch(plan, clock, count(before.next_part), compiled, trace, merging)
+    after: dict[str, SpaceMemory] = {}
     for space in plan.spaces:
-        old = before.get(space.id)
-        came = segments.get(space.id, [])
-        if old is None and not came:
-            continue
-        found, kept, running = _of_space(plan, space, old, came, clock, counts, compiled, trace)
-        raised.extend(found)
-        after[space.id] = kept
-        live |= running
+        old, new = before.spaces.get(space.id), came.get(space.id, [])
+        if old is not None and not new and batch.leaves(old):
+            after[space.id] = old
+        elif old is not None or new:
+            kept = batch.of_space(space, old, new)
+            if not kept.empty:
+                after[space.id] = kept
     known = {space.id for space in plan.spaces}
-    for name, old in before.items():
+    for name, old in before.spaces.items():
         if name not in known:
-            for rule, runs in old.live().items():
-                counts["runs", rule[1], "dropped"] += runs
-    data = write(after)
-    return Outcome(data, data != state, raised, counts, live)
-
-
-def _is_of(state: Mapping[str, SpaceState], plan: Plan) -> bool:
-    """Whether the state was written under this plan: then no event and no time change nothing."""
-    return all(space.plan == plan.id for space in state.values())
-
-
-def _live(state: Mapping[str, SpaceState]) -> dict[str, int]:
-    return {rule[1]: runs for space in state.values() for rule, runs in space.live().items()}
-
-
-def _of_space(
-    plan: Plan,
-    space: Space,
-    old: SpaceState | None,
-    segments: Sequence[Segment],
-    clock: Clock,
-    counts: Counts,
-    compiled: bool | None,
-    trace: Trace | None,
-) -> tuple[list[Raised], SpaceState, dict[str, int]]:
-    parts = parts_of(plan, space.judged, old, segments, clock.batch)
-    events = in_order(plan, parts, clock.one_partition)
-    events = without_duplicates(space, events, {} if old is None else old.remembered, counts)
-    cut = int(np.searchsorted(events.time, clock.watermark_after, side="right"))
-    ready, rest = events.chosen(np.arange(cut)), events.chosen(np.arange(cut, len(events.time)))
-    waiting = still_waiting(rest, lambda part: part.judged)
-    at_watermark = ready.chosen(ready.time >= clock.watermark_after)
-    remembered = at_the_watermark(at_watermark, space)
-    if old is not None and clock.watermark_after == clock.watermark_before:
-        remembered = {**old.remembered, **_added(old.remembered, remembered)}
-    if space.on is not None:
-        with _collector_paused():
-            raised = run_single(plan, space, ready)
-        for one in raised:
-            counts["matches", one.rule] += 1
-        return raised, _nothing(plan, waiting, remembered), {}
-    machine = engine(cut, compiled)
-    result = run_patterns(
-        plan, space, old, ready, clock.watermark_after, clock.watching, machine, counts, trace
+            for rule, runs in old.runs().items():
+                batch.counts["runs", rule, "dropped"] += runs
+    changed = after.keys() != before.spaces.keys() or any(
+        kept is not before.spaces[name] for name, kept in after.items()
     )
-    assert result.state is not None
-    kept = replace(result.state, waiting=waiting, remembered=remembered)
-    with _collector_paused():
-        return _decisions(result, counts), kept, result.live
+    memory = ShardMemory(after, next(batch.numbers)) if changed else before
+    live = {rule: runs for space in memory.spaces.values() for rule, runs in space.runs().items()}
+    return Outcome(memory, batch.raised, batch.counts, live)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What the spaces of a shard have in common in a batch. `numbers` are for new parts of its memory."""
+
+    plan: Plan
+    clock: Clock
+    numbers: Iterator[int]
+    compiled: bool | None
+    trace: Trace | None
+    merging: Merging
+    raised: list[Raised] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counter)
+
+    def leaves(self, old: SpaceMemory) -> bool:
+        """Whether a batch without events for a space leaves what is remembered of it as it is."""
+        before, after = self.clock.watermark_before, self.clock.watermark_after
+        if old.layout.plan != self.plan.id:
+            return False
+        if before == after:
+            return True
+        return old.pending is None and not any(len(segment.due(before, after)) for segment in old.segments)
+
+    def of_space(self, space: Space, old: SpaceMemory | None, came: Sequence[Segment]) -> SpaceMemory:
+        """What is remembered of a space after its events of this batch."""
+        if old is not None and old.layout.plan == self.plan.id:
+            layout = old.layout
+        else:
+            layout = layout_of(self.plan, space, next(self.numbers))
+        old = SpaceMemory(layout) if old is None else old
+        pending, clock = old.pending, self.clock
+        parts = parts_of(self.plan, layout, () if pending is None else pending.waiting, came, clock.batch)
+        events = in_order(self.plan, parts, clock.one_partition)
+        remembered = {} if pending is None else pending.remembered
+        events = without_duplicates(space, events, remembered, self.counts)
+        cut = int(np.searchsorted(events.time, clock.watermark_after, side="right"))
+        ready, rest = events.chosen(np.arange(cut)), events.chosen(np.arange(cut, len(events.time)))
+        at_watermark = at_the_watermark(ready.chosen(ready.time >= clock.watermark_after), space)
+        if clock.watermark_after == clock.watermark_before:
+            at_watermark = {**remembered, **_added(remembered, at_watermark)}
+        waiting = still_waiting(rest)
+        kept = (
+            self._alone(space, old, layout, ready)
+            if space.on is not None
+            else self._patterns(space, old, layout, ready)
+        )
+        if pending is not None and not (came or cut or remembered):
+            still = pending
+        elif waiting or at_watermark:
+            still = Pending(next(self.numbers), waiting, at_watermark)
+        else:
+            still = None
+        return replace(kept, pending=still)
+
+    def _alone(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
+        with _collector_paused():
+            raised = run_single(self.plan, space, ready)
+        for one in raised:
+            self.counts["matches", one.rule] += 1
+        self.raised += raised
+        return replace(old, layout=layout)
+
+    def _patterns(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
+        before, after = self.clock.watermark_before, self.clock.watermark_after
+        keys, of_events = number_keys(len(space.types), ready)
+        recalled, numbers = recall(old, layout, space, keys, of_events, before, after)
+        if not recalled.keys.count and old.layout is layout:
+            return old
+        result = run_patterns(
+            self.plan, space, recalled, ready, numbers, after, self.clock.watching,
+            engine(len(numbers), self.compiled), self.counts, self.trace,
+        )  # fmt: skip
+        with _collector_paused():
+            self.raised += _decisions(result, recalled.keys, self.counts)
+        return remember(
+            old, layout, space, recalled, result.left, result.texts, old.sequence + len(numbers),
+            self.numbers, self.merging,
+        )  # fmt: skip
 
 
 @contextmanager
@@ -179,24 +221,14 @@ def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str
     }
 
 
-def _nothing(plan: Plan, waiting: tuple[Waiting, ...], remembered: Mapping[str, pa.Table]) -> SpaceState:
-    """The state of a space without runs."""
-    return SpaceState(
-        plan.id, 0, pa.table({}), pa.array([], pa.string()), {}, np.zeros((0, 2), np.int64), (), {},
-        waiting=waiting, remembered=remembered,
-    )  # fmt: skip
-
-
-def _decisions(result: Result, counts: Counts) -> list[Raised]:
+def _decisions(result: Result, keys: Keys, counts: Counts) -> list[Raised]:
     """The alerts of all matches of a space."""
     raised: list[Raised] = []
     if not result.found:
         return raised
-    assert result.keys is not None
-    assert result.book is not None
     result.book.read(np.concatenate([found.events for found in result.found]))
     named = np.unique(np.concatenate([found.matches[:, kernel.M_KEY] for found in result.found]))
-    keys = result.keys.python(named.tolist())
+    values = keys.python(named.tolist())
     for found in result.found:
         renderer = Renderer(found.rule)
         decided: set[tuple[object, ...]] = set()
@@ -215,7 +247,7 @@ def _decisions(result: Result, counts: Counts) -> list[Raised]:
             for at in places:
                 one = result.book.taken(events[at], sequences[at])
                 taken.setdefault(steps[at], []).append(one)
-            decision = Decision(match[kernel.M_TIME], keys[match[kernel.M_KEY]], taken, order, timeout)
+            decision = Decision(match[kernel.M_TIME], values[match[kernel.M_KEY]], taken, order, timeout)
             raised.append(renderer.raised(decision))
         counts["matches", found.rule.rule.name] += len(decided)
     return raised

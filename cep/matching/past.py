@@ -12,19 +12,18 @@ from cep.automata.space_tables import SpaceTables
 from cep.matching.history import History, look_back
 from cep.matching.judgement import Columns, Hits
 from cep.matching.sightings import Inputs, Sightings, last_seen
-from cep.matching.state import RuleId
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What rules remember of events that no run took."""
+    """What rules, by number, remember of events that no run took."""
 
-    histories: Mapping[RuleId, History] = field(default_factory=dict)
-    sightings: Mapping[RuleId, Sightings] = field(default_factory=dict)
+    histories: Mapping[int, History] = field(default_factory=dict)
+    sightings: Mapping[int, Sightings] = field(default_factory=dict)
 
-    def rules(self) -> set[RuleId]:
+    def rules(self) -> set[int]:
         """The rules that remember something."""
         return self.histories.keys() | self.sightings.keys()
 
@@ -49,8 +48,8 @@ def looking_back(
     The columns of such a rule become its own; those that follow say when each of its look backs last saw an
     event (cep.automata.tables).
     """
-    histories: dict[RuleId, History] = {}
-    sightings: dict[RuleId, Sightings] = {}
+    histories: dict[int, History] = {}
+    sightings: dict[int, Sightings] = {}
     values, nulls, first_of_rule = [columns.values], [columns.nulls], columns.first_of_rule.copy()
     count = len(columns.values)
     for number in rules.tolist():
@@ -59,19 +58,19 @@ def looking_back(
         mine = slice(first := int(columns.first_of_rule[number]), first + len(rule.columns))
         known, unknown = columns.values[mine].copy(), columns.nulls[mine].copy()
         if any(column.back for column in of_rule.columns):
-            before = past.histories.get(rule.identity, History.none(rule))
+            before = past.histories.get(number, History.none(rule))
             after = look_back(
                 rule, before, events.keys, events.times, places[-1], known, unknown, events.watermark
             )
             if len(after.keys):
-                histories[rule.identity] = after
+                histories[number] = after
         values.append(known)
         nulls.append(unknown)
         if of_rule.look_backs:
             constants = tables.first_constants[number : number + 2]
             seen, unseen, left = last_seen(
                 rule,
-                past.sightings.get(rule.identity, Sightings.none()),
+                past.sightings.get(number, Sightings.none()),
                 Inputs(
                     events.keys, events.times, places, known, unknown,
                     events.constants[slice(*constants.tolist())], events.ranks,
@@ -81,7 +80,7 @@ def looking_back(
             values.append(seen)
             nulls.append(unseen)
             if len(left.keys):
-                sightings[rule.identity] = left
+                sightings[number] = left
         first_of_rule[number] = count
         count += len(rule.columns) + len(of_rule.look_backs)
     return (

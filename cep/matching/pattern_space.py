@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from cep.automata.plan import Plan, RulePlan, Space
 from cep.automata.space_tables import SpaceTables, WidthClass
-from cep.matching import kernel
+from cep.matching import history, kernel, sightings
 from cep.matching.arrivals import Arrivals
 from cep.matching.engines import INTERPRETED, Engine
 from cep.matching.judge import Judge
 from cep.matching.judgement import Columns, Judgement
-from cep.matching.keys import Keys, number_keys
-from cep.matching.live import Migration, compacted
+from cep.matching.keys import Keys
+from cep.matching.live import Migration
+from cep.matching.memory import Recalled
 from cep.matching.past import Events, looking_back
 from cep.matching.pool import Pool
-from cep.matching.runs import Runs, counted
-from cep.matching.state import SpaceState
+from cep.matching.runs import Runs
+from cep.matching.segments import NO_TEXTS, Content, events_of
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
 from cep.matching.trace import Teller, Trace
@@ -53,20 +55,21 @@ class Found:
 
 @dataclass(slots=True)
 class Result:
-    """What a space came to: matches, the keys and events that they name, and the state after."""
+    """What a space came to: matches, the events that they name, and what is left of the keys recalled, which
+    names its texts by their places in `texts`."""
 
-    found: list[Found] = field(default_factory=list)
-    keys: Keys | None = None
-    book: EventBook | None = None
-    state: SpaceState | None = None
-    live: dict[str, int] = field(default_factory=dict)
+    found: list[Found]
+    book: EventBook
+    left: Content
+    texts: pa.StringArray
 
 
 def run_patterns(
     plan: Plan,
     space: Space,
-    old: SpaceState | None,
+    recalled: Recalled,
     events: Arrivals,
+    numbers: Ints,
     watermark: int,
     watching: Callable[[Rule], int],
     engine: Engine,
@@ -75,31 +78,30 @@ def run_patterns(
 ) -> Result:
     """Run every rule of the space over the events (all up to the watermark, in order of time).
 
-    `watching` tells since when a rule has been watching.
+    `numbers` are those of the events' keys. `watching` tells since when a rule has been watching.
     """
-    tables = space.tables
+    tables, keys = space.tables, recalled.keys
     assert tables is not None
-    keys, numbers = number_keys(len(space.types), old.keys if old is not None else None, events)
     if len(numbers) and np.any(np.diff(numbers) < 0):
         order = np.argsort(numbers, kind="stable")
         events, numbers = events.chosen(order), numbers[order]
-    migration = Migration.of(plan, space, old, engine, counts)
+    migration = Migration.of(plan, space, recalled, engine, counts)
     texts = migration.texts
     judgement = Judgement(plan.id, events, texts, tables)
     judgement.encode()
     constants = _constants(tables, texts)
     ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
     seen = Events(numbers, events.time, watermark, judgement.hits(engine), constants, ranks)
-    active = _active(tables, seen, migration)
+    active = _active(seen, migration)
     columns, past = judgement.columns(active), migration.past
     if tables.back:
         columns, past = looking_back(tables, active[np.isin(active, tables.back)], past, seen, columns)
-    book = EventBook(old, events)
+    book = EventBook(recalled.events, recalled.sequence, events)
     batch = _Batch(
-        tables, engine, seen, columns, events, old, keys, texts, watching,
-        0 if old is None else old.sequence, book.stored, np.full(max(1, keys.count), kernel.NONE, np.int64),
+        tables, engine, seen, columns, book, keys, texts, watching,
+        np.full(max(1, keys.count), kernel.NONE, np.int64),
     )  # fmt: skip
-    result = Result(keys=keys, book=book)
+    matched: list[Found] = []
     live: dict[int, Runs] = {}
     told: list[tuple[int, Ints, Ints, Runs]] = []
     for of_width in tables.classes:
@@ -108,24 +110,30 @@ def run_patterns(
             continue
         pool = batch.run(of_width, rules, migration.runs.get(of_width.width), trace is not None)
         _count(tables, pool, counts)
-        result.found += _matches(tables, pool, engine)
-        left = pool.live(keys.count, engine)
-        if len(left.lists):
-            live[of_width.width] = left
+        matched += _matches(tables, pool, engine)
+        going_on = pool.live(keys.count, engine)
+        if len(going_on.lists):
+            live[of_width.width] = going_on
         if trace is not None:
-            told += _told(pool, left)
+            told += _told(pool, going_on)
     if trace is not None:
         places = {rule.identity: place for place, rule in enumerate(space.rules)}
-        for number, rows, nodes, left in sorted(told, key=lambda one: places[tables.rules[one[0]].identity]):
+        for number, rows, nodes, going_on in sorted(
+            told, key=lambda one: places[tables.rules[one[0]].identity]
+        ):
             teller = Teller(plan, tables.rules[number], keys, book, trace)
             teller.tell(rows, nodes)
-            teller.tell_waiting(left)
-    of_rules = counted(live, len(tables.rules))
-    result.live = {tables.rules[n].rule.name: int(of_rules[n]) for n in np.flatnonzero(of_rules).tolist()}
-    result.state = compacted(
-        plan, space, batch.sequence + len(numbers), keys, texts, book, live, past, engine
-    )
-    return result
+            teller.tell_waiting(going_on)
+    left = Content(
+        (), np.zeros(keys.count, np.int64), live, history.kept_rows(past.histories),
+        sightings.kept_rows(past.sightings), {}, NO_TEXTS,
+    )  # fmt: skip
+    taken = events_of(left)
+    if recalled.layout.plan == plan.id:
+        # Those of earlier batches stay where they are.
+        taken = taken[np.searchsorted(taken, book.first) :]
+    left = replace(left, events=book.copied(space, taken))
+    return Result(matched, book, left, texts.values)
 
 
 def _constants(tables: SpaceTables, texts: Texts) -> Ints:
@@ -137,13 +145,12 @@ def _constants(tables: SpaceTables, texts: Texts) -> Ints:
     return found
 
 
-def _active(tables: SpaceTables, events: Events, migration: Migration) -> Ints:
+def _active(events: Events, migration: Migration) -> Ints:
     """The rules that have anything to do, rising: an event, runs, or a past that ends."""
     found = events.hits.by_rule() > 0
     for runs in migration.runs.values():
         found[runs.lists[:, kernel.KEPT_RULE]] = True
-    for identity in migration.past.rules():
-        found[tables.numbers[identity]] = True
+    found[list(migration.past.rules())] = True
     return np.flatnonzero(found)
 
 
@@ -155,13 +162,10 @@ class _Batch:
     engine: Engine
     events: Events
     columns: Columns
-    arrivals: Arrivals
-    old: SpaceState | None
+    book: EventBook
     keys: Keys
     texts: Texts
     watching: Callable[[Rule], int]
-    sequence: int
-    stored: int
     list_of_key: Ints
 
     def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None, traced: bool) -> Pool:
@@ -178,8 +182,8 @@ class _Batch:
         room = 16 + min(begun, AT_ONCE + begun // 8)
         pool = Pool.of(of_width.width, rows, of_width.tables, kept, room, traced)
         cursor = pool.cursor
-        cursor[kernel.C_SEQUENCE] = self.sequence
-        cursor[kernel.C_EVENT] = self.stored
+        # An event's number is its sequence number, for good.
+        cursor[kernel.C_SEQUENCE] = cursor[kernel.C_EVENT] = self.book.first
         cursor[kernel.C_EVENTS] = size
         cursor[kernel.C_WATERMARK] = self.events.watermark
         inputs = (
@@ -218,7 +222,7 @@ class _Batch:
         rule = self.tables.rules[number]
         first = self.columns.first_of_rule[number]
         judge = Judge(
-            rule, pool, self.old, self.arrivals, self.keys, self.texts,
+            rule, pool, self.book, self.keys, self.texts,
             self.columns.values[first:], self.columns.nulls[first:],
         )  # fmt: skip
         hook = id(judge)

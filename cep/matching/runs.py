@@ -13,7 +13,7 @@ from cep.matching import kernel
 
 Ints = npt.NDArray[np.int64]
 
-__all__ = ["Runs", "counted", "joined", "width_class"]
+__all__ = ["Runs", "counted", "joined", "ranges", "width_class"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Runs:
         """The lists at some places, in that order, with all that belongs to them."""
         firsts, lists = self.firsts()[which], self.lists[which]
         parts = (
-            rows[_ranges(firsts[:, n], lists[:, kernel.KEPT_RUNS + n])]
+            rows[ranges(firsts[:, n], lists[:, kernel.KEPT_RUNS + n])]
             for n, rows in enumerate((self.runs, self.threads, self.nodes))
         )
         return Runs(lists, *parts)
@@ -75,7 +75,7 @@ def counted(runs: Mapping[int, Runs], rules: int) -> Ints:
     return found
 
 
-def _ranges(firsts: Ints, counts: Ints) -> Ints:
+def ranges(firsts: Ints, counts: Ints) -> Ints:
     """The numbers first, first + 1, ..., so many of each, one after the other."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from cep.automata.plan import RulePlan
 from cep.automata.tables import LookBack, Tables
@@ -14,6 +14,8 @@ from cep.matching import kernel
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+LOOK, TIME = 2, 3
+"""Columns of the rows in which sightings are kept, after the numbers of key and rule."""
 _KEPT = 2
 """Times per key that later events may look back at: the last, and one before it for events of its instant."""
 
@@ -32,17 +34,22 @@ class Sightings:
         return cls(*(np.zeros(0, np.int64) for _ in range(3)))
 
     @classmethod
-    def of(cls, table: pa.Table) -> Sightings:
-        """From what `table` gave."""
-        return cls(*(table.column(name).to_numpy() for name in ("key", "look", "time")))
-
-    def table(self) -> pa.Table:
-        """The sightings as a table."""
-        return pa.table({"key": self.keys, "look": self.looks, "time": self.times})
+    def of(cls, rows: Ints) -> Sightings:
+        """From rows of one rule."""
+        return cls(rows[:, 0], rows[:, LOOK], rows[:, TIME])
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> Sightings:
         """Some of them."""
         return Sightings(self.keys[which], self.looks[which], self.times[which])
+
+
+def kept_rows(sightings: Mapping[int, Sightings]) -> Ints:
+    """The sightings of rules by number as rows, sorted by key."""
+    parts = [np.zeros((0, TIME + 1), np.int64)]
+    for number, seen in sorted(sightings.items()):
+        parts.append(np.stack((seen.keys, np.full(len(seen.keys), number), seen.looks, seen.times), axis=1))
+    together = np.concatenate(parts)
+    return together[np.argsort(together[:, 0], kind="stable")]
 
 
 @dataclass(frozen=True, slots=True)

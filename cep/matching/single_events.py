@@ -55,7 +55,7 @@ def _hits(rule: RulePlan, events: Arrivals) -> npt.NDArray[np.int64]:
     """The events that satisfy the rule's condition, in order; those judged by a plan without it do not."""
     found = np.zeros(len(events.time), bool)
     for number, part in enumerate(events.parts):
-        judged = part.judged.get(rule.identity)
+        judged = part.layout.judged.get(rule.identity)
         if judged is not None and part.stream in judged[0][0]:
             where, rows = events.rows_of(number)
             place = judged[0][0][part.stream]

@@ -1,36 +1,44 @@
-"""What a shard remembers between batches, as versioned bytes.
+"""What a shard remembers, as versioned bytes: a short head, and parts that are written once each.
 
-    StateError    bytes that are no state, are damaged, or were written by a later version
+    StateError    bytes that are no state, are damaged, do not belong together, or are of another version
 
-Layout: magic, version, CRC-32 of the rest, length of the head, the head (JSON), the blobs it counts. Blobs
-are int64 arrays or Arrow IPC streams. A space with nothing to remember is left out; a shard with nothing
-has no bytes at all.
+A part is a segment, the layout of a plan or what waits for the watermark. The head says which parts there
+are, with length and digest; so it is the one name of everything that the shard remembers at a moment, and
+nothing that was written later, or given up, can be taken for it. Layout of both: magic, version, CRC-32 of
+the rest, length of the JSON that follows, the JSON, the blobs that it counts: narrow numbers
+(cep.matching.narrow) or Arrow IPC streams.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.matching.runs import Runs, counted
+from cep.matching.arrivals import single
+from cep.matching.memory import NOTHING, ShardMemory, SpaceMemory
+from cep.matching.narrow import narrowed, widened
+from cep.matching.numbered import Numbered
+from cep.matching.runs import Runs
+from cep.matching.segments import Content, Segment, indexed
+from cep.matching.waiting import Layout, Pending, RuleId, Waiting
 from cep.routing.payload import from_ipc, to_ipc
 
-MAGIC = b"CEPs"
-VERSION = 3
-_HEAD = struct.Struct("<4sHII")
+MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
+VERSION = 4
+_HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
+_DIGEST = 32
 Ints = npt.NDArray[np.int64]
-RuleId = tuple[str, str, str]
-"""Pack, rule and structure hash."""
-Judged = Mapping[RuleId, tuple[tuple[Mapping[str, int], ...], tuple[Mapping[str, int], ...]]]
-"""For each rule, by place, the bit and the column of each stream: how verdicts of a plan are read."""
+Part = Segment | Layout | Pending
 
 
 class StateError(Exception):
@@ -38,159 +46,279 @@ class StateError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """Events above the watermark, with the verdicts of the plan that judged them (decision 0001)."""
+class Stored:
+    """A part that was written: how long it is, and the digest of its bytes."""
 
-    stream: str
-    plan: str
-    judged: Judged
-    table: pa.Table
+    length: int
+    digest: str
+
+
+NO_PARTS: Mapping[int, tuple[Stored, Part]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class SpaceState:
-    """One key space in one shard. `plan` is the plan whose registers and dictionary these are.
+class Written:
+    """A state to be stored in place of another: its head (None: there is nothing to remember), the parts that
+    are new, by number, and the numbers of those that are gone. `stored` are all parts that the head names."""
 
-    `keys` are the values of the keys by number, `texts` the shard's dictionary, `stored` by stream the
-    events that live runs took (`@id`, fields), which `events` numbers as (stream, row), streams in the
-    order of `stored`. `rules` are those with live runs, in order; `runs` has these by the width at which a
-    rule's ways are kept, and names keys, rules, events and texts by number. `histories` hold what `prev` may
-    still see, `sightings` what an `absent` that comes first may look back at; `remembered` by stream the ids
-    of events at the watermark.
-    """
-
-    plan: str
-    sequence: int
-    keys: pa.Table
-    texts: pa.StringArray
-    stored: Mapping[str, pa.Table]
-    events: Ints
-    rules: tuple[RuleId, ...]
-    runs: Mapping[int, Runs]
-    histories: Mapping[RuleId, pa.Table] = field(default_factory=dict)
-    sightings: Mapping[RuleId, pa.Table] = field(default_factory=dict)
-    waiting: tuple[Waiting, ...] = ()
-    remembered: Mapping[str, pa.Table] = field(default_factory=dict)
+    head: bytes | None
+    parts: Mapping[int, bytes]
+    gone: tuple[int, ...]
+    stored: Mapping[int, Stored]
 
     @property
-    def empty(self) -> bool:
-        """Whether there is nothing to remember."""
-        return not (self.rules or self.histories or self.sightings or self.waiting or self.remembered)
-
-    def live(self) -> dict[RuleId, int]:
-        """How many live runs each rule has."""
-        return dict(zip(self.rules, counted(self.runs, len(self.rules)).tolist(), strict=True))
+    def size(self) -> int:
+        """How many bytes the state has, old and new ones together."""
+        return len(self.head or b"") + sum(part.length for part in self.stored.values())
 
 
-State = Mapping[str, SpaceState]
-"""By key space."""
+def write(memory: ShardMemory, before: Mapping[int, Stored]) -> Written:
+    """The state as bytes, where the parts of `before` are stored already. Equal states give equal bytes."""
+    stored: dict[int, Stored] = {}
+    fresh: dict[int, bytes] = {}
 
+    def kept(part: Part) -> int:
+        number = part.number
+        if number in before:
+            stored[number] = before[number]
+        elif number not in stored:
+            data = _part(part)
+            fresh[number] = data
+            stored[number] = Stored(len(data), _digest(data))
+        return number
 
-def write(state: State) -> bytes | None:
-    """The state as bytes; None where there is nothing to remember. Equal states give equal bytes."""
-    blobs: list[bytes] = []
-
-    def ints(array: Ints) -> list[int]:
-        blobs.append(np.ascontiguousarray(array, np.int64).tobytes())
-        return [len(blobs) - 1, *array.shape]
-
-    def table(value: pa.Table) -> int:
-        blobs.append(to_ipc(value))
-        return len(blobs) - 1
-
-    spaces = {}
-    for name in sorted(name for name, space in state.items() if not space.empty):
-        space = state[name]
-        spaces[name] = {
-            "plan": space.plan,
+    spaces = {
+        name: {
+            "layout": kept(space.layout),
             "sequence": space.sequence,
-            "keys": table(space.keys) if space.keys.num_columns else space.keys.num_rows,
-            "single": space.keys.num_columns == 0,
-            "texts": table(pa.table({"t": space.texts})),
-            "stored": [[stream, table(t)] for stream, t in space.stored.items()],
-            "events": ints(space.events),
-            "rules": [list(rule) for rule in space.rules],
-            "runs": [
-                [width, [ints(a) for a in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
-                for width, runs in sorted(space.runs.items())
-            ],
-            "histories": [[list(rule), table(t)] for rule, t in sorted(space.histories.items())],
-            "sightings": [[list(rule), table(t)] for rule, t in sorted(space.sightings.items())],
-            "waiting": [[w.stream, w.plan, _readable(w.judged), table(w.table)] for w in space.waiting],
-            "remembered": [[stream, table(t)] for stream, t in sorted(space.remembered.items())],
-        }  # fmt: skip
+            "texts": space.texts,
+            "segments": [kept(segment) for segment in space.segments],
+            "live": [[n, runs] for n, runs in enumerate(space.live.tolist()) if runs],
+            "weight": space.weight,
+            "pending": None if space.pending is None else kept(space.pending),
+            "layouts": sorted(
+                {kept(waiting.layout) for waiting in space.pending.waiting} if space.pending else ()
+            ),
+        }
+        for name, space in sorted(memory.spaces.items())
+    }
+    gone = tuple(sorted(before.keys() - stored.keys()))
     if not spaces:
-        return None
-    head = json.dumps({"blobs": [len(b) for b in blobs], "spaces": spaces}, ensure_ascii=False).encode()
-    rest = b"".join((head, *blobs))
-    return _HEAD.pack(MAGIC, VERSION, zlib.crc32(rest), len(head)) + rest
+        return Written(None, {}, gone, {})
+    parts = [[number, part.length, part.digest] for number, part in sorted(stored.items())]
+    head = {"parts": parts, "next": memory.next_part, "spaces": spaces}
+    return Written(_packed(MAGIC, head, []), fresh, gone, stored)
 
 
-def _readable(judged: Judged) -> list[list[object]]:
-    return [[list(rule), *map(list, of)] for rule, of in sorted(judged.items())]
+def parts_of(memory: ShardMemory) -> Iterator[Part]:
+    """All parts of what a shard remembers; some may come twice."""
+    for space in memory.spaces.values():
+        yield space.layout
+        yield from space.segments
+        if space.pending is not None:
+            yield space.pending
+            yield from (waiting.layout for waiting in space.pending.waiting)
 
 
-def read(data: bytes | None) -> dict[str, SpaceState]:
-    """The state of the bytes. Raises StateError."""
-    if not data:
-        return {}
-    if len(data) < _HEAD.size or data[:4] != MAGIC:
+def stored_parts(head: bytes | None) -> dict[int, Stored]:
+    """The parts that a head names. Raises StateError."""
+    return _stored(_unpacked(MAGIC, head)[0]) if head else {}
+
+
+def read(
+    head: bytes | None,
+    load: Callable[[int, int], bytes | None],
+    known: Mapping[int, tuple[Stored, Part]] = NO_PARTS,
+) -> ShardMemory:
+    """What a shard remembers. `load` gives the bytes of a part by number and length, None where there is no
+    such part; those that are `known` by number are not asked for. Raises StateError."""
+    if not head:
+        return NOTHING
+    content, _ = _unpacked(MAGIC, head)
+    try:
+        stored = _stored(content)
+        reader = _Reader(stored, load, known)
+        spaces = {name: reader.space(space) for name, space in content["spaces"].items()}
+        return ShardMemory(spaces, content["next"])
+    except (KeyError, ValueError, TypeError, IndexError, pa.ArrowException) as error:
+        raise StateError(f"the state of a shard cannot be read: {error}") from error
+
+
+def _stored(content: Mapping[str, Any]) -> dict[int, Stored]:
+    return {number: Stored(length, digest) for number, length, digest in content["parts"]}
+
+
+@dataclass(slots=True)
+class _Reader:
+    stored: Mapping[int, Stored]
+    load: Callable[[int, int], bytes | None]
+    known: Mapping[int, tuple[Stored, Part]]
+    layouts: dict[int, Layout] = field(default_factory=dict)
+
+    def space(self, space: Mapping[str, Any]) -> SpaceMemory:
+        layout = self.layout(space["layout"])
+        live = np.zeros(len(layout.rules), np.int64)
+        for number, runs in space["live"]:
+            live[number] = runs
+        return SpaceMemory(
+            layout=layout,
+            sequence=space["sequence"],
+            texts=space["texts"],
+            segments=tuple(self.segment(number) for number in space["segments"]),
+            live=live,
+            weight=space["weight"],
+            pending=None if space["pending"] is None else self.pending(space["pending"], space["layouts"]),
+        )
+
+    def layout(self, number: int) -> Layout:
+        if number not in self.layouts:
+            known = self.same(number)
+            self.layouts[number] = known if isinstance(known, Layout) else self.fresh_layout(number)
+        return self.layouts[number]
+
+    def fresh_layout(self, number: int) -> Layout:
+        content, _ = self.part(number)
+        judged = {_rule(name): (tuple(places), tuple(columns)) for name, places, columns in content["judged"]}
+        return Layout(number, content["plan"], tuple(map(_rule, content["rules"])), judged)
+
+    def segment(self, number: int) -> Segment:
+        known = self.same(number)
+        return known if isinstance(known, Segment) else indexed(number, _content(*self.part(number)))
+
+    def pending(self, number: int, layouts: list[int]) -> Pending:
+        known = self.same(number)
+        if isinstance(known, Pending):
+            return known
+        content, blobs = self.part(number)
+        by_plan = {layout.plan: layout for layout in map(self.layout, layouts)}
+        return Pending(
+            number,
+            tuple(Waiting(s, by_plan[plan], from_ipc(blobs[at])) for s, plan, at in content["waiting"]),
+            {stream: from_ipc(blobs[at]) for stream, at in content["remembered"]},
+        )
+
+    def same(self, number: int) -> Part | None:
+        """The known part of that number, if it is the one that is stored."""
+        stored, part = self.known.get(number, (None, None))
+        return part if stored == self.stored[number] else None
+
+    def part(self, number: int) -> tuple[Mapping[str, Any], list[memoryview]]:
+        expected = self.stored[number]
+        data = self.load(number, expected.length)
+        if data is None:
+            raise StateError(f"part {number} of the state of a shard is missing")
+        if len(data) == expected.length and _digest(data) == expected.digest:
+            return _unpacked(MAGIC_OF_PART, data)
+        # Damage is told from a part of another state.
+        _unpacked(MAGIC_OF_PART, data)
+        raise StateError(f"part {number} of the state of a shard is of another moment than its head")
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_DIGEST]
+
+
+def _rule(name: list[str]) -> RuleId:
+    return (name[0], name[1], name[2])
+
+
+def _packed(magic: bytes, head: Mapping[str, object], blobs: list[bytes]) -> bytes:
+    text = json.dumps({**head, "blobs": [len(b) for b in blobs]}, ensure_ascii=False).encode()
+    rest = (_LENGTH.pack(len(text)), text, *blobs)
+    checksum = 0
+    for piece in rest:
+        checksum = zlib.crc32(piece, checksum)
+    return b"".join((_HEAD.pack(magic, VERSION, checksum), *rest))
+
+
+def _unpacked(magic: bytes, data: bytes) -> tuple[Mapping[str, Any], list[memoryview]]:
+    """The head and the blobs of what `_packed` gave. Raises StateError."""
+    if len(data) < _HEAD.size + _LENGTH.size or data[:4] != magic:
         raise StateError("the state of a shard is not in the format that this program writes")
-    _, version, checksum, length = _HEAD.unpack_from(data)
+    _, version, checksum = _HEAD.unpack_from(data)
     if version > VERSION:
         raise StateError(
             f"the state of a shard has version {version}; this program reads up to version {VERSION}: "
             "run the program that wrote it, or a later one"
         )
-    rest = memoryview(data)[_HEAD.size :]
     if version < VERSION:
         raise StateError(
             f"the state of a shard has version {version}, which this program cannot read: drain the job with "
             "the program that wrote it, or name a new [job] state"
         )
+    rest = memoryview(data)[_HEAD.size :]
     if zlib.crc32(rest) != checksum:
         raise StateError("the state of a shard is damaged: its checksum is wrong")
     try:
-        head = json.loads(bytes(rest[:length]))
-        return {
-            name: _space(space, _blobs(head["blobs"], rest[length:]))
-            for name, space in head["spaces"].items()
-        }
-    except (KeyError, ValueError, TypeError, IndexError, pa.ArrowException) as error:
+        at = _LENGTH.size + _LENGTH.unpack_from(rest)[0]
+        head = json.loads(bytes(rest[_LENGTH.size : at]))
+        blobs = []
+        for size in head["blobs"]:
+            blobs.append(rest[at : at + size])
+            at += size
+    except (KeyError, ValueError, TypeError) as error:
         raise StateError(f"the state of a shard cannot be read: {error}") from error
+    return head, blobs
 
 
-def _blobs(lengths: list[int], data: memoryview) -> list[memoryview]:
-    found, at = [], 0
-    for length in lengths:
-        found.append(data[at : at + length])
-        at += length
-    return found
+def _part(part: Part) -> bytes:
+    blobs: list[bytes] = []
+
+    def ints(array: Ints) -> list[object]:
+        kinds, data = narrowed(array)
+        blobs.append(data)
+        return [len(blobs) - 1, kinds, array.shape]
+
+    def table(value: pa.Table) -> int:
+        blobs.append(to_ipc(value))
+        return len(blobs) - 1
+
+    head: dict[str, object]
+    match part:
+        case Layout():
+            judged = [[list(rule), *map(list, of)] for rule, of in part.judged.items()]
+            head = {"plan": part.plan, "rules": [list(rule) for rule in part.rules], "judged": judged}
+        case Pending():
+            head = {
+                "waiting": [[w.stream, w.layout.plan, table(w.table)] for w in part.waiting],
+                "remembered": [[stream, table(t)] for stream, t in sorted(part.remembered.items())],
+            }
+        case Segment():
+            content = part.content
+            head = {
+                "keys": table(_columns(content.keys)) if content.keys else None,
+                "due": ints(content.due),
+                "runs": [
+                    [width, [ints(rows) for rows in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
+                    for width, runs in sorted(content.runs.items())
+                ],
+                "histories": ints(content.histories),
+                "sightings": ints(content.sightings),
+                "events": [
+                    [stream, ints(of.numbers), table(of.table)]
+                    for stream, of in sorted(content.events.items())
+                ],
+                "texts": [ints(content.texts.numbers), table(content.texts.table)],
+            }
+    return _packed(MAGIC_OF_PART, head, blobs)
 
 
-def _space(space: Mapping[str, Any], blobs: list[memoryview]) -> SpaceState:
-    def ints(entry: list[int]) -> Ints:
-        return np.frombuffer(blobs[entry[0]], np.int64).reshape(entry[1:])
+def _columns(keys: tuple[pa.Array, ...]) -> pa.Table:
+    return pa.table({f"k{number}": column for number, column in enumerate(keys)})
 
-    def rule(name: list[str]) -> RuleId:
-        return (name[0], name[1], name[2])
 
-    keys = pa.table({}) if space["single"] else from_ipc(blobs[space["keys"]])
-    texts = from_ipc(blobs[space["texts"]]).column("t").combine_chunks()
-    return SpaceState(
-        plan=space["plan"],
-        sequence=space["sequence"],
+def _content(head: Mapping[str, Any], blobs: list[memoryview]) -> Content:
+    def ints(entry: list[Any]) -> Ints:
+        return widened(entry[1], entry[2], blobs[entry[0]])
+
+    keys = () if head["keys"] is None else tuple(map(single, from_ipc(blobs[head["keys"]]).columns))
+    numbers, texts = head["texts"]
+    return Content(
         keys=keys,
-        texts=texts if isinstance(texts, pa.Array) else pa.concat_arrays(texts.chunks),
-        stored={stream: from_ipc(blobs[at]) for stream, at in space["stored"]},
-        events=ints(space["events"]),
-        rules=tuple(map(rule, space["rules"])),
-        runs={width: Runs(*map(ints, arrays)) for width, arrays in space["runs"]},
-        histories={rule(name): from_ipc(blobs[at]) for name, at in space["histories"]},
-        sightings={rule(name): from_ipc(blobs[at]) for name, at in space["sightings"]},
-        waiting=tuple(
-            Waiting(stream, plan, {rule(n): (tuple(p), tuple(c)) for n, p, c in judged}, from_ipc(blobs[at]))
-            for stream, plan, judged, at in space["waiting"]
-        ),
-        remembered={stream: from_ipc(blobs[at]) for stream, at in space["remembered"]},
+        due=ints(head["due"]),
+        runs={width: Runs(*map(ints, rows)) for width, rows in head["runs"]},
+        histories=ints(head["histories"]),
+        sightings=ints(head["sightings"]),
+        events={stream: Numbered(ints(of), from_ipc(blobs[at])) for stream, of, at in head["events"]},
+        texts=Numbered(ints(numbers), from_ipc(blobs[texts])),
     )

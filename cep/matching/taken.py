@@ -13,8 +13,8 @@ import pyarrow as pa
 from cep.automata.plan import Space
 from cep.expressions.held import python
 from cep.matching.arrivals import Arrivals
+from cep.matching.numbered import Numbered, in_order
 from cep.matching.render import Taken
-from cep.matching.state import SpaceState
 from cep.routing.payload import ID
 from rules.typed import Path
 
@@ -23,40 +23,36 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(slots=True)
 class EventBook:
-    """Looks events up by number, and copies those that live on."""
+    """Looks events up by number, and copies those that live on.
 
-    old: SpaceState | None
+    `kept` are those of earlier batches, by stream; from number `first` on they are those of this batch.
+    """
+
+    kept: Sequence[tuple[str, Numbered]]
+    first: int
     events: Arrivals
     _values: dict[int, tuple[str, dict[Path, Sequence[Any]], int]] = field(default_factory=dict)
-
-    @property
-    def stored(self) -> int:
-        """How many were kept from earlier batches."""
-        return 0 if self.old is None else len(self.old.events)
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return self.stored + len(self.events.time)
 
     def sources(self, numbers: Ints) -> list[tuple[str, pa.Table, Ints, Ints]]:
         """The events by where they are: stream, table, places in `numbers`, rows of the table."""
         found = []
-        earlier = numbers < self.stored
-        if self.old is not None and earlier.any():
-            where = np.flatnonzero(earlier)
-            of_stream, rows = self.old.events[numbers[where]].T
-            for number, (stream, table) in enumerate(self.old.stored.items()):
-                mine = of_stream == number
-                if mine.any():
-                    found.append((stream, table, where[mine], rows[mine]))
-        where = np.flatnonzero(~earlier)
-        places = numbers[where] - self.stored
+        earlier = np.flatnonzero(numbers < self.first)
+        for stream, kept in self.kept if len(earlier) else ():
+            places, rows = kept.find(numbers[earlier])
+            if len(places):
+                found.append((stream, kept.table, earlier[places], rows))
+        where = np.flatnonzero(numbers >= self.first)
+        places = numbers[where] - self.first
         for number, part in enumerate(self.events.parts):
             mine = self.events.part[places] == number
             if mine.any():
                 found.append((part.stream, part.table, where[mine], self.events.row[places[mine]]))
         return found
+
+    def place(self, number: int) -> tuple[pa.Table, int]:
+        """Where an event is: its table and its row there."""
+        ((_, table, _, rows),) = self.sources(np.array([number], np.int64))
+        return table, int(rows[0])
 
     def read(self, numbers: Ints) -> None:
         """Make `taken` know these events."""
@@ -76,9 +72,9 @@ class EventBook:
         id_, values, row = self._values[number]
         return Taken(id_, values, row, sequence)
 
-    def kept(self, space: Space, numbers: Ints) -> tuple[dict[str, pa.Table], Ints]:
-        """The events with these numbers (rising), by stream, and where each is: (stream, row)."""
-        pieces: dict[str, list[tuple[pa.Table, Ints]]] = {}
+    def copied(self, space: Space, numbers: Ints) -> dict[str, Numbered]:
+        """The events with these numbers (rising) by stream, with the fields that a space needs of them."""
+        pieces: dict[str, list[Numbered]] = {}
         for stream, table, where, rows in self.sources(numbers):
             needs = space.of(stream)
             names = [] if needs is None else ["f:" + ".".join(path) for path in needs.fields]
@@ -86,13 +82,5 @@ class EventBook:
             for name in names:
                 if name not in part.column_names:
                     part = part.append_column(name, pa.nulls(len(part)))
-            pieces.setdefault(stream, []).append((part.select([ID, *names]), where))
-        stored: dict[str, pa.Table] = {}
-        places = np.zeros((len(numbers), 2), np.int64)
-        for number, (stream, parts) in enumerate(pieces.items()):
-            tables = [part for part, _ in parts]
-            stored[stream] = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
-            at = np.concatenate([where for _, where in parts])
-            places[at, 0] = number
-            places[at, 1] = np.arange(len(at))
-        return stored, places
+            pieces.setdefault(stream, []).append(Numbered(numbers[where], part.select([ID, *names])))
+        return {stream: in_order(parts) for stream, parts in pieces.items()}

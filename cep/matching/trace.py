@@ -93,6 +93,9 @@ class Record:
 _Identity = tuple[str, tuple[tuple[str, object], ...], int, int]
 """Rule, key, and the two numbers of a run that outlive batches and restarts."""
 
+_OfKey = tuple[int, str, tuple[tuple[str, object], ...]]
+"""Shard, rule and key."""
+
 
 @dataclass(slots=True)
 class Trace:
@@ -101,7 +104,7 @@ class Trace:
     records: list[Record] = field(default_factory=list)
     _numbers: dict[_Identity, int] = field(default_factory=dict)
     _begun: dict[tuple[str, tuple[tuple[str, object], ...]], int] = field(default_factory=dict)
-    _waiting: dict[tuple[int, str], list[Record]] = field(default_factory=dict)
+    _waiting: dict[_OfKey, list[Record]] = field(default_factory=dict)
     shard: int = 0
 
     def of(self, rule: str) -> list[Record]:
@@ -121,9 +124,14 @@ class Trace:
             self._numbers[identity] = self._begun[of]
         return self._numbers[identity]
 
-    def keep_waiting(self, rule: str, records: list[Record]) -> None:
-        """The runs of a rule that wait in the shard that is running."""
-        self._waiting[self.shard, rule] = records
+    def keep_waiting(
+        self, rule: str, keys: Iterable[tuple[tuple[str, object], ...]], records: Iterable[Record]
+    ) -> None:
+        """The runs of a rule that wait under some keys in the shard that is running, and no others there."""
+        for key in keys:
+            self._waiting.pop((self.shard, rule, key), None)
+        for record in records:
+            self._waiting.setdefault((self.shard, rule, record.key), []).append(record)
 
 
 @dataclass(slots=True)
@@ -156,7 +164,7 @@ class Teller:
                 self.trace.records.append(told)
 
     def tell_waiting(self, live: Runs) -> None:
-        """Note the runs that live on."""
+        """Note the runs that live on under the keys of the batch."""
         assert self.rule.tables is not None
         ends = np.cumsum(live.runs[:, kernel.KEPT_WAYS])
         ways = [
@@ -176,7 +184,7 @@ class Teller:
             for first, way in zip(firsts, ways, strict=True)
         ]
         events = self._events(np.zeros(0, np.int64), chains)
-        keys = self._keys(live.lists[:, kernel.KEPT_KEY])
+        keys = self._keys(np.arange(self.keys.count))
         of_run = np.repeat(live.lists[:, kernel.KEPT_KEY], counts).tolist()
         found = []
         for key, run, way, chain in zip(of_run, live.runs.tolist(), ways, chains, strict=True):
@@ -193,7 +201,7 @@ class Teller:
                     taken=self._taken(chain, events),
                 )
             )
-        self.trace.keep_waiting(self.rule.rule.name, found)
+        self.trace.keep_waiting(self.rule.rule.name, keys.values(), found)
 
     def _completed(self, record: Record, row: list[int]) -> Record | None:
         """The record with what its kind adds; None where an event of another stream was merely not it."""

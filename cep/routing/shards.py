@@ -21,11 +21,16 @@ def shards_of(columns: Sequence[pa.Array], rows: int, shards: int) -> npt.NDArra
     """The shard of each row, by its values in the columns (not null); without columns 0."""
     if not columns or shards == 1:
         return np.zeros(rows, np.int64)
+    return (hashes_of(columns, rows) % np.uint64(shards)).astype(np.int64)
+
+
+def hashes_of(columns: Sequence[pa.Array], rows: int) -> Hashes:
+    """A 64-bit hash of each row, by its values in the columns."""
     together = np.zeros(rows, np.uint64)
     with np.errstate(over="ignore"):
         for column in columns:
             together = _mixed(together * np.uint64(_BASE) + hashes(column))
-    return (together % np.uint64(shards)).astype(np.int64)
+    return together
 
 
 def hashes(column: pa.Array) -> Hashes:

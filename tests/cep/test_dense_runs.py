@@ -83,7 +83,8 @@ def test_events_that_no_run_names_any_more_take_no_room() -> None:
     running = session("rule r { match a: e[v == 1]{2,} -> b: e[v == 3] within 1 day limit 50 runs }", True)
     running.feed([events(running, ["x"] * 20_000, [1.0] * 20_000)])
     # 50 runs of 50 events at most, of the million that were taken.
-    assert len(running.states[0]) < 300_000
+    running.store()
+    assert running.stored[0].size < 300_000
     (one,) = running.feed([events(running, ["x"], [3.0], 20_000)])
     assert one.alert.events["a"] == [f"{n}" for n in range(19_950, 20_000)]
 

@@ -22,10 +22,14 @@ from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
 from cep.expressions.text_judge import text_judge
 from cep.matching import kernel
+from cep.matching.memory import Merging
 from cep.matching.trace import Trace
 from cep.reference import Decided, decided
 from rules.packs import load_texts
 from rules.typed import Emit, Match, Pack, Rule
+
+LOOSE = Merging(base=0.5, later=1, small=0)
+"""Segments of any weight go on as they are: small tests see what jobs see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Program:
     drain: bool = True
     compiled: bool = False
     crowd: int | None = None
+    merging: Merging = LOOSE
 
     def __str__(self) -> str:
         lines = [self.text[self.text.index("\nrule") :].strip()]
@@ -69,7 +74,8 @@ def programs(
     shards = draw(st.sampled_from((1, 1, 2, 5)))
     drain = draw(st.sampled_from((True, True, False)))
     crowd = draw(st.sampled_from((None, 0, 0, 1, 2)))
-    return Program(text, batches, restarts, shards, drain, compiled, crowd)
+    merging = draw(st.sampled_from((LOOSE, Merging(base=8, later=8, small=0), Merging())))
+    return Program(text, batches, restarts, shards, drain, compiled, crowd, merging)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ def plan_of(text: str, crowd: int | None = None) -> Plan:
 def by_engine(program: Program, trace: Trace | None = None) -> Answer:
     """The engine that runs. A restart leaves nothing but the snapshot: pack and plan are made anew."""
     plan = plan_of(program.text, program.crowd)
-    session = Session(plan, program.shards, compiled=program.compiled, trace=trace)
+    session = Session(plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging)
     raised: list[Raised] = []
     offset = late = 0
     for number, batch in enumerate(program.batches):
@@ -114,11 +120,14 @@ def by_engine(program: Program, trace: Trace | None = None) -> Answer:
         assert found == in_order(found), "a batch's alerts are not in the documented order"
         raised += found
         offset += len(batch)
+        session.store()
         if number in program.restarts:
             snapshot = session.snapshot()
             late += sum(len(events.table) for events in session.late)
             plan = plan_of(program.text, program.crowd)
-            session = Session(plan, program.shards, compiled=program.compiled, trace=trace)
+            session = Session(
+                plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging
+            )
             session.restore(snapshot)
     watermark = session.watermark
     times = [one.time for one in raised]
