@@ -108,25 +108,29 @@ class Matcher:
 
     def expire(self, now: int) -> None:
         """What happens at a deadline."""
-
-        def after(leaf: Leaf) -> tuple[Node, bool]:
-            match leaf:
-                case Timer(way, _, deadline, then) if deadline <= now:
-                    return then(replace(way, time=now, watches=())), True
-                case Ending(way, deadline) if deadline <= now:
-                    return self.matched(way), True
-                case Option(deadline=deadline) if deadline <= now:
-                    return None, False
-                case _:
-                    return leaf, False
-
         for run in self.runs:
-            if self.body.on_timeout is not None:
-                for fork in forks(run.tree):
-                    if move(fork, after)[0] is None:
-                        self.report("timeout", leaves(fork)[0].way, now, 0, self.body.on_timeout)
-            run.tree, _ = move(run.tree, after)
+            for fork in forks(run.tree):
+                if move(fork, lambda leaf: self.due(leaf, now))[0] is None:
+                    self.timed_out(leaves(fork)[0].way, now)
+            run.tree, _ = move(run.tree, lambda leaf: self.due(leaf, now))
         self.raise_complete(now, 0)
+
+    def due(self, leaf: Leaf, now: int) -> tuple[Node, bool]:
+        """What a deadline does to one that waits."""
+        match leaf:
+            case Timer(way, _, deadline, then) if deadline <= now:
+                return then(replace(way, time=now, watches=())), True
+            case Ending(way, deadline) if deadline <= now:
+                return self.matched(way), True
+            case Option(deadline=deadline) if deadline <= now:
+                return None, False
+            case _:
+                return leaf, False
+
+    def timed_out(self, way: Way, now: int) -> None:
+        """A run has ended by time alone; `way` is its preferred one."""
+        if self.body.on_timeout is not None:
+            self.report("timeout", way, now, 0, self.body.on_timeout)
 
     def drain(self) -> None:
         """No event will come: what nothing else ends is raised at the time of its last event."""

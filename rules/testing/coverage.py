@@ -15,9 +15,11 @@ from typing import Literal, assert_never
 
 from rules.source import Span
 from rules.testing.branches import UNKNOWN, branches, outcomes
+from rules.testing.guards import came_past, looks_back
 from rules.testing.run import Result
 from rules.testing.story import Happening, Story
 from rules.typed import (
+    Absent,
     AnyOrder,
     Either,
     Expression,
@@ -28,8 +30,8 @@ from rules.typed import (
     Over,
     Pack,
     Rule,
+    Sequence,
     Step,
-    Unless,
     walk,
 )
 
@@ -115,7 +117,9 @@ class _Seen:
         self._counts: Counter[tuple[Kind, Span, str]] = Counter()
         steps = walk(rule.body.pattern) if isinstance(rule.body, Match) else ()
         self._optional = [s for s in steps if isinstance(s, Step) and s.quantifier.least == 0]
-        self._watching = list(_watching(rule))
+        pattern = rule.body.pattern if isinstance(rule.body, Match) else None
+        self._watching = [] if pattern is None else list(came_past(pattern))
+        self._looks = {} if pattern is None else looks_back(pattern)
         self._fired: set[tuple[Span, object]] = set()
         self._gaps: dict[Span, list[tuple[Span, int]]] = {}
         for element, gap, step in _gaps(rule):
@@ -132,15 +136,20 @@ class _Seen:
                     self._count("within", self.rule.span, "kept")
                     for element, _ in self._gaps.get(node.span, ()):
                         self._count("gap", element, "kept")
+                else:
+                    self._look_back(node, "held")
                 self._judge(node.condition, seen)
             case "tried" if isinstance(node, Step):
-                self._count("step", node.span, "refused")
+                if seen.failed == "absence":
+                    self._look_back(node, "fired")
+                else:
+                    self._count("step", node.span, "refused")
                 self._judge(node.condition, seen)
             case "tried" if isinstance(node, Guard):
                 self._judge(node.condition, seen)
             case "prevented" | "stopped" if isinstance(node, Guard):
                 self._count("guard", node.span, "fired")
-                self._fired.add((node.span, seen.of))
+                self._fired.add((node.span, _beginning(seen)))
                 self._judge(node.condition, seen)
             case "passed" if isinstance(node, Guard):
                 self._count("guard", node.span, "held")
@@ -148,8 +157,9 @@ class _Seen:
                 self._count("event", node.span, "satisfied" if seen.kind == "matched" else "refused")
                 self._judge(node.condition, seen)
             case "matched":
-                self._left_out({step for step, _ in seen.taken})
-                self._held(seen)
+                taken = {step for step, _ in seen.taken}
+                self._left_out(taken)
+                self._held(taken, seen)
                 self._judge(self._having, seen)
             case "refused":
                 self._judge(self._having, seen)
@@ -167,11 +177,15 @@ class _Seen:
             if step.name not in taken:
                 self._count("step", step.span, "left out")
 
-    def _held(self, seen: Happening) -> None:
-        """A `not` or `until` that a run came past; of an `absent` the engine tells."""
-        for guard in self._watching:
-            if (guard.span, seen.of) not in self._fired:
+    def _held(self, taken: set[str], seen: Happening) -> None:
+        """The `not` and `until` that a match came past; of an `absent` behind a step the engine tells."""
+        for guard, steps in self._watching:
+            if steps & taken and (guard.span, _beginning(seen)) not in self._fired:
                 self._count("guard", guard.span, "held")
+
+    def _look_back(self, step: Step, side: str) -> None:
+        for guard in self._looks[step.span]:
+            self._count("guard", guard.span, side)
 
     def _judge(self, condition: Expression | None, seen: Happening) -> None:
         if condition is not None and seen.value is not None:
@@ -215,6 +229,7 @@ def _expected(rule: Rule) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
 
 def _of_match(rule: Rule, body: Match) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
     steps = list(_steps(rule))
+    first = _first(body.pattern)
     if body.within is not None and (len(steps) > 1 or not all(s.quantifier.single for s in steps)):
         yield "within", rule.span, ("kept", "ended a run")
     for node in walk(body.pattern):
@@ -226,7 +241,8 @@ def _of_match(rule: Rule, body: Match) -> Iterator[tuple[Kind, Span, tuple[str, 
                 yield from _of_condition(node.condition)
             case Guard():
                 yield "guard", node.span, ("fired", "held")
-                yield from _of_condition(node.condition)
+                if node.span not in first:  # of those nobody tells how they were judged
+                    yield from _of_condition(node.condition)
         if isinstance(node, Step | Group | Either | AnyOrder) and node.gap is not None:
             yield "gap", node.span, ("kept", "ended a run")
     yield from _of_condition(body.having)
@@ -244,13 +260,20 @@ def _gaps(rule: Rule) -> Iterator[tuple[Span, int, Step]]:
             yield from ((node.span, node.gap, step) for step in walk(node) if isinstance(step, Step))
 
 
-def _watching(rule: Rule) -> Iterator[Guard]:
-    """The guards of `not` and `until`."""
-    for node in walk(rule.body):
-        if isinstance(node, Unless):
-            yield node.guard
-        elif isinstance(node, Step | Group | Either | AnyOrder) and node.until is not None:
-            yield node.until
+def _first(pattern: Sequence) -> set[Span]:
+    """The guards of what is to be absent before any step."""
+    found: set[Span] = set()
+    for _, element in pattern.elements:
+        if not isinstance(element, Absent):
+            break
+        found.add(element.guard.span)
+    return found
+
+
+def _beginning(seen: Happening) -> tuple[object, ...]:
+    """What a run and all that forked from it have in common: key and first event."""
+    first = seen.taken[0][1]
+    return seen.key, first.stream, first.id, first.time
 
 
 def _of_condition(condition: Expression | None) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
