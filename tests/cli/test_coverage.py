@@ -19,7 +19,7 @@ from cep.expressions.scalar import evaluate
 from cep.expressions.text_judge import text_judge
 from cep.reference import ways
 from cep.reference.runs import Matcher, Scope
-from cep.reference.ways import Done, Event, First, Joint, Leaf, Node, Option, Timer, Way
+from cep.reference.ways import Done, Each, Event, First, Joint, Leaf, Node, Option, Timer, Way
 from rules.testing import Coverage, run_test, timeline
 from rules.testing.operands import is_range
 from rules.typed import (
@@ -176,6 +176,9 @@ def in_order_of_preference(node: Node, leaf: Callable[[Leaf], tuple[Node, bool]]
                 return ways.joint(part for part, _ in moved), False
             steps_only(before)
             return ways.first(part for part, fits in moved if fits), True
+        case Each(nodes):
+            moved = [in_order_of_preference(part, leaf) for part in nodes]
+            return ways.each(part for part, _ in moved), any(fits for _, fits in moved)
         case Option():
             before = len(Recording.tried)
             moved_on, fits = ways.move(node, leaf)
