@@ -965,6 +965,7 @@ def follow(
             threads[new + T_STATE] = MATCHED
             threads[new + T_DEADLINE] = END_OF_TIME
             return new
+        note(trace, cursor, REFUSED, NONE, t, threads[new + T_NODE], NONE, NONE)
         free_thread(threads, new, cursor)
         return NONE
     counters = new + tables[H_COUNTERS]

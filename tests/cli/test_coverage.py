@@ -54,6 +54,8 @@ class Recording(Matcher):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.fired: set[tuple[Guard, int]] = set()
+        self.begun: list[tuple[Option, Event, bool]] = []
+        self.skipped_to = -1
         self.gaps = [node for node in walk(self.body.pattern) if getattr(node, "gap", None) is not None]
 
     def note(self, kind: str, node: Any, side: str) -> None:
@@ -70,9 +72,7 @@ class Recording(Matcher):
     def begin(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
         node, fits = super().begin(leaf, event)
         if isinstance(leaf, Option) and super().fits(leaf.step, leaf.way, event):
-            self.judge(leaf.step.condition, leaf.way, event)
-            for guard in self.behind(leaf):
-                self.note("guard", guard, "held" if fits else "fired")
+            self.begun.append((leaf, event, fits))
         return node, fits
 
     def was_absent(self, guard: Guard, duration: int, event: Event) -> bool:
@@ -89,22 +89,46 @@ class Recording(Matcher):
                 if guard in absences(node) and leaf.step in walk(node):
                     yield guard
 
+    def see(self, event: Event) -> None:
+        self.begun, self.skipped_to = [], -1
+        super().see(event)
+
     def raise_complete(self, time: int | None, phase: int) -> None:
+        """No run begins with an event that a match of another run skips: it is not tried."""
+        first = [one for one in Recording.tried if not one[1].taken]
         for what, way, event in Recording.tried:
-            fits = self.scope(way, event).holds(what.condition)
-            if isinstance(what, Step):
-                self.note("step", what, "taken" if fits else "refused")
-                if fits and way.taken:
-                    self.note("within", self.rule, "kept")
-                    for element in self.gaps:
-                        if what in walk(element):
-                            self.note("gap", element, "kept")
-            elif fits:
-                self.note("guard", what, "fired")
-                self.fired.add((what, way.taken[0][1].index))
-            self.judge(what.condition, way, event)
+            if way.taken:
+                self.show(what, way, event)
         Recording.tried.clear()
         super().raise_complete(time, phase)
+        for what, way, event in first:
+            if event.index > self.skipped_to:
+                self.show(what, way, event)
+        for leaf, event, fits in self.begun if phase == 1 else ():
+            if event.index > self.skipped_to:
+                self.judge(leaf.step.condition, leaf.way, event)
+                for guard in self.behind(leaf):
+                    self.note("guard", guard, "held" if fits else "fired")
+
+    def skipped(self, way: Way) -> set[int]:
+        ended = super().skipped(way)
+        if len(way.taken) > 1:
+            self.skipped_to = max(self.skipped_to, *ended, -1)
+        return ended
+
+    def show(self, what: Step | Guard, way: Way, event: Event) -> None:
+        fits = self.scope(way, event).holds(what.condition)
+        if isinstance(what, Step):
+            self.note("step", what, "taken" if fits else "refused")
+            if fits and way.taken:
+                self.note("within", self.rule, "kept")
+                for element in self.gaps:
+                    if what in walk(element):
+                        self.note("gap", element, "kept")
+        elif fits:
+            self.note("guard", what, "fired")
+            self.fired.add((what, way.taken[0][1].index))
+        self.judge(what.condition, way, event)
 
     def expire(self, now: int) -> None:
         for run in self.runs:
