@@ -295,7 +295,15 @@ def test_coverage_is_what_brute_force_finds(trial: Trial) -> None:
     }
     seen = {side for side, count in sides.items() if count}
     found = by_brute_force(trial) & sides.keys()
-    assert shown(trial, found - seen) == shown(trial, seen - found) == [], f"{trial}"
+    missing = {side for side in found - seen if not of_guard(trial, side)}
+    assert shown(trial, missing) == shown(trial, seen - found) == [], f"{trial}"
+
+
+def of_guard(trial: Trial, side: tuple[str, int, int, str]) -> bool:
+    """Whether it is part of a guard's condition: the engine may ask a guard less often than the oracle does."""
+    kind, start, end, _ = side
+    guards = (node.span for rule in trial.pack.rules for node in walk(rule.body) if isinstance(node, Guard))
+    return kind not in ("step", "guard") and any(g.start <= start and end <= g.end for g in guards)
 
 
 def shown(trial: Trial, sides: Sides) -> list[str]:
