@@ -300,7 +300,7 @@ def test_coverage_is_what_brute_force_finds(trial: Trial) -> None:
 
 
 def of_guard(trial: Trial, side: tuple[str, int, int, str]) -> bool:
-    """Whether it is part of a guard's condition: the engine may ask a guard less often than the oracle does."""
+    """Whether it is part of a guard's condition: the engine may ask guards less often than the oracle."""
     kind, start, end, _ = side
     guards = (node.span for rule in trial.pack.rules for node in walk(rule.body) if isinstance(node, Guard))
     return kind not in ("step", "guard") and any(g.start <= start and end <= g.end for g in guards)
