@@ -85,8 +85,8 @@ class SpaceTables:
 
 
 def width_class(thread: int) -> int:
-    """The width of the rows in which ways are kept that take so many numbers: 16, 24, 32, 48, 64, 96, ..."""
-    width = 16
+    """The width of the rows in which ways are kept that take so many numbers: 8, 12, 16, 24, 32, 48, ..."""
+    width = 8
     while width < thread:
         width = width * 3 // 2 if width & (width - 1) == 0 else width // 3 * 4
     return width
