@@ -1,0 +1,92 @@
+"""Rules that run together find what each of them finds alone, and what is kept of a key can be cut out."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from duel import pack_of
+from effort import examples
+from event_tables import tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_packs import header
+from random_streams import long_stream
+
+from cep.automata.plan import compile_plan
+from cep.evaluate import Session
+from cep.matching.runs import Runs, joined, width_class
+from cep.matching.state import read
+
+BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+SHAPES = (
+    'by g  match a: e[v == {n}] -> b: f[v != {n}]  within 30s',
+    'by g  match a: e[v > {n}] => b: e[v > a.v]  within 60s',
+    'by g  match a: e[v <= {n}]{{2,}} -> b: e[k == "b" and v >= avg(a.v)]  within 40s  emit n = count(a)',
+    'by g  match a: e[v == {n}] ~> b: e[k == a.k and prev(v) != v]  within 20s',
+    'by g  match a: e[v == {n}]{{2}} -> b: e[percentile(a.v, 0.5) <= v]  within 40s',
+    'by n  match absent f[v == {n}] for 5s -> a: e[v == {n}] -> b: e[w > a.w]  within 30s',
+)  # fmt: skip
+
+
+def rules() -> list[str]:
+    return [
+        f"rule r{n}_{shape} {{ {text.format(n=n)} }}\n" for n in (1, 3) for shape, text in enumerate(SHAPES)
+    ]
+
+
+def found(texts: list[str], compiled: bool) -> tuple[list[tuple[object, ...]], dict[str, int], Session]:
+    """The alerts of the rules and their live runs after some batches."""
+    plan = compile_plan([pack_of(header(2) + "".join(texts))])
+    session = Session(plan, shards=2, compiled=compiled)
+    came = long_stream(3, events=360, keys=4, seconds=150)
+    raised = []
+    for first in range(0, len(came), 90):
+        batch = came[first : first + 90]
+        # Said, since by itself it would depend on the streams that the rules read.
+        watermark = min(arrival.time for arrival in came[first + 90 :] or batch)
+        raised += session.feed(tables(plan.packs[0], batch, first), watermark)
+    shown = [(a.alert.rule, a.time, str(a.alert.key), str(a.alert.events), str(a.alert.emit)) for a in raised]
+    return sorted(shown), session.runs, session
+
+
+@pytest.mark.slow
+@BOTH
+def test_rules_find_together_what_each_finds_alone(compiled: bool) -> None:
+    texts = rules()
+    together, runs, _ = found(texts, compiled)
+    alone = [found([text], compiled) for text in texts]
+    assert together == sorted(alert for alerts, _, _ in alone for alert in alerts)
+    assert runs == {rule: count for _, of_rule, _ in alone for rule, count in of_rule.items()}
+    assert len({alert[0] for alert in together}) > len(texts) // 2, "most rules raise something"
+
+
+@cache
+def kept() -> list[Runs]:
+    _, _, session = found(rules(), False)
+    return [
+        runs
+        for data in session.states.values()
+        for space in read(data).values()
+        for runs in space.runs.values()
+    ]
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(st.integers(0, 2**32))
+def test_what_is_cut_out_by_key_joins_to_what_it_was(seed: int) -> None:
+    random = Random(seed)
+    for runs in kept():
+        part = np.array([random.randrange(3) for _ in range(int(runs.lists[:, 0].max()) + 1)])
+        of_list = part[runs.lists[:, 0]]
+        whole = joined([runs.chosen(np.flatnonzero(of_list == n)) for n in range(3)])
+        for name in ("lists", "runs", "threads", "nodes"):
+            assert np.array_equal(getattr(whole, name), getattr(runs, name))
+
+
+def test_widths_waste_less_than_half() -> None:
+    for thread in range(8, 400):
+        assert thread <= width_class(thread) < 1.5 * thread
+    assert sorted({width_class(n) for n in range(8, 65)}) == [8, 12, 16, 24, 32, 48, 64]
