@@ -18,7 +18,6 @@ from random_streams import long_stream
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.matching.runs import Runs, joined, width_class
-from cep.matching.state import read
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
 SHAPES = (
@@ -66,12 +65,8 @@ def test_rules_find_together_what_each_finds_alone(compiled: bool) -> None:
 @cache
 def kept() -> list[Runs]:
     _, _, session = found(rules(), False)
-    return [
-        runs
-        for data in session.states.values()
-        for space in read(data).values()
-        for runs in space.runs.values()
-    ]
+    spaces = [space for memory in session.memories.values() for space in memory.spaces.values()]
+    return [runs for space in spaces for part in space.segments for runs in part.content.runs.values()]
 
 
 @settings(max_examples=examples(10), deadline=None)
