@@ -5,7 +5,7 @@
 The first table: batches of 2,500 events under 1 % of the keys, each of which begins a run, first with
 nothing remembered, then beside many runs; storing what is new is in it. The second: every event begins a run
 that expires a second later; the rows differ in how many there are. The third: a batch lets 1,000 runs expire
-beside runs that stay. Times are processor seconds; making the events and a first batch that warms up are not
+beside runs of other keys that stay. Times are processor seconds; making the events and a first batch that warms up are not
 in them.
 """
 
@@ -167,9 +167,9 @@ def few_expiries(others: Sequence[int], shards: int, batches: int) -> None:
 
 
 def lasting(stream: Stream, runs: int) -> Iterator[list[Events]]:
-    """Events that begin runs that stay."""
+    """Events that begin runs that stay, under keys of their own."""
     for first in range(0, runs, 250_000):
-        yield stream.events(min(250_000, runs - first), np.arange(KEYS), 1.0)
+        yield stream.events(min(250_000, runs - first), np.arange(KEYS, 2 * KEYS), 1.0)
 
 
 def main() -> None:
