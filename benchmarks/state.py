@@ -5,8 +5,7 @@
 The first table: batches of 2,500 events under 1 % of the keys, each of which begins a run, first with
 nothing remembered, then beside many runs; storing what is new is in it. The second: every event begins a run
 that expires a second later; the rows differ in how many there are. The third: a batch lets 1,000 runs expire
-beside runs of other keys that stay. Times are processor seconds; making the events and a first batch that warms up are not
-in them.
+beside runs of other keys that stay. Times are processor seconds; making the events is not in them.
 """
 
 from __future__ import annotations
