@@ -220,7 +220,7 @@ def later(time: int, duration: int) -> int:
 
 def rounded(value: float) -> float:
     """A double to a whole one, halves away from zero."""
-    below = float(math.floor(abs(value)))
+    below = float(np.floor(abs(value)))
     if abs(value) - below >= 0.5:
         below += 1.0
     return math.copysign(below, value)

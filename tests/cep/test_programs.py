@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from random_expressions import FIELDS, STREAM, booleans, rows
 
 from cep.automata.plan import compile_plan, unsupported
+from cep.cli.rows import line_events
 from cep.evaluate import Session
 from cep.events import FILE, ID, MAX_TIME, OFFSET, TIME, Events, event_schema
 from cep.matching.engines import engine
@@ -84,3 +85,20 @@ def test_the_compiled_kernel_is_another_form_of_the_same_source() -> None:
     plain, compiled = engine(1, False), engine(1, True)
     assert plain.run_rules is not compiled.run_rules
     assert compiled.run_rules.py_func.__code__ is plain.run_rules.__code__  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("x", [1e308, -1e19, 2.0**63, 2.0**53 + 2])
+def test_a_double_beyond_whole_numbers_of_64_bits_is_its_own_rounding(x: float, compiled: bool) -> None:
+    text = """pack p version "1"
+    stream e { id_: string  at: timestamp  x: double  id id_  time at }
+    rule r { match a: e -> b: e[round(a.x) == x] within 1 hour }"""
+    pack = load_texts([("p.rules", text)]).need()
+    lines = [
+        (n, "e", b'{"id_": "%d", "at": "2026-01-01T00:00:0%dZ", "x": %s}' % (n, n, repr(x).encode()))
+        for n in range(2)
+    ]
+    events, rejected = line_events(pack, lines)
+    assert not rejected
+    session = Session(compile_plan([pack]), compiled=compiled, one_partition=True)
+    assert len([*session.feed(events), *session.drain()]) == 1
