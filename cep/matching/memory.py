@@ -1,7 +1,7 @@
 """What a shard remembers between batches, as values: a batch makes new ones and leaves the old as they were.
 
 Of a space's patterns segments are remembered (cep.matching.segments); its other parts are small. Every part
-has a number of its own, so that parts are stored one by one (cep.matching.stored), each once.
+has a number of its own, so that parts are stored one by one (cep.matching.state), each once.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ class Merging:
     """When segments become one, by their weights.
 
     All, when the later ones weigh more than `base` times the first, or all together more than twice what is
-    still alive; otherwise those after it, when any is outweighed `later` times by the ones after it. So a
-    row is written about once more for every power of `later + 2`. What weighs less than `small` in all is
-    one segment.
+    still alive; otherwise one and those after it, when these outweigh it `later` times. So a row is written
+    about once more for every power of `later + 2`. What weighs less than `small` in all is one segment.
     """
 
     base: float = 1.0

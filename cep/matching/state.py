@@ -66,11 +66,6 @@ class Written:
     gone: tuple[int, ...]
     stored: Mapping[int, Stored]
 
-    @property
-    def size(self) -> int:
-        """How many bytes the state has, old and new ones together."""
-        return len(self.head or b"") + sum(part.length for part in self.stored.values())
-
 
 def write(memory: ShardMemory, before: Mapping[int, Stored]) -> Written:
     """The state as bytes, where the parts of `before` are stored already. Equal states give equal bytes."""

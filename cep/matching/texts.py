@@ -25,7 +25,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(slots=True)
 class Texts:
-    """Values by number, without repetition; it only grows until `kept`."""
+    """Values by number, without repetition; it only grows."""
 
     values: pa.StringArray
 
@@ -52,13 +52,6 @@ class Texts:
         ranks = np.empty(len(order), np.int64)
         ranks[order] = np.arange(len(order))
         return ranks
-
-    def kept(self, used: Numbers) -> tuple[Texts, Numbers]:
-        """The dictionary with only these entries, and the new number of each old one."""
-        alive = np.unique(used)
-        renumbered = np.zeros(len(self.values), np.int64)
-        renumbered[alive] = np.arange(len(alive))
-        return Texts(self.values.take(pa.array(alive))), renumbered
 
 
 def _as_texts(column: pa.Array) -> pa.Array:
