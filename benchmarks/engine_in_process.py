@@ -23,10 +23,12 @@ from strict_events import PACK, START
 
 from cep import watermark as marks
 from cep.automata.plan import Plan, compile_plan
+from cep.evaluate import StoredShard
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events, event_schema
 from cep.matching import match, pattern_space
 from cep.matching.compiled import load
 from cep.matching.match import Clock, match_shard
+from cep.matching.memory import NOTHING
 from cep.routing.classify import classify
 from rules.packs import load_texts
 
@@ -94,7 +96,8 @@ def named(prefix: str, numbers: np.ndarray) -> pa.Array:
 
 def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent) -> tuple[int, int]:
     """All batches; how many alerts, and how many bytes of state are left."""
-    states: dict[int, bytes | None] = {}
+    states = {shard: StoredShard() for shard in range(shards)}
+    memories = dict.fromkeys(range(shards), NOTHING)
     watermark, alerts = MIN_TIME, 0
     greatest: dict[marks.Partition, int] = {}
     for number, batch in enumerate(batches):
@@ -106,34 +109,36 @@ def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent)
         clock = Clock(number, watermark, after)
         for shard in range(shards):
             payloads = [found.payloads[shard]] if shard in found.payloads else []
-            outcome = match_shard(plan, states.get(shard), payloads, clock, compiled=True)
-            states[shard] = outcome.state
+            outcome = match_shard(plan, memories[shard], payloads, clock, compiled=True)
+            memories[shard] = outcome.memory
+            begin = time.process_time()
+            states[shard].put(outcome.memory)
+            spent["write state"] += time.process_time() - begin
             alerts += len(outcome.raised)
         watermark = after
-    return alerts, sum(len(state) for state in states.values() if state is not None)
+    return alerts, sum(state.size for state in states.values())
 
 
 def watch(spent: Spent) -> None:
     """Count the processor time of the stages of matching; none of them contains another."""
     stages: list[tuple[Any, str, str]] = [
-        (match, "read", "read state"),
         (match, "unpack", "read payloads"),
         (match, "parts_of", "read payloads"),
         (match, "in_order", "sort by time"),
         (match, "without_duplicates", "find duplicates"),
         (match, "_decisions", "write alerts"),
-        (match, "write", "write state"),
-        (pattern_space, "number_keys", "number keys"),
-        (pattern_space, "compacted", "compact state"),
-        (pattern_space.Judgement, "places", "read verdicts"),
+        (match, "number_keys", "number keys"),
+        (match, "recall", "cut out what is touched"),
+        (match, "remember", "remember the difference"),
+        (pattern_space.Judgement, "hits", "read verdicts"),
         (pattern_space.Judgement, "columns", "read columns"),
         (pattern_space.Judgement, "encode", "read columns"),
-        (pattern_space.Pool, "live", "compact state"),
+        (pattern_space.Pool, "live", "collect live runs"),
     ]
     for owner, name, stage in stages:
         setattr(owner, name, timed(getattr(owner, name), stage, spent))
     engine = load()
-    watched = replace(engine, run=timed(engine.run, "kernel", spent))
+    watched = replace(engine, run_rules=timed(engine.run_rules, "kernel", spent))
     match.engine = lambda *_: watched  # type: ignore[assignment]
 
 
