@@ -6,7 +6,10 @@ a run's registers. They are read from the events that the run took, as an alert'
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +20,6 @@ from cep.expressions.held import python
 from cep.expressions.scalar import Evaluator, aggregate_of, compiled
 from cep.matching import kernel
 from cep.matching.keys import Keys
-from cep.matching.pool import Pool
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts, from_text
 from rules.typed import Aggregate, Path, PrevRef, StepRef, TextMatch
@@ -27,15 +29,38 @@ Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
 
-@dataclass(slots=True)
-class Judge:
-    """Answers for one rule in one shard and batch; see `cep.matching.kernel.JUDGES`."""
+class Ways(Protocol):
+    """Where ways and what they took lie in flat arrays, and the key at hand (cep.matching.kernel)."""
 
-    rule: RulePlan
-    pool: Pool
+    @property
+    def threads(self) -> Ints:
+        """The ways."""
+
+    @property
+    def nodes(self) -> Ints:
+        """What they took."""
+
+    @property
+    def cursor(self) -> Ints:
+        """Names the key and the judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What all judges of a shard and batch look things up in."""
+
     book: EventBook
     keys: Keys
     texts: Texts
+
+
+@dataclass(slots=True)
+class Judge:
+    """Answers for one rule in one shard and batch. `values` and `nulls` are the rule's columns."""
+
+    rule: RulePlan
+    ways: Ways
+    evidence: Evidence
     values: Ints
     nulls: Bytes
     _evaluators: dict[int, Evaluator] = field(default_factory=dict)
@@ -50,13 +75,24 @@ class Judge:
         answer = self._evaluators[condition](_Scope(self, asked, event, way))
         return -1 if answer is None else int(bool(answer))
 
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Within the block the interpreted kernel asks this judge (`cep.matching.kernel.JUDGES`)."""
+        hook = id(self)
+        self.ways.cursor[kernel.C_HOOK] = hook
+        kernel.JUDGES[hook] = self
+        try:
+            yield
+        finally:
+            del kernel.JUDGES[hook]
+
     def taken(self, way: int, step: str) -> list[int]:
         """The numbers of the events that a way's step took, in order."""
         tables = self.rule.tables
         assert tables is not None
         name = tables.automaton.names.index(step)
-        nodes, found = self.pool.nodes, []
-        node = int(self.pool.threads[way + kernel.T_NODE])
+        nodes, found = self.ways.nodes, []
+        node = int(self.ways.threads[way + kernel.T_NODE])
         while node >= 0:
             if tables.edges[nodes[node + kernel.N_EDGE]] == name:
                 found.append(int(nodes[node + kernel.N_EVENT]))
@@ -67,7 +103,7 @@ class Judge:
         """A field of the event of that number."""
         known = (number, path)
         if known not in self._fields:
-            table, row = self.book.place(number)
+            table, row = self.evidence.book.place(number)
             name = "f:" + ".".join(path)
             held = name in table.column_names
             self._fields[known] = python(table.column(name).slice(row, 1))[0] if held else None
@@ -83,7 +119,7 @@ class Judge:
             case Scalar.BOOLEAN:
                 return bool(bits)
             case _ if kind_of(type_) == TEXT:
-                return from_text(self.texts.values[bits].as_py(), type_)
+                return from_text(self.evidence.texts.values[bits].as_py(), type_)
             case _:
                 return int(bits)
 
@@ -98,13 +134,13 @@ class _Scope:
     way: int
 
     def field(self, path: Path) -> object:
-        return self.judge.field(self.judge.book.first + self.event, path)
+        return self.judge.field(self.judge.evidence.book.first + self.event, path)
 
     def key(self, name: str) -> object:
         by = self.judge.rule.rule.by
         assert by is not None
-        number = int(self.judge.pool.cursor[kernel.C_KEY])
-        return self.judge.keys.python([number])[number][by.names.index(name)]
+        number = int(self.judge.ways.cursor[kernel.C_KEY])
+        return self.judge.evidence.keys.python([number])[number][by.names.index(name)]
 
     def step(self, ref: StepRef) -> object:
         for known, register in self.asked.registers:
@@ -115,7 +151,7 @@ class _Scope:
         return self.judge.field(taken[place], ref.path) if 0 <= place < len(taken) else None
 
     def _register(self, number: int, type_: Type) -> object:
-        tables, threads = self.judge.rule.tables, self.judge.pool.threads
+        tables, threads = self.judge.rule.tables, self.judge.ways.threads
         assert tables is not None
         null = kernel.is_null(threads, self.way + int(tables.array[kernel.H_NULLS]), number)
         bits = int(threads[self.way + int(tables.array[kernel.H_VALUES]) + number])

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching.history import History, look_back
+from cep.matching.judge import Evidence
 from cep.matching.judgement import Columns, Hits
 from cep.matching.sightings import Inputs, Sightings, last_seen
 
@@ -41,7 +42,7 @@ class Events:
 
 
 def looking_back(
-    tables: SpaceTables, rules: Ints, past: Past, events: Events, columns: Columns
+    tables: SpaceTables, rules: Ints, past: Past, events: Events, columns: Columns, evidence: Evidence
 ) -> tuple[Columns, Past]:
     """The columns with what some rules see when they look back, and what they remember after.
 
@@ -73,7 +74,7 @@ def looking_back(
                 past.sightings.get(number, Sightings.none()),
                 Inputs(
                     events.keys, events.times, places, known, unknown,
-                    events.constants[slice(*constants.tolist())], events.ranks,
+                    events.constants[slice(*constants.tolist())], events.ranks, evidence,
                 ),
                 events.watermark,
             )  # fmt: skip

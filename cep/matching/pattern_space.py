@@ -17,9 +17,8 @@ from cep.automata.space_tables import SpaceTables, WidthClass
 from cep.matching import history, kernel, sightings
 from cep.matching.arrivals import Arrivals
 from cep.matching.engines import INTERPRETED, Engine
-from cep.matching.judge import Judge
+from cep.matching.judge import Evidence, Judge
 from cep.matching.judgement import Columns, Judgement
-from cep.matching.keys import Keys
 from cep.matching.live import Migration
 from cep.matching.memory import Recalled
 from cep.matching.past import Events, looking_back
@@ -94,11 +93,13 @@ def run_patterns(
     seen = Events(numbers, events.time, watermark, judgement.hits(engine), constants, ranks)
     active = _active(seen, migration)
     columns, past = judgement.columns(active), migration.past
-    if tables.back:
-        columns, past = looking_back(tables, active[np.isin(active, tables.back)], past, seen, columns)
     book = EventBook(recalled.events, recalled.sequence, events)
+    evidence = Evidence(book, keys, texts)
+    if tables.back:
+        rules = active[np.isin(active, tables.back)]
+        columns, past = looking_back(tables, rules, past, seen, columns, evidence)
     batch = _Batch(
-        tables, engine, seen, columns, book, keys, texts, watching,
+        tables, engine, seen, columns, evidence, watching,
         np.full(max(1, keys.count), kernel.NONE, np.int64),
     )  # fmt: skip
     matched: list[Found] = []
@@ -162,9 +163,7 @@ class _Batch:
     engine: Engine
     events: Events
     columns: Columns
-    book: EventBook
-    keys: Keys
-    texts: Texts
+    evidence: Evidence
     watching: Callable[[Rule], int]
     list_of_key: Ints
 
@@ -183,7 +182,7 @@ class _Batch:
         pool = Pool.of(of_width.width, rows, of_width.tables, kept, room, traced)
         cursor = pool.cursor
         # An event's number is its sequence number, for good.
-        cursor[kernel.C_SEQUENCE] = cursor[kernel.C_EVENT] = self.book.first
+        cursor[kernel.C_SEQUENCE] = cursor[kernel.C_EVENT] = self.evidence.book.first
         cursor[kernel.C_EVENTS] = size
         cursor[kernel.C_WATERMARK] = self.events.watermark
         inputs = (
@@ -219,19 +218,10 @@ class _Batch:
         if number not in self.tables.outside:
             yield self.engine
             return
-        rule = self.tables.rules[number]
-        first = self.columns.first_of_rule[number]
-        judge = Judge(
-            rule, pool, self.book, self.keys, self.texts,
-            self.columns.values[first:], self.columns.nulls[first:],
-        )  # fmt: skip
-        hook = id(judge)
-        pool.cursor[kernel.C_HOOK] = hook
-        kernel.JUDGES[hook] = judge
-        try:
+        rule, first = self.tables.rules[number], self.columns.first_of_rule[number]
+        columns, nulls = self.columns.values[first:], self.columns.nulls[first:]
+        with Judge(rule, pool, self.evidence, columns, nulls).asked():
             yield INTERPRETED
-        finally:
-            del kernel.JUDGES[hook]
 
 
 def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:

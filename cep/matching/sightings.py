@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cep.automata.plan import RulePlan
 from cep.automata.tables import LookBack, Tables
 from cep.matching import kernel
+from cep.matching.judge import Evidence, Judge
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -63,6 +64,7 @@ class Inputs:
     nulls: Bytes
     constants: Ints
     ranks: Ints
+    evidence: Evidence
 
 
 def last_seen(
@@ -97,26 +99,37 @@ def _satisfied(rule: RulePlan, look: LookBack, events: Inputs) -> npt.NDArray[np
     # it stands.
     assert rule.tables is not None
     slots = np.zeros(rule.tables.slots + 2, np.int64)
-    cursor = np.zeros(kernel.CURSOR, np.int64)
-    cursor[kernel.C_EVENTS] = len(events.keys)
-    blank = _nothing_taken(rule.tables)
+    blank = _NothingTaken.by(rule.tables)
+    blank.cursor[kernel.C_EVENTS] = len(events.keys)
     columns, nulls = events.values.ravel(), events.nulls.ravel()
-    for event in np.flatnonzero(found).tolist():
-        found[event] = kernel.holds(
-            rule.tables.array, *look.program, event, 0, events.constants, columns, nulls, events.ranks, blank,
-            slots, slots.view(np.float64), np.zeros(len(slots), np.int64), cursor,
-        )  # fmt: skip
+    with Judge(rule, blank, events.evidence, events.values, events.nulls).asked():
+        for event in np.flatnonzero(found).tolist():
+            blank.cursor[kernel.C_KEY] = events.keys[event]
+            found[event] = kernel.holds(
+                rule.tables.array, *look.program, event, 0, events.constants, columns, nulls, events.ranks,
+                blank.threads, slots, slots.view(np.float64), np.zeros(len(slots), np.int64), blank.cursor,
+            )  # fmt: skip
     return found
 
 
-def _nothing_taken(tables: Tables) -> Ints:
-    """A way from which runs begin: whatever it says of steps is null."""
-    blank = np.zeros(tables.thread, np.int64)
-    initial, nulls, values = (
-        int(tables.array[place]) for place in (kernel.H_INITIAL, kernel.H_NULLS, kernel.H_VALUES)
-    )
-    blank[nulls:values] = tables.array[initial : initial + values - nulls]
-    return blank
+@dataclass(frozen=True, slots=True)
+class _NothingTaken:
+    """The way from which runs begin: whatever it says of steps is null."""
+
+    threads: Ints
+    nodes: Ints
+    cursor: Ints
+
+    @classmethod
+    def by(cls, tables: Tables) -> _NothingTaken:
+        """The way of a rule."""
+        way = np.zeros(tables.thread, np.int64)
+        way[kernel.T_NODE] = kernel.NONE
+        initial, nulls, values = (
+            int(tables.array[place]) for place in (kernel.H_INITIAL, kernel.H_NULLS, kernel.H_VALUES)
+        )
+        way[nulls:values] = tables.array[initial : initial + values - nulls]
+        return cls(way, np.zeros(0, np.int64), np.zeros(kernel.CURSOR, np.int64))
 
 
 def _last_before(

@@ -38,3 +38,11 @@ def test_halves_are_rounded_away_from_zero() -> None:
     found = arithmetic("*", left, right)
     assert found is not None
     assert found.to_pylist() == [Decimal("1E-18"), Decimal("-1E-18"), Decimal(0)]
+
+
+def test_a_product_that_arrow_rounds_wrongly_is_left_to_rows() -> None:
+    type_ = held(Scalar.DECIMAL)
+    left, right = Decimal("4.096E-15"), Decimal("99999999999999999999.999907317101756416")
+    found = arithmetic("*", pa.array([left], type_), pa.array([right], type_))
+    assert found is None or found.to_pylist() == [Decimal(409600)]
+    assert one_by_one("*", left, right, Scalar.DECIMAL) == Decimal(409600)
