@@ -30,9 +30,9 @@ java:
 quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.15 $(BIN)/pytest -q -n auto
 
-test: $(STAMP) java ## all tests, also those that need a JVM
-	@$(BIN)/pytest -q -n auto -m 'not spark and not soak'
-	@$(BIN)/pytest -q -m spark
+test: $(STAMP) java ## all tests, also those that need a JVM; generated ones with the same examples every time
+	@CI=true $(BIN)/pytest -q -n auto -m 'not spark and not soak'
+	@CI=true $(BIN)/pytest -q -m spark
 
 lint: $(STAMP) ## ruff
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
