@@ -127,7 +127,7 @@ def test_csv(given_: tuple[Type, list[object]]) -> None:
     type_, values = given_
     values = [None if value == "" else value for value in values]
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(["eid", "at", "x"])
     for number, value in enumerate(values):
         shown = json_value(value, type_)
