@@ -6,10 +6,8 @@ batch that is replayed raises the same alerts with the same ids.
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -18,6 +16,7 @@ import pyarrow as pa
 
 from alerts.raised import Raised
 from cep.automata.plan import Plan, Space
+from cep.collector import paused
 from cep.events import MAX_TIME, MIN_TIME
 from cep.matching import kernel
 from cep.matching.arrivals import (
@@ -177,7 +176,7 @@ class _Batch:
         return replace(kept, pending=still)
 
     def _alone(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
-        with _collector_paused():
+        with paused():
             raised = run_single(self.plan, space, ready)
         for one in raised:
             self.counts["matches", one.rule] += 1
@@ -194,24 +193,12 @@ class _Batch:
             self.plan, space, recalled, ready, numbers, after, self.clock.watching,
             engine(len(numbers), self.compiled), self.counts, self.trace,
         )  # fmt: skip
-        with _collector_paused():
+        with paused():
             self.raised += _decisions(result, recalled.keys, self.counts)
         return remember(
             old, layout, space, recalled, result.left, result.texts, old.sequence + len(numbers),
             self.numbers, self.merging,
         )  # fmt: skip
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Many new objects without a cycle would only make the cyclic collector look through them in vain."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
