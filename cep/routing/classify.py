@@ -215,7 +215,9 @@ def _by_shard(
     else:
         key = [table.column(f"k{n}").combine_chunks() for n in range(len(space.types))]
     key = [k.chunk(0) if isinstance(k, pa.ChunkedArray) else k for k in key]
-    homes = shards_of(key, len(table), shards)[rows].astype(np.int16)
+    if len(rows) < len(table):
+        key = [column.take(pa.array(rows)) for column in key]
+    homes = shards_of(key, len(rows), shards).astype(np.int16)
     # Stable, so that arrival is kept; int16 takes numpy's radix sort.
     order = np.argsort(homes, kind="stable")
     homes = homes[order]
