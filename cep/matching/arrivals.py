@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import Plan, Space
+from cep.matching.rows import firsts, numbered
 from cep.matching.waiting import Layout, Waiting
 from cep.routing import payload
 from cep.routing.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, Segment, unpack_bits
@@ -41,28 +42,18 @@ class Part:
 
 @dataclass(slots=True)
 class Arrivals:
-    """Events in order of time and arrival: `part` and `row` say where each is.
-
-    `place` ranks batch, feed and origin; with `offset` it is the order of events of one instant.
-    """
+    """Events in order of time and arrival: `part` and `row` say where each is."""
 
     parts: list[Part]
     time: Ints
     part: Ints
     row: Ints
-    place: Ints
-    offset: Ints
 
-    def chosen(self, which: Ints | Bools) -> Arrivals:
+    def chosen(self, which: Ints | Bools | slice) -> Arrivals:
         """Some of them, in the order of the indices."""
-        return Arrivals(
-            self.parts,
-            self.time[which],
-            self.part[which],
-            self.row[which],
-            self.place[which],
-            self.offset[which],
-        )
+        row = self.row[which]
+        part = self.part[: len(row)] if len(self.parts) == 1 else self.part[which]
+        return Arrivals(self.parts, self.time[which], part, row)
 
     def rows_of(self, number: int) -> tuple[Ints, Ints]:
         """The events that are of one part: their places here and their rows there."""
@@ -111,44 +102,54 @@ def in_order(plan: Plan, parts: list[Part], one_partition: bool) -> Arrivals:
 
     `one_partition`: the streams came interleaved, and the offset alone orders them within a batch.
     """
-    sizes = [len(part.table) for part in parts]
-    part = np.repeat(np.arange(len(parts)), sizes)
-    row = np.concatenate([np.arange(size) for size in sizes]) if parts else np.zeros(0, np.int64)
     if not parts:
         none = np.zeros(0, np.int64)
-        return Arrivals(parts, none, none, none, none, none)
-    time = np.concatenate([p.numbers(TIME) for p in parts])
-    offset = np.concatenate([p.numbers(OFFSET) for p in parts])
-    place = _places(plan, parts, one_partition)
-    arrivals = Arrivals(parts, time, part, row, place, offset)
-    step, move = np.diff(place), np.diff(offset)
-    if not np.all((step > 0) | ((step == 0) & (move >= 0))):
+        return Arrivals(parts, none, none, none)
+    sizes = [len(part.table) for part in parts]
+    row = np.concatenate([np.arange(size) for size in sizes])
+    time = np.concatenate([part.numbers(TIME) for part in parts])
+    arrivals = Arrivals(parts, time, np.repeat(np.arange(len(parts)), sizes), row)
+    place, offset = _places(plan, parts, one_partition), _offsets(parts)
+    later = offset[1:] >= offset[:-1]
+    if place.any():
+        later = (place[1:] > place[:-1]) | ((place[1:] == place[:-1]) & later)
+    if not later.all():
         arrivals = arrivals.chosen(np.lexsort((offset, place)))
-    if np.any(np.diff(arrivals.time) < 0):
+    if np.any(arrivals.time[1:] < arrivals.time[:-1]):
         arrivals = arrivals.chosen(np.argsort(arrivals.time, kind="stable"))
     return arrivals
 
 
-def _places(plan: Plan, parts: list[Part], one_partition: bool) -> Ints:
+def _offsets(parts: Sequence[Part]) -> Ints:
+    return np.concatenate([part.numbers(OFFSET) for part in parts])
+
+
+def _places(plan: Plan, parts: Sequence[Part], one_partition: bool) -> Ints:
+    """The rank of batch, feed and origin of each event, end to end; with the offset it is that of arrival."""
     batches = np.concatenate([p.numbers(BATCH) for p in parts])
     batches = np.unique(batches, return_inverse=True)[1] if batches.min() != batches.max() else batches * 0
     if one_partition:
         return batches
     names: list[str] = sorted({name for p in parts for name in p.column(ORIGIN).dictionary.to_pylist()})
+    feeds = [plan.feed(p.stream) for p in parts]
+    if len(names) == 1 and len(set(feeds)) == 1:
+        return batches
     rank = {name: n for n, name in enumerate(names)}
     origins = []
     for p in parts:
         column = p.column(ORIGIN)
         ranks = np.array([rank[name] for name in column.dictionary.to_pylist()], np.int64)
         origins.append(ranks[column.indices.to_numpy(zero_copy_only=False)])
-    feeds = np.repeat([plan.feed(p.stream) for p in parts], [len(p.table) for p in parts])
-    places: Ints = (batches * len(plan.streams) + feeds) * max(1, len(names)) + np.concatenate(origins)
+    of_events = np.repeat(feeds, [len(p.table) for p in parts])
+    places: Ints = (batches * len(plan.streams) + of_events) * max(1, len(names)) + np.concatenate(origins)
     return places
 
 
 def without_duplicates(
+    plan: Plan,
     space: Space,
     arrivals: Arrivals,
+    one_partition: bool,
     remembered: Mapping[str, pa.Table],
     counts: Counter[tuple[str, ...]],
 ) -> Arrivals:
@@ -159,59 +160,52 @@ def without_duplicates(
     """
     drop = np.zeros(len(arrivals.time), bool)
     for stream in dict.fromkeys(part.stream for part in arrivals.parts):
-        numbers = [n for n, part in enumerate(arrivals.parts) if part.stream == stream]
-        ids = [arrivals.parts[n].column(ID) for n in numbers]
+        mine = [number for number, part in enumerate(arrivals.parts) if part.stream == stream]
         known = remembered.get(stream)
-        if known is not None:
-            ids.append(single(known.column(ID)))
-        encoded = (ids[0] if len(ids) == 1 else pa.concat_arrays(ids)).dictionary_encode()
-        if len(encoded.dictionary) < len(encoded):
-            _drop_repeated(space, arrivals, stream, numbers, encoded, known, counts, drop)
+        tables = [arrivals.parts[number].table for number in mine] + ([] if known is None else [known])
+        ids, distinct = numbered([_end_to_end(tables, ID)])
+        if len(distinct[0]) == len(ids):
+            continue
+        parts = [arrivals.parts[number] for number in mine]
+        place, offset = _places(plan, parts, one_partition), _offsets(parts)
+        suspects = np.flatnonzero(np.bincount(ids)[ids] > 1)
+        came, before = np.split(suspects, [np.searchsorted(suspects, len(place))])
+        came = came[np.lexsort((offset[came], place[came]))]
+        told = _told_apart(space, tables, np.concatenate((before, came)), ids)
+        duplicate, conflict = (which[len(before) :] for which in told)
+        counted = _end_to_end(tables[: len(parts)], COUNTED).take(pa.array(came))
+        counts_here = counted.to_numpy(zero_copy_only=False)
+        for outcome, which in (("duplicate", duplicate), ("id_conflict", conflict)):
+            if number := int(np.count_nonzero(which & counts_here)):
+                counts["events", stream, outcome] += number
+        drop[_places_of(arrivals, mine)[came[duplicate]]] = True
     return arrivals.chosen(~drop) if drop.any() else arrivals
 
 
-def _drop_repeated(
-    space: Space,
-    arrivals: Arrivals,
-    stream: str,
-    numbers: Sequence[int],
-    encoded: pa.DictionaryArray,
-    known: pa.Table | None,
-    counts: Counter[tuple[str, ...]],
-    drop: Bools,
-) -> None:
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    repeated = np.bincount(codes, minlength=len(encoded.dictionary)) > 1
-    keys = [f"k{n}" for n in range(len(space.types))]
-    seen: dict[int, set[tuple[object, ...]]] = {}
-    sizes = [len(arrivals.parts[n].table) for n in numbers]
-    starts = dict(zip(numbers, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
-    if known is not None:
-        for row in range(len(known)):
-            code = int(codes[sum(sizes) + row])
-            if repeated[code]:
-                seen.setdefault(code, set()).add(_identity(known, row, keys))
-    mine = np.isin(arrivals.part, numbers)
-    of_event = np.zeros(len(arrivals.part), np.int64)
-    for number in numbers:
+def _told_apart(space: Space, tables: Sequence[pa.Table], rows: Ints, ids: Ints) -> tuple[Bools, Bools]:
+    """Which rows repeat an earlier one, and which have an earlier one's id but another time or key."""
+    names = [TIME, *(f"k{n}" for n in range(len(space.types)))]
+    of_id, _ = numbered([pa.array(ids[rows])])
+    same, _ = numbered([pa.array(of_id), *(_end_to_end(tables, name).take(pa.array(rows)) for name in names)])
+    number = np.arange(len(rows))
+    repeats = firsts(same)[same] < number
+    return repeats, ~repeats & (firsts(of_id)[of_id] < number)
+
+
+def _places_of(arrivals: Arrivals, parts: Sequence[int]) -> Ints:
+    """For each row of some parts, end to end, its place among the arrivals."""
+    found = []
+    for number in parts:
         places, rows = arrivals.rows_of(number)
-        of_event[places] = codes[starts[number] + rows]
-    suspects = np.flatnonzero(mine & repeated[of_event])
-    by_arrival = suspects[np.lexsort((arrivals.offset[suspects], arrivals.place[suspects]))]
-    for event in by_arrival.tolist():
-        table = arrivals.parts[int(arrivals.part[event])].table
-        row = int(arrivals.row[event])
-        identity = _identity(table, row, keys)
-        before = seen.setdefault(int(of_event[event]), set())
-        outcome = "duplicate" if identity in before else "id_conflict" if before else ""
-        drop[event] = outcome == "duplicate"
-        before.add(identity)
-        if outcome and table.column(COUNTED)[row].as_py():
-            counts["events", stream, outcome] += 1
+        of_row = np.empty(len(rows), np.int64)
+        of_row[rows] = places
+        found.append(of_row)
+    return np.concatenate(found)
 
 
-def _identity(table: pa.Table, row: int, keys: Sequence[str]) -> tuple[object, ...]:
-    return (table.column(TIME)[row].as_py(), *(table.column(key)[row].as_py() for key in keys))
+def _end_to_end(tables: Sequence[pa.Table], name: str) -> pa.Array:
+    columns = [single(table.column(name)) for table in tables]
+    return columns[0] if len(columns) == 1 else pa.concat_arrays(columns)
 
 
 def still_waiting(arrivals: Arrivals) -> tuple[Waiting, ...]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.matching.arrivals import Arrivals
+from cep.matching.rows import numbered
 
 Ints = npt.NDArray[np.int64]
 
@@ -35,42 +36,24 @@ def number_keys(fields: int, events: Arrivals) -> tuple[Keys, Ints]:
     size = len(events.time)
     if not fields:
         return Keys((), min(1, size)), np.zeros(size, np.int64)
-    columns, places = [], []
+    if not size:
+        return Keys((pa.array([], pa.int64()),) * fields, 0), np.zeros(0, np.int64)
+    columns, places = [], [events.rows_of(number) for number in range(len(events.parts))]
     for field in range(fields):
-        pieces = [pa.array([], pa.int64())] if not events.parts else []
-        for number, part in enumerate(events.parts):
-            where, rows = events.rows_of(number)
-            pieces.append(part.column(f"k{field}").take(pa.array(rows)))
-            if not field:
-                places.append(where)
-        columns.append(_normal(pa.concat_arrays(pieces)))
-    codes = _codes(columns)
-    count = int(codes.max()) + 1 if len(codes) else 0
-    first = np.full(count, len(codes), np.int64)
-    # Written from the end, the first occurrence is written last.
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+        pieces = [
+            _taken(part.column(f"k{field}"), rows)
+            for part, (_, rows) in zip(events.parts, places, strict=True)
+        ]
+        columns.append(pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces))
+    codes, distinct = numbered(columns)
+    if len(places) == 1:
+        return Keys(distinct, len(distinct[0])), codes
     numbers = np.empty(size, np.int64)
-    numbers[np.concatenate(places) if places else slice(0)] = codes
-    return Keys(tuple(column.take(pa.array(first)) for column in columns), count), numbers
+    numbers[np.concatenate([where for where, _ in places])] = codes
+    return Keys(distinct, len(distinct[0])), numbers
 
 
-def _codes(columns: Sequence[pa.Array]) -> Ints:
-    """Equal rows have equal numbers, dense, in order of first occurrence."""
-    codes = _encoded(columns[0])
-    for column in columns[1:]:
-        further = _encoded(column)
-        width = int(further.max()) + 1 if len(further) else 1
-        codes = _encoded(pa.array(codes * width + further))
-    return codes
-
-
-def _encoded(column: pa.Array) -> Ints:
-    indices = column.dictionary_encode().indices
-    return np.asarray(indices.to_numpy(zero_copy_only=False)).astype(np.int64)
-
-
-def _normal(column: pa.Array) -> pa.Array:
-    """0.0 and -0.0 are one key."""
-    if pa.types.is_floating(column.type):
-        return pa.array(column.to_numpy(zero_copy_only=False) + 0.0)
-    return column
+def _taken(column: pa.Array, rows: Ints) -> pa.Array:
+    if len(rows) == len(column) and np.array_equal(rows, np.arange(len(rows))):
+        return column
+    return column.take(pa.array(rows))

@@ -155,10 +155,11 @@ class _Batch:
         parts = parts_of(self.plan, layout, () if pending is None else pending.waiting, came, clock.batch)
         events = in_order(self.plan, parts, clock.one_partition)
         remembered = {} if pending is None else pending.remembered
-        events = without_duplicates(space, events, remembered, self.counts)
+        events = without_duplicates(self.plan, space, events, clock.one_partition, remembered, self.counts)
         cut = int(np.searchsorted(events.time, clock.watermark_after, side="right"))
-        ready, rest = events.chosen(np.arange(cut)), events.chosen(np.arange(cut, len(events.time)))
-        at_watermark = at_the_watermark(ready.chosen(ready.time >= clock.watermark_after), space)
+        ready, rest = events.chosen(slice(cut)), events.chosen(slice(cut, None))
+        before = int(np.searchsorted(ready.time, clock.watermark_after))
+        at_watermark = at_the_watermark(ready.chosen(slice(before, None)), space)
         if clock.watermark_after == clock.watermark_before:
             at_watermark = {**remembered, **_added(remembered, at_watermark)}
         waiting = still_waiting(rest)

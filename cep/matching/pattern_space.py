@@ -23,6 +23,7 @@ from cep.matching.live import Migration
 from cep.matching.memory import Recalled
 from cep.matching.past import Events, looking_back
 from cep.matching.pool import Pool
+from cep.matching.rows import grouped
 from cep.matching.runs import Runs
 from cep.matching.segments import NO_TEXTS, Content, events_of
 from cep.matching.taken import EventBook
@@ -81,8 +82,8 @@ def run_patterns(
     """
     tables, keys = space.tables, recalled.keys
     assert tables is not None
-    if len(numbers) and np.any(np.diff(numbers) < 0):
-        order = np.argsort(numbers, kind="stable")
+    if np.any(numbers[1:] < numbers[:-1]):
+        order = grouped(numbers)
         events, numbers = events.chosen(order), numbers[order]
     migration = Migration.of(plan, space, recalled, engine, counts)
     texts = migration.texts

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.routing.payload import PayloadError, pack, unpack
-from cep.routing.shards import hashes, shards_of
+from cep.routing.shards import AT_ONCE, SHORT, hashes, hashes_of, shards_of
 
 
 def test_these_keys_live_where_they_always_lived() -> None:
@@ -31,6 +31,35 @@ def test_a_hash_is_the_values_own(values: list[str], before: int, after: int) ->
     column = pa.array(padded).slice(before, len(values))
     alone = np.concatenate([hashes(pa.array([value])) for value in values])
     assert hashes(column).tolist() == alone.tolist()
+
+
+def by_definition(text: str) -> int:
+    """Karp and Rabin's polynomial over the bytes, then SplitMix64's finaliser."""
+    bits = 2**64
+    word = sum((byte + 1) * pow(0x9E3779B97F4A7C15, place, bits) for place, byte in enumerate(text.encode()))
+    word %= bits
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % bits
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB % bits
+    return word ^ (word >> 31)
+
+
+short = st.text(max_size=6)
+long = st.builds(lambda text, times: (text * times)[: SHORT + times], st.text(min_size=1), st.integers(0, 99))
+
+
+@given(st.lists(short | long), st.lists(short, max_size=2))
+def test_a_hash_is_what_its_definition_says(values: list[str], before: list[str]) -> None:
+    column = pa.array(before + values, pa.string()).slice(len(before))
+    assert hashes(column).tolist() == [by_definition(value) for value in values]
+
+
+def test_many_rows_are_hashed_as_each_alone() -> None:
+    rows = 2 * AT_ONCE + 3
+    strings, longs = pa.array([f"k{n % 977}" for n in range(rows)]), pa.array(range(rows))
+    together = hashes_of([strings, longs], rows)
+    some = [0, 1, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE, rows - 1]
+    alone = [hashes_of([strings.slice(n, 1), longs.slice(n, 1)], 1)[0] for n in some]
+    assert together[some].tolist() == alone
 
 
 @given(st.lists(st.text(max_size=4), unique=True, min_size=2, max_size=50))

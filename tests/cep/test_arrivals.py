@@ -1,0 +1,183 @@
+"""What a shard makes of the events that come: each once, in order, under the number of its key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from duel import pack_of
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.automata.plan import compile_plan
+from cep.matching.arrivals import Arrivals, in_order, parts_of, without_duplicates
+from cep.matching.keys import number_keys
+from cep.matching.rows import firsts, grouped, numbered
+from cep.matching.waiting import Layout, Waiting, layout_of
+from cep.routing.payload import Segment
+
+PACK = """pack p version "1"
+stream e { id_: string  at: timestamp  k: string  n: double  id id_  time at }
+stream f { id_: string  at: timestamp  k: string  n: double  id id_  time at }
+rule r { by k, n  match a: e -> b: f within 1 minute }
+"""
+PLAN = compile_plan([pack_of(PACK)])
+(SPACE,) = PLAN.spaces
+LAYOUT = layout_of(PLAN, SPACE, 0)
+OTHER = Layout(1, "another plan", (), {})
+NOW = 7
+STREAMS = ("e", "f")
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event as classification packs it. `batch` is the one in which it came."""
+
+    stream: str
+    batch: int
+    other_plan: bool
+    origin: str
+    id: str
+    time: int
+    key: tuple[str, float]
+    counted: bool
+    offset: int = 0
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.time, *self.key)
+
+
+def events() -> st.SearchStrategy[list[Event]]:
+    key = st.tuples(st.sampled_from(["", "a", "ü"]), st.sampled_from([0.0, -0.0, 1.5]))
+    one = st.builds(
+        Event,
+        st.sampled_from(STREAMS),
+        st.integers(NOW - 2, NOW),
+        st.booleans(),
+        st.sampled_from(["p\x1ff", "p\x1fg", "q\x1ff"]),
+        st.sampled_from(["1", "2", "3", "", "long " * 20]),
+        st.integers(0, 3),
+        key,
+        st.booleans(),
+    )
+    return st.lists(one, max_size=24)
+
+
+def table(some: list[Event], waited: bool) -> pa.Table:
+    columns: dict[str, Any] = {
+        "@time": pa.array([e.time for e in some], pa.int64()),
+        "@id": pa.array([e.id for e in some], pa.string()),
+        "@origin": pa.array([e.origin for e in some], pa.string()).dictionary_encode(),
+        "@offset": pa.array([e.offset for e in some], pa.int64()),
+        "@counted": pa.array([e.counted for e in some], pa.bool_()),
+        "@bits": pa.array([b"\x80"] * len(some), pa.binary(1)),
+        "k0": pa.array([e.key[0] for e in some], pa.string()),
+        "k1": pa.array([e.key[1] for e in some], pa.float64()),
+    }
+    if waited:
+        columns["@batch"] = pa.array([e.batch for e in some], pa.int64())
+    return pa.table(columns)
+
+
+def arrivals(some: list[Event], one_partition: bool) -> Arrivals:
+    """The events as a shard puts them in order; what waited may have been judged by another plan."""
+    waited, came = [], []
+    for stream in STREAMS:
+        mine = [e for e in some if e.stream == stream]
+        for layout in (LAYOUT, OTHER):
+            before = [e for e in mine if e.batch < NOW and e.other_plan == (layout is OTHER)]
+            if before:
+                waited.append(Waiting(stream, layout, table(before, True)))
+        now = [e for e in mine if e.batch == NOW]
+        came += [Segment(SPACE.id, stream, LAYOUT.plan, table(p, False)) for p in (now[::2], now[1::2]) if p]
+    return in_order(PLAN, parts_of(PLAN, LAYOUT, waited, came, NOW), one_partition)
+
+
+def seen(found: Arrivals) -> list[tuple[object, ...]]:
+    """Stream, time, id, key and offset of the events in order."""
+    rows = []
+    for part, row in zip(found.part.tolist(), found.row.tolist(), strict=True):
+        names = ("@time", "@id", "k0", "k1", "@offset")
+        values = (found.parts[part].table.column(name)[row].as_py() for name in names)
+        rows.append((found.parts[part].stream, *values))
+    assert found.time.tolist() == [row[1] for row in rows]
+    return rows
+
+
+def plain(some: list[Event]) -> list[tuple[object, ...]]:
+    return [(e.stream, e.time, e.id, *e.key, e.offset) for e in some]
+
+
+def in_plain_order(some: list[Event], one_partition: bool) -> list[Event]:
+    def arrival(e: Event) -> tuple[object, ...]:
+        return (
+            (e.batch, e.offset) if one_partition else (e.batch, STREAMS.index(e.stream), e.origin, e.offset)
+        )
+
+    return sorted(some, key=arrival)
+
+
+@settings(max_examples=examples(150))
+@given(events(), events(), st.booleans(), st.data())
+def test_each_event_is_taken_once_in_order(
+    some: list[Event], known: list[Event], one_partition: bool, data: st.DataObject
+) -> None:
+    offsets = data.draw(st.permutations(range(len(some))))
+    some = [replace(e, offset=offset) for e, offset in zip(some, offsets, strict=True)]
+    found = arrivals(some, one_partition)
+    by_arrival = in_plain_order(some, one_partition)
+    assert seen(found) == plain(sorted(by_arrival, key=lambda e: e.time))
+
+    remembered = {
+        stream: table(mine, False).select(["@id", "@time", "k0", "k1"])
+        for stream in STREAMS
+        if (mine := [e for e in known if e.stream == stream])
+    }
+    counts: Counter[tuple[str, ...]] = Counter()
+    left = without_duplicates(PLAN, SPACE, found, one_partition, remembered, counts)
+    told: dict[tuple[str, str], set[tuple[object, ...]]] = {}
+    for e in known:
+        told.setdefault((e.stream, e.id), set()).add(e.identity)
+    expected: Counter[tuple[str, ...]] = Counter()
+    stay = []
+    for e in by_arrival:
+        identities = told.setdefault((e.stream, e.id), set())
+        outcome = "duplicate" if e.identity in identities else "id_conflict" if identities else "new"
+        identities.add(e.identity)
+        if outcome != "duplicate":
+            stay.append(e)
+        if outcome != "new" and e.counted:
+            expected["events", e.stream, outcome] += 1
+    assert seen(left) == plain(sorted(stay, key=lambda e: e.time))
+    assert counts == expected
+
+    keys, numbers = number_keys(2, left)
+    values = keys.python(list(range(keys.count)))
+    assert len(set(values.values())) == keys.count
+    assert [values[n] for n in numbers.tolist()] == [row[3:5] for row in seen(left)]
+
+
+@given(st.lists(st.tuples(st.text(max_size=2), st.integers(0, 2), st.booleans()), max_size=20))
+def test_equal_rows_have_equal_numbers_in_order_of_first_occurrence(
+    rows: list[tuple[str, int, bool]],
+) -> None:
+    types = (pa.string(), pa.int64(), pa.bool_())
+    for width in (1, 2, 3):
+        cut = [row[:width] for row in rows]
+        columns = [pa.array([row[n] for row in cut], types[n]) for n in range(width)]
+        distinct = list(dict.fromkeys(cut))
+        numbers, values = numbered(columns)
+        assert numbers.tolist() == [distinct.index(row) for row in cut]
+        assert list(zip(*(column.to_pylist() for column in values), strict=True)) == distinct
+        assert firsts(numbers).tolist() == [cut.index(row) for row in distinct]
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, 2**16 - 1, 2**16, 2**16 + 2, 2**33, 2**62]), max_size=40))
+def test_rows_are_grouped_in_order(numbers: list[int]) -> None:
+    array = np.array(numbers, np.int64)
+    assert grouped(array).tolist() == np.argsort(array, kind="stable").tolist()
