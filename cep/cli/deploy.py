@@ -15,6 +15,7 @@ from cep.cli.failure import FINDINGS, OK, USAGE, OutsideError
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.deploy import Answer
+    from cep.standing.shelf import Shelf
     from rules.typed import Pack
 
 
@@ -41,22 +42,24 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.deploy import Request, hand_over, new_id
     from cep.job.errors import JobError
     from cep.job.folder import StateFolder
+    from cep.standing.shelf import Shelf
     from rules.query_files import contents_of
 
     described = load_job(arguments.job, os.environ)
     if described.job is None:
         tell(described.diagnostics)
         return USAGE
-    checked = load_one(arguments.pack)
+    folder = StateFolder(described.job.state)
+    shelf = Shelf(folder.queries)
+    checked = load_one(arguments.pack, shelf.earlier)
     tell(checked.diagnostics)
     pack = runnable(checked)
     if pack is None:
         return FINDINGS
-    folder = StateFolder(described.job.state)
     queries = tuple(sorted(contents_of(pack).items()))
     request = Request(new_id(), pack.name, pack.revision, pack.files, queries)
     try:
-        answer = hand_over(folder, request, arguments.timeout, before=lambda: _shelve(pack, folder.queries))
+        answer = hand_over(folder, request, arguments.timeout, before=lambda: _shelve(pack, shelf))
     except JobError as error:
         raise OutsideError(error.message, error.help) from error
     if arguments.format == "json":
@@ -68,17 +71,16 @@ def run(arguments: argparse.Namespace) -> int:
     return OK if answer.taken else FINDINGS
 
 
-def _shelve(pack: Pack, folder: Path) -> None:
+def _shelve(pack: Pack, shelf: Shelf) -> None:
     """Put the pack's standing queries, compiled, where the job finds them."""
     if not pack.queries:
         return
     from cep.automata.plan import hit_streams
     from cep.standing.compiled import UnreadableError
-    from cep.standing.shelf import Shelf
 
     try:
         for hits in hit_streams(pack):
-            Shelf(folder).put(hits)
+            shelf.put(hits)
     except (UnreadableError, OSError) as problem:
         raise OutsideError(f"the standing queries cannot be handed over: {problem}") from problem
 

@@ -7,14 +7,21 @@ folder of packs, or a folder of examples, can be checked and tested as a whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
 from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
 from rules.packs import SUFFIX, load
 from rules.typed import Pack
+
+if TYPE_CHECKING:
+    from cep.automata.plan import HitStream
+    from cep.standing.kept import Kept
+
+    Earlier = Callable[[HitStream], Kept]
 
 _HEADER = re.compile(
     r'\ufeff?(?:\s|#[^\n]*\n)*(?P<header>pack\s+(?P<name>`[^`\n]+`|\w+)(?:\s+version\s*"[^"\n]*")?)'
@@ -37,21 +44,21 @@ class Checked:
     of_queries: tuple[Diagnostic, ...] = ()
 
 
-def load_all(paths: Sequence[Path], *, to_run: bool = True) -> list[Checked]:
+def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | None = None) -> list[Checked]:
     """The packs of the paths, in order, with what the engine cannot run yet among the diagnostics.
 
-    Such a finding is an error where the pack is `to_run`, else a hint. Raises UsageError for a path that does
-    not exist.
+    Such a finding is an error where the pack is `to_run`, else a hint. `earlier` gives sets of standing
+    queries from which those of the packs may be made. Raises UsageError for a path that does not exist.
     """
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`")
-    return [_checked(part, to_run) for path in paths for part in _packs_in(path)]
+    return [_checked(part, to_run, earlier) for path in paths for part in _packs_in(path)]
 
 
-def load_one(path: Path) -> Checked:
+def load_one(path: Path, earlier: Earlier | None = None) -> Checked:
     """The one pack of a path. Raises UsageError if there is no such path or it holds several packs."""
-    found = load_all([path])
+    found = load_all([path], earlier=earlier)
     if len(found) > 1:
         names = ", ".join(f"`{one.pack.name}`" for one in found if one.pack is not None)
         raise UsageError(f"`{path}` holds {len(found)} packs: {names}", "name the files of one of them")
@@ -87,7 +94,7 @@ def _packs_in(path: Path) -> list[list[Path]]:
     return [files for _, _, files in groups] if len(groups) > 1 else [[path]]
 
 
-def _checked(paths: Sequence[Path], to_run: bool) -> Checked:
+def _checked(paths: Sequence[Path], to_run: bool, earlier: Earlier | None) -> Checked:
     loaded = load(paths)
     if loaded.pack is None:
         return Checked(None, loaded.diagnostics, _written(paths))
@@ -100,7 +107,7 @@ def _checked(paths: Sequence[Path], to_run: bool) -> Checked:
     if loaded.pack.queries:
         from cep.standing.findings import findings
 
-        of_queries = findings(loaded.pack)
+        of_queries = findings(loaded.pack, earlier) if earlier else findings(loaded.pack)
     found = tuple(in_order((*loaded.diagnostics, *refused, *of_queries)))
     return Checked(loaded.pack, found, len(loaded.pack.rules), loaded.allowed, tuple(of_queries))
 

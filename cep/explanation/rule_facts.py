@@ -143,13 +143,9 @@ def _asked(pack: Pack, rule: Rule) -> Iterator[Asked]:
         from cep.standing.compiled import compiled
 
         one = compiled(hits)
-        cost = one.stored.cost
-        first = cost.argsort(kind="stable")[::-1][:_COSTLY].tolist()
-        costly = tuple((one.stored.segment.id_of(place), float(cost[place])) for place in first)
+        cost, costly = one.kept.costs(_COSTLY)
         refused = len(one.report.refused)
-        yield Asked(
-            hits.queries.name, hits.documents.name, len(one.stored), refused, float(cost.sum()), costly
-        )
+        yield Asked(hits.queries.name, hits.documents.name, len(one.kept), refused, cost, costly)
 
 
 def _stands_in(found: Diagnostic, rule: Rule) -> bool:

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from rules.typed import Pack
 
 
+_GRACE = 86_400
+"""Seconds for which sets of queries stay that no batch which could run again can ask for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """A batch that is in the outbox. `seconds` from its manifest to the outbox; `ended` is wall clock in ns.
@@ -205,6 +209,8 @@ class Driver:
             fresh=fresh if before is not None else (),
         )
         manifests.write(self._folder.manifests, made)
+        if deployed and (since := manifests.oldest(self._folder.manifests, number)) is not None:
+            self._shelf.prune(since - _GRACE)
         return made
 
     def _pin(self, manifest: Manifest) -> None:

@@ -196,6 +196,14 @@ def write(manifests: Path, manifest: Manifest) -> None:
     (manifests / f"{manifest.batch - _KEPT}.json").unlink(missing_ok=True)
 
 
+def oldest(manifests: Path, batch: int) -> float | None:
+    """When the oldest of the kept ones was written, in seconds since 1970 UTC; None while they are fewer."""
+    try:
+        return (manifests / f"{batch - _KEPT + 1}.json").stat().st_mtime
+    except FileNotFoundError:
+        return None
+
+
 def following(
     batch: int,
     before: Result | None,

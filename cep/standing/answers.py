@@ -20,9 +20,9 @@ from cep.standing.documents import (
     metadata_of,
     schema_of,
 )
+from cep.standing.kept import Kept
 from percolator.analysed import Analysed
 from percolator.library.collection import Collection
-from percolator.library.stored import Stored
 from rules.typed import Stream
 
 Ints = npt.NDArray[np.int64]
@@ -49,11 +49,11 @@ class Answers:
 class QuerySet:
     """The queries of a stream of hits."""
 
-    def __init__(self, stored: Stored, documents: Stream) -> None:
+    def __init__(self, queries: Kept, documents: Stream) -> None:
         self._schema = schema_of(documents)
         self._types = metadata_of(documents)
-        self._stored = stored
-        self._collection = Collection(self._schema, [(stored, np.zeros(len(stored), np.bool_))])
+        self._named = np.concatenate([np.zeros(0, np.uint8), *(part.stored.named for part in queries.parts)])
+        self._collection = Collection(self._schema, [(part.stored, part.dead) for part in queries.parts])
 
     def __len__(self) -> int:
         """How many queries there are, expired ones too."""
@@ -95,7 +95,7 @@ class QuerySet:
         """The named parts that were true of every hit, and of how many hits they could not be told."""
         found: list[Sequence[str]] = [()] * len(documents)
         unnamed = 0
-        for hit, analysed in self._read_again(columns, documents, self._stored.named[places] != 0):
+        for hit, analysed in self._read_again(columns, documents, self._named[places] != 0):
             told = self._collection.found(int(places[hit]), analysed, highlight=False)
             found[hit] = told.names
             unnamed += not told.complete

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection as Several
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -17,14 +16,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from cep.automata.plan import HitStream
-from cep.collector import paused
 from cep.standing.documents import metadata_of, schema_of
+from cep.standing.kept import NONE, Kept
 from cep.standing.lines import lines_in
-from percolator.library.collection import Change, Collection
-from percolator.library.load import LoadReport, prepare_lines
+from cep.standing.renewal import Renewal, renewal
 from percolator.library.refusal import Refusal
 from percolator.library.standing import StandingQuery
-from percolator.library.stored import Stored
 from percolator.schema import Schema
 from percolator.segment import VERSION
 from rules.suggest import did_you_mean
@@ -33,7 +30,7 @@ from rules.typed import Stream
 CANNOT_BE_READ = "CEP0861"
 UNKNOWN_KEY = "CEP0862"
 
-_LAYOUT = 1
+_LAYOUT = 2
 """Raised when equal queries would be compiled to something else."""
 
 
@@ -45,49 +42,50 @@ class CompiledSet:
     """The queries of a file that were accepted, and what became of every line, in `report`.
 
     What is wrong with a file is known in a third of the time that compiling it takes, which waits until
-    somebody asks for `stored`.
+    somebody asks for `kept`.
     """
 
-    def __init__(self, changes: Iterable[Change], schema: Schema, report: LoadReport) -> None:
-        self.report = report
-        self._schema = schema
-        self._accepted = {change.query.id: change for change in changes}
+    def __init__(self, renewal: Renewal) -> None:
+        self.report = renewal.report
+        self._renewal: Renewal | None = renewal
 
     @cached_property
-    def stored(self) -> Stored:
+    def kept(self) -> Kept:
         """The accepted queries, compiled."""
-        accepted = [(one.query, one.node, one.estimate.units) for one in self._accepted.values()]
-        self._accepted = {}
-        with paused():
-            return Stored.of(accepted, self._schema)
+        assert self._renewal is not None
+        renewal, self._renewal = self._renewal, None
+        return renewal.kept()
 
 
-def compiled(hits: HitStream) -> CompiledSet:
-    """The set of a stream of hits, from the file that its pack names. Raises UnreadableError."""
+def compiled(hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
+    """The set of a stream of hits, from the file that its pack names. Raises UnreadableError.
+
+    Lines that `earlier`, a set over the same documents' fields, holds already are taken from it.
+    """
     if not hits.queries.path:
         raise UnreadableError(f"the file `{hits.queries.file}` of queries `{hits.queries.name}` was not read")
-    return _compiled(hits.queries.path, hits.queries.content, _Documents.of(hits.documents))
+    return _compiled(hits.queries.path, hits.queries.content, _Documents.of(hits.documents), earlier)
 
 
-def compiled_file(path: Path, content: str, documents: Stream) -> CompiledSet:
-    """The set of a file with that SHA-256. Raises UnreadableError."""
-    return _compiled(str(path), content, _Documents.of(documents))
+def compiled_file(path: Path, hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
+    """The same from a copy of the file. Raises UnreadableError."""
+    return _compiled(str(path), hits.queries.content, _Documents.of(hits.documents), earlier)
 
 
 def name_of(hits: HitStream) -> str:
-    """What the compiled set is known by: equal for equal content and fields, in one version of us."""
+    """What the compiled set is known by: equal for equal content and fields, in one version of us.
+
+    Names of sets over the same fields begin with the same `family_of`.
+    """
+    return f"{family_of(hits)}-{hits.queries.content[:32]}"
+
+
+def family_of(hits: HitStream) -> str:
+    """What sets over the same documents' fields, compiled by one version of us, have in common."""
     schema = schema_of(hits.documents)
     metadata = sorted((name, str(type_)) for name, type_ in metadata_of(hits.documents).items())
-    parts = [
-        version("standing-rules"),
-        _LAYOUT,
-        VERSION,
-        hits.queries.content,
-        schema.text,
-        schema.default,
-        metadata,
-    ]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+    parts = [_program(), _LAYOUT, VERSION, schema.text, schema.default, metadata]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def _program() -> str:
@@ -114,7 +112,7 @@ class _Documents:
 
 
 @lru_cache(maxsize=8)
-def _compiled(path: str, content: str, documents: _Documents) -> CompiledSet:
+def _compiled(path: str, content: str, documents: _Documents, earlier: Kept) -> CompiledSet:
     try:
         data = Path(path).read_bytes()
         if hashlib.sha256(data).hexdigest() != content:
@@ -122,11 +120,8 @@ def _compiled(path: str, content: str, documents: _Documents) -> CompiledSet:
         lines = lines_in(data, path)
     except (OSError, pa.ArrowException) as problem:
         raise UnreadableError(f"`{path}` cannot be read: {problem}") from problem
-    queries = Collection(documents.schema)
     keys = documents.keys
-    with paused():  # a third less time
-        changes, report = prepare_lines(queries, lines, objection=lambda query: _objection(query, keys))
-    return CompiledSet(changes, documents.schema, report)
+    return CompiledSet(renewal(lines, documents.schema, lambda query: _objection(query, keys), earlier))
 
 
 def _objection(query: StandingQuery, keys: Several[str]) -> Refusal | None:

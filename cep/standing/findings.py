@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing from typeshed
 
 from cep.automata.plan import HitStream, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, CompiledSet, UnreadableError, compiled
+from cep.standing.kept import NONE, Kept
 from cep.standing.lines import lines_of
 from percolator.library.load import RefusedLine
 from rules.diagnostics import Diagnostic, Label
@@ -26,16 +27,16 @@ TOLD = 50
 _QUERY = re.compile(r'"query"\s*:\s*"')
 
 
-def findings(pack: Pack) -> list[Diagnostic]:
+def findings(pack: Pack, earlier: Callable[[HitStream], Kept] = lambda _: NONE) -> list[Diagnostic]:
     """What is to be said of the queries that the pack's rules use, by stream of documents and line.
 
     A refused line is a warning under the code of what is wrong with it: the others count. It is an error if
-    no query is left.
+    no query is left. `earlier` gives a set from which that of a stream of hits may be made.
     """
     found: list[Diagnostic] = []
     for hits in hit_streams(pack):
         try:
-            found += _of_set(hits, compiled(hits))
+            found += _of_set(hits, compiled(hits, earlier(hits)))
         except UnreadableError as problem:
             found.append(Diagnostic(CANNOT_BE_READ, "error", str(problem), hits.queries.span))
     return list({(d.code, d.message, d.span and (d.span.file.name, d.span.line)): d for d in found}.values())

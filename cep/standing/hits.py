@@ -69,4 +69,4 @@ def _ids(documents: pa.ChunkedArray, queries: pa.Array) -> pa.ChunkedArray:
 @lru_cache(maxsize=8)
 def local_set(hits: HitStream) -> QuerySet:
     """The set of the file that the pack names, compiled in this process. Raises UnreadableError."""
-    return QuerySet(compiled(hits).stored, hits.documents)
+    return QuerySet(compiled(hits).kept, hits.documents)

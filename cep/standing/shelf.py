@@ -4,7 +4,8 @@
     NAME/             the set compiled over the fields of some documents (cep.standing.compiled.name_of)
 
 Whoever deploys a pack puts its sets here before the job hears of it, so that no batch waits for them. The
-file of queries stays beside the sets, so that a later version of this program can compile it anew.
+file of queries stays beside the sets, so that a later version of this program can compile it anew. A set is
+compiled from the one here that has most of its lines; the two share files, and neither needs the other.
 """
 
 from __future__ import annotations
@@ -13,20 +14,26 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from cep.automata.plan import HitStream
 from cep.standing.answers import QuerySet
-from cep.standing.compiled import UnreadableError, compiled, compiled_file, name_of
+from cep.standing.compiled import UnreadableError, compiled, compiled_file, family_of, name_of
+from cep.standing.kept import NONE, Kept, digests
+from cep.standing.lines import lines_of
 from percolator.disk import Disk
 from percolator.library.damage import DamagedError
-from percolator.library.stored import Stored
 from rules.typed import Queries
 
-_SET = "set"
 _KEPT = 4  # opened sets of one process: those that run, and those of a replay around deploys
+_ASKED = 8  # sets of which one may be the earlier one, the latest ones
+_SAMPLE = 500  # lines by which it is found
+_COMMON = 0.2  # of them it has at least
 
 
 @dataclass(slots=True)
@@ -35,24 +42,37 @@ class Shelf:
 
     folder: Path
     _opened: dict[str, QuerySet] = field(default_factory=dict)
+    _earlier: dict[str, Kept] = field(default_factory=dict)
 
     def put(self, hits: HitStream) -> None:
-        """Sees to it that the set is here. Raises UnreadableError where the file of queries is nowhere."""
+        """Sees to it that the set is here. Raises UnreadableError where the file of queries is nowhere.
+
+        What is here already is marked as used now (see `prune`).
+        """
         place = self.folder / name_of(hits)
         kept = self._content(hits.queries)
         if hits.queries.path and not kept.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             self._keep(hits.queries, kept)
+        if kept.exists():
+            os.utime(kept)
         if place.exists():
+            os.utime(place)
             return
         if not kept.exists():
             raise UnreadableError(f"the file of queries `{hits.queries.name}` is not in {self.folder}")
-        made = (
-            compiled(hits) if hits.queries.path else compiled_file(kept, hits.queries.content, hits.documents)
-        )
+        earlier = self.earlier(hits)
+        made = compiled(hits, earlier) if hits.queries.path else compiled_file(kept, hits, earlier)
         with self._aside(place) as aside:
             aside.mkdir()
-            made.stored.save(aside, _SET, Disk())
+            made.kept.save(aside)
+
+    def earlier(self, hits: HitStream) -> Kept:
+        """The set here from which that of a file is best compiled; an empty one where none has much of it."""
+        name = name_of(hits)
+        if name not in self._earlier:
+            self._earlier = {name: self._most_alike(hits)}
+        return self._earlier[name]
 
     def open(self, hits: HitStream) -> QuerySet:
         """A set that was put here, mapped. Raises UnreadableError."""
@@ -60,7 +80,7 @@ class Shelf:
         found = self._opened.pop(name, None)
         if found is None:
             try:
-                found = QuerySet(Stored.open(self.folder / name, _SET), hits.documents)
+                found = QuerySet(Kept.open(self.folder / name), hits.documents)
             except (OSError, DamagedError) as problem:
                 what = f"the compiled queries `{hits.queries.name}` in {self.folder / name}"
                 raise UnreadableError(f"{what} cannot be read: {problem}") from problem
@@ -68,6 +88,38 @@ class Shelf:
         while len(self._opened) > _KEPT:
             self._opened.pop(next(iter(self._opened)))
         return found
+
+    def prune(self, before: float) -> int:
+        """Removes what was last used before a time, in seconds since 1970 UTC; how many sets and files."""
+        removed = 0
+        for path in list(self.folder.glob("*")):
+            with suppress(OSError):  # what goes by itself meanwhile, or cannot go, does no harm
+                if path.stat().st_mtime < before:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                    removed += 1
+        return removed
+
+    def _most_alike(self, hits: HitStream) -> Kept:
+        places = sorted(self.folder.glob(f"{family_of(hits)}-*"), key=lambda p: p.stat().st_mtime)[-_ASKED:]
+        if not places:
+            return NONE
+        file = hits.queries.path or str(self._content(hits.queries))
+        try:
+            lines = [line for line in lines_of(file) if line.strip()]
+        except (OSError, pa.ArrowException):
+            return NONE  # compiling will tell
+        step = max(1, len(lines) // _SAMPLE)
+        sample = digests(lines[::step])
+        best, most = NONE, _COMMON * len(sample)
+        for place in places:
+            try:
+                kept = Kept.open(place)
+            except (OSError, DamagedError):
+                continue  # whoever asks for that set is told
+            common = int(np.count_nonzero(kept.find(sample) >= 0))
+            if common > most:
+                best, most = kept, common
+        return best
 
     def _content(self, queries: Queries) -> Path:
         suffix = Path(queries.file).suffix.lower()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +26,20 @@ TIER = 4
 
 def chosen(manifest: Manifest, queries: Collection, whole: bool = False) -> frozenset[str]:
     """The names of the segments that go into the next one, with all changes; with `whole`, all."""
-    sizes = [part.count() for part in queries.parts[: queries.base_parts]]
-    newer = len(queries) - sum(sizes)
-    names = []
-    for entry, living in sorted(zip(manifest.segments, sizes, strict=True), key=lambda pair: pair[1]):
-        if whole or living < TIER * newer or 2 * living <= entry.queries:
-            names.append(entry.name)
+    living = [part.count() for part in queries.parts[: queries.base_parts]]
+    sizes = [(alive, entry.queries) for alive, entry in zip(living, manifest.segments, strict=True)]
+    merged = range(len(sizes)) if whole else tiers(sizes, len(queries) - sum(living))
+    return frozenset(manifest.segments[at].name for at in merged)
+
+
+def tiers(sizes: Sequence[tuple[int, int]], newer: int) -> list[int]:
+    """Which segments go into the next one beside so many newer queries, by their living and all queries."""
+    merged = []
+    for at, (living, all_) in sorted(enumerate(sizes), key=lambda one: one[1][0]):
+        if living < TIER * newer or 2 * living <= all_:
+            merged.append(at)
             newer += living
-    return frozenset(names)
+    return merged
 
 
 def merge(

@@ -31,13 +31,17 @@ class RefusedLine:
 
 @dataclass(slots=True)
 class LoadReport:
-    """What became of the lines; `warnings` are line, id and a sentence. Blank lines do not count."""
+    """What became of the lines; `warnings` are line, id and a sentence. Blank lines do not count.
+
+    `line_of` tells by id from which line a query is there now.
+    """
 
     new: int = 0
     replaced: int = 0
     same: int = 0
     refused: list[RefusedLine] = field(default_factory=list)
     warnings: list[tuple[int, str, str]] = field(default_factory=list)
+    line_of: dict[str, int] = field(default_factory=dict)
 
     @property
     def taken(self) -> int:
@@ -59,7 +63,7 @@ def prepare_lines(
     report = LoadReport()
     changes: list[Change] = []
     waiting: dict[str, Change] = {}
-    line_of: dict[str, int] = {}
+    line_of = report.line_of
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

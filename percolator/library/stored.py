@@ -131,6 +131,13 @@ class Stored:
         return self._column("named")
 
     @cached_property
+    def id_hashes(self) -> npt.NDArray[np.uint64]:
+        """`id_hash` of each query."""
+        found = np.zeros(len(self), np.uint64)
+        found[self._rows] = self._hashes
+        return found
+
+    @cached_property
     def some_expire(self) -> bool:
         """Whether there is a query with a time at which it expires."""
         return bool((self.expires != NEVER).any())

@@ -4,11 +4,12 @@
     library.add(StandingQuery("q1", "recall* AND tyres", tags=("safety",)))
     library.load(lines)                             JSON lines; the report names every refused one
     library.remove("q1"); library.expire(time)
-    library.compact_in_background()
     library.pin                                     what readers go to (percolator.library.reader)
 
 A change is on disk when the call returns: one frame of the log (percolator.library.log). A crash at any
-moment leaves what was before the call or what is behind it, and nothing in between. One thread at a time.
+moment leaves what was before the call or what is behind it, and nothing in between. When many changes stand
+in the log, a process of its own makes them a segment, and a later call puts that in place. One thread at a
+time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -31,7 +32,7 @@ from percolator.library.compaction import chosen, merge
 from percolator.library.cost import Limits
 from percolator.library.damage import DamagedError, LibraryError
 from percolator.library.load import LoadReport, prepare_lines
-from percolator.library.log import LogWriter, frames
+from percolator.library.log import LogWriter, Record, frames
 from percolator.library.manifest import Manifest, Pin, generations, read_manifest, remove_others
 from percolator.library.reader import take_in
 from percolator.library.sample import write_sample
@@ -40,19 +41,27 @@ from percolator.library.stored import Stored
 from percolator.schema import Schema
 
 MOST_IN_LOG = 2_000
-"""So many queries of one `load` go to the log; more become a segment at once."""
+"""So many queries of one `load` go to the log; more become a segment at once. As many changes in the log
+begin a compaction in the background."""
 KEPT = 8
 """Generations that are kept for readers at older pins."""
 
 
 class Library:
-    """`queries` are the standing queries as they are now; change them through the library only."""
+    """`queries` are the standing queries as they are now; change them through the library only.
+
+    `failed` tells why the last compaction that began by itself came to nothing: the changes are safe, and
+    the next one waits until twice as many stand in the log.
+    """
 
     queries: Collection
     manifest: Manifest
 
-    def __init__(self, folder: Path, limits: Limits, disk: Disk, kept: int) -> None:
+    def __init__(self, folder: Path, limits: Limits, disk: Disk, kept: int, compact_at: int | None) -> None:
         self.folder = folder
+        self.failed: str | None = None
+        self._compact_at = self._due = compact_at
+        self._in_log = 0
         self._limits = limits
         self._disk = disk
         self._kept = max(kept, 1)
@@ -76,10 +85,14 @@ class Library:
         limits: Limits | None = None,
         disk: Disk | None = None,
         kept: int = KEPT,
+        compact_at: int | None = MOST_IN_LOG,
     ) -> Library:
-        """An empty one in a folder, which is made where there is none. Raises LibraryError, OSError."""
+        """An empty one in a folder, which is made where there is none. Raises LibraryError, OSError.
+
+        `compact_at` changes in the log begin a compaction in the background; with None only calls do.
+        """
         folder.mkdir(parents=True, exist_ok=True)
-        library = cls(folder, limits or Limits(), disk or Disk(), kept)
+        library = cls(folder, limits or Limits(), disk or Disk(), kept, compact_at)
         try:
             if generations(folder):
                 raise LibraryError(f"{folder}: there is a library in this folder")
@@ -97,14 +110,16 @@ class Library:
         limits: Limits | None = None,
         disk: Disk | None = None,
         kept: int = KEPT,
+        compact_at: int | None = MOST_IN_LOG,
         verify: bool = True,
     ) -> Library:
         """The library of a folder; what a crash has left of an unfinished change is removed.
 
-        Raises LibraryError where there is none or another process writes it, DamagedError.
+        `compact_at` is `create`'s. Raises LibraryError where there is none or another process writes it,
+        DamagedError.
         """
         manifest = read_manifest(folder)
-        library = cls(folder, limits or Limits(), disk or Disk(), kept)
+        library = cls(folder, limits or Limits(), disk or Disk(), kept, compact_at)
         try:
             # Another writer may have gone on before the lock was ours.
             manifest = read_manifest(folder)
@@ -156,23 +171,28 @@ class Library:
         """Takes a query in, in place of one with its id. Raises RefusedError, OSError."""
         change = self.queries.prepare(query)
         if change.kind != "same":
-            self._log.append([{"add": change.query.as_json()}])
+            self._append([{"add": change.query.as_json()}])
             self.queries.apply(change)
+            self._tend()
         return change
 
     def remove(self, id_: str) -> bool:
         """Takes a query out; whether there was one. Raises OSError."""
         if id_ not in self.queries:
             return False
-        self._log.append([{"remove": id_}])
-        return self.queries.remove(id_)
+        self._append([{"remove": id_}])
+        self.queries.remove(id_)
+        self._tend()
+        return True
 
     def expire(self, time: int) -> int:
         """Takes out what expires at that time (microseconds since 1970 UTC) or before; how many."""
         if not self.queries.expiring(time):
             return 0
-        self._log.append([{"expire": time}])
-        return self.queries.expire(time)
+        self._append([{"expire": time}])
+        gone = self.queries.expire(time)
+        self._tend()
+        return gone
 
     def load(self, lines: Iterable[str | bytes], dialect: str = "native") -> LoadReport:
         """Takes in the queries of JSON lines: all good ones in one step, also where a crash comes between."""
@@ -180,9 +200,10 @@ class Library:
         if not changes:
             return report
         if len(changes) <= MOST_IN_LOG:
-            self._log.append([{"add": change.query.as_json()} for change in changes])
+            self._append([{"add": change.query.as_json()} for change in changes])
             for change in changes:
                 self.queries.apply(change)
+            self._tend()
             return report
         for change in changes:
             self.queries.apply(change)
@@ -209,7 +230,7 @@ class Library:
     def compact_in_background(self, whole: bool = False) -> bool:
         """Begins the same in a process of its own, from the state as it is now; false if one is at work.
 
-        Changes go on. `finish_compaction` puts the result in place.
+        Changes go on. The next change puts the result in place, or `finish_compaction`.
         """
         if self._child is not None:
             return False
@@ -243,6 +264,22 @@ class Library:
             return False
         self._commit(Manifest.from_text(printed), self._tail(self._child_pin.offset))
         return True
+
+    def _append(self, records: Sequence[Record]) -> None:
+        """Writes changes to the log."""
+        self._log.append(records)
+        self._in_log += len(records)
+
+    def _tend(self) -> None:
+        """Behind a change: puts a compaction that has ended in place, and begins one when it is due."""
+        try:
+            if self._child is not None:
+                self.finish_compaction()
+            elif self._due is not None and self._in_log >= self._due:
+                self.compact_in_background()
+        except (LibraryError, OSError) as problem:  # the change itself is on disk
+            self.failed = str(problem)
+            self._due = 2 * self._in_log
 
     def _merge(self, names: frozenset[str]) -> None:
         manifest = merge(self.folder, self.manifest, self.queries, names, self._next_name("m"), self._disk)
@@ -279,15 +316,17 @@ class Library:
         base = [(stored[entry.name], entry.dead_places(self.folder)) for entry in manifest.segments]
         past = None if self._open_log is None else self.queries.hit_counts()
         queries = Collection(manifest.schema, base, limits=self._limits, past_hits=past)
-        end = 0
+        end = in_log = 0
         for records, behind in frames(self.folder / manifest.log, 0):
             for record in records:
                 take_in(record, queries)
             end = behind
+            in_log += len(records)
         if self._open_log is not None:
             self._open_log.close()
         self._open_log = LogWriter(self.folder / manifest.log, self._disk, end)
         self._stored, self.manifest, self.queries = stored, manifest, queries
+        self._in_log, self._due = in_log, self._compact_at
 
     def _remove_old(self) -> None:
         """Removes older generations than are to be kept, and what belongs to none."""

@@ -17,6 +17,7 @@ from cep.job.manifest import (
     Manifest,
     Result,
     following,
+    oldest,
     parse,
     read,
     result,
@@ -91,6 +92,17 @@ def test_a_manifest_of_another_batch_is_damage(tmp_path: Path) -> None:
     (tmp_path / "3.json").rename(tmp_path / "4.json")
     with pytest.raises(ConfigurationError):
         read(tmp_path, 4)
+
+
+def test_the_last_thousand_are_kept(tmp_path: Path) -> None:
+    for batch in range(999):
+        assert oldest(tmp_path, batch) is None
+        write(tmp_path, Manifest(batch, {}, 1, 0))
+    write(tmp_path, Manifest(999, {}, 1, 0))
+    assert oldest(tmp_path, 999) == (tmp_path / "0.json").stat().st_mtime
+    write(tmp_path, Manifest(1_000, {}, 1, 0))
+    assert oldest(tmp_path, 1_000) == (tmp_path / "1.json").stat().st_mtime
+    assert len(list(tmp_path.iterdir())) == 1_000
 
 
 class Job:
