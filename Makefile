@@ -52,7 +52,7 @@ trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=paym
 	@PYTHONPATH=examples $(BIN)/python -m fraud.trial "$(DATA)"
 
 bench: $(STAMP) java ## every benchmark, as tables
-	@for name in front_end engine_in_process patterns state percolator_match job; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
+	@for name in front_end engine_in_process patterns state percolator_match highlights percolator_library percolator_cost query_parsing percolator_spark job; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 clean: ## remove what make made
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work

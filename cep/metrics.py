@@ -51,6 +51,12 @@ class Metrics:
             registry=r,
         )  # fmt: skip
         self._runs = Gauge("cep_runs", "Partial matches that live", ["rule"], registry=r)
+        self._dropped = Counter(
+            "cep_runs_dropped", "Partial matches given up", ["rule", "reason"], registry=r
+        )
+        self._overflows = Counter(
+            "cep_overflows", "Results that became null for want of room", ["kind", "name"], registry=r
+        )
         self._state = Gauge("cep_state_bytes", "Size of all shards' state", registry=r)
         self._alerts = Counter("cep_alerts", "Alerts raised", ["severity"], registry=r)
         self._attempts = Counter(
@@ -85,6 +91,14 @@ class Metrics:
     def queries(self, stream: str, queries: str, outcome: str, number: int) -> None:
         """So many documents of a stream were asked by standing queries, or hit, ..."""
         self._queries.labels(stream, queries, outcome).inc(number)
+
+    def dropped(self, rule: str, reason: str, number: int) -> None:
+        """So many runs of a rule were given up: over its `limit`, or `dropped` by a deploy."""
+        self._dropped.labels(rule, reason).inc(number)
+
+    def overflows(self, kind: str, name: str, number: int) -> None:
+        """So many results overflowed or were no number, in conditions of a `stream` or within a `rule`."""
+        self._overflows.labels(kind, name).inc(number)
 
     def batch(self, seconds: float, stages: Mapping[str, float], state_bytes: int) -> None:
         """A batch is in the outbox; `stages` are seconds by stage."""

@@ -24,7 +24,11 @@ _TOLD = 5
 
 @dataclass(slots=True)
 class Report:
-    """What became of the events. `events` counts those that could be read, `first` are rejected ones."""
+    """What became of the events. `events` counts those that could be read, `first` are rejected ones.
+
+    `over_limit` are dropped runs by rule, `overflows` results that became null by `rule NAME`, `stream NAME`,
+    `undecided` documents by set and id of the query of which nobody knows whether it hits them.
+    """
 
     events: int = 0
     alerts: int = 0
@@ -32,6 +36,9 @@ class Report:
     rejected: int = 0
     first: list[DeadLetter] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    over_limit: Counter[str] = field(default_factory=Counter)
+    overflows: Counter[str] = field(default_factory=Counter)
+    undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def reject(self, letters: Sequence[DeadLetter]) -> None:
         """Count what is no event."""
@@ -39,9 +46,19 @@ class Report:
         self.first.extend(letters[: max(0, _TOLD - len(self.first))])
 
     def count(self, counts: Mapping[tuple[str, ...], int]) -> None:
-        """Keep what an engine counted, by outcome over all streams and rules."""
-        for (*_, outcome), number in counts.items():
-            self.counts[outcome] += number
+        """Keep what an engine counted: events by outcome over all streams, what rules lost by rule."""
+        for name, number in counts.items():
+            match name:
+                case ("events", _, outcome):
+                    self.counts[outcome] += number
+                case ("runs", rule, "limit"):
+                    self.over_limit[rule] += number
+                case ("overflows", kind, of):
+                    self.overflows[f"{kind} {of}"] += number
+                case ("undecided", _, queries, query, _):
+                    self.undecided[queries, query] += number
+                case _:
+                    pass  # matches are told as alerts
 
     def lines(self) -> list[str]:
         """For people."""
@@ -55,6 +72,19 @@ class Report:
         lines += [f"rejected: {letter.file}:{letter.offset}: {letter.reason}" for letter in self.first]
         if self.rejected > len(self.first):
             lines.append(f"rejected: {self.rejected - len(self.first):,} more")
+        lines += [
+            f"rule {rule}: {counted(number, 'run')} dropped over its `limit`, the oldest ones of a key"
+            for rule, number in sorted(self.over_limit.items())
+        ]
+        lines += [
+            f"{of}: {counted(number, 'result')} became null (overflow or NaN)"
+            for of, number in sorted(self.overflows.items())
+        ]
+        lines += [
+            f"query {query} of {queries} came to its limit on {counted(number, 'document')}: whether it hits "
+            "is not known"
+            for (queries, query), number in sorted(self.undecided.items())
+        ]
         return lines
 
     def as_dict(self) -> dict[str, object]:
@@ -65,6 +95,9 @@ class Report:
             "withheld": self.withheld,
             "rejected": self.rejected,
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
+            "limit": dict(self.over_limit),
+            "overflows": dict(self.overflows),
+            "undecided": {f"{queries} {query}": n for (queries, query), n in self.undecided.items()},
             "reasons": [
                 {"stream": one.feed, "file": one.file, "offset": one.offset, "reason": one.reason}
                 for one in self.first
@@ -75,7 +108,6 @@ class Report:
 _OTHERS = {
     "id_conflict": "with the id of another event",
     "null_key": "with a null key",
-    "limit": "runs dropped over the limit",
 }
 
 

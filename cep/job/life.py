@@ -24,6 +24,7 @@ from alerts.receivers.webhook import WebhookReceiver
 from cep.config import Job, Receiver
 from cep.http import Health, application, bind, serving
 from cep.job import lock, revisions, session, stream
+from cep.job.accounts import Accounts
 from cep.job.driver import Batch, Driver
 from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.failures import explained
@@ -31,7 +32,7 @@ from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
 from cep.job.java import require_java
 from cep.job.manifest import result_of
-from cep.job.progress import Progress, instant, lags
+from cep.job.progress import Progress, instant
 from cep.job.takeover import Running
 from cep.metrics import Metrics
 from rules.diagnostics import DiagnosticsError
@@ -108,7 +109,7 @@ class _Life:
         self._metrics = Metrics()
         self._stop = threading.Event()
         self._failed = False
-        self._undecided: set[tuple[str, str]] = set()
+        self._accounts = Accounts(self._metrics, progress.tell)
         self._alive_at = time.monotonic()
 
     def run(self) -> None:
@@ -303,36 +304,8 @@ class _Life:
         self._alive_at = time.monotonic()
         self._dispatcher.wake()
         if not batch.replayed:
-            self._count(batch)
+            self._accounts.take(batch)
         self._progress.batch(batch)
-
-    def _count(self, batch: Batch) -> None:
-        outcome, metrics = batch.outcome, self._metrics
-        matches: dict[str, int] = {}
-        for name, number in outcome.counts.items():
-            if name[0] == "events" and len(name) == 3:
-                metrics.events(name[1], name[2], number)
-            elif name[0] == "matches":
-                matches[name[1]] = number
-            elif name[0] == "queries":
-                metrics.queries(name[1], name[2], name[3], number)
-            elif name[0] == "undecided":
-                self._tell_undecided(name[1], name[2], name[3], number)
-        runs = dict.fromkeys((r.rule.name for r in batch.plan.rules()), 0) | dict(outcome.runs)
-        metrics.rules(matches, runs)
-        metrics.alerts(batch.alerts)
-        metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
-        metrics.packs(batch.manifest.revisions)
-        metrics.lags(lags(batch))
-
-    def _tell_undecided(self, stream: str, queries: str, query: str, number: int) -> None:
-        """Once for a query: what it costs does not change with the next batch."""
-        if (queries, query) not in self._undecided:
-            self._undecided.add((queries, query))
-            self._progress.tell(
-                f"query {query} of {queries} came to its limit on {number:,} of {stream}: whether it hits "
-                "them is not known; `cep percolate --slow` measures queries"
-            )
 
     def _health(self, outbox: Outbox) -> Health:
         last = self._driver.last

@@ -72,7 +72,7 @@ class Outcome:
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
     `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict), ("runs", rule,
-    dropped | limit), ("overflows", rule), ("matches", rule). `runs` are the live runs by rule.
+    dropped | limit), ("overflows", "rule", rule), ("matches", rule). `runs` are the live runs by rule.
     """
 
     memory: ShardMemory

@@ -232,7 +232,7 @@ def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
         if rows[row, kernel.U_DROPPED]:
             counts["runs", name, "limit"] += int(rows[row, kernel.U_DROPPED])
         if rows[row, kernel.U_OVERFLOWS]:
-            counts["overflows", name] += int(rows[row, kernel.U_OVERFLOWS])
+            counts["overflows", "rule", name] += int(rows[row, kernel.U_OVERFLOWS])
 
 
 def _matches(tables: SpaceTables, pool: Pool, engine: Engine) -> Iterator[Found]:

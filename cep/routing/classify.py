@@ -40,9 +40,9 @@ class Classified:
     `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they
     were. `greatest` is the greatest event time by (stream, partition), late events included, `first` the
     least by stream, without them. `counts` by name: ("events", stream, accepted | late | null_key |
-    unwanted), ("overflows", stream), ("queries", documents, queries, documents | hits | undecided | unnamed),
-    ("undecided", documents, queries, query, "times"). An event with a null key still meets the rules that
-    have another key or none.
+    unwanted), ("overflows", "stream", stream), ("queries", documents, queries, documents | hits | undecided |
+    unnamed), ("undecided", documents, queries, query, "times"). An event with a null key still meets the
+    rules that have another key or none.
     """
 
     payloads: dict[int, bytes]
@@ -156,7 +156,7 @@ def _judged(
         for shard, part in _by_shard(space, travelling, verdicts, rows, shards):
             found.append((shard, Segment(space.id, events.stream, plan.id, part)))
     if columns.overflows:
-        counts["overflows", events.stream] += columns.overflows
+        counts["overflows", "stream", events.stream] += columns.overflows
     return counted, found
 
 

@@ -124,4 +124,4 @@ def test_an_event_is_counted_in_one_space_only() -> None:
 def test_overflows_are_null_and_counted() -> None:
     found = judged(plan(f"rule r {{ on e[v * {2**62} > 0] }}"), [event(1, v=3), event(2, v=1)])
     assert ids(found) == {0: ["2"]}
-    assert found.counts["overflows", "e"] == 1
+    assert found.counts["overflows", "stream", "e"] == 1

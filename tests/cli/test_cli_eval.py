@@ -258,6 +258,28 @@ def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert report.lines()[0] == "2 events, 1 alert, 0 withheld; 0 rejected, 1 late, 0 duplicates"
 
 
+@pytest.mark.slow
+def test_what_rules_lost_is_told_by_rule(tmp_path: Path) -> None:
+    (tmp_path / "p.rules").write_text(
+        """pack p version "1"
+stream e { n: long  at: timestamp  id n  time at }
+rule late { match a: e -> b: e[n < 0] within 1 hour limit 2 runs }
+rule big { on e[n * n > 10] }
+"""
+    )
+    rows = [{"n": n, "at": f"2026-01-01T00:00:{n % 60:02}Z"} for n in (1, 2, 3, 4, 5_000_000_005)]
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["eval", "p.rules", "--events", "e=e.jsonl", "--output", "-", "--drain"]
+    told = cep(*arguments, cwd=tmp_path)
+    assert told.err.splitlines() == [
+        "5 events, 1 alert, 0 withheld; 0 rejected, 0 late, 0 duplicates",
+        "rule late: 3 runs dropped over its `limit`, the oldest ones of a key",
+        "stream e: 1 result became null (overflow or NaN)",
+    ]
+    report = json.loads(cep(*arguments, "--format", "json", cwd=tmp_path).err)
+    assert (report["limit"], report["overflows"], report["late"]) == ({"late": 3}, {"stream e": 1}, 0)
+
+
 def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder / "p.jsonl"
     file.write_text("nonsense\n" * 9 + json.dumps(payment(0, "a", 1)) + "\n")

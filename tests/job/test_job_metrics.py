@@ -14,7 +14,8 @@ NAMES = {
     "cep_events_total", "cep_watermark_lag_seconds", "cep_batch_duration_seconds", "cep_rule_matches_total",
     "cep_runs", "cep_state_bytes", "cep_alerts_total", "cep_outbox_pending", "cep_outbox_oldest_age_seconds",
     "cep_delivery_attempts_total", "cep_delivery_latency_seconds", "cep_pack_info",
-    "cep_pack_last_deploy_successful", "cep_queries_total",
+    "cep_pack_last_deploy_successful", "cep_queries_total", "cep_runs_dropped_total",
+    "cep_overflows_total",
 }  # fmt: skip
 
 

@@ -1,0 +1,66 @@
+"""What a batch counted: to the metrics, and in sentences where somebody should look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cep.job.progress import lags
+
+if TYPE_CHECKING:
+    from cep.job.driver import Batch
+    from cep.metrics import Metrics
+
+
+class Accounts:
+    """Of one run of a job. `tell` is called with sentences for the user."""
+
+    def __init__(self, metrics: Metrics, tell: Callable[[str], None]) -> None:
+        self._metrics = metrics
+        self._tell = tell
+        self._undecided: set[tuple[str, str]] = set()
+
+    def take(self, batch: Batch) -> None:
+        """A batch that counts: one that was not replayed."""
+        outcome, metrics = batch.outcome, self._metrics
+        matches: dict[str, int] = {}
+        for name, number in sorted(outcome.counts.items()):
+            match name:
+                case ("events", stream, became):
+                    metrics.events(stream, became, number)
+                case ("matches", rule):
+                    matches[rule] = number
+                case ("runs", rule, reason):
+                    metrics.dropped(rule, reason, number)
+                    if reason == "limit":
+                        self._over_limit(batch, rule, number)
+                case ("overflows", kind, of):
+                    metrics.overflows(kind, of, number)
+                case ("queries", stream, queries, became):
+                    metrics.queries(stream, queries, became, number)
+                case ("undecided", stream, queries, query, _):
+                    self._not_known(stream, queries, query, number)
+                case _:
+                    pass
+        runs = dict.fromkeys((r.rule.name for r in batch.plan.rules()), 0) | dict(outcome.runs)
+        metrics.rules(matches, runs)
+        metrics.alerts(batch.alerts)
+        metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
+        metrics.packs(batch.manifest.revisions)
+        metrics.lags(lags(batch))
+
+    def _over_limit(self, batch: Batch, rule: str, number: int) -> None:
+        runs = f"{number:,} run{'' if number == 1 else 's'}"
+        self._tell(
+            f"batch {batch.number}: rule {rule} dropped {runs} over its `limit`, the oldest ones of a key; "
+            "what they waited for is not found"
+        )
+
+    def _not_known(self, stream: str, queries: str, query: str, number: int) -> None:
+        """Once for a query: what it costs does not change with the next batch."""
+        if (queries, query) not in self._undecided:
+            self._undecided.add((queries, query))
+            self._tell(
+                f"query {query} of {queries} came to its limit on {number:,} of {stream}: whether it hits "
+                "them is not known; `cep percolate --slow` measures queries"
+            )

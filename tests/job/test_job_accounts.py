@@ -1,0 +1,56 @@
+"""What a batch counted is in the metrics, and what rules lost is told once for each rule and batch."""
+
+from __future__ import annotations
+
+from cep.automata.plan import compile_plan
+from cep.job.accounts import Accounts
+from cep.job.driver import Batch
+from cep.job.manifest import Manifest
+from cep.job.outcome import BatchOutcome
+from cep.metrics import Metrics
+from rules.packs import load_texts
+
+PACK = """pack p version "1"
+stream e { n: long  at: timestamp  id n  time at }
+rule late { match a: e -> b: e[n < 0] within 1 hour limit 2 runs }
+rule calm { match a: e -> b: e[n < 0] within 1 hour }
+"""
+
+
+def batch(number: int, counts: dict[tuple[str, ...], int]) -> Batch:
+    plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
+    outcome = BatchOutcome(0, {}, {}, (), (), (), counts, {"late": 2}, 10, {})
+    return Batch(number, plan, Manifest(number, {}, 1, 0), outcome, {}, False, 0.1, {}, 0)
+
+
+def test_what_rules_lose_is_counted_and_told() -> None:
+    metrics, told = Metrics(), list[str]()
+    accounts = Accounts(metrics, told.append)
+    lost = {
+        ("runs", "late", "limit"): 1_290,
+        ("runs", "calm", "dropped"): 4,
+        ("overflows", "rule", "late"): 3,
+        ("overflows", "stream", "e"): 2,
+        ("undecided", "article", "w", "q1", "times"): 6,
+        ("events", "e", "late"): 5,
+        ("matches", "late"): 7,
+    }
+    for number in (3, 4):
+        accounts.take(batch(number, lost))
+    text = metrics.text().decode()
+    for line in (
+        'cep_runs_dropped_total{reason="limit",rule="late"} 2580.0',
+        'cep_runs_dropped_total{reason="dropped",rule="calm"} 8.0',
+        'cep_overflows_total{kind="rule",name="late"} 6.0',
+        'cep_overflows_total{kind="stream",name="e"} 4.0',
+        'cep_events_total{outcome="late",stream="e"} 10.0',
+        'cep_rule_matches_total{rule="late"} 14.0',
+        'cep_runs{rule="late"} 2.0',
+        'cep_runs{rule="calm"} 0.0',
+    ):
+        assert f"\n{line}\n" in text, line
+    over = [one for one in told if "`limit`" in one]
+    assert [one.partition(":")[0] for one in over] == ["batch 3", "batch 4"]
+    assert "rule late dropped 1,290 runs" in over[0]
+    assert len([one for one in told if "query q1 of w" in one]) == 1
+    assert len(told) == 3
