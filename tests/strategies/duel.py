@@ -25,6 +25,7 @@ from cep.matching import kernel
 from cep.matching.memory import Merging
 from cep.matching.trace import Trace
 from cep.reference import Decided, decided
+from rules.instants import parse_instant
 from rules.packs import load_texts
 from rules.typed import Emit, Match, Pack, Rule
 
@@ -57,7 +58,7 @@ class Program:
                 lines.append(f"  {a.stream} partition {a.partition} file {a.file} {shown}")
         lateness = self.text[self.text.index("lateness") :].splitlines()[0]
         lines.append(f"{lateness}, shards {self.shards}, drain {self.drain}, compiled {self.compiled}")
-        lines.append(f"crowd {self.crowd}")
+        lines.append(f"crowd {self.crowd}, {self.merging}")
         return "\n".join(lines)
 
 
@@ -174,6 +175,21 @@ def _emitted(rule: Rule, kind: str) -> Sequence[Emit]:
     if kind == "timeout" and isinstance(rule.body, Match):
         return rule.body.on_timeout or ()
     return rule.emit
+
+
+def difference(program: Program, expected: Answer, got: Answer) -> str:
+    """How the engine's answer differs from the reference's, with the program; empty where it does not."""
+    names = ("id", "rule", "kind", "key", "time", "emit", "events")
+    alerts = [{n: parse_instant(a["time"]) if n == "time" else a[n] for n in names} for a in got.alerts]
+    if alerts != expected.alerts:
+        answers = ["reference:", *map(json.dumps, expected.alerts), "engine:", *map(json.dumps, alerts)]
+        return "\n".join([f"{program}", *answers])
+    for name, ours, theirs in (
+        ("watermark", expected.watermark, got.watermark), ("late", expected.late, got.late)
+    ):  # fmt: skip
+        if ours != theirs:
+            return f"{program}\n{name}: reference {ours}, engine {theirs}"
+    return ""
 
 
 def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:

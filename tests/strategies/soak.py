@@ -1,0 +1,215 @@
+"""Long runs of random programs, chunk by chunk: a line for each, and every program that fails is kept.
+
+A chunk tries programs drawn from its seed through the reference and both forms of the engine. It ends at
+the first on which they differ; that one is shown at once, and again when it is as small as it can be made.
+"""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from duel import Answer, Program, by_engine, by_reference, difference, pack_of
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+
+from rules.typed import (
+    Absent,
+    Aggregate,
+    AnyOrder,
+    Either,
+    Group,
+    Match,
+    Pack,
+    PrevRef,
+    Rule,
+    Sequence,
+    Step,
+    StepRef,
+    TextMatch,
+    Unless,
+    walk,
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was tried: distinct programs, their events, the alerts that were raised, programs that differ.
+
+    `constructs` counts the programs in which each construct of the language stands, `matched` those of them
+    that raised an alert.
+    """
+
+    programs: int = 0
+    events: int = 0
+    alerts: int = 0
+    differences: int = 0
+    constructs: Counter[str] = field(default_factory=Counter)
+    matched: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.programs:,} programs, {self.events:,} events, {self.alerts:,} alerts, "
+            f"{self.differences:,} differ"
+        )
+
+    def add(self, other: Tally) -> None:
+        """Count what another one counted."""
+        self.programs += other.programs
+        self.events += other.events
+        self.alerts += other.alerts
+        self.differences += other.differences
+        self.constructs += other.constructs
+        self.matched += other.matched
+
+    def count(self, program: Program, answer: Answer) -> None:
+        """Count a program with its answer."""
+        self.programs += 1
+        self.events += sum(map(len, program.batches))
+        self.alerts += len(answer.alerts)
+        found = set(constructs(pack_of(program.text)))
+        self.constructs.update(found)
+        if answer.alerts:
+            self.matched.update(found)
+
+
+class DifferError(AssertionError):
+    """The engines do not agree about a program."""
+
+
+def run_chunk(
+    number: int, count: int, source: st.SearchStrategy[Program], show: Callable[[str], None]
+) -> Tally:
+    """Try so many programs of a seed, fewer if one fails. `show` is told of one that does."""
+    tally = Tally()
+    tried: set[str] = set()
+    smallest: list[str] = []
+
+    @seed(number)
+    @settings(
+        max_examples=count, deadline=None, database=None, print_blob=False, report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(source)
+    def chunk(program: Program) -> None:
+        text = repr(program)
+        if text in tried and not smallest:
+            return
+        tried.add(text)
+        found, answer = judged(program)
+        if not smallest:
+            tally.count(program, answer)
+        if found:
+            if not smallest:
+                tally.differences += 1
+                show(f"seed {number}, the first that differs:\n{found}\n{packed(program)}")
+            smallest[:] = [f"seed {number}, as small as it can be made:\n{found}\n{packed(program)}"]
+            raise DifferError
+
+    try:
+        chunk()
+    except (DifferError, Flaky):
+        show(smallest[0])
+    return tally
+
+
+def judged(program: Program) -> tuple[str, Answer]:
+    """How the engines differ about a program, and what the reference answers."""
+    expected = by_reference(program)
+    try:
+        plain, compiled = (by_engine(replace(program, compiled=form)) for form in (False, True))
+    except Exception:  # what an engine stumbles over is a find, too
+        return f"{program}\n{traceback.format_exc()}", expected
+    found = difference(program, expected, plain)
+    if not found and (compiled.alerts, compiled.counts) != (plain.alerts, plain.counts):
+        found = f"{program}\nthe two forms of the kernel differ\n{plain}\n{compiled}"
+    return found, expected
+
+
+def packed(program: Program) -> str:
+    """The very program as a line of text."""
+    return base64.b85encode(zlib.compress(pickle.dumps(program))).decode()
+
+
+def unpacked(line: str) -> Program:
+    """The program of a line that `packed` gave."""
+    program = pickle.loads(zlib.decompress(base64.b85decode(line)))
+    assert isinstance(program, Program)
+    return program
+
+
+def constructs(pack: Pack) -> Iterator[str]:
+    """What of the language stands in a pack, some of it more than once."""
+    for rule in pack.rules:
+        yield "by" if rule.by is not None else "without by"
+        if isinstance(rule.body, Match):
+            yield from _of_match(rule.body)
+            yield from _of_elements(rule.body)
+        else:
+            yield "on"
+        yield from _of_expressions(rule)
+
+
+def _of_match(body: Match) -> Iterator[str]:
+    yield f"skip {body.skip.to}" + ("" if body.skip.step is None else " v")
+    yield "within" if body.within is not None else "within unbounded"
+    if body.having is not None:
+        yield "having"
+    if body.on_timeout is not None:
+        yield "on timeout"
+    if body.limit < 1_000:
+        yield "limit"
+    if len(body.streams) > 1:
+        yield "several streams"
+    names = [node.name for node in walk(body.pattern) if isinstance(node, Step)]
+    if len(set(names)) < len(names):
+        yield "a name twice"
+
+
+def _of_elements(body: Match) -> Iterator[str]:
+    for node in walk(body.pattern):
+        match node:
+            case Sequence(elements):
+                for place, (sign, element) in enumerate(elements):
+                    if isinstance(element, Unless):
+                        yield f"{sign} not" + (" at the end" if element is elements[-1][1] else "")
+                    elif isinstance(element, Absent):
+                        where = "first" if place == 0 else "last" if element is elements[-1][1] else "between"
+                        yield f"absent {where}"
+                    elif place:
+                        yield sign
+            case Step() | Group() | Either() | AnyOrder():
+                yield {Step: "step", Group: "group", Either: "|", AnyOrder: "&"}[type(node)]
+                loop = node.quantifier
+                if not loop.single:
+                    yield f"{loop.mode} loop" + ("" if isinstance(node, Step) else " of a group")
+                    yield f"{loop.own} loop"
+                if loop.least == 0:
+                    yield "optional"
+                if node.until is not None:
+                    yield "until"
+                if node.gap is not None:
+                    yield "gap"
+            case _:
+                pass
+
+
+def _of_expressions(rule: Rule) -> Iterator[str]:
+    for node in walk(rule.body):
+        match node:
+            case PrevRef():
+                yield "prev"
+            case TextMatch():
+                yield "matches"
+            case Aggregate(function):
+                yield f"{function} in a condition"
+            case StepRef():
+                yield "a step's field in a condition"
+            case _:
+                pass
