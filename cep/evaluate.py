@@ -22,6 +22,7 @@ from cep.matching.memory import NOTHING, Merging, ShardMemory
 from cep.matching.state import read, stored_parts, write
 from cep.matching.trace import Trace
 from cep.routing.classify import Count, classify
+from cep.told import Told
 
 if TYPE_CHECKING:
     from cep.standing.hits import QuerySets
@@ -31,8 +32,9 @@ class Session:
     """Packs over events, fed batch by batch. Results do not depend on the number of shards.
 
     `counts` are those of classification and matching together, `runs` the live runs by rule after the last
-    batch, `late` the events set aside so far, `told` the ids of all alerts. `one_partition`: the caller's
-    offsets rise over all streams together, and decide the order of events of one instant within a feed.
+    batch, `late` the events set aside so far, `told` the matches that may be decided again. `one_partition`:
+    the caller's offsets rise over all streams together, and decide the order of events of one instant within
+    a feed.
     `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
     (cep.matching.trace). `sets` opens standing queries, as `classify` takes it.
     `merging` says when segments of memory become one.
@@ -66,7 +68,7 @@ class Session:
         self.counts: Counter[Count] = Counter()
         self.runs: dict[str, int] = {}
         self.late: list[Events] = []
-        self.told: set[str] = set()
+        self.told = Told.of(self.plan.packs)
 
     def feed(self, events: Sequence[Events], watermark: int | None = None) -> list[Raised]:
         """Take a batch of events; what it raises, in the documented order, before suppression.
@@ -111,15 +113,11 @@ class Session:
         self.runs = dict(runs)
         self.watermark = after
         self.batch += 1
-        return self._fresh(in_order(raised))
-
-    def _fresh(self, raised: Sequence[Raised]) -> list[Raised]:
-        """Each id once, as the job's outbox takes them."""
-        fresh = []
-        for one in raised:
-            if one.id not in self.told:
-                self.told.add(one.id)
-                fresh.append(one)
+        ordered = in_order(raised)
+        fresh = self.told.fresh(ordered, after)
+        if len(fresh) < len(ordered):
+            again = Counter(one.rule for one in ordered) - Counter(one.rule for one in fresh)
+            self.counts.subtract({("matches", rule): count for rule, count in again.items()})
         return fresh
 
     def store(self) -> int:
@@ -140,7 +138,7 @@ class Session:
             "batch": self.batch,
             "watermark": self.watermark,
             "first": self.first,
-            "told": sorted(self.told),
+            "told": dict(sorted(self.told.ids.items())),
             "greatest": [[*partition, time] for partition, time in sorted(self.greatest.items())],
             "states": {str(shard): stored.as_dict() for shard, stored in sorted(self.stored.items())},
         }
@@ -152,7 +150,7 @@ class Session:
         self.batch = content["batch"]
         self.watermark = content["watermark"]
         self.first = dict(content["first"])
-        self.told = set(content["told"])
+        self.told.ids = dict(content["told"])
         self.greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
         self.stored = {int(shard): StoredShard.of(stored) for shard, stored in content["states"].items()}
         self.memories = {shard: stored.memory() for shard, stored in self.stored.items()}

@@ -114,6 +114,23 @@ def _leaves(items: tuple[Item, ...]) -> list[Leaf]:
     return found
 
 
+def _ends_beside(items: tuple[Item, ...]) -> bool:
+    """Whether an end that goes on independently waits together with something else, which may outlast it."""
+    groups: list[list[Item]] = [[]]
+    for item in items:
+        if isinstance(item, Leaf) and item.kind in ("end", "ending"):
+            groups.append([])
+        else:
+            groups[-1].append(item)
+    return any(
+        (len(group) > 1 and any(leaf.kind == "end" for leaf in _leaves((item,))))
+        or any(map(_ends_beside, item.children))
+        for group in groups
+        for item in group
+        if isinstance(item, Each)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Automaton:
     """States by number, from the start. `edges` gives the step of each edge.
@@ -145,11 +162,11 @@ class Automaton:
 
     @property
     def plain(self) -> bool:
-        """Whether `within` alone ends a way's waiting."""
+        """Whether `within` alone ends a way's waiting, and what still waits then has come to no match."""
         return not any(
-            leaf.kind in ("timer", "ending") or leaf.gap is not None
+            _ends_beside(state.items)
+            or any(leaf.kind in ("timer", "ending") or leaf.gap is not None for leaf in state.leaves)
             for state in self.states
-            for leaf in state.leaves
         )
 
     def name(self, step: int) -> int:

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from event_tables import in_order_of_arrival, row, tables
@@ -26,7 +27,7 @@ from cep.matching.memory import Merging
 from cep.matching.trace import Trace
 from cep.reference import Decided, decided
 from rules.instants import parse_instant
-from rules.packs import load_texts
+from rules.packs import Loaded, load_texts
 from rules.typed import Emit, Match, Pack, Rule
 
 LOOSE = Merging(base=0.5, later=1, small=0)
@@ -91,12 +92,18 @@ class Answer:
 
 def accepted(text: str) -> bool:
     """Whether the front end takes a pack: of random patterns it refuses some."""
-    return load_texts([("p.rules", text)]).pack is not None
+    return _loaded(text).pack is not None
 
 
 def pack_of(text: str) -> Pack:
     """The checked pack."""
-    return load_texts([("p.rules", text)]).need()
+    return _loaded(text).need()
+
+
+@lru_cache(maxsize=16)
+def _loaded(text: str) -> Loaded:
+    """Packs never change, and a program asks for its own at every restart."""
+    return load_texts([("p.rules", text)])
 
 
 def plan_of(text: str, crowd: int | None = None) -> Plan:
