@@ -1793,6 +1793,20 @@ def least_deadline(tables: Ints, lists: Ints, runs: Ints, at: int) -> int:
     return int(due)
 
 
+def keep_to_limit(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, time: int, i: int, cursor:
+    Ints, trace: Ints,
+) -> None:  # fmt: skip
+    """Drop the runs with the oldest first events of a list while there are more than the rule's limit."""
+    while lists[at + L_RUNS] > tables[H_LIMIT]:
+        oldest = lists[at + L_FIRST]
+        this_run(lists, runs, at, oldest, cursor)
+        node = threads[first_way(threads, runs[oldest + R_THREAD]) + T_NODE]
+        note(trace, cursor, DROPPED, i, time, node, NONE, NONE)
+        free_run(lists, runs, threads, index, at, oldest, cursor)
+        cursor[C_DROPPED] += 1
+
+
 def crowded(
     tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints, trace: Ints
 ) -> bool:
@@ -1881,6 +1895,8 @@ def settle(
         decide(
             tables, lists, runs, threads, nodes, matches, index, at, first, count, due, NONE, cursor, trace
         )
+        # What time alone ends may leave ways that are runs of their own.
+        keep_to_limit(tables, lists, runs, threads, index, at, due, NONE, cursor, trace)
 
 
 def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
@@ -2017,13 +2033,7 @@ def show(
         run = following
     if count > 0:
         decide(tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace)
-    while lists[at + L_RUNS] > tables[H_LIMIT]:
-        oldest = lists[at + L_FIRST]
-        this_run(lists, runs, at, oldest, cursor)
-        node = threads[first_way(threads, runs[oldest + R_THREAD]) + T_NODE]
-        note(trace, cursor, DROPPED, i, t, node, NONE, NONE)
-        free_run(lists, runs, threads, index, at, oldest, cursor)
-        cursor[C_DROPPED] += 1
+    keep_to_limit(tables, lists, runs, threads, index, at, t, i, cursor, trace)
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 

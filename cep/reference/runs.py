@@ -114,6 +114,7 @@ class Matcher:
                     self.timed_out(leaves(fork)[0].way, now)
             run.tree, _ = move(run.tree, lambda leaf: self.due(leaf, now))
         self.raise_complete(now, 0)
+        self.keep_to_limit()
 
     def due(self, leaf: Leaf, now: int) -> tuple[Node, bool]:
         """What a deadline does to one that waits."""
@@ -148,6 +149,12 @@ class Matcher:
             run.tree, _ = move(run.tree, after)
         self.raise_complete(None, 0)
 
+    def keep_to_limit(self) -> None:
+        """Drops the runs with the oldest first events, forks counted, that are more than `limit`."""
+        while sum(len(forks(run.tree)) for run in self.runs) > self.body.limit:
+            self.runs[0].tree = each(forks(self.runs[0].tree)[1:])
+            self.runs = [run for run in self.runs if run.tree is not None]
+
     # Events.
 
     def see(self, event: Event) -> None:
@@ -157,9 +164,7 @@ class Matcher:
         begun, _ = move(self.pattern.begin(self.end), lambda leaf: self.begin(leaf, event))
         self.runs.append(Run(event, begun))
         self.raise_complete(event.time, 1)
-        while sum(len(forks(run.tree)) for run in self.runs) > self.body.limit:
-            self.runs[0].tree = each(forks(self.runs[0].tree)[1:])
-            self.runs = [run for run in self.runs if run.tree is not None]
+        self.keep_to_limit()
 
     def offer(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
         """What the event does to one that waits."""
