@@ -53,7 +53,8 @@ def decided(
     alerts.sort(key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
     once: dict[object, Decided] = {}
     for one in alerts:
-        once.setdefault((one.rule, one.kind, one.key, one.events), one)
+        _, first_event, *_ = one.rank
+        once.setdefault((one.rule, one.kind, one.key, one.events, first_event), one)
     return list(once.values())
 
 
