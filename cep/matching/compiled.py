@@ -49,6 +49,13 @@ _INLINED = frozenset(
         "set_due",
         "assess",
         "strict",
+        "new_run",
+        "load",
+        "way_of",
+        "keep_list",
+        "keep_way",
+        "keep_chain",
+        "list_by_key",
     }
 )
 """What is called for every event: a call with so many arrays costs more than what it does."""

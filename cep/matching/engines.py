@@ -18,17 +18,12 @@ class Engine:
     count_hits: Callable[..., None]
     list_hits: Callable[..., None]
     run_rules: Callable[..., int]
-    in_key_order: Callable[..., int]
-    keep: Callable[..., None]
     drop_nodes: Callable[..., None]
     replay: Callable[..., None]
-    lengths: Callable[..., None]
-    unroll: Callable[..., None]
 
 
 INTERPRETED = Engine(
-    kernel.count_hits, kernel.list_hits, kernel.run_rules, kernel.in_key_order, kernel.keep,
-    kernel.drop_nodes, kernel.replay, kernel.lengths, kernel.unroll,
+    kernel.count_hits, kernel.list_hits, kernel.run_rules, kernel.drop_nodes, kernel.replay,
 )  # fmt: skip
 
 

@@ -10,8 +10,11 @@ point at each other by offset:
     threads  a way: state, times, what it still waits for, the events taken so far (a node), registers;
              or a fork: ways that go on independently although a preferred way may still decide
     nodes    an event taken along an edge, after the node before it; forks share them
-    matches  what was raised, in order of decision
+    matches  what was raised, by rule in order of decision
     index    in crowded lists: chains of the runs that wait for an event with some value, by hash
+
+Rules run over a block of keys at a time, one rule after the other. Behind the last of them what lives on is
+written out, key by key, and the pools are empty again: so they stay small enough for a processor's cache.
 
 A run is a priority automaton (Cox, Regular Expression Matching: the Virtual Machine Approach, 2009) whose
 ways wait for several things together. What a way waits for after an event or a time is a row of leaves of
@@ -101,9 +104,9 @@ Q_PLACE, Q_COLUMN, QUESTION = range(3)
 Q_NUMBER, Q_REGISTER, ASK = range(3)
 
 (
-    L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, L_SLEEPS, L_WANTS, L_RULE,
+    L_KEY, L_FIRST, L_LAST, L_RUNS, L_THREADS, L_SEEN, L_DEADLINE, L_SLEEPS, L_WANTS, L_RULE, L_NEXT,
     LIST,
-) = range(11)  # fmt: skip
+) = range(12)  # fmt: skip
 (
     R_NEXT, R_THREAD, R_START, R_TIME, R_FORK, R_DEADLINE, R_DONE, R_BEFORE, R_WANTS, R_ENTRY, R_CALLED, RUN,
 ) = range(12)  # fmt: skip
@@ -111,7 +114,9 @@ Q_NUMBER, Q_REGISTER, ASK = range(3)
 E_NEXT, E_BEFORE, E_HASH, E_LIST, E_RUN, E_OF_RUN, ENTRY = range(7)
 T_NEXT, T_STATE, T_TIME, T_LAST, T_SEQUENCE, T_DEADLINE, T_NODE, T_MASK = range(8)
 N_PREVIOUS, N_EDGE, N_EVENT, N_SEQUENCE, NODE = range(5)
-M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, M_TIMEOUT, MATCH = range(7)
+# Once its block is done a match has for its node where the events that it took end in `taken`.
+M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, M_TIMEOUT, M_RULE, MATCH = range(8)
+A_EDGE, AN_EVENT, A_SEQUENCE, TAKEN = range(4)
 
 # What is kept of a list and of a run between batches; ways and nodes keep their rows, but a way has for its
 # link how many rows it and those in it take, and nodes are numbered within their list, each after the one
@@ -120,13 +125,16 @@ KEPT_KEY, KEPT_RULE, KEPT_SEEN, KEPT_RUNS, KEPT_THREADS, KEPT_NODES, KEPT_DUE, K
 KEPT_START, KEPT_TIME, KEPT_FORK, KEPT_WAYS, KEPT_RUN = range(5)
 
 # A rule among those that run together: its number in the space; where its tables and constants are (from,
-# to), where its columns begin, its pairs of place and atom, its kept lists; since when it watches. Then what
-# came of it: where its matches and its part of the trace end, and counters.
+# to), where its columns begin, its pairs of place and atom, its kept lists that are still to come; since when
+# it watches. Then what came of it: where its part of the trace ends, and counters. Elsewhere a rule is its
+# row among them.
 (
     U_RULE, U_TABLES, U_TABLES_END, U_CONSTANTS, U_CONSTANTS_END, U_COLUMNS, U_PAIRS,
-    U_PAIRS_END, U_KEPT, U_KEPT_END, U_SINCE, U_MATCHES, U_TRACES, U_DROPPED, U_OVERFLOWS, RULE,
-) = range(16)  # fmt: skip
-WAKING, LOADING, RUNNING = range(3)
+    U_PAIRS_END, U_KEPT, U_KEPT_END, U_SINCE, U_TRACES, U_DROPPED, U_OVERFLOWS, RULE,
+) = range(15)  # fmt: skip
+WAKING, RUNNING = range(2)
+# A block of keys: before which event and which key it ends.
+B_EVENT, B_KEY, BLOCK = range(3)
 
 # Instead of a state: a way that is complete; ways that go on independently, and each of them. The child of
 # the last two stands where a way has its node.
@@ -139,9 +147,9 @@ MATCHED, EACH, FORK = -1, -2, -3
     C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_SINCE,
     C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY,
     C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, C_FRESH_THREAD, C_FRESH_RUN,
-    C_RULE, C_RULES, C_STAGE, C_AWAKE, C_LOADED, C_OWN_LISTS, C_WIDTH, C_OF_RULE,
-    C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, CURSOR,
-) = range(45)  # fmt: skip
+    C_BLOCK, C_RULE, C_STAGE, C_AWAKE, C_OWN_LISTS, C_WIDTH,
+    C_KEPT_LISTS, C_KEPT_RUNS, C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, C_TOLD, C_TAKEN, C_FULL, CURSOR,
+) = range(48)  # fmt: skip
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -1651,6 +1659,7 @@ def raised(
     matches[match + M_KEY] = lists[at + L_KEY]
     matches[match + M_START] = start
     matches[match + M_TIMEOUT] = 0
+    matches[match + M_RULE] = lists[at + L_RULE]
     cursor[C_MATCHES] = match + MATCH
     note(trace, cursor, MATCHES, i, matches[match + M_TIME], threads[row + T_NODE], NONE, NONE)
     skip = tables[H_SKIP]
@@ -1755,6 +1764,7 @@ def time_out(
         matches[match + M_KEY] = lists[at + L_KEY]
         matches[match + M_START] = runs[run + R_START]
         matches[match + M_TIMEOUT] = 1
+        matches[match + M_RULE] = lists[at + L_RULE]
         cursor[C_MATCHES] = match + MATCH
 
 
@@ -2027,9 +2037,15 @@ def show(
         runs[run + R_THREAD] = ways
         if ways < 0:
             free_run(lists, runs, threads, index, at, run, cursor)
-        else:
+        elif threads[ways + T_STATE] == EACH or lists[at + L_SLEEPS] == 1:
             last = settled_down(tables, lists, runs, threads, index, at, run, i, t, cursor, trace)
             first, count = complete(runs, run, last, first, count)
+        else:
+            assess(lists, runs, threads, at, run)
+            if runs[run + R_DONE] == 1:
+                count += 1
+                if first < 0:
+                    first = run
         run = following
     if count > 0:
         decide(tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace)
@@ -2070,7 +2086,7 @@ def run(
         if crowded(tables, lists, nodes, matches, at, cursor, trace):
             return MORE_ROOM
         if at < 0:
-            at = new_list(list_of_key, lists, key, cursor[C_OF_RULE], cursor)
+            at = new_list(list_of_key, lists, key, cursor[C_RULE], cursor)
         free = cursor[C_THREADS]
         show(
             tables, lists, runs, threads, nodes, matches, index, at, i, times[i], constants, places, columns,
@@ -2091,56 +2107,75 @@ def run(
 
 
 def awaken(
-    pairs: Ints, first: int, last: int, ends: Ints, hits: Ints, size: int, places: Bytes, heads: Ints, wake:
-    Ints,
+    pairs: Ints, first: int, last: int, ends: Ints, hits: Ints, begin: int, end: int, size: int, places:
+    Bytes, heads: Ints, wake: Ints,
 ) -> int:  # fmt: skip
-    """Write down where a rule's places are true, and in `wake` the events that are at any of them, in order.
+    """Write down where a rule's places are true of a block's events, and in `wake` those events, in order.
 
-    `pairs` give places and atoms; atom a is true of the events `hits[ends[a]:ends[a + 1]]`. Returns how many
-    events are woken.
+    `pairs` give places and atoms; atom a is true of the events `hits[ends[a]:ends[a + 1]]`, of which `heads`
+    says by pair the first one that no block has had. Returns how many events are woken.
     """
     total = 0
     every = False
     for k in range(first, last):
         place = pairs[2 * k] * size
-        atom = pairs[2 * k + 1]
-        heads[k - first] = ends[atom]
-        total += ends[atom + 1] - ends[atom]
-        every = every or ends[atom + 1] - ends[atom] == size
-        for at in range(ends[atom], ends[atom + 1]):
+        at = heads[k]
+        stop = ends[pairs[2 * k + 1] + 1]
+        while at < stop and hits[at] < end:
             places[place + hits[at]] = 1
+            at += 1
+        total += at - heads[k]
+        every = every or at - heads[k] == end - begin
+        if every:
+            heads[k] = at
+    if every:
+        for k in range(first, last):
+            stop = ends[pairs[2 * k + 1] + 1]
+            while heads[k] < stop and hits[heads[k]] < end:
+                heads[k] += 1
+        for event in range(begin, end):
+            wake[event - begin] = event
+        return end - begin
     if total == 0:
         return 0
-    if every:
-        for event in range(size):
-            wake[event] = event
-        return size
     count = 0
     while True:
-        least = size
+        least = end
         for k in range(first, last):
-            at = heads[k - first]
+            at = heads[k]
             if at < ends[pairs[2 * k + 1] + 1] and hits[at] < least:
                 least = hits[at]
-        if least == size:
+        if least == end:
             return count
         wake[count] = least
         count += 1
         for k in range(first, last):
-            at = heads[k - first]
+            at = heads[k]
             if at < ends[pairs[2 * k + 1] + 1] and hits[at] == least:
-                heads[k - first] = at + 1
+                heads[k] = at + 1
 
 
 def forget_places(
-    pairs: Ints, first: int, last: int, ends: Ints, hits: Ints, size: int, places: Bytes
-) -> None:
+    pairs: Ints, first: int, last: int, ends: Ints, hits: Ints, begin: int, size: int, places: Bytes,
+    heads: Ints,
+) -> None:  # fmt: skip
     """Take back what `awaken` wrote down."""
     for k in range(first, last):
         place = pairs[2 * k] * size
-        atom = pairs[2 * k + 1]
-        for at in range(ends[atom], ends[atom + 1]):
+        least = ends[pairs[2 * k + 1]]
+        at = heads[k] - 1
+        while at >= least and hits[at] >= begin:
             places[place + hits[at]] = 0
+            at -= 1
+
+
+def way_of(kept: Kept, at: int, own: int, node: int, threads: Ints, cursor: Ints) -> int:
+    """Copy a kept way that is no fork into a free row; `own` and `node` as below."""
+    new = new_thread(threads, cursor)
+    for k in range(T_STATE, own):
+        threads[new + k] = kept[at + k]
+    threads[new + T_NODE] = node + kept[at + T_NODE] * NODE
+    return new
 
 
 def ways_of(
@@ -2153,14 +2188,14 @@ def ways_of(
     head = tail = NONE
     while row < end:
         at = row * width
-        new = new_thread(threads, cursor)
-        for k in range(T_STATE, own):
-            threads[new + k] = kept[at + k]
         after = row + kept[at + T_NEXT]
-        if kept[at + T_STATE] <= EACH:
-            threads[new + T_NODE] = ways_of(kept, width, row + 1, after, own, node, threads, cursor)
+        if kept[at + T_STATE] > EACH:
+            new = way_of(kept, at, own, node, threads, cursor)
         else:
-            threads[new + T_NODE] = node + kept[at + T_NODE] * NODE
+            new = new_thread(threads, cursor)
+            for k in range(T_STATE, own):
+                threads[new + k] = kept[at + k]
+            threads[new + T_NODE] = ways_of(kept, width, row + 1, after, own, node, threads, cursor)
         if head < 0:
             head = new
         else:
@@ -2215,75 +2250,14 @@ def load(
         if kept_runs[one + KEPT_FORK] > cursor[C_FORKS]:
             cursor[C_FORKS] = kept_runs[one + KEPT_FORK]
         end = row + kept_runs[one + KEPT_WAYS]
-        runs[run + R_THREAD] = ways_of(kept_threads, width, row, end, own, base, threads, cursor)
+        if end == row + 1 and kept_threads[row * width + T_STATE] > EACH:
+            runs[run + R_THREAD] = way_of(kept_threads, row * width, own, base, threads, cursor)
+        else:
+            runs[run + R_THREAD] = ways_of(kept_threads, width, row, end, own, base, threads, cursor)
         assess(lists, runs, threads, at, run)
         before = run
         row = end
     return True
-
-
-def run_rules(
-    rules: Ints, tables: Ints, constants: Ints, pairs: Ints, ends: Ints, hits: Ints, keys: Ints, times:
-    Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, order: Ints, firsts: Ints,
-    kept_lists: Kept, kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept, list_of_key: Ints, lists:
-    Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, wake: Ints, heads: Ints,
-    slots: Ints, unknown: Ints, cursor: Ints, trace: Ints,
-) -> int:  # fmt: skip
-    """Run the rules from C_RULE up to C_RULES over a shard's events, one after the other; see `run`.
-
-    What they share lies in a few arrays, of which a rule sees its part. `order` numbers the kept lists by
-    rule. `places` is all 0 and has room for the places of any rule, `wake` for all events, `heads` for the
-    pairs of any rule; `slots` for the longest program and two more. Returns DONE, or MORE_ROOM: then the
-    caller lets the pools grow and calls again.
-    """
-    size = len(keys)
-    while cursor[C_RULE] < cursor[C_RULES]:
-        u = cursor[C_RULE] * RULE
-        own = tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
-        if cursor[C_STAGE] == WAKING:
-            awake = awaken(
-                pairs, rules[u + U_PAIRS], rules[u + U_PAIRS_END], ends, hits, size, places, heads, wake
-            )
-            cursor[C_AWAKE] = awake
-            cursor[C_LOADED] = rules[u + U_KEPT]
-            cursor[C_OWN_LISTS] = cursor[C_SETTLED] = cursor[C_LISTS]
-            cursor[C_POSITION] = cursor[C_FORKS] = cursor[C_DROPPED] = cursor[C_OVERFLOWS] = 0
-            cursor[C_SINCE] = rules[u + U_SINCE]
-            cursor[C_OF_RULE] = rules[u + U_RULE]
-            blank = cursor[C_BLANK]
-            for k in range(own[H_THREAD]):
-                threads[blank + k] = 0
-            threads[blank + T_NEXT] = threads[blank + T_NODE] = NONE
-            for k in range(own[H_VALUES] - own[H_NULLS]):
-                threads[blank + own[H_NULLS] + k] = own[own[H_INITIAL] + k]
-            cursor[C_STAGE] = LOADING
-        while cursor[C_LOADED] < rules[u + U_KEPT_END]:
-            if not load(
-                rules[u + U_RULE], own[H_THREAD], order[cursor[C_LOADED]], kept_lists, kept_runs,
-                kept_threads, kept_nodes, firsts, cursor[C_WIDTH], list_of_key, lists, runs, threads, nodes,
-                cursor,
-            ):  # fmt: skip
-                return MORE_ROOM
-            cursor[C_LOADED] += 1
-        if cursor[C_AWAKE] > 0 or cursor[C_OWN_LISTS] < cursor[C_LISTS]:
-            outcome = run(
-                own, constants[rules[u + U_CONSTANTS] : rules[u + U_CONSTANTS_END]], wake[: cursor[C_AWAKE]],
-                keys, times, places, columns[rules[u + U_COLUMNS] * size :],
-                nulls[rules[u + U_COLUMNS] * size :], ranks, list_of_key, lists, runs, threads, nodes,
-                matches, index, slots, unknown, cursor, trace,
-            )  # fmt: skip
-            if outcome == MORE_ROOM:
-                return MORE_ROOM
-        for at in range(cursor[C_OWN_LISTS], cursor[C_LISTS], LIST):
-            list_of_key[lists[at + L_KEY]] = NONE
-        forget_places(pairs, rules[u + U_PAIRS], rules[u + U_PAIRS_END], ends, hits, size, places)
-        rules[u + U_MATCHES] = cursor[C_MATCHES]
-        rules[u + U_TRACES] = cursor[C_TRACES]
-        rules[u + U_DROPPED] = cursor[C_DROPPED]
-        rules[u + U_OVERFLOWS] = cursor[C_OVERFLOWS]
-        cursor[C_STAGE] = WAKING
-        cursor[C_RULE] += 1
-    return DONE
 
 
 def count_hits(words: Ints, width: int, base: int, counts: Ints) -> None:
@@ -2325,26 +2299,6 @@ def list_hits(words: Ints, width: int, base: int, events: Ints, heads: Ints, hit
         at += width
 
 
-def in_key_order(lists: Ints, heads: Ints, order: Ints, cursor: Ints) -> int:
-    """The lists with runs in order of key, those of a key in the order of their rules. Returns their number.
-
-    `heads` are zeros, one per key and one more.
-    """
-    count = 0
-    for at in range(0, cursor[C_LISTS], LIST):
-        if lists[at + L_FIRST] >= 0:
-            heads[lists[at + L_KEY] + 1] += 1
-            count += 1
-    for key in range(1, len(heads)):
-        heads[key] += heads[key - 1]
-    for at in range(0, cursor[C_LISTS], LIST):
-        if lists[at + L_FIRST] >= 0:
-            key = lists[at + L_KEY]
-            order[heads[key]] = at
-            heads[key] += 1
-    return count
-
-
 def keep_chain(nodes: Ints, node: int, moved: Ints, kept: Ints, cursor: Ints) -> int:
     """Write out the nodes of a chain that are not there yet, the first one first; the number of its last.
 
@@ -2370,6 +2324,22 @@ def keep_chain(nodes: Ints, node: int, moved: Ints, kept: Ints, cursor: Ints) ->
     return int(moved[node // NODE] - 1)
 
 
+def keep_way(
+    tables: Ints, threads: Ints, nodes: Ints, row: int, width: int, moved: Ints, kept: Ints, kept_nodes: Ints,
+    cursor: Ints,
+) -> None:  # fmt: skip
+    """Write out a way that is no fork, with the nodes that it names."""
+    at = cursor[C_KEPT_THREADS] * width
+    cursor[C_KEPT_THREADS] += 1
+    own = tables[H_THREAD]
+    kept[at + T_NEXT] = 1
+    for k in range(T_STATE, own):
+        kept[at + k] = threads[row + k]
+    for k in range(own, width):
+        kept[at + k] = 0
+    kept[at + T_NODE] = keep_chain(nodes, threads[row + T_NODE], moved, kept_nodes, cursor)
+
+
 def keep_ways(
     tables: Ints, threads: Ints, nodes: Ints, head: int, width: int, moved: Ints, kept: Ints, kept_nodes:
     Ints, cursor: Ints,
@@ -2377,62 +2347,240 @@ def keep_ways(
     """Write out ways, each before those in it, with the nodes that they name."""
     row = head
     while row >= 0:
-        place = cursor[C_KEPT_THREADS]
-        cursor[C_KEPT_THREADS] = place + 1
-        at = place * width
-        if threads[row + T_STATE] <= EACH:
+        if threads[row + T_STATE] > EACH:
+            keep_way(tables, threads, nodes, row, width, moved, kept, kept_nodes, cursor)
+        else:
+            place = cursor[C_KEPT_THREADS]
+            cursor[C_KEPT_THREADS] = place + 1
+            at = place * width
             # A fork has no values of its own: they are null.
+            for k in range(width):
+                kept[at + k] = 0
             kept[at + T_STATE] = threads[row + T_STATE]
             for k in range(tables[H_NULLS], tables[H_VALUES]):
                 kept[at + k] = -1
             keep_ways(tables, threads, nodes, threads[row + T_NODE], width, moved, kept, kept_nodes, cursor)
-        else:
-            for k in range(T_STATE, tables[H_THREAD]):
-                kept[at + k] = threads[row + k]
-            kept[at + T_NODE] = keep_chain(nodes, threads[row + T_NODE], moved, kept_nodes, cursor)
-        kept[at + T_NEXT] = cursor[C_KEPT_THREADS] - place
+            kept[at + T_NEXT] = cursor[C_KEPT_THREADS] - place
         row = threads[row + T_NEXT]
 
 
-def keep(
-    rules: Ints, row_of_rule: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, order:
-    Ints, moved: Ints, kept_lists: Ints, kept_runs: Ints, kept_threads: Ints, kept_nodes: Ints, cursor: Ints,
+def list_by_key(list_of_key: Ints, listed: Ints, lists: Ints, cursor: Ints) -> None:
+    """Link the lists of the rule at hand that have runs to those of earlier rules with the same key."""
+    for at in range(cursor[C_OWN_LISTS], cursor[C_LISTS], LIST):
+        key = lists[at + L_KEY]
+        list_of_key[key] = NONE
+        if lists[at + L_FIRST] < 0:
+            continue
+        before = listed[2 * key + 1]
+        if before < 0:
+            listed[2 * key] = at
+        else:
+            lists[before + L_NEXT] = at
+        listed[2 * key + 1] = at
+        lists[at + L_NEXT] = NONE
+
+
+def tell(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
+    """Write out what the matches of a block took, first event first; False where there is too little room."""
+    total = 0
+    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
+        node = matches[match + M_NODE]
+        while node >= 0:
+            total += TAKEN
+            node = nodes[node + N_PREVIOUS]
+    if cursor[C_TAKEN] + total > len(taken):
+        cursor[C_FULL] = cursor[C_TAKEN] + total
+        return False
+    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
+        head = matches[match + M_NODE]
+        node = head
+        while node >= 0:
+            cursor[C_TAKEN] += TAKEN
+            node = nodes[node + N_PREVIOUS]
+        matches[match + M_NODE] = cursor[C_TAKEN] // TAKEN
+        at = cursor[C_TAKEN]
+        node = head
+        while node >= 0:
+            at -= TAKEN
+            taken[at + A_EDGE] = nodes[node + N_EDGE]
+            taken[at + AN_EVENT] = nodes[node + N_EVENT]
+            taken[at + A_SEQUENCE] = nodes[node + N_SEQUENCE]
+            node = nodes[node + N_PREVIOUS]
+    cursor[C_TOLD] = cursor[C_MATCHES]
+    return True
+
+
+def keep_list(
+    rules: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, moved: Ints,
+    kept_lists: Ints, kept_runs: Ints, kept_threads: Ints, kept_nodes: Ints, cursor: Ints,
 ) -> None:  # fmt: skip
-    """Write out the lists in `order` with all that belongs to them; what is written is all 0 before."""
-    cursor[C_KEPT_THREADS] = cursor[C_KEPT_NODES] = 0
-    ran = 0
-    for number in range(len(order)):
-        at = order[number]
-        u = row_of_rule[lists[at + L_RULE]] * RULE
-        own = tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
-        threaded = cursor[C_KEPT_THREADS]
-        cursor[C_LIST_NODES] = cursor[C_KEPT_NODES]
-        before = ran
-        due = END_OF_TIME
-        run = lists[at + L_FIRST]
-        while run >= 0:
-            ways = cursor[C_KEPT_THREADS]
-            keep_ways(
-                own, threads, nodes, runs[run + R_THREAD], cursor[C_WIDTH], moved, kept_threads, kept_nodes,
-                cursor,
+    """Write out a list with all that belongs to it."""
+    u = lists[at + L_RULE] * RULE
+    own = tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
+    width = cursor[C_WIDTH]
+    to = cursor[C_KEPT_LISTS] * KEPT_LIST
+    before = cursor[C_KEPT_RUNS]
+    threaded = cursor[C_KEPT_THREADS]
+    cursor[C_LIST_NODES] = cursor[C_KEPT_NODES]
+    due = END_OF_TIME
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        ways = cursor[C_KEPT_THREADS]
+        head = runs[run + R_THREAD]
+        if threads[head + T_NEXT] < 0 and threads[head + T_STATE] > EACH:
+            keep_way(own, threads, nodes, head, width, moved, kept_threads, kept_nodes, cursor)
+        else:
+            keep_ways(own, threads, nodes, head, width, moved, kept_threads, kept_nodes, cursor)
+        one = cursor[C_KEPT_RUNS] * KEPT_RUN
+        kept_runs[one + KEPT_START] = runs[run + R_START]
+        kept_runs[one + KEPT_TIME] = runs[run + R_TIME]
+        kept_runs[one + KEPT_FORK] = runs[run + R_FORK]
+        kept_runs[one + KEPT_WAYS] = cursor[C_KEPT_THREADS] - ways
+        if runs[run + R_DEADLINE] < due:
+            due = runs[run + R_DEADLINE]
+        cursor[C_KEPT_RUNS] += 1
+        run = runs[run + R_NEXT]
+    kept_lists[to + KEPT_KEY] = lists[at + L_KEY]
+    kept_lists[to + KEPT_RULE] = rules[u + U_RULE]
+    kept_lists[to + KEPT_SEEN] = lists[at + L_SEEN]
+    kept_lists[to + KEPT_RUNS] = cursor[C_KEPT_RUNS] - before
+    kept_lists[to + KEPT_THREADS] = cursor[C_KEPT_THREADS] - threaded
+    kept_lists[to + KEPT_NODES] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
+    kept_lists[to + KEPT_DUE] = due
+    cursor[C_KEPT_LISTS] += 1
+
+
+def keep(
+    rules: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, moved: Ints, listed: Ints,
+    first_key: int, end_key: int, kept_lists: Ints, kept_runs: Ints, kept_threads: Ints, kept_nodes: Ints,
+    cursor: Ints,
+) -> bool:  # fmt: skip
+    """Write out the lists of a block that have runs, key by key; False where there is too little room."""
+    width = cursor[C_WIDTH]
+    if (
+        cursor[C_KEPT_LISTS] + cursor[C_LISTS] // LIST > len(kept_lists) // KEPT_LIST
+        or cursor[C_KEPT_RUNS] + len(runs) // RUN - cursor[C_RUNS] > len(kept_runs) // KEPT_RUN
+        or cursor[C_KEPT_THREADS] + len(threads) // width - cursor[C_THREADS] > len(kept_threads) // width
+        or cursor[C_KEPT_NODES] + cursor[C_NODES] // NODE > len(kept_nodes) // NODE
+    ):
+        cursor[C_FULL] = 1
+        return False
+    for node in range(cursor[C_NODES] // NODE):
+        moved[node] = 0
+    for key in range(first_key, end_key):
+        at = listed[2 * key]
+        listed[2 * key] = listed[2 * key + 1] = NONE
+        while at >= 0:
+            keep_list(
+                rules, tables, lists, runs, threads, nodes, at, moved, kept_lists, kept_runs, kept_threads,
+                kept_nodes, cursor,
             )  # fmt: skip
-            one = ran * KEPT_RUN
-            kept_runs[one + KEPT_START] = runs[run + R_START]
-            kept_runs[one + KEPT_TIME] = runs[run + R_TIME]
-            kept_runs[one + KEPT_FORK] = runs[run + R_FORK]
-            kept_runs[one + KEPT_WAYS] = cursor[C_KEPT_THREADS] - ways
-            if runs[run + R_DEADLINE] < due:
-                due = runs[run + R_DEADLINE]
-            ran += 1
-            run = runs[run + R_NEXT]
-        to = number * KEPT_LIST
-        kept_lists[to + KEPT_KEY] = lists[at + L_KEY]
-        kept_lists[to + KEPT_RULE] = lists[at + L_RULE]
-        kept_lists[to + KEPT_SEEN] = lists[at + L_SEEN]
-        kept_lists[to + KEPT_RUNS] = ran - before
-        kept_lists[to + KEPT_THREADS] = cursor[C_KEPT_THREADS] - threaded
-        kept_lists[to + KEPT_NODES] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
-        kept_lists[to + KEPT_DUE] = due
+            at = lists[at + L_NEXT]
+    return True
+
+
+def vacate(lists: Ints, runs: Ints, threads: Ints, index: Ints, cursor: Ints) -> None:
+    """Empty the pools, so that what comes next lies where this was."""
+    for at in range(0, cursor[C_LISTS], LIST):
+        if lists[at + L_SLEEPS] == 1:
+            run = lists[at + L_FIRST]
+            while run >= 0:
+                wake_up(runs, index, run, cursor)
+                run = runs[run + R_NEXT]
+    cursor[C_LISTS] = cursor[C_NODES] = cursor[C_FRESH_RUN] = 0
+    cursor[C_RUN] = cursor[C_THREAD] = NONE
+    cursor[C_RUNS] = len(runs) // RUN
+    # The first thread is the blank one from which runs begin.
+    cursor[C_FRESH_THREAD] = cursor[C_BLANK] + cursor[C_WIDTH]
+    cursor[C_THREADS] = len(threads) // cursor[C_WIDTH] - 1
+
+
+def run_rules(
+    rules: Ints, tables: Ints, constants: Ints, pairs: Ints, ends: Ints, hits: Ints, keys: Ints, times:
+    Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, blocks: Ints, order: Ints, firsts: Ints,
+    kept_lists: Kept, kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept, list_of_key: Ints, listed: Ints,
+    wake: Ints, heads: Ints, slots: Ints, unknown: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints,
+    moved: Ints, matches: Ints, index: Ints, left_lists: Ints, left_runs: Ints, left_threads: Ints,
+    left_nodes: Ints, taken: Ints, cursor: Ints, trace: Ints,
+) -> int:  # fmt: skip
+    """Run rules over a shard's events, block by block and in each one after the other; see `run`.
+
+    What they share lies in a few arrays, of which a rule sees its part. `order` numbers the kept lists by
+    rule, those of a rule by key. `list_of_key` and `listed` (two numbers a key) are NONE; `places` is all 0
+    and has room for the places of any rule, `wake` for the events of any block; `slots` for the longest
+    program and two more. Behind each block what lives on is added to `left_lists` and what follows, and what
+    its matches took to `taken`. Returns DONE, or MORE_ROOM: then the caller
+    lets the pools grow and calls again.
+    """
+    size = len(keys)
+    while cursor[C_BLOCK] * BLOCK < len(blocks):
+        block = cursor[C_BLOCK] * BLOCK
+        begin = blocks[block - BLOCK + B_EVENT] if block > 0 else 0
+        end = blocks[block + B_EVENT]
+        end_key = blocks[block + B_KEY]
+        while cursor[C_RULE] * RULE < len(rules):
+            u = cursor[C_RULE] * RULE
+            own = tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
+            first = rules[u + U_PAIRS]
+            last = rules[u + U_PAIRS_END]
+            if cursor[C_STAGE] == WAKING:
+                awake = awaken(pairs, first, last, ends, hits, begin, end, size, places, heads, wake)
+                kept = rules[u + U_KEPT]
+                if awake == 0 and (
+                    kept == rules[u + U_KEPT_END] or kept_lists[order[kept] * KEPT_LIST + KEPT_KEY] >= end_key
+                ):
+                    rules[u + U_TRACES] = cursor[C_TRACES]
+                    cursor[C_RULE] += 1
+                    continue
+                cursor[C_AWAKE] = awake
+                cursor[C_OWN_LISTS] = cursor[C_SETTLED] = cursor[C_LISTS]
+                cursor[C_POSITION] = cursor[C_FORKS] = cursor[C_DROPPED] = cursor[C_OVERFLOWS] = 0
+                cursor[C_SINCE] = rules[u + U_SINCE]
+                blank = cursor[C_BLANK]
+                for k in range(own[H_THREAD]):
+                    threads[blank + k] = 0
+                threads[blank + T_NEXT] = threads[blank + T_NODE] = NONE
+                for k in range(own[H_VALUES] - own[H_NULLS]):
+                    threads[blank + own[H_NULLS] + k] = own[own[H_INITIAL] + k]
+                cursor[C_STAGE] = RUNNING
+            while rules[u + U_KEPT] < rules[u + U_KEPT_END]:
+                kept = order[rules[u + U_KEPT]]
+                if kept_lists[kept * KEPT_LIST + KEPT_KEY] >= end_key:
+                    break
+                if not load(
+                    cursor[C_RULE], own[H_THREAD], kept, kept_lists, kept_runs, kept_threads, kept_nodes,
+                    firsts, cursor[C_WIDTH], list_of_key, lists, runs, threads, nodes, cursor,
+                ):  # fmt: skip
+                    return MORE_ROOM
+                rules[u + U_KEPT] += 1
+            outcome = run(
+                own, constants[rules[u + U_CONSTANTS] : rules[u + U_CONSTANTS_END]], wake[: cursor[C_AWAKE]],
+                keys, times, places, columns[rules[u + U_COLUMNS] * size :],
+                nulls[rules[u + U_COLUMNS] * size :], ranks, list_of_key, lists, runs, threads, nodes,
+                matches, index, slots, unknown, cursor, trace,
+            )  # fmt: skip
+            if outcome == MORE_ROOM:
+                return MORE_ROOM
+            list_by_key(list_of_key, listed, lists, cursor)
+            forget_places(pairs, first, last, ends, hits, begin, size, places, heads)
+            rules[u + U_TRACES] = cursor[C_TRACES]
+            rules[u + U_DROPPED] += cursor[C_DROPPED]
+            rules[u + U_OVERFLOWS] += cursor[C_OVERFLOWS]
+            cursor[C_STAGE] = WAKING
+            cursor[C_RULE] += 1
+        if not (
+            tell(nodes, matches, taken, cursor)
+            and keep(
+                rules, tables, lists, runs, threads, nodes, moved, listed,
+                blocks[block - BLOCK + B_KEY] if block > 0 else 0, end_key, left_lists, left_runs,
+                left_threads, left_nodes, cursor,
+            )
+        ):  # fmt: skip
+            return MORE_ROOM
+        vacate(lists, runs, threads, index, cursor)
+        cursor[C_RULE] = 0
+        cursor[C_BLOCK] += 1
+    return DONE
 
 
 def mark(nodes: Ints, node: int, marks: Ints) -> None:
@@ -2467,13 +2615,15 @@ def move_ways(threads: Ints, head: int, moved: Ints) -> None:
 def drop_nodes(
     lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, moved: Ints, cursor: Ints
 ) -> None:
-    """Leave out the nodes that no way and no match names; `moved` is 0 for each of them."""
+    """Leave out the nodes that no way and no match names."""
+    for node in range(cursor[C_NODES] // NODE):
+        moved[node] = 0
     for at in range(0, cursor[C_LISTS], LIST):
         run = lists[at + L_FIRST]
         while run >= 0:
             mark_ways(threads, nodes, runs[run + R_THREAD], moved)
             run = runs[run + R_NEXT]
-    for match in range(0, cursor[C_MATCHES], MATCH):
+    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
         mark(nodes, matches[match + M_NODE], moved)
     to = 0
     for node in range(0, cursor[C_NODES], NODE):
@@ -2493,7 +2643,7 @@ def drop_nodes(
         while run >= 0:
             move_ways(threads, runs[run + R_THREAD], moved)
             run = runs[run + R_NEXT]
-    for match in range(0, cursor[C_MATCHES], MATCH):
+    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
         matches[match + M_NODE] = moved[matches[match + M_NODE] // NODE]
 
 
@@ -2530,27 +2680,3 @@ def replay(
                 )  # fmt: skip
             row += width
         base += kept_lists[at + KEPT_NODES] * NODE
-
-
-def lengths(nodes: Ints, heads: Ints, found: Ints) -> None:
-    """How many events each of the chains that end at `heads` holds."""
-    for k in range(len(heads)):
-        node = heads[k]
-        count = 0
-        while node >= 0:
-            count += 1
-            node = nodes[node + N_PREVIOUS]
-        found[k] = count
-
-
-def unroll(nodes: Ints, heads: Ints, ends: Ints, edges: Ints, events: Ints, sequences: Ints) -> None:
-    """Write the chains out, first event first; the k-th ends before place `ends[k]`."""
-    for k in range(len(heads)):
-        node = heads[k]
-        at = ends[k] - 1
-        while node >= 0:
-            edges[at] = nodes[node + N_EDGE]
-            events[at] = nodes[node + N_EVENT]
-            sequences[at] = nodes[node + N_SEQUENCE]
-            at -= 1
-            node = nodes[node + N_PREVIOUS]

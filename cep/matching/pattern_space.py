@@ -16,6 +16,7 @@ from cep.automata.plan import Plan, RulePlan, Space
 from cep.automata.space_tables import SpaceTables, WidthClass
 from cep.matching import history, kernel, sightings
 from cep.matching.arrivals import Arrivals
+from cep.matching.blocks import blocks
 from cep.matching.engines import INTERPRETED, Engine
 from cep.matching.judge import Evidence, Judge
 from cep.matching.judgement import Columns, Judgement
@@ -24,7 +25,7 @@ from cep.matching.memory import Recalled
 from cep.matching.past import Events, looking_back
 from cep.matching.pool import Pool
 from cep.matching.rows import grouped
-from cep.matching.runs import Runs
+from cep.matching.runs import Runs, joined
 from cep.matching.segments import NO_TEXTS, Content, events_of
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
@@ -33,8 +34,6 @@ from rules.typed import Rule
 
 Ints = npt.NDArray[np.int64]
 Counts = Counter[tuple[str, ...]]
-AT_ONCE = 65_536
-"""Runs for which there is room from the beginning, if so many may begin."""
 
 
 @dataclass(slots=True)
@@ -99,10 +98,7 @@ def run_patterns(
     if tables.back:
         rules = active[np.isin(active, tables.back)]
         columns, past = looking_back(tables, rules, past, seen, columns, evidence)
-    batch = _Batch(
-        tables, engine, seen, columns, evidence, watching,
-        np.full(max(1, keys.count), kernel.NONE, np.int64),
-    )  # fmt: skip
+    batch = _Batch(tables, engine, seen, columns, evidence, watching, keys.count, trace is not None)
     matched: list[Found] = []
     live: dict[int, Runs] = {}
     told: list[tuple[int, Ints, Ints, Runs]] = []
@@ -110,14 +106,16 @@ def run_patterns(
         rules = of_width.rules[np.isin(of_width.rules, active)]
         if not len(rules):
             continue
-        pool = batch.run(of_width, rules, migration.runs.get(of_width.width), trace is not None)
-        _count(tables, pool, counts)
-        matched += _matches(tables, pool, engine)
-        going_on = pool.live(keys.count, engine)
+        parts = []
+        for pool in batch.run(of_width, rules, migration.runs.get(of_width.width)):
+            _count(tables, pool, counts)
+            matched += _matches(tables, pool)
+            parts.append(pool.live())
+            if trace is not None:
+                told += _told(pool, parts[-1])
+        going_on = joined(parts)
         if len(going_on.lists):
             live[of_width.width] = going_on
-        if trace is not None:
-            told += _told(pool, going_on)
     if trace is not None:
         places = {rule.identity: place for place, rule in enumerate(space.rules)}
         for number, rows, nodes, going_on in sorted(
@@ -166,52 +164,70 @@ class _Batch:
     columns: Columns
     evidence: Evidence
     watching: Callable[[Rule], int]
-    list_of_key: Ints
+    keys: int
+    traced: bool
 
-    def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None, traced: bool) -> Pool:
-        """Run some rules of a class; the pool with what came of it."""
-        size, hits = len(self.events.keys), self.events.hits
+    def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None) -> Iterator[Pool]:
+        """Run some rules of a class; pools with what came of it."""
         rows = of_width.rows[np.searchsorted(of_width.rules, rules)]
-        rows[:, kernel.U_PAIRS] = hits.first_pairs[rules]
-        rows[:, kernel.U_PAIRS_END] = hits.first_pairs[rules + 1]
+        rows[:, kernel.U_PAIRS] = self.events.hits.first_pairs[rules]
+        rows[:, kernel.U_PAIRS_END] = self.events.hits.first_pairs[rules + 1]
         rows[:, kernel.U_COLUMNS] = self.columns.first_of_rule[rules]
         for number in np.flatnonzero(np.isin(rules, self.tables.back)).tolist():
             rows[number, kernel.U_SINCE] = self.watching(self.tables.rules[rules[number]].rule)
-        kept = Runs.none(of_width.width) if kept is None else kept
-        begun = int(hits.by_rule(self.tables.begins)[rules].sum())
-        room = 16 + min(begun, AT_ONCE + begun // 8)
-        pool = Pool.of(of_width.width, rows, of_width.tables, kept, room, traced)
-        cursor = pool.cursor
-        # An event's number is its sequence number, for good.
-        cursor[kernel.C_SEQUENCE] = cursor[kernel.C_EVENT] = self.evidence.book.first
-        cursor[kernel.C_EVENTS] = size
-        cursor[kernel.C_WATERMARK] = self.events.watermark
-        inputs = (
-            rows.ravel(), of_width.tables, self.events.constants, hits.pairs.ravel(), hits.ends, hits.events,
-            self.events.keys, self.events.times, np.zeros(self.tables.most_places * size, np.uint8),
-            self.columns.values.ravel(), self.columns.nulls.ravel(), self.events.ranks, pool.order,
-            kept.firsts().ravel(), kept.lists.ravel(), kept.runs.ravel(), kept.threads.ravel(),
-            kept.nodes.ravel(), self.list_of_key,
-        )  # fmt: skip
-        scratch = tuple(
-            np.zeros(n, np.int64)
-            for n in (size, len(hits.pairs), self.tables.most_slots + 2, self.tables.most_slots + 2)
-        )
         # Rules that ask a judge run alone, and those between them together.
+        kept = Runs.none(of_width.width) if kept is None else kept
         asking = np.flatnonzero(np.isin(rules, self.tables.outside))
         ends = np.unique(np.concatenate(([0, len(rules)], asking, asking + 1))).tolist()
         for first, last in pairwise(ends):
-            cursor[kernel.C_RULE], cursor[kernel.C_RULES] = first, last
+            pool = self._pool(of_width, rows[first:last], kept)
             with self._asked(int(rules[first]), pool) as machine:
-                while True:
-                    outcome = machine.run_rules(
-                        *inputs, pool.lists, pool.runs, pool.threads, pool.nodes, pool.matches, pool.index,
-                        *scratch, cursor, pool.trace,
-                    )  # fmt: skip
-                    if outcome == kernel.DONE:
-                        break
-                    pool.grow(machine)
+                self._run(pool, machine)
+            yield pool
+
+    def _pool(self, of_width: WidthClass, rows: Ints, kept: Runs) -> Pool:
+        """An empty pool for rules that run together."""
+        hits, rules = self.events.hits, rows[:, kernel.U_RULE]
+        if self.traced:
+            # What the trace names stays where it is.
+            ends = np.array([[len(self.events.keys), self.keys]], np.int64)
+        else:
+            looks = int(hits.by_rule()[rules].sum())
+            ends = blocks(self.events.keys, self.keys, looks, kept, len(rules))
+        begun = int(hits.by_rule(self.tables.begins)[rules].sum())
+        pool = Pool.of(of_width, rows, ends, kept, begun, self.traced)
+        cursor = pool.cursor
+        # An event's number is its sequence number, for good.
+        cursor[kernel.C_SEQUENCE] = cursor[kernel.C_EVENT] = self.evidence.book.first
+        cursor[kernel.C_EVENTS] = len(self.events.keys)
+        cursor[kernel.C_WATERMARK] = self.events.watermark
         return pool
+
+    def _run(self, pool: Pool, machine: Engine) -> None:
+        """Run the rules of a pool."""
+        size, hits, kept = len(self.events.keys), self.events.hits, pool.kept
+        inputs = (
+            pool.rules.ravel(), pool.tables, self.events.constants, hits.pairs.ravel(), hits.ends,
+            hits.events, self.events.keys, self.events.times,
+            np.zeros(self.tables.most_places * size, np.uint8), self.columns.values.ravel(),
+            self.columns.nulls.ravel(), self.events.ranks, pool.blocks.ravel(), pool.order,
+            kept.firsts().ravel(), kept.lists.ravel(), kept.runs.ravel(), kept.threads.ravel(),
+            kept.nodes.ravel(),
+        )  # fmt: skip
+        slots = self.tables.most_slots + 2
+        scratch = (
+            np.full(self.keys, kernel.NONE, np.int64), np.full(2 * self.keys, kernel.NONE, np.int64),
+            np.zeros(size, np.int64), hits.ends[hits.pairs[:, 1]], np.zeros(slots, np.int64),
+            np.zeros(slots, np.int64),
+        )  # fmt: skip
+        while True:
+            outcome = machine.run_rules(
+                *inputs, *scratch, pool.lists, pool.runs, pool.threads, pool.nodes, pool.moved, pool.matches,
+                pool.index, *pool.left, pool.taken, pool.cursor, pool.trace,
+            )  # fmt: skip
+            if outcome == kernel.DONE:
+                return
+            pool.grow(machine)
 
     @contextmanager
     def _asked(self, number: int, pool: Pool) -> Iterator[Engine]:
@@ -235,20 +251,12 @@ def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
             counts["overflows", "rule", name] += int(rows[row, kernel.U_OVERFLOWS])
 
 
-def _matches(tables: SpaceTables, pool: Pool, engine: Engine) -> Iterator[Found]:
+def _matches(tables: SpaceTables, pool: Pool) -> Iterator[Found]:
     """What the rules of a pool found, rule by rule."""
-    matched = np.diff(pool.rules[:, kernel.U_MATCHES], prepend=0)
-    for row in np.flatnonzero(matched).tolist():
-        number = int(pool.rules[row, kernel.U_RULE])
-        matches = pool.found(row)
-        heads = np.ascontiguousarray(matches[:, kernel.M_NODE])
-        lengths = np.zeros(len(heads), np.int64)
-        engine.lengths(pool.nodes, heads, lengths)
-        ends = np.cumsum(lengths)
-        edges, events, sequences = (np.zeros(int(ends[-1]), np.int64) for _ in range(3))
-        engine.unroll(pool.nodes, heads, ends, edges, events, sequences)
-        steps = tables.tables(number).edges[edges]
-        yield Found(tables.rules[number], matches.copy(), ends, steps, events, sequences)
+    for number, matches, ends, taken in pool.found():
+        steps = tables.tables(number).edges[taken[:, kernel.A_EDGE]]
+        events, sequences = taken[:, kernel.AN_EVENT].copy(), taken[:, kernel.A_SEQUENCE].copy()
+        yield Found(tables.rules[number], matches, ends, steps, events, sequences)
 
 
 def _told(pool: Pool, left: Runs) -> Iterator[tuple[int, Ints, Ints, Runs]]:

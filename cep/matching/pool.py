@@ -1,44 +1,60 @@
-"""Where the kernel works: the rules of one width class in flat arrays that they share."""
+"""Where the kernel works: rules whose ways have rows of one width, in flat arrays that they share."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from cep.automata.space_tables import WidthClass
 from cep.matching import kernel
+from cep.matching.blocks import at_once
 from cep.matching.engines import Engine
-from cep.matching.runs import Runs
+from cep.matching.runs import Runs, ranges
 
 Ints = npt.NDArray[np.int64]
+MAY_LIVE = 65_536
+"""Runs that there is room for at the end of a batch from the beginning, if so many may begin."""
 
 
 @dataclass(slots=True)
 class Pool:
     """Flat arrays and the cursor that the kernel works on; see cep.matching.kernel.
 
-    `rules` are the rows of the rules that run. The runs that were kept come into the pool rule by rule, when
-    it is the rule's turn; `order` numbers them by rule.
+    `rules` are the rows of the rules that run, `blocks` those of the blocks of keys (cep.matching.blocks).
+    The runs that were kept come into the pool when it is the turn of their key and rule; `order` numbers them
+    by rule. What is left of them and of new ones goes to `left` (lists, runs, ways, nodes), what matches took
+    to `taken`.
     """
 
     width: int
     rules: Ints
     tables: Ints
+    blocks: Ints
     kept: Runs
     order: Ints
     lists: Ints
     runs: Ints
     threads: Ints
     nodes: Ints
+    moved: Ints
     matches: Ints
     index: Ints
+    left: list[Ints]
+    taken: Ints
     cursor: Ints
     trace: Ints
 
     @classmethod
-    def of(cls, width: int, rules: Ints, tables: Ints, kept: Runs, room: int, traced: bool) -> Pool:
-        """A pool for kept runs and about so many more."""
+    def of(
+        cls, of_width: WidthClass, rules: Ints, blocks: Ints, kept: Runs, begun: int, traced: bool
+    ) -> Pool:
+        """A pool for rules of a class and their kept runs, where about so many more begin."""
+        width = of_width.width
+        room = 16 + min(begun + len(kept.runs), at_once(len(rules)))
+        more = 16 + min(begun, MAY_LIVE + begun // 2)
         of_lists = kept.lists[:, kernel.KEPT_RULE]
         order = np.argsort(of_lists, kind="stable")
         numbers = rules[:, kernel.U_RULE]
@@ -48,23 +64,29 @@ class Pool:
         cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = cursor[kernel.C_ENTRY] = kernel.NONE
         cursor[kernel.C_TRACES] = 0 if traced else kernel.NONE
         cursor[kernel.C_WIDTH] = width
+        left = (
+            (len(kept.lists), kernel.KEPT_LIST), (len(kept.runs), kernel.KEPT_RUN),
+            (len(kept.threads), width), (len(kept.nodes) + more, kernel.NODE),
+        )  # fmt: skip
         pool = cls(
-            width, rules, tables, kept, order,
-            np.zeros((len(kept.lists) + room) * kernel.LIST, np.int64),
-            np.zeros((len(kept.runs) + room) * kernel.RUN, np.int64),
-            np.zeros((len(kept.threads) + 1 + room) * width, np.int64),
-            np.zeros((len(kept.nodes) + 2 * room) * kernel.NODE, np.int64),
-            np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64), cursor, np.zeros(0, np.int64),
+            width, rules, of_width.tables, blocks, kept, order,
+            np.zeros(room * kernel.LIST, np.int64), np.zeros(room * kernel.RUN, np.int64),
+            np.zeros((1 + room) * width, np.int64), np.zeros(2 * room * kernel.NODE, np.int64),
+            np.zeros(2 * room, np.int64), np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64),
+            [np.empty((more + rows) * columns, np.int64) for rows, columns in left],
+            np.zeros(64 * kernel.TAKEN, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
         # The first thread is the blank one from which runs begin.
         cursor[kernel.C_FRESH_THREAD] = width
-        cursor[kernel.C_THREADS] = len(pool.threads) // width - 1
-        cursor[kernel.C_RUNS] = len(pool.runs) // kernel.RUN
+        cursor[kernel.C_THREADS] = cursor[kernel.C_RUNS] = room
         return pool
 
     def grow(self, engine: Engine) -> None:
         """Double what is short; the kernel has noted how many rows it needs."""
         cursor, need = self.cursor, int(self.cursor[kernel.C_NEED])
+        if cursor[kernel.C_FULL]:
+            self._make_room_for_what_is_left()
+            return
         if cursor[kernel.C_THREADS] < need:
             before = len(self.threads)
             self.threads = _extended(self.threads, before + need * self.width)
@@ -78,22 +100,34 @@ class Pool:
         if cursor[kernel.C_NODES] + need * kernel.NODE > len(self.nodes):
             if cursor[kernel.C_TRACES] < 0:
                 engine.drop_nodes(
-                    self.lists,
-                    self.runs,
-                    self.threads,
-                    self.nodes,
-                    self.matches,
-                    self._node_numbers(),
-                    cursor,
+                    self.lists, self.runs, self.threads, self.nodes, self.matches, self.moved, cursor
                 )
             if 2 * (cursor[kernel.C_NODES] + need * kernel.NODE) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
+                self.moved = np.zeros(len(self.nodes) // kernel.NODE, np.int64)
         if cursor[kernel.C_MATCHES] + (need + 1) * kernel.MATCH > len(self.matches):
             self.matches = _extended(self.matches, len(self.matches) + (need + 1) * kernel.MATCH)
         if cursor[kernel.C_SHORT]:
             self._lengthen_chains()
         if cursor[kernel.C_TRACES] >= 0:
             self.trace = _extended(self.trace, int(cursor[kernel.C_TRACES]) + 4 * (need + 4) * kernel.TRACE)
+
+    def _make_room_for_what_is_left(self) -> None:
+        """Room for all that is in the pool now."""
+        cursor = self.cursor
+        needs = (
+            cursor[kernel.C_KEPT_LISTS] * kernel.KEPT_LIST + len(self.lists),
+            (cursor[kernel.C_KEPT_RUNS] + len(self.runs) // kernel.RUN) * kernel.KEPT_RUN,
+            cursor[kernel.C_KEPT_THREADS] * self.width + len(self.threads),
+            cursor[kernel.C_KEPT_NODES] * kernel.NODE + len(self.nodes),
+        )
+        self.left = [
+            rows if len(rows) >= need else _extended(rows, int(need))
+            for rows, need in zip(self.left, needs, strict=True)
+        ]
+        if len(self.taken) < cursor[kernel.C_FULL]:
+            self.taken = _extended(self.taken, int(cursor[kernel.C_FULL]))
+        cursor[kernel.C_FULL] = 0
 
     def _lengthen_chains(self) -> None:
         """Twice the room for runs that sleep: each list is put to sleep again when an event comes to it."""
@@ -110,42 +144,37 @@ class Pool:
 
     def told(self, row: int) -> Ints:
         """What the trace says of the rule in a row, a row each, in order."""
-        return self._of_rule(self.trace.reshape(-1, kernel.TRACE), row, kernel.U_TRACES, kernel.TRACE)
+        rows = self.trace.reshape(-1, kernel.TRACE)
+        first = self.rules[row - 1, kernel.U_TRACES] if row else 0
+        return rows[first // kernel.TRACE : self.rules[row, kernel.U_TRACES] // kernel.TRACE]
 
-    def found(self, row: int) -> Ints:
-        """What was raised of the rule in a row, a row each, in order of decision."""
-        return self._of_rule(self.matches.reshape(-1, kernel.MATCH), row, kernel.U_MATCHES, kernel.MATCH)
+    def found(self) -> Iterator[tuple[int, Ints, Ints, Ints]]:
+        """By number of the rule what was raised: rows in order of decision, where the events that each took
+        end, and these, a row each (kernel.A_EDGE and what follows)."""
+        matches = self.matches[: self.cursor[kernel.C_MATCHES]].reshape(-1, kernel.MATCH)
+        taken = self.taken[: self.cursor[kernel.C_TAKEN]].reshape(-1, kernel.TAKEN)
+        ends = matches[:, kernel.M_NODE]
+        counts = np.diff(ends, prepend=0)
+        by_rule = np.argsort(matches[:, kernel.M_RULE], kind="stable")
+        of_row = np.bincount(matches[:, kernel.M_RULE], minlength=len(self.rules))
+        last = np.cumsum(of_row)
+        for row in np.flatnonzero(of_row).tolist():
+            mine = by_rule[last[row] - of_row[row] : last[row]]
+            chosen = ranges(ends[mine] - counts[mine], counts[mine])
+            number = int(self.rules[row, kernel.U_RULE])
+            yield number, matches[mine], np.cumsum(counts[mine]), taken[chosen]
 
-    def _of_rule(self, rows: Ints, row: int, end: int, size: int) -> Ints:
-        first = self.rules[row - 1, end] if row else 0
-        return rows[first // size : self.rules[row, end] // size]
-
-    def live(self, keys: int, engine: Engine) -> Runs:
-        """The runs that live on, with the nodes that they name; `keys` is how many keys there are."""
+    def live(self) -> Runs:
+        """The runs that live on, with the nodes that they name."""
         cursor = self.cursor
-        order = np.zeros(int(cursor[kernel.C_LISTS]) // kernel.LIST, np.int64)
-        count = engine.in_key_order(self.lists, np.zeros(keys + 1, np.int64), order, cursor)
-        if not count:
-            return Runs.none(self.width)
-        sizes = (
-            count,
-            len(self.runs) // kernel.RUN - int(cursor[kernel.C_RUNS]),
-            len(self.threads) // self.width - 1 - int(cursor[kernel.C_THREADS]),
-            int(cursor[kernel.C_NODES]) // kernel.NODE,
-        )
         columns = (kernel.KEPT_LIST, kernel.KEPT_RUN, self.width, kernel.NODE)
-        kept = [np.zeros((n, of), np.int64) for n, of in zip(sizes, columns, strict=True)]
-        row_of_rule = np.zeros(int(self.rules[:, kernel.U_RULE].max()) + 1, np.int64)
-        row_of_rule[self.rules[:, kernel.U_RULE]] = np.arange(len(self.rules))
-        engine.keep(
-            self.rules.ravel(), row_of_rule, self.tables, self.lists, self.runs, self.threads, self.nodes,
-            order[:count], self._node_numbers(), *(rows.ravel() for rows in kept), cursor,
-        )  # fmt: skip
-        lists, runs, threads, nodes = kept
-        return Runs(lists, runs, threads, nodes[: cursor[kernel.C_KEPT_NODES]].copy())
-
-    def _node_numbers(self) -> Ints:
-        return np.zeros(int(self.cursor[kernel.C_NODES]) // kernel.NODE, np.int64)
+        counts = (kernel.C_KEPT_LISTS, kernel.C_KEPT_RUNS, kernel.C_KEPT_THREADS, kernel.C_KEPT_NODES)
+        found = []
+        for rows, count, of in zip(self.left, counts, columns, strict=True):
+            # What was never written is given back.
+            rows.resize(int(cursor[count]) * of, refcheck=False)
+            found.append(rows.reshape(-1, of))
+        return Runs(*found)
 
 
 def _extended(array: Ints, least: int) -> Ints:

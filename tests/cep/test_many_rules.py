@@ -17,6 +17,7 @@ from random_streams import long_stream
 
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session
+from cep.matching import blocks, kernel
 from cep.matching.runs import Runs, joined, width_class
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -60,6 +61,28 @@ def test_rules_find_together_what_each_finds_alone(compiled: bool) -> None:
     assert together == sorted(alert for alerts, _, _ in alone for alert in alerts)
     assert runs == {rule: count for _, of_rule, _ in alone for rule, count in of_rule.items()}
     assert len({alert[0] for alert in together}) > len(texts) // 2, "most rules raise something"
+
+
+@pytest.mark.parametrize("work", [1, 40])
+def test_blocks_of_keys_change_nothing(work: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = rules()
+    alerts, runs, _ = found(texts, compiled=False)
+    monkeypatch.setattr(blocks, "AT_ONCE", work)
+    monkeypatch.setattr(blocks, "A_RULE", 0)
+    in_blocks, runs_in_blocks, _ = found(texts, compiled=False)
+    assert in_blocks == alerts
+    assert runs_in_blocks == runs
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(st.lists(st.integers(0, 9), max_size=60), st.integers(0, 3), st.integers(0, 200))
+def test_blocks_are_whole_keys_one_after_the_other(events: list[int], more: int, looks: int) -> None:
+    keys = np.sort(np.array(events, np.int64))
+    count = 10 + more
+    ends = blocks.blocks(keys, count, looks, Runs.none(8), 1)
+    assert ends[-1].tolist() == [len(keys), count]
+    assert (np.diff(ends[:, kernel.B_KEY], prepend=0) > 0).all()
+    assert ends[:, kernel.B_EVENT].tolist() == [int((keys < key).sum()) for key in ends[:, kernel.B_KEY]]
 
 
 @cache

@@ -1,0 +1,43 @@
+"""Blocks of keys: so many together that what the rules touch of them stays in a processor's cache."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.matching import kernel
+from cep.matching.runs import Runs
+
+Ints = npt.NDArray[np.int64]
+AT_ONCE = 8192
+"""Events looked at, an event counted for each rule that looks, and kept runs in a block: each touches 100 to
+200 bytes."""
+A_RULE = 32
+"""What turning to the next rule costs, in the same measure, if it is to be a few percent of the work."""
+
+
+def at_once(rules: int) -> int:
+    """How much so many rules do in a block."""
+    return max(AT_ONCE, A_RULE * rules)
+
+
+def blocks(keys: Ints, count: int, looks: int, kept: Runs, rules: int) -> Ints:
+    """Where blocks end, a row each: before which event and before which key (kernel.B_EVENT, B_KEY).
+
+    `keys` are the events' keys, rising, of `count`; `looks` is how often so many rules look at the events.
+    A key lies in one block with all its events and all that is kept of it.
+    """
+    if not count:
+        return np.zeros((0, kernel.BLOCK), np.int64)
+    work = np.zeros(count)
+    if len(keys):
+        work += np.bincount(keys, minlength=count) * (looks / len(keys))
+    if len(kept.lists):
+        lists = kept.lists
+        work += np.bincount(lists[:, kernel.KEPT_KEY], lists[:, kernel.KEPT_RUNS], count)
+    of_key = np.cumsum(work) // at_once(rules)
+    ends = np.append(np.flatnonzero(np.diff(of_key)) + 1, count)
+    found = np.empty((len(ends), kernel.BLOCK), np.int64)
+    found[:, kernel.B_EVENT] = np.searchsorted(keys, ends)
+    found[:, kernel.B_KEY] = ends
+    return found
