@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import Plan, Space
-from cep.matching.rows import firsts, numbered
+from cep.matching.rows import numbered
 from cep.matching.waiting import Layout, Waiting
 from cep.routing import payload
 from cep.routing.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, Segment, unpack_bits
@@ -163,8 +163,8 @@ def without_duplicates(
         mine = [number for number, part in enumerate(arrivals.parts) if part.stream == stream]
         known = remembered.get(stream)
         tables = [arrivals.parts[number].table for number in mine] + ([] if known is None else [known])
-        ids, distinct = numbered([_end_to_end(tables, ID)])
-        if len(distinct[0]) == len(ids):
+        ids, first = numbered([_end_to_end(tables, ID)])
+        if len(first) == len(ids):
             continue
         parts = [arrivals.parts[number] for number in mine]
         place, offset = _places(plan, parts, one_partition), _offsets(parts)
@@ -185,11 +185,11 @@ def without_duplicates(
 def _told_apart(space: Space, tables: Sequence[pa.Table], rows: Ints, ids: Ints) -> tuple[Bools, Bools]:
     """Which rows repeat an earlier one, and which have an earlier one's id but another time or key."""
     names = [TIME, *(f"k{n}" for n in range(len(space.types)))]
-    of_id, _ = numbered([pa.array(ids[rows])])
-    same, _ = numbered([pa.array(of_id), *(_end_to_end(tables, name).take(pa.array(rows)) for name in names)])
-    number = np.arange(len(rows))
-    repeats = firsts(same)[same] < number
-    return repeats, ~repeats & (firsts(of_id)[of_id] < number)
+    of_id, first_of_id = numbered([pa.array(ids[rows])])
+    columns = [pa.array(of_id), *(_end_to_end(tables, name).take(pa.array(rows)) for name in names)]
+    same, first = numbered(columns)
+    repeats = first[same] < np.arange(len(rows))
+    return repeats, ~repeats & (first_of_id[of_id] < np.arange(len(rows)))
 
 
 def _places_of(arrivals: Arrivals, parts: Sequence[int]) -> Ints:

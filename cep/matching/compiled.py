@@ -18,6 +18,7 @@ import numba
 
 from cep.matching import kernel
 from cep.matching.engines import Engine
+from cep.routing import compiled as strings
 
 _TYPES: dict[Any, Any] = {
     kernel.Ints: numba.int64[::1],
@@ -79,7 +80,11 @@ def _signature(function: Callable[..., object]) -> Any:
 
 @lru_cache(maxsize=1)
 def load() -> Engine:
-    """The compiled engine: half a minute of processor the first time on a machine, then 0.2 s."""
+    """The compiled engine: half a minute of processor the first time on a machine, then 0.2 s.
+
+    Strings are hashed and numbered compiled from then on, too.
+    """
+    strings.load()
     namespace: dict[str, Any] = {**vars(kernel), "outside": _compiler()(_outside)}
     for name, function in vars(kernel).items():
         own = isinstance(function, types.FunctionType) and function.__module__ == kernel.__name__

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.matching.arrivals import Arrivals
-from cep.matching.rows import numbered
+from cep.matching.rows import numbered, one_zero
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,12 +45,13 @@ def number_keys(fields: int, events: Arrivals) -> tuple[Keys, Ints]:
             for part, (_, rows) in zip(events.parts, places, strict=True)
         ]
         columns.append(pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces))
-    codes, distinct = numbered(columns)
+    codes, first = numbered(columns)
+    keys = Keys(tuple(one_zero(column.take(pa.array(first))) for column in columns), len(first))
     if len(places) == 1:
-        return Keys(distinct, len(distinct[0])), codes
+        return keys, codes
     numbers = np.empty(size, np.int64)
     numbers[np.concatenate([where for where, _ in places])] = codes
-    return Keys(distinct, len(distinct[0])), numbers
+    return keys, numbers
 
 
 def _taken(column: pa.Array, rows: Ints) -> pa.Array:

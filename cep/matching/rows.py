@@ -8,31 +8,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cep.routing import strings
+from cep.routing.strings import distinct
+
 Ints = npt.NDArray[np.int64]
 
 
-def numbered(columns: Sequence[pa.Array]) -> tuple[Ints, tuple[pa.Array, ...]]:
-    """A number for each row, dense, in order of first occurrence; and the columns of the distinct rows.
+def numbered(columns: Sequence[pa.Array]) -> tuple[Ints, Ints]:
+    """A number for each row, dense, in order of first occurrence; and where each number occurs first.
 
-    There is at least one column, and none has nulls.
+    There is at least one column, and none has nulls. 0.0 and -0.0 are equal.
     """
-    encoded = [_normal(column).dictionary_encode() for column in columns]
-    codes = _codes(encoded[0])
-    if len(columns) == 1:
-        return codes, (encoded[0].dictionary,)
-    for column in encoded[1:]:
-        pairs = pa.array(codes * len(column.dictionary) + _codes(column))
-        codes = _codes(pairs.dictionary_encode())
-    first = firsts(codes)
-    return codes, tuple(column.dictionary.take(column.indices.take(pa.array(first))) for column in encoded)
-
-
-def firsts(numbers: Ints) -> Ints:
-    """Where each of the numbers occurs first; they are dense."""
-    found = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
-    # Written from the end, the first occurrence is written last.
-    found[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
-    return found
+    numbers, first = _of_column(columns[0])
+    for column in columns[1:]:
+        further, others = _of_column(column)
+        numbers, first = distinct(pa.array(numbers * len(others) + further))
+    return numbers, first
 
 
 def grouped(numbers: Ints) -> Ints:
@@ -44,12 +35,12 @@ def grouped(numbers: Ints) -> Ints:
     return order
 
 
-def _codes(encoded: pa.DictionaryArray) -> Ints:
-    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False)).astype(np.int64)
+def _of_column(column: pa.Array) -> tuple[Ints, Ints]:
+    return strings.numbered(column) if pa.types.is_string(column.type) else distinct(one_zero(column))
 
 
-def _normal(column: pa.Array) -> pa.Array:
-    """0.0 and -0.0 are one."""
+def one_zero(column: pa.Array) -> pa.Array:
+    """The column with 0.0 in place of -0.0."""
     if pa.types.is_floating(column.type):
         return pa.array(column.to_numpy(zero_copy_only=False) + 0.0)
     return column

@@ -57,11 +57,11 @@ class Segment:
 
 def pack(segments: Sequence[Segment]) -> bytes:
     """The segments as bytes; equal segments give equal bytes."""
-    parts = [_HEAD.pack(MAGIC, VERSION, len(segments))]
+    parts: list[Any] = [_HEAD.pack(MAGIC, VERSION, len(segments))]
     for segment in segments:
         head = json.dumps([segment.space, segment.stream, segment.plan], ensure_ascii=False).encode()
-        body = to_ipc(segment.table)
-        parts += (_PART.pack(len(head), len(body)), head, body)
+        body = _ipc(segment.table)
+        parts += (_PART.pack(len(head), body.size), head, body)
     return b"".join(parts)
 
 
@@ -88,11 +88,15 @@ def unpack(payload: bytes) -> list[Segment]:
 
 def to_ipc(table: pa.Table) -> bytes:
     """A table as an Arrow IPC stream of one batch."""
+    return _ipc(table).to_pybytes()  # type: ignore[no-any-return]
+
+
+def _ipc(table: pa.Table) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         for batch in table.combine_chunks().to_batches():
             writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+    return sink.getvalue()
 
 
 def from_ipc(data: Any) -> pa.Table:

@@ -1,0 +1,83 @@
+"""Texts to hashes and to numbers in one pass over their bytes, in the subset of Python that numba compiles.
+
+Texts lie as Arrow has them: the n-th in `data` from `offsets[n]` up to `offsets[n + 1]`. `strings` calls
+these functions compiled (cep.routing.compiled), and where numba is not at hand does the same by column.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+
+Offsets = Annotated[npt.NDArray[np.int32], "read only"]
+Data = Annotated[npt.NDArray[np.uint8], "read only"]
+Words = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int64]
+
+BASE = np.uint64(0x9E3779B97F4A7C15)
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+NOTHING, ONE, BYTE, WORD = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(8)
+HALF, HIGH = np.uint64(32), np.uint64(33)
+NUMBER = 0xFFFFFFFF
+
+
+def hash_texts(offsets: Offsets, data: Data, found: Words) -> None:
+    """The sum of (byte + 1) * BASE ** place over each text's bytes (Karp and Rabin, 1987)."""
+    for row in range(len(found)):
+        word = NOTHING
+        # Horner's rule, from the last byte on.
+        for at in range(offsets[row + 1] - 1, offsets[row] - 1, -1):
+            word = word * BASE + (np.uint64(data[at]) + ONE)
+        found[row] = word
+
+
+def number_texts(offsets: Offsets, data: Data, slots: Ints, firsts: Ints, numbers: Ints) -> int:
+    """Number texts, equal ones equally, densely in order of first occurrence; how many there are.
+
+    `firsts` says where each occurs first. `slots` is a hash table with open addressing: all -1, of more
+    places than there are texts, a power of two. A place has 31 bits of a text's hash and its number; texts
+    that agree in them are compared.
+    """
+    count = 0
+    last = np.uint64(len(slots) - 1)
+    for row in range(len(numbers)):
+        at, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        length = end - at
+        word = length
+        while at + WORD <= end:
+            eight = NOTHING
+            for byte in range(8):
+                eight |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
+            word = (word ^ eight) * BASE
+            word ^= word >> HALF
+            at += WORD
+        rest = ONE
+        while at < end:
+            rest = rest << BYTE | np.uint64(data[at])
+            at += ONE
+        word = (word ^ rest) * FIRST
+        word ^= word >> HALF
+        high, slot = np.int64(word >> HIGH), word & last
+        number = -1
+        while slots[slot] >= 0:
+            if slots[slot] >> 32 == high:
+                known = slots[slot] & NUMBER
+                other = np.uint64(offsets[firsts[known]])
+                if np.uint64(offsets[firsts[known] + 1]) - other == length:
+                    at = end - length
+                    while at < end and data[at] == data[other]:
+                        at += ONE
+                        other += ONE
+                    if at == end:
+                        number = known
+                        break
+            slot = (slot + ONE) & last
+        if number < 0:
+            number = count
+            slots[slot] = high << 32 | number
+            firsts[number] = row
+            count += 1
+        numbers[row] = number
+    return count

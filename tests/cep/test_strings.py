@@ -1,0 +1,97 @@
+"""Columns of strings get the same hashes and numbers by column, by the kernel as it stands, and compiled."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.routing import kernel, strings
+from cep.routing.compiled import load
+from cep.routing.strings import SHORT, by_column, distinct, numbered, polynomials
+
+BITS = 2**64
+INTERPRETED = SimpleNamespace(hash_texts=kernel.hash_texts, number_texts=kernel.number_texts)
+COMPILED = load()
+
+short = st.text(max_size=9)
+long = st.builds(lambda text, times: (text * times)[: SHORT + times], st.text(min_size=1), st.integers(0, 99))
+texts = st.lists(short | long | st.sampled_from(["", "\0", "aaaaaaaa", "aaaaaaab", "aaaaaaaaa"]), max_size=30)
+
+
+def column(values: Sequence[str], before: Sequence[str] = ()) -> pa.StringArray:
+    """The values as a part of a longer column."""
+    return pa.array([*before, *values, "after"], pa.string()).slice(len(before), len(values))
+
+
+def by(engine: Any, function: Any, argument: pa.StringArray) -> Any:
+    """What a function gives with one of the kernels; hashes wrap around, which only numpy tells of."""
+    with patch.object(strings, "at_hand", lambda: engine), np.errstate(over="ignore"):
+        return function(argument)
+
+
+def polynomial(text: str) -> int:
+    return (
+        sum((byte + 1) * pow(int(kernel.BASE), place, BITS) for place, byte in enumerate(text.encode()))
+        % BITS
+    )
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(texts, st.lists(short, max_size=2))
+def test_a_hash_is_what_its_definition_says(values: list[str], before: list[str]) -> None:
+    expected = [polynomial(value) for value in values]
+    assert by_column(column(values, before)).tolist() == expected
+    assert by(COMPILED, polynomials, column(values, before)).tolist() == expected
+    assert by(INTERPRETED, polynomials, column(values, before)).tolist() == expected
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(texts, st.lists(short, max_size=2))
+def test_strings_are_numbered_in_order_of_first_occurrence(values: list[str], before: list[str]) -> None:
+    different = list(dict.fromkeys(values))
+    expected = [different.index(value) for value in values], [values.index(value) for value in different]
+    of_column = column(values, before)
+    for found in (
+        distinct(of_column),
+        by(COMPILED, numbered, of_column),
+        by(INTERPRETED, numbered, of_column),
+    ):
+        assert tuple(part.tolist() for part in found) == expected
+
+
+def test_strings_of_one_hash_are_compared() -> None:
+    values = ["", "a", "b", "ab", "a", "long " * 9, "long " * 8 + "song ", "b", "", "long " * 9]
+    with patch.object(kernel, "FIRST", np.uint64(0)):
+        numbers, first = by(INTERPRETED, numbered, column(values))
+    assert numbers.tolist() == [0, 1, 2, 3, 1, 4, 5, 2, 0, 4]
+    assert first.tolist() == [0, 1, 2, 3, 5, 6]
+
+
+@pytest.mark.parametrize("engine", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+def test_many_strings_fill_their_table(engine: Any) -> None:
+    values = [f"k{n * 7919 % 1023}" for n in range(2047)]
+    numbers, first = by(engine, numbered, column(values))
+    assert len(first) == 1023
+    assert [values[row] for row in first.tolist()] == list(dict.fromkeys(values))
+    assert [values[first[number]] for number in numbers.tolist()] == values
+
+
+def test_numba_is_not_imported_for_strings_alone() -> None:
+    code = (
+        "import sys, pyarrow as pa\n"
+        "from cep.routing.strings import numbered, polynomials\n"
+        "polynomials(pa.array(['a'] * 100_000)); numbered(pa.array(['a'] * 100_000))\n"
+        "sys.exit('numba' in sys.modules)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
