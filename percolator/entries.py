@@ -25,13 +25,13 @@ def entries_of(leaves: LeafTable, text: Text) -> Ints:
     """A row an entry, with the place and length of its key in two more columns."""
     rows = []
     for test in leaves.words:
-        kind, letters, begin, length = _keyed(test)
+        kind, letters, begin, length = keyed(test)
         start = text.add(letters)
         rows.append((test.space * k.KINDS + kind, start, len(letters), test.leaf, start + begin, length))
     return np.array(rows, np.int32).reshape(-1, k.ENTRY + 2)
 
 
-def _keyed(test: WordTest) -> tuple[int, bytes, int, int]:
+def keyed(test: WordTest) -> tuple[int, bytes, int, int]:
     """Kind, bytes, and where in them the key is."""
     if test.kind != "pattern":
         letters = test.text.encode("utf-8", "surrogatepass")

@@ -8,9 +8,11 @@ may use it at a time.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -136,7 +138,7 @@ class Collection:
         self._fresh: dict[str, Change] = {}
         self._count = sum(part.count() for part in self.parts)
         self._matcher = Matcher(schema, engine=engine, budget=budget)
-        self._starts = np.zeros(1, np.int64)
+        self._starts = [0]
         self._past_hits = Counter(past_hits)
         self._use()
 
@@ -271,7 +273,7 @@ class Collection:
         if self._passed % SAMPLED == 0:
             self.sample.append((document, metadata))
         self._passed += 1
-        raw = self._matcher.match(document, metadata)
+        raw = self._matcher.match(document, metadata, noted=highlight)
         times = None if time is None else np.array([time])
         return self._answer(self._alive(raw, times), document, highlight)
 
@@ -293,6 +295,25 @@ class Collection:
         """The query of a place in `Hits`."""
         part, own = self._part_of(place)
         return part.query(own)
+
+    def found_all(self, places: Sequence[int], document: Document, *, highlight: bool) -> list[Found]:
+        """What the queries of these places, in order, found on a document on which all of them are true.
+
+        Without `highlight` only names are told. Raises DocumentError.
+        """
+        told = [highlight or self._has_names(place) for place in places]
+        shown = [place for place, wanted in zip(places, told, strict=True) if wanted]
+        hits = iter(self._matcher.highlights(document, shown, self._node))
+        analysed = Analysed(document, self.schema)
+        found = []
+        for place, wanted in zip(places, told, strict=True):
+            if not wanted:
+                found.append(Found(self.query(place)))
+            elif (hit := next(hits)) is None:
+                found.append(self.found(place, analysed, highlight=highlight))
+            else:
+                found.append(Found(self.query(place), hit.names, hit.highlights if highlight else None))
+        return found
 
     def found(self, place: int, analysed: Analysed, *, highlight: bool) -> Found:
         """What the query of a place, which is true on that document, found there."""
@@ -345,6 +366,17 @@ class Collection:
             found.update(_counted(part))
         return found
 
+    def busy(self, most: int) -> dict[str, float]:
+        """The queries that take most time as candidates: by id, microseconds of a document (`Matcher`)."""
+        self.settle()
+        taken = self._matcher.microseconds()
+        found = {}
+        for place in np.argsort(-taken, kind="stable")[:most].tolist():
+            part, own = self._part_of(place)
+            if taken[place] > 0 and not part.dead[own]:
+                found[part.stored.segment.id_of(own)] = float(taken[place])
+        return found
+
     def costly(self, most: int) -> list[str]:
         """The ids of the queries that are believed to cost most."""
         self.settle()
@@ -388,17 +420,24 @@ class Collection:
 
     def _use(self) -> None:
         sizes = [len(part.stored) for part in self.parts]
-        self._starts = np.cumsum([0, *sizes])
+        self._starts = list(accumulate(sizes, initial=0))
         self._matcher.use([part.stored.segment for part in self.parts])
-        for start, part in zip(self._starts.tolist(), self.parts, strict=False):
+        for start, part in zip(self._starts, self.parts, strict=False):
             self._matcher.kill((np.flatnonzero(part.dead) + start).tolist())
 
     def _retire(self, part: Part) -> None:
         self._past_hits.update(_counted(part))
 
+    def _has_names(self, place: int) -> bool:
+        part, own = self._part_of(place)
+        return bool(part.stored.named[own])
+
+    def _node(self, place: int) -> Node:
+        return tree_of(self.query(place), self.schema)
+
     def _part_of(self, place: int) -> tuple[Part, int]:
-        at = int(np.searchsorted(self._starts, place, side="right")) - 1
-        return self.parts[at], int(place) - int(self._starts[at])
+        at = bisect_right(self._starts, place) - 1
+        return self.parts[at], place - self._starts[at]
 
     def _alive(self, hits: Hits, times: npt.NDArray[np.int64] | None) -> Hits:
         """The hits of queries that have not expired at their document's time; they are counted."""
@@ -409,8 +448,8 @@ class Collection:
             undecided = [pair for pair in undecided if times[pair[0]] < expires[pair[1]]]
             hits = Hits(hits.document[alive], hits.query[alive], undecided)
         if len(hits.query):
-            counts = np.bincount(hits.query, minlength=int(self._starts[-1]))
-            for start, part in zip(self._starts.tolist(), self.parts, strict=False):
+            counts = np.bincount(hits.query, minlength=self._starts[-1])
+            for start, part in zip(self._starts, self.parts, strict=False):
                 part.hits += counts[start : start + len(part.stored)]
         for _, place in undecided:
             self.undecided[self.query(place).id] += 1
@@ -424,8 +463,7 @@ class Collection:
 
     def _answer(self, hits: Hits, document: Document, highlight: bool) -> Answer:
         self._bound_memory()
-        analysed = Analysed(document, self.schema)
-        found = [self.found(place, analysed, highlight=highlight) for place in hits.query.tolist()]
+        found = self.found_all(hits.query.tolist(), document, highlight=highlight)
         undecided = [self.query(place) for _, place in hits.undecided]
         return Answer(
             tuple(sorted(found, key=lambda one: one.query.id)),

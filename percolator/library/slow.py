@@ -1,8 +1,11 @@
 """Which queries take the time: measured one by one on documents that came by.
 
-The kernel answers all queries at once and has no clock of its own. So documents are sampled while they pass,
-and when somebody asks, the queries that may be slow - believed to be costly, hitting often, undecided - are
-run alone on the sample, against the time that the sample takes without any query.
+The kernel answers all queries at once. In one of many of its runs it counts for every query how often it was
+looked at and how many steps that took, and the time of the candidates is measured by the clock and shared
+out in that proportion (percolator.matching): that finds the queries that keep it busy. But what a query takes
+before it is a candidate - its patterns tried on new words, its phrases - is shared with others. So documents
+are sampled while they pass, and when somebody asks, the queries that may be slow - busy, believed to be
+costly, hitting often, undecided - are run alone on the sample, against the time it takes without any query.
 """
 
 from __future__ import annotations
@@ -26,10 +29,15 @@ _ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class SlowQuery:
-    """A query with its time for one document, its hits, and how often it was undecided."""
+    """A query with its time for one document, its hits, and how often it was undecided.
+
+    `microseconds` are measured with the query alone, `among_all` is its share of the time of all candidates,
+    0 where it is not among the busiest.
+    """
 
     query: StandingQuery
     microseconds: float
+    among_all: float
     hits: int
     undecided: int
     cost: float
@@ -52,6 +60,8 @@ def slowest(
     chosen = dict.fromkeys([id_ for id_, _ in hits.most_common(suspects)])
     chosen |= dict.fromkeys([id_ for id_, _ in queries.undecided.most_common(suspects)])
     chosen |= dict.fromkeys(queries.costly(suspects))
+    busy = queries.busy(suspects)
+    chosen |= dict.fromkeys(busy)
     nothing = _time([], queries.schema, sample, clock)
     found = []
     for id_ in chosen:
@@ -60,7 +70,7 @@ def slowest(
             continue
         _, node, cost = queries.read(query)
         taken = max(0.0, _time([node], queries.schema, sample, clock) - nothing)
-        found.append(SlowQuery(query, taken, hits[id_], queries.undecided[id_], cost))
+        found.append(SlowQuery(query, taken, busy.get(id_, 0.0), hits[id_], queries.undecided[id_], cost))
     found.sort(key=lambda one: (-one.microseconds, one.query.id))
     return found[:most]
 

@@ -28,6 +28,8 @@ class Engine:
     enter: Callable[..., None]
     learn_all: Callable[..., int]
     match: Callable[..., None]
+    code_point_edges: Callable[..., None]
+    shown: Callable[..., Any]
 
 
 @lru_cache(maxsize=1)
@@ -60,11 +62,12 @@ def load() -> Engine:
 
     ints, longs, words = array(numba.int32), array(numba.int64), array(numba.uint64)
     data = array(numba.uint8)
+    several: Any = numba.types.Tuple
     segment = [array(kind, constant=True) for kind in (numba.int64, numba.int32, numba.uint8)]
     given = array(numba.uint8, constant=True)
     signatures = {
         "scan": numba.void(
-            given, longs, ints, data, words, ints, data, ints, longs, longs, numba.boolean
+            given, longs, ints, data, words, ints, data, ints, ints, longs, longs, numba.boolean
         ),
         "rehash": numba.void(words, words),
         "hashes": numba.void(ints, data, numba.int64, words),
@@ -74,8 +77,12 @@ def load() -> Engine:
         ),
         "match": numba.void(
             *segment, ints, ints, ints, data, ints, data, ints, data, ints, ints, longs, longs, ints, ints,
-            longs, ints, longs, longs, longs, numba.int64,
+            longs, ints, longs, longs, longs, longs, numba.int64,
         ),
+        "shown": several((longs, ints, ints, longs))(
+            *segment[:2], ints, ints, ints, data, ints, ints, ints, longs, longs, ints, ints, given, longs
+        ),
+        "code_point_edges": numba.void(given, longs, longs, ints, longs),
     }  # fmt: skip
     namespace: dict[str, Any] = dict(vars(kernel))
     for name, function in vars(kernel).items():

@@ -78,6 +78,7 @@ MODE_PLAIN, MODE_ANALYSED, MODE_WHOLE = range(3)
 
 PIECE_DOCUMENT, PIECE_FIELD, PIECE_START, PIECE_END, PIECE = range(5)
 RUN_DOCUMENT, RUN_FIELD, RUN_START, RUN_END, RUN = range(5)
+EDGE_START, EDGE_END, EDGE_FIRST_END, EDGE = range(4)
 VALUE_DOCUMENT, VALUE_FIELD, VALUE_HIGH, VALUE_LOW, VALUE = range(5)
 
 # Character classes, as in percolator.words. Letters are 1 to LAST_LETTER; digits and the half-width voice
@@ -95,8 +96,9 @@ SENTENCE, PARAGRAPH = 0, 1
 (
     C_STATUS, C_WORDS, C_LETTERS, C_TOKENS, C_RUNS, C_PIECE,
     C_POOL, C_STAMP, C_DOCUMENT, C_RUN, C_VALUE, C_HITS, C_DOUBTS,
-    C_TOUCHED, C_LOG, C_SPANS, C_BORDERS, C_SENTENCES, C_PARAGRAPHS, C_BUDGET, C_STEPS, COUNTS,
-) = range(22)  # fmt: skip
+    C_TOUCHED, C_LOG, C_SPANS, C_BORDERS, C_SENTENCES, C_PARAGRAPHS, C_BUDGET, C_STEPS, C_MODE, C_WORK,
+    COUNTS,
+) = range(24)  # fmt: skip
 (
     DONE,
     NEED_WORDS,
@@ -114,8 +116,18 @@ VALUE_GAP = 100
 FIELD_GAP = 1 << 23  # more than any distance, slop and length of a query together
 LAST_POSITION = (1 << 31) - (1 << 25)
 
-TRUE, FOUND, PLACED = 1, 2, 4  # bits of a leaf in `truth`
+TRUE, FOUND, PLACED, WANTED = 1, 2, 4, 8  # bits of a leaf in `truth`
 HIT, KILLED, DOUBTED = 1, 2, 4  # bits of a query in `marks`
+
+# What `match` does with a document: all; only up to its true leaves; all, and counts the work of each query.
+MATCHING, WALKING, COUNTING = range(3)
+
+# Code of highlights, in postfix order: each row begins with its kind and size. SHOW_SOME takes so many
+# results from the stack and is true if enough of them are.
+SHOW_WORDS, SHOW_GIVEN, SHOW_SOME, SHOW_NOT, SHOW_NAME, SHOW_END = range(6)
+SHOW_KIND, SHOW_SIZE, SHOW_ARGUMENT, SHOW_ENOUGH, SHOW_LEAVES = range(5)
+SHOW_UNIT = SHOW_ENOUGH
+MOST_NAMES = 62  # one bit each
 
 _ZERO = np.uint64(0)
 _EIGHT = np.uint64(8)
@@ -355,14 +367,17 @@ def boundary(data: Bytes, word: int, start: int, end: int, classes: Bytes) -> in
 
 def scan(
     data: Bytes, pieces: Longs, modes: Ints, classes: Bytes, slots: Words, rows: Ints, letters: Bytes,
-    tokens: Ints, runs: Longs, counters: Longs, units: bool,
+    tokens: Ints, edges: Ints, runs: Longs, counters: Longs, units: bool,
 ) -> None:  # fmt: skip
     """Splits pieces of text into words, from `counters[C_PIECE]` on; each piece gives one run of tokens.
 
     `tokens` has room for all bytes, `runs` for all pieces. Stops at a piece that it cannot finish, with
     what is to be enlarged in C_STATUS. With `units`, ends of sentences and paragraphs are tokens too.
+    `edges` gets the bytes of every word (begin, end, end of its first character if that is CJK) unless it
+    is empty.
     """
     counters[C_STATUS] = DONE
+    noted = edges.size > 0
     total = pieces.size // PIECE
     mask = slots.size // 2 - 1
     apostrophe = 0x2019
@@ -500,6 +515,10 @@ def scan(
                 )
                 if word < 0:
                     return
+            if noted:
+                edges[EDGE * token + EDGE_START] = start
+                edges[EDGE * token + EDGE_END] = at
+                edges[EDGE * token + EDGE_FIRST_END] = following
             tokens[token] = word
             token += 1
             at = following
@@ -1153,7 +1172,9 @@ def tidied(spans: Longs, begin: int, end: int) -> int:
     return kept
 
 
-def own_words(spans: Longs, ends: Longs, heads: Longs, parts: int, highest: np.int64, low: np.int64) -> bool:
+def own_words(
+    spans: Longs, ends: Longs, heads: Longs, parts: int, highest: np.int64, low: np.int64, counters: Longs
+) -> bool:
     """Whether parts can take different words, each from its head on and shifted to at most `highest`.
 
     A matching of parts and positions by augmenting paths (Kuhn 1955). `low` is the least shift.
@@ -1176,6 +1197,7 @@ def own_words(spans: Longs, ends: Longs, heads: Longs, parts: int, highest: np.i
             while i < ends[part]:
                 position = spans[i] >> 32
                 i += 1
+                counters[C_WORK] += 1
                 if position - part > highest:
                     break
                 place = position - base
@@ -1198,7 +1220,7 @@ def own_words(spans: Longs, ends: Longs, heads: Longs, parts: int, highest: np.i
     return True
 
 
-def stand_together(spans: Longs, starts: Longs, ends: Longs, slop: int) -> bool:
+def stand_together(spans: Longs, starts: Longs, ends: Longs, slop: int, counters: Longs) -> bool:
     """Whether a word can be taken from each part, all different, with a small enough spread.
 
     The spread is that of (position - index of the part), as Lucene's sloppy phrases count. The narrowest
@@ -1207,6 +1229,7 @@ def stand_together(spans: Longs, starts: Longs, ends: Longs, slop: int) -> bool:
     parts = starts.size
     heads = starts.copy()
     while True:
+        counters[C_WORK] += parts
         low, high, first = np.int64(1) << 40, np.int64(-1) << 40, 0
         for part in range(parts):
             shifted = (spans[heads[part]] >> 32) - part
@@ -1219,7 +1242,7 @@ def stand_together(spans: Longs, starts: Longs, ends: Longs, slop: int) -> bool:
                 for other in range(part):
                     if spans[heads[part]] == spans[heads[other]]:
                         apart = False
-            if apart or own_words(spans, ends, heads, parts, low + slop, low):
+            if apart or own_words(spans, ends, heads, parts, low + slop, low, counters):
                 return True
         heads[first] += 1
         if heads[first] == ends[first]:
@@ -1239,6 +1262,7 @@ def all_together(spans: Longs, starts: Longs, ends: Longs, slop: int, counters: 
     steps = 0
     while depth >= 0:
         steps += 1
+        counters[C_WORK] += 1
         if steps > 8 * counters[C_BUDGET]:
             return OVER_BUDGET
         if heads[depth] >= ends[depth]:
@@ -1326,6 +1350,8 @@ def worked_out(
             spans[begin + count] = ((position - b + 1) << 32) | position
             at = int(log[2 * at + 1])
         return DONE
+    for i in range(first, first + operands):
+        counters[C_WORK] += scratch[memo + 3 * int(ints[i]) + 2]
     one = memo + 3 * int(ints[first])
     start, end = int(scratch[one + 1]), int(scratch[one + 1] + scratch[one + 2])
     if kind == NODE_OR:
@@ -1354,7 +1380,7 @@ def worked_out(
             ends[i] = scratch[child + 1] + scratch[child + 2]
         if inner:
             return all_together(spans, starts, ends, a, counters, begin)
-        if stand_together(spans, starts, ends, a):
+        if stand_together(spans, starts, ends, a, counters):
             counters[C_SPANS] += 1
         return DONE
     if begin + 2 * (end - start) + 2 > spans.size:
@@ -1479,6 +1505,7 @@ def settle(
         scratch[here + 2] = end - begin
         scratch[memo + 3 * int(longs[H_NODES]) + counters[C_STEPS]] = node
         counters[C_STEPS] += 1
+        counters[C_WORK] += operands + end - begin
         depth -= 1
     if scratch[memo + 3 * wanted] == 2:
         return -OVER_BUDGET
@@ -1491,7 +1518,9 @@ def code_truth(
 ) -> int:  # fmt: skip
     """Runs jump code: 1, 0, or what is missing to know it (negative)."""
     leaves = int(longs[H_LEAVES])
+    steps = 0
     while True:
+        steps += 1
         test = int(ints[at])
         if test >= 0:
             if test < leaves:
@@ -1499,6 +1528,7 @@ def code_truth(
             else:
                 known = settle(longs, ints, truth, scratch, log, spans, borders, counters, test - leaves)
                 if known < 0:
+                    counters[C_WORK] += steps
                     return known
                 at = int(ints[at + 1]) if known > 0 else int(ints[at + 2])
         else:
@@ -1509,10 +1539,9 @@ def code_truth(
             else:
                 tallies[register] -= 1
                 at = int(ints[at + 1]) if tallies[register] <= 0 else int(ints[at + 2])
-        if at == GO_TRUE:
-            return 1
-        if at == GO_FALSE:
-            return 0
+        if at < 0:
+            counters[C_WORK] += steps
+            return 1 if at == GO_TRUE else 0
         at += int(longs[H_CODE])
 
 
@@ -1545,15 +1574,19 @@ def in_order(keys: Longs, start: int, end: int, queries: int) -> None:
 
 def offer(
     longs: Longs, ints: Ints, truth: Bytes, scratch: Ints, log: Ints, spans: Longs, borders: Ints,
-    marks: Bytes, hits: Longs, doubts: Longs, counters: Longs, tallies: Ints,
+    marks: Bytes, hits: Longs, doubts: Longs, counters: Longs, tallies: Ints, spent: Longs,
 ) -> int:  # fmt: skip
-    """The queries that one document hits, from its true leaves; `hits` gets document << 32 | query."""
+    """The queries that one document hits, from its true leaves; `hits` gets document << 32 | query.
+
+    While COUNTING, `spent` gets by query the work that it made: one for each look at it and each step.
+    """
     postings = int(longs[H_POSTINGS])
     posted = int(longs[H_POSTED])
     code = int(longs[H_CODE])
     document = counters[C_DOCUMENT] << 32
     first_hit = counters[C_HITS]
     first_doubt = counters[C_DOUBTS]
+    counting = counters[C_MODE] == COUNTING
     status = DONE
     count = int(counters[C_TOUCHED])
     for i in range(count):
@@ -1563,6 +1596,9 @@ def offer(
         start = int(ints[postings + leaf])
         end = int(ints[postings + leaf + 1])
         for at in range(posted + 2 * start, posted + 2 * end, 2):
+            if counting:
+                query = int(ints[at + 1])
+                spent[query if query >= 0 else ints[code - query - 1]] += 1
             if truth[ints[at]] & TRUE == 0:
                 continue
             query = int(ints[at + 1])
@@ -1571,9 +1607,12 @@ def offer(
                 query = int(ints[place])
                 if marks[query] & (HIT | KILLED):
                     continue
+                before = counters[C_WORK]
                 known = code_truth(
                     longs, ints, truth, scratch, log, spans, borders, counters, place + 1, tallies
                 )
+                if counting:
+                    spent[query] += counters[C_WORK] - before
                 if known == 0:
                     continue
                 if known == -NEED_SPANS:
@@ -1621,9 +1660,9 @@ def match(
     longs: Longs, ints: Ints, text: Bytes, fields: Ints, lists: Ints, pool: Ints, truth: Bytes,
     scratch: Ints, marks: Bytes, rows: Ints, letters: Bytes, seen: Ints, tokens: Ints, runs: Longs,
     values: Longs, states: Ints, log: Ints, spans: Longs, borders: Ints, hits: Longs, doubts: Longs,
-    counters: Longs, documents: int,
+    counters: Longs, spent: Longs, documents: int,
 ) -> None:  # fmt: skip
-    """The hits of one segment in the documents C_DOCUMENT up to `documents`, in order.
+    """The hits of one segment in the documents C_DOCUMENT up to `documents`, in order, as C_MODE says.
 
     `runs` and `values` are in order of documents. Stops before a document for which something is too
     small, with what is to be enlarged in C_STATUS.
@@ -1640,12 +1679,286 @@ def match(
         )  # fmt: skip
         if status == DONE:
             stab(longs, ints, fields, values, truth, scratch, counters)
-            status = offer(
-                longs, ints, truth, scratch, log, spans, borders, marks, hits, doubts, counters, tallies
-            )
+            if counters[C_MODE] != WALKING:
+                status = offer(
+                    longs, ints, truth, scratch, log, spans, borders, marks, hits, doubts, counters, tallies,
+                    spent,
+                )  # fmt: skip
         forget(longs, truth, scratch, counters)
         if status != DONE:
             counters[C_STATUS] = status
             counters[C_RUN], counters[C_VALUE] = run, value
             return
         counters[C_DOCUMENT] += 1
+
+
+def wanted_leaves(longs: Longs, truth: Bytes, scratch: Ints, code: Ints, chosen: Ints) -> int:
+    """Marks the leaves that some code of highlights asks for, and lists them in `scratch`; how many."""
+    leaves = int(longs[H_LEAVES])
+    count = 0
+    for number in range(chosen.size):
+        at = int(chosen[number]) + 1
+        while code[at + SHOW_KIND] != SHOW_END:
+            following = at + int(code[at + SHOW_SIZE])
+            if code[at + SHOW_KIND] == SHOW_WORDS:
+                for i in range(at + SHOW_LEAVES, following):
+                    leaf = int(code[i])
+                    if truth[leaf] & WANTED == 0:
+                        truth[leaf] |= WANTED
+                        scratch[count] = leaf
+                        scratch[leaves + leaf] = -1
+                        scratch[2 * leaves + leaf] = 0
+                        count += 1
+            at = following
+    return count
+
+
+def words_of_leaves(
+    longs: Longs, ints: Ints, fields: Ints, lists: Ints, pool: Ints, truth: Bytes, scratch: Ints,
+    tokens: Ints, runs: Longs, owners: Ints, places: Ints, counters: Longs, wanted: int,
+) -> Ints:  # fmt: skip
+    """The words (numbers of tokens) of each wanted leaf, ascending, one leaf's behind the other's.
+
+    Those of a leaf end at its place in the second part of `scratch`; the third tells how many there are.
+    `owners` gets the field of each token, `places` its position. C_STATUS tells of words not learnt.
+    """
+    leaves = int(longs[H_LEAVES])
+    entered = int(longs[H_TRIE_LEAF])
+    log = np.empty(1024, np.int32)
+    size = 0
+    position = 0
+    field = -1
+    for run in range(0, runs.size, RUN):
+        position += VALUE_GAP
+        field = int(fields[runs[run + RUN_FIELD]])
+        for token in range(runs[run + RUN_START], runs[run + RUN_END]):
+            owners[token] = runs[run + RUN_FIELD]
+            places[token] = position
+            position += 1
+            list_ = int(lists[tokens[token]])
+            if field < 0 or list_ == 0:
+                continue
+            if list_ < 0:
+                counters[C_STATUS] = NEED_WORDS
+                return log
+            before = list_ + 4 + int(pool[list_])
+            behind = before + int(pool[list_ + 1])
+            end = behind + int(pool[list_ + 2]) + int(pool[list_ + 3])
+            if 2 * (size + end - list_) > log.size:
+                more = np.empty(2 * log.size + 2 * (end - list_), np.int32)
+                more[: 2 * size] = log[: 2 * size]
+                log = more
+            for at in range(list_ + 4, end):
+                leaf = int(ints[entered + int(pool[at])]) if before <= at < behind else int(pool[at])
+                # A word may have a leaf in several lists.
+                if truth[leaf] & WANTED and scratch[leaves + leaf] != token:
+                    scratch[leaves + leaf] = token
+                    scratch[2 * leaves + leaf] += 1
+                    log[2 * size] = leaf
+                    log[2 * size + 1] = token
+                    size += 1
+    start = 0
+    for i in range(wanted):
+        leaf = int(scratch[i])
+        scratch[leaves + leaf] = start
+        start += int(scratch[2 * leaves + leaf])
+    found = np.empty(size, np.int32)
+    for i in range(size):
+        leaf = int(log[2 * i])
+        found[scratch[leaves + leaf]] = log[2 * i + 1]
+        scratch[leaves + leaf] += 1
+    return found
+
+
+def code_point_edges(data: Bytes, pieces: Longs, bases: Longs, edges: Ints, runs: Longs) -> None:
+    """Makes of bytes in `edges` code points; `bases` has, by piece, the first and how many there are."""
+    for piece in range(pieces.size // PIECE):
+        at = int(pieces[piece * PIECE + PIECE_START])
+        point = int(bases[2 * piece])
+        first = EDGE * int(runs[piece * RUN + RUN_START])
+        behind = EDGE * int(runs[piece * RUN + RUN_END])
+        if bases[2 * piece + 1] == pieces[piece * PIECE + PIECE_END] - at:
+            for i in range(first, behind):
+                edges[i] += point - at
+            continue
+        for i in range(first, behind, EDGE):
+            while at < edges[i + EDGE_START]:
+                if data[at] & 0xC0 != 0x80:
+                    point += 1
+                at += 1
+            first_end = point
+            end = point
+            for j in range(at, edges[i + EDGE_END]):
+                if data[j] & 0xC0 != 0x80:
+                    end += 1
+                    if j < edges[i + EDGE_FIRST_END]:
+                        first_end += 1
+            edges[i + EDGE_START] = point
+            edges[i + EDGE_END] = end
+            edges[i + EDGE_FIRST_END] = first_end
+
+
+def has_word(words: Ints, scratch: Ints, leaves: int, leaf: int, token: int) -> bool:
+    """Whether a leaf is true of a token."""
+    end = int(scratch[leaves + leaf])
+    low = end - int(scratch[2 * leaves + leaf])
+    high = end
+    while low < high:
+        middle = (low + high) // 2
+        if words[middle] < token:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < end and words[low] == token)
+
+
+def in_short_order(keys: Longs, start: int, end: int) -> None:
+    """Sorts keys, of which most stand in order already."""
+    if end - start > 64:
+        keys[start:end].sort()
+        return
+    for i in range(start + 1, end):
+        key = keys[i]
+        j = i
+        while j > start and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+
+
+def each_once(keys: Longs, which: Ints) -> Longs:
+    """The keys, each once; `which` gets the number of each."""
+    slots = 16
+    while slots < 2 * keys.size:
+        slots *= 2
+    table = np.full(slots, -1, np.int32)
+    found = np.empty(keys.size, np.int64)
+    count = 0
+    for i in range(keys.size):
+        slot = whole(mixed(np.uint64(keys[i])) >> _HALF) & (slots - 1)
+        while table[slot] >= 0 and found[table[slot]] != keys[i]:
+            slot = (slot + 1) & (slots - 1)
+        if table[slot] < 0:
+            table[slot] = count
+            found[count] = keys[i]
+            count += 1
+        which[i] = table[slot]
+    return found[:count].copy()
+
+
+def shown(
+    longs: Longs, ints: Ints, fields: Ints, lists: Ints, pool: Ints, truth: Bytes, scratch: Ints,
+    tokens: Ints, edges: Ints, runs: Longs, borders: Longs, code: Ints, chosen: Ints, given: Bytes,
+    counters: Longs,
+) -> tuple[Longs, Ints, Ints, Longs]:  # fmt: skip
+    """The highlights of one document by codes of highlights, which begin at `chosen`; the first cell of each
+    is how high its stack grows.
+
+    `edges` are in code points, from the first of the first field on; `borders` is where each text field
+    begins, ascending. `given` are, one code's behind the other's, the results that were found elsewhere.
+    Gives ranges as start << 32 | end within their field, each once; the numbers of those of each code and
+    field, in order and apart; where these end; and by code the bits of the true named parts, -1 where it is
+    not true. Where words are not learnt C_STATUS says so.
+    """
+    counters[C_STATUS] = DONE
+    leaves = int(longs[H_LEAVES])
+    owners = np.empty(tokens.size, np.int32)
+    places = np.empty(tokens.size, np.int32)
+    wanted = wanted_leaves(longs, truth, scratch, code, chosen)
+    words = words_of_leaves(
+        longs, ints, fields, lists, pool, truth, scratch, tokens, runs, owners, places, counters, wanted
+    )
+    for i in range(wanted):
+        truth[scratch[i]] = 0
+    found = np.empty(1024, np.int64)
+    rows = borders.size
+    ends = np.zeros(chosen.size * rows, np.int32)
+    names = np.zeros(chosen.size, np.int64)
+    if counters[C_STATUS] != DONE:
+        return found, ends, ends, names
+    deepest = 1
+    for number in range(chosen.size):
+        deepest = max(deepest, int(code[chosen[number]]))
+    results = np.zeros(deepest, np.uint8)
+    begins = np.zeros(deepest, np.int64)
+    size = 0
+    test = 0
+    for number in range(chosen.size):
+        first = size
+        depth = 0
+        at = int(chosen[number]) + 1
+        while code[at + SHOW_KIND] != SHOW_END:
+            kind = int(code[at + SHOW_KIND])
+            following = at + int(code[at + SHOW_SIZE])
+            argument = int(code[at + SHOW_ARGUMENT])
+            if kind == SHOW_WORDS:
+                begins[depth] = size
+                leaf = int(code[at + SHOW_LEAVES])
+                behind = int(scratch[leaves + leaf])
+                last = following - at - SHOW_LEAVES - 1
+                edge = EDGE_FIRST_END if code[at + SHOW_UNIT] else EDGE_END
+                for i in range(behind - int(scratch[2 * leaves + leaf]), behind):
+                    token = int(words[i])
+                    if owners[token] != argument or token + last >= tokens.size:
+                        continue
+                    if places[token + last] - places[token] != last or owners[token + last] != argument:
+                        continue
+                    true = True
+                    for j in range(1, last + 1):
+                        if not has_word(words, scratch, leaves, int(code[at + SHOW_LEAVES + j]), token + j):
+                            true = False
+                            break
+                    if true:
+                        if size >= found.size:
+                            found = np.concatenate((found, np.empty_like(found)))
+                        begin = np.int64(edges[EDGE * token + EDGE_START])
+                        found[size] = begin << 32 | edges[EDGE * (token + last) + edge]
+                        size += 1
+                results[depth] = 1 if size > begins[depth] else 0
+                depth += 1
+            elif kind == SHOW_GIVEN:
+                begins[depth] = size
+                results[depth] = given[test]
+                test += 1
+                depth += 1
+            elif kind == SHOW_SOME:
+                true_ones = 0
+                for i in range(depth - argument, depth):
+                    true_ones += int(results[i])
+                depth -= argument
+                if argument == 0:
+                    begins[depth] = size
+                if true_ones >= code[at + SHOW_ENOUGH]:
+                    results[depth] = 1
+                else:
+                    results[depth] = 0
+                    size = begins[depth]
+                depth += 1
+            elif kind == SHOW_NOT:
+                size = begins[depth - 1]
+                results[depth - 1] = 1 - results[depth - 1]
+            elif results[depth - 1]:  # SHOW_NAME
+                names[number] |= np.int64(1) << argument
+            at = following
+        if results[0] == 0:
+            names[number] = -1
+        in_short_order(found, first, size)
+        low = first
+        kept = first
+        for row in range(rows):
+            base = borders[row]
+            limit = borders[row + 1] if row + 1 < rows else np.int64(1) << 32
+            field = kept
+            while low < size and found[low] >> 32 < limit:
+                start, end = (found[low] >> 32) - base, (found[low] & 0xFFFFFFFF) - base
+                if kept > field and start < found[kept - 1] & 0xFFFFFFFF:
+                    if end > found[kept - 1] & 0xFFFFFFFF:
+                        found[kept - 1] = (found[kept - 1] >> 32) << 32 | end
+                else:
+                    found[kept] = start << 32 | end
+                    kept += 1
+                low += 1
+            ends[number * rows + row] = kept
+        size = kept
+    which = np.empty(size, np.int32)
+    return each_once(found[:size], which), which, ends, names

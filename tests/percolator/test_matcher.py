@@ -183,7 +183,7 @@ def test_regular_expressions_tried_together_are_tried_each(expressions: list[str
 
 
 def test_a_list_of_words_that_is_full_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    from percolator.matching import matcher as module
+    from percolator.matching import view as module
 
     monkeypatch.setattr(module, "MOST_POOL", 1 << 10)
     schema = Schema.of({"t": "text"})

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from percolator_trees import WHOLE_SCHEMA, whole
 
+from percolator.build import SegmentBuilder
 from percolator.library.collection import Collection
 from percolator.library.cost import Limits, estimate, needs_words
 from percolator.library.refusal import LifeCode, RefusedError
 from percolator.library.slow import slowest
 from percolator.library.standing import StandingQuery
+from percolator.matching.compiled import load
+from percolator.matching.matcher import TIMED, Matcher
 from percolator.query.parse import parse
 from percolator.query.tree import Node
 from percolator.reference import matches
@@ -96,6 +99,46 @@ def test_the_slow_list_names_the_slow_query() -> None:
     assert found[0].query.id == "slow"
     assert found[0].hits == 1
     assert found[0].microseconds > found[1].microseconds
+
+
+def test_the_time_of_candidates_is_shared_out_by_their_work() -> None:
+    schema, queries = SCHEMA, ["a NEAR/9 b", "a b", "a", "zebra", "NOT a"]
+    builder = SegmentBuilder(schema)
+    for text in queries:
+        builder.add(text, parse(text))
+    # Nanoseconds at the beginning of a walk, at its end, and behind what is counted.
+    moments = iter([0, 10_000, 110_000, 500_000, 510_000, 540_000])
+    matcher = Matcher(schema, [builder.segment()], engine=load(), clock=lambda: next(moments))
+    untimed = Matcher(schema, [builder.segment()], engine=load(), clock=lambda: next(iter([])))
+    documents = [{"body": "a b " * number} for number in range(TIMED + 1)]
+    for number, document in enumerate(documents):
+        untimed._runs = 1
+        found = matcher.match(document)
+        assert found.query.tolist() == untimed.match(document).query.tolist()
+        if number == 1:
+            empty = matcher.microseconds()
+    assert next(moments, None) is None
+    # The first document has no word: what is true on it is looked at, all in 90 microseconds.
+    assert empty.tolist() == [0, 0, 0, 0, 90]
+    taken = matcher.microseconds()
+    assert taken.sum() == pytest.approx((90 + 20) / 2)
+    assert taken[3] == 0
+    assert taken[0] > 20 * taken[1] > 0
+    assert taken[1] >= taken[2] > 0
+
+
+def test_the_busiest_queries_are_named_while_they_stand() -> None:
+    queries = Collection(SCHEMA, engine=load())
+    for number in range(50):
+        queries.add(StandingQuery(f"q{number}", f"apple{number} OR a"))
+    queries.add(StandingQuery("busy", "(a NEAR/200 b) NEAR/200 (a NEAR/200 c)"))
+    queries.match({"body": "a b c " * 30})
+    (first, microseconds), *_ = queries.busy(3).items()
+    assert first == "busy"
+    assert microseconds > 0
+    assert slowest(queries, 1)[0].among_all == microseconds
+    queries.remove("busy")
+    assert "busy" not in queries.busy(3)
 
 
 def test_positions_beyond_the_budget_are_undecided_and_counted() -> None:

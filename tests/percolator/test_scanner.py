@@ -37,7 +37,7 @@ def scanned(texts: list[str], engine: Engine, table: SurfaceWords) -> list[list[
         counters[k.C_TOKENS] = counters[k.C_RUNS] = counters[k.C_PIECE] = 0
         engine.scan(
             data, pieces.ravel(), np.zeros(1, np.int32), classes(), table.slots, table.rows, table.letters,
-            tokens, runs, counters, True,
+            tokens, np.empty(0, np.int32), runs, counters, True,
         )  # fmt: skip
         if counters[k.C_STATUS] == k.DONE:
             break
@@ -119,6 +119,6 @@ def test_bytes_that_are_no_utf8_separate_words() -> None:
     tokens, runs = np.zeros(64, np.int32), np.zeros(k.RUN, np.int64)
     load().scan(
         data, np.array([0, 0, 0, len(data)], np.int64), np.zeros(1, np.int32), classes(), table.slots,
-        table.rows, table.letters, tokens, runs, table.counters, False,
+        table.rows, table.letters, tokens, np.empty(0, np.int32), runs, table.counters, False,
     )  # fmt: skip
     assert table.counters[k.C_STATUS] == k.DONE

@@ -1,0 +1,172 @@
+"""Highlights of the hits of one document, by the kernel: once over its words for all of them.
+
+The code of a query is made when its first hit is shown, and kept with the segment in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from percolator.highlight_code import HighlightCode, highlight_code
+from percolator.hit import Hit
+from percolator.lookup import Lookup
+from percolator.matching import kernel as k
+from percolator.matching.documents import Pieces
+from percolator.query.tree import Node
+from percolator.schema import Schema
+from percolator.segment import Segment
+from percolator.values import Document, Test, texts
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+HITS_AT_ONCE = 1024
+"""So many hits are shown by one call of the kernel, which bounds the ranges that it holds."""
+MOST_CODE = 1 << 22
+"""So many cells of code a segment keeps, before they are made anew."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextPieces:
+    """One document and its texts, for words with their places.
+
+    `bases` are by piece where it begins in code points and how many it has; `names` are the text fields, of
+    which each begins behind the one before, as `borders` has it.
+    """
+
+    document: Document
+    pieces: Pieces
+    bases: Longs
+    names: tuple[str, ...]
+    borders: Longs
+
+    def room(self) -> Ints:
+        """Room for the edges of its words."""
+        return np.empty(k.EDGE * self.pieces.size, np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noted:
+    """The edges of the words of the document that was scanned last; `generation` is that of the words."""
+
+    text: TextPieces
+    edges: Ints
+    generation: int
+
+
+def text_pieces(document: Document, numbers: Mapping[str, int]) -> TextPieces:
+    """The texts of a document; `numbers` are those of its text fields, in order. Raises DocumentError."""
+    rows: list[tuple[int, int, int, int]] = []
+    bases: list[tuple[int, int]] = []
+    borders: list[int] = []
+    encoded: list[bytes] = []
+    at = point = 0
+    for name, number in numbers.items():
+        borders.append(point)
+        for text in texts(document, name):
+            data = text.encode("utf-8", "surrogatepass")
+            rows.append((0, number, at, at + len(data)))
+            bases.append((point, len(text)))
+            encoded.append(data)
+            at += len(data)
+            point += len(text) + 1
+    return TextPieces(
+        document,
+        Pieces(np.frombuffer(b"".join(encoded), np.uint8), np.array(rows, np.int64).reshape(-1, k.PIECE)),
+        np.array(bases, np.int64).ravel(),
+        tuple(numbers),
+        np.array(borders, np.int64),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the code of a query begins, and what belongs to it."""
+
+    begin: int
+    names: tuple[str, ...]
+    tests: tuple[Test, ...]
+
+
+class Codes:
+    """The codes of highlights of one segment's queries, as they are asked for."""
+
+    def __init__(self, segment: Segment, schema: Schema, numbers: Mapping[str, int]) -> None:
+        self._schema = schema
+        self._numbers = numbers
+        self._lookup = Lookup(segment)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.cells: Ints = np.empty(256, np.int32)
+        self._size = 0
+        self._kept: dict[int, Kept | None] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the codes take."""
+        return self.cells.nbytes
+
+    def of(self, queries: Sequence[int], node: Callable[[int], Node]) -> list[Kept | None]:
+        """The codes of queries by their places; None for those that the kernel has no code for."""
+        if self._size > MOST_CODE:
+            self._forget()
+        kept = self._kept
+        for query in queries:
+            if query not in kept:
+                made = highlight_code(node(query), self._schema, self._lookup, self._numbers)
+                kept[query] = None if made is None else self._keep(made)
+        return [kept[query] for query in queries]
+
+    def _keep(self, code: HighlightCode) -> Kept:
+        begin, end = self._size, self._size + len(code.cells)
+        if end > len(self.cells):
+            cells = np.empty(2 * end, np.int32)
+            cells[:begin] = self.cells[:begin]
+            self.cells = cells
+        self.cells[begin:end] = code.cells
+        self._size = end
+        return Kept(begin, code.names, code.tests)
+
+
+def given(codes: Sequence[Kept], document: Document) -> npt.NDArray[np.uint8]:
+    """What the codes are given of a document."""
+    return np.array([test(document) for code in codes for test in code.tests], np.uint8)
+
+
+Shown = tuple[Longs, Ints, Ints, Longs]
+"""What `kernel.shown` gives."""
+
+
+def hits_of(codes: Sequence[Kept], shown: Shown, names: Sequence[str]) -> list[Hit]:
+    """The kernel's arrays as hits. All codes were true on the document."""
+    ranges, which, ends, bits = shown
+    if len(bits) and bits.min() < 0:
+        raise AssertionError("a query hit a document on which it is not true")
+    each = list(zip((ranges >> 32).tolist(), (ranges & 0xFFFFFFFF).tolist(), strict=True))
+    pairs = [each[number] for number in which.tolist()]
+    hits: list[Hit] = []
+    if len(names) == 1:
+        begin, (name,) = 0, names
+        for code, end, true in zip(codes, ends.tolist(), bits.tolist(), strict=True):
+            told = _named(code, true) if code.names else ()
+            hits.append(Hit(told, {name: pairs[begin:end]} if end > begin else {}))
+            begin = end
+        return hits
+    begin = 0
+    for code, row, true in zip(codes, ends.reshape(len(codes), -1).tolist(), bits.tolist(), strict=True):
+        highlights = {}
+        for name, end in zip(names, row, strict=True):
+            if end > begin:
+                highlights[name] = pairs[begin:end]
+            begin = end
+        hits.append(Hit(_named(code, true), highlights))
+    return hits
+
+
+def _named(code: Kept, bits: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([name for number, name in enumerate(code.names) if bits >> number & 1]))
