@@ -92,30 +92,39 @@ class SurfaceWords:
         first, last = self._analysed, int(self.counters[k.C_WORDS])
         self._analysed = last
         rows = self.rows.reshape(-1, k.WORD)[first:last]
-        for place in np.flatnonzero(rows[:, k.W_TERM] == k.UNKNOWN).tolist():
-            row = rows[place]
-            analysed = analysers[int(row[k.W_FIELD])]
+        places = np.flatnonzero(rows[:, k.W_TERM] == k.UNKNOWN)
+        if not len(places):
+            return
+        new = rows[places]
+        # All at once: to read and write arrays word by word takes half as long as a stemmer.
+        begin = int(new[0, k.W_START])
+        known = self.letters[begin : int(self.counters[k.C_LETTERS])].tobytes()
+        forms: list[tuple[int, ...]] = []
+        letters = bytearray()
+        end = begin + len(known)
+        for start, length, field in new[:, [k.W_START, k.W_LENGTH, k.W_FIELD]].tolist():
+            analysed = analysers[field]
             assert analysed is not None
-            word = self.text_of(first + place)
+            word = known[start - begin : start - begin + length].decode("utf-8", "surrogatepass")
             written: dict[str, tuple[int, int]] = {}
-            for column, form in (
-                (k.W_EXACT, exact(word)),
-                (k.W_TERM, analysed.term(word)),
-                (k.W_FOLD, analysed.fold(word)),
-                (k.W_LOWER, lower(word)),
-            ):
-                if form not in written:
-                    written[form] = self._write(form)
-                row[column : column + 2] = written[form]
-
-    def _write(self, text: str) -> tuple[int, int]:
-        data = text.encode("utf-8", "surrogatepass")
-        start = int(self.counters[k.C_LETTERS])
-        if start + len(data) > len(self.letters):
-            self._more_letters(2 * (start + len(data)))
-        self.letters[start : start + len(data)] = np.frombuffer(data, np.uint8)
-        self.counters[k.C_LETTERS] = start + len(data)
-        return start, len(data)
+            found: tuple[int, ...] = ()
+            for form in (exact(word), analysed.term(word), analysed.fold(word), lower(word)):
+                place = written.get(form)
+                if place is None:
+                    if form == word:
+                        place = start, length
+                    else:
+                        data = form.encode("utf-8", "surrogatepass")
+                        place = end + len(letters), len(data)
+                        letters += data
+                    written[form] = place
+                found += place
+            forms.append(found)
+        if end + len(letters) > len(self.letters):
+            self._more_letters(2 * (end + len(letters)))
+        self.letters[end : end + len(letters)] = letters
+        self.counters[k.C_LETTERS] = end + len(letters)
+        rows[places, k.W_EXACT : k.WORD] = forms
 
     def text_of(self, word: int) -> str:
         """A word as written."""

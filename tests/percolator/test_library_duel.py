@@ -91,13 +91,6 @@ def test_a_library_answers_as_the_reference_over_a_dict() -> None:
     assert pairs > (100_000 if count >= 12 else 0)
 
 
-@pytest.mark.soak
-def test_a_library_answers_as_the_reference_for_long() -> None:
-    pairs = run_duels(examples(100), 60)
-    print(f"{pairs:,} pairs of query and document")
-    assert pairs > 1_000_000
-
-
 def state(path: Path) -> Held:
     return {query.id: query for query in Reader.open(path).queries}
 
