@@ -132,6 +132,9 @@ class Duel:
             TemporaryDirectory() as name,
             patch.object(writer, "MOST_IN_LOG", 40),
             patch.object(matcher, "TIMED", 3),
+            # What a term asks of a word is worked out once, not at every document.
+            patch.object(reference, "_tests", cache(reference._tests)),
+            patch.object(reference, "pieces", cache(reference.pieces)),
         ):
             path = Path(name) / "library"
             library = Library.create(path, WHOLE_SCHEMA, disk=UnsyncedDisk(), kept=1000)
@@ -267,9 +270,6 @@ def main() -> int:
     arguments.add_argument("--share", type=int, default=10, help="of so many documents one with highlights")
     options = arguments.parse_args()
     load()
-    # What a term asks of a word is worked out once, not at every document.
-    reference._tests = cache(reference._tests)
-    reference.pieces = cache(reference.pieces)
     duel, begin = Duel(options.seed, options.share), time.process_time()
     for number in rounds(options.first, options.rounds):
         if duel.pairs >= options.pairs:
