@@ -22,6 +22,7 @@ from cep.expressions.numbers import GREATEST_LONG
 from rules.typed import Compare, Expression, FieldRef, In, Literal, Path
 from rules.types import Scalar
 
+Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 WORTH_IT = 8
 """From so many conditions over a field on, a search and a row cost less than a column each."""
@@ -34,13 +35,17 @@ class Regions:
     """A field's regions: values from `bounds[k - 1]` up to and without `bounds[k]`, or the k-th of `names`.
 
     `rows[k]` are the bits of the conditions that may be true in region k; behind the last region stand other
-    names, and null. Conditions that do not ask for the field may be true everywhere.
+    names, and null. Conditions that do not ask for the field may be true everywhere. `own` says it in numbers
+    of those that ask for this field before any other, where that takes less room: in region k
+    `own[firsts[k] : firsts[k + 1]]`.
     """
 
     path: Path
     bounds: npt.NDArray[np.float64] | npt.NDArray[np.int64] | None
     names: pa.StringArray | None
     rows: Bytes
+    firsts: Ints
+    own: Ints | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +54,15 @@ class Together:
 
     An atom is true of an event that every row of `regions` and every column says so of: `columns` are
     conditions, or what is left of them, that are evaluated by column, by atom, counted from `first`.
+    `further` says which atoms more than one of these decides; `loose` are those that no region does.
     """
 
     first: int
     size: int
     regions: tuple[Regions, ...]
     columns: Mapping[int, Expression]
+    further: npt.NDArray[np.bool_]
+    loose: tuple[int, ...]
 
 
 _Region = tuple[float | int | None, float | int | None] | frozenset[str]
@@ -86,8 +94,14 @@ def _together(first: int, atoms: Sequence[Expression | None]) -> Together:
             if asked is not None and asked[0] in many:
                 path, region = asked
                 wanted[path][number] = _both(wanted[path].get(number), region)
-    regions = tuple(_regions(path, of, len(atoms)) for path, of in wanted.items())
-    return Together(first // 8, len(atoms), regions, columns)
+    regions, known = [], set[int]()
+    further = np.zeros(len(atoms), bool)
+    for path, asked_by in wanted.items():
+        further[[number for number in asked_by if number in known or number in columns]] = True
+        regions.append(_regions(path, asked_by, len(atoms), sorted(asked_by.keys() - known)))
+        known |= asked_by.keys()
+    loose = tuple(number for number in range(len(atoms)) if number not in known)
+    return Together(first // 8, len(atoms), tuple(regions), columns, further, loose)
 
 
 def _asked(part: Expression) -> tuple[Path, _Region] | None:
@@ -152,7 +166,7 @@ def _both(one: _Region | None, other: _Region) -> _Region:
     return (max(lows, default=None), min(highs, default=None))
 
 
-def _regions(path: Path, wanted: Mapping[int, _Region], atoms: int) -> Regions:
+def _regions(path: Path, wanted: Mapping[int, _Region], atoms: int, own: Sequence[int]) -> Regions:
     names = sorted({name for of in wanted.values() if isinstance(of, frozenset) for name in of})
     bounds = sorted(
         {b for of in wanted.values() if not isinstance(of, frozenset) for b in of if b is not None}
@@ -163,12 +177,15 @@ def _regions(path: Path, wanted: Mapping[int, _Region], atoms: int) -> Regions:
         table[:, number] = False
         for begin, end in _rows(region, names, bounds):
             table[begin:end, number] = True
-    if names:
-        return Regions(path, None, pa.array(names, pa.string()), np.packbits(table, axis=1))
     packed = np.packbits(table, axis=1)
+    asked = table[:, own]
+    firsts = np.concatenate((np.zeros(1, np.int64), np.cumsum(asked.sum(axis=1))))
+    numbers = np.array(own, np.int64)[np.nonzero(asked)[1]] if firsts[-1] * 8 <= packed.size else None
+    if names:
+        return Regions(path, None, pa.array(names, pa.string()), packed, firsts, numbers)
     if all(isinstance(bound, int) for bound in bounds):
-        return Regions(path, np.array(bounds, np.int64), None, packed)
-    return Regions(path, np.array(bounds, np.float64), None, packed)
+        return Regions(path, np.array(bounds, np.int64), None, packed, firsts, numbers)
+    return Regions(path, np.array(bounds, np.float64), None, packed, firsts, numbers)
 
 
 def _rows(region: _Region, names: Sequence[str], bounds: Sequence[float | int]) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,8 @@ from cep.automata.plan import Plan, Space
 from cep.matching.rows import numbered
 from cep.matching.waiting import Layout, Waiting
 from cep.routing import payload
-from cep.routing.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, Segment, unpack_bits
+from cep.routing.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, Segment
+from cep.routing.verdicts import Column, widened
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -27,7 +28,7 @@ class Part:
     stream: str
     layout: Layout
     table: pa.Table
-    bits: npt.NDArray[np.uint8]
+    verdicts: Column
 
     def column(self, name: str) -> pa.Array:
         """A column in one piece; nulls where the plan that judged the events had none."""
@@ -90,11 +91,21 @@ def parts_of(
     for (stream, judge), pieces in sorted(
         tables.items(), key=lambda item: (plan.order(item[0][0]), item[0][1])
     ):
-        table = pieces[0] if len(pieces) == 1 else pa.concat_tables(pieces).unify_dictionaries()
+        table = pieces[0] if len(pieces) == 1 else pa.concat_tables(_alike(pieces)).unify_dictionaries()
         table = table.combine_chunks()
-        bits = unpack_bits(single(table.column(payload.BITS)))
-        parts.append(Part(stream, layouts[judge], table, bits))
+        verdicts = Column.of(single(table.column(payload.BITS)))
+        parts.append(Part(stream, layouts[judge], table, verdicts))
     return parts
+
+
+def _alike(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
+    """The tables with verdicts of one form: earlier versions kept all of them as bits."""
+    if len({table.schema.field(payload.BITS).type for table in tables}) == 1:
+        return tables
+    place = tables[0].column_names.index(payload.BITS)
+    return [
+        table.set_column(place, payload.BITS, widened(single(table.column(payload.BITS)))) for table in tables
+    ]
 
 
 def in_order(plan: Plan, parts: list[Part], one_partition: bool) -> Arrivals:

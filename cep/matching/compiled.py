@@ -24,6 +24,7 @@ _TYPES: dict[Any, Any] = {
     kernel.Ints: numba.int64[::1],
     kernel.Kept: numba.types.Array(numba.int64, 1, "C", readonly=True),
     kernel.Bytes: numba.uint8[::1],
+    kernel.KeptBytes: numba.types.Array(numba.uint8, 1, "C", readonly=True),
     kernel.Floats: numba.float64[::1],
     int: numba.int64,
     float: numba.float64,

@@ -89,18 +89,17 @@ class Judgement:
                 continue
             bases.append(total)
             more += _foreign_pairs(part, tables, total)
-            total += 8 * part.bits.shape[1]
+            total += part.verdicts.atoms
         counts = np.zeros(total + 1, np.int64)
-        found = []
-        for number, part in enumerate(self.events.parts):
-            where, rows = self.events.rows_of(number)
-            words = _words(part.bits, rows)
-            found.append((where, words))
-            engine.count_hits(words.ravel(), words.shape[1], bases[number], counts)
+        places = [self.events.rows_of(number) for number in range(len(self.events.parts))]
+        for part, base, (_, rows) in zip(self.events.parts, bases, places, strict=True):
+            verdicts = part.verdicts
+            engine.count_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, base, counts)
         ends = np.cumsum(counts)
         heads, events = ends[:-1].copy(), np.zeros(int(ends[-1]), np.int64)
-        for (where, words), base in zip(found, bases, strict=True):
-            engine.list_hits(words.ravel(), words.shape[1], base, where, heads, events)
+        for part, base, (where, rows) in zip(self.events.parts, bases, places, strict=True):
+            verdicts = part.verdicts
+            engine.list_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, base, where, heads, events)
         first_pairs, pairs = tables.first_pairs, tables.pairs
         if more:
             of_rule = np.concatenate(
@@ -151,13 +150,6 @@ class Judgement:
         if (part, number) not in self._columns:
             self._columns[part, number] = as_numbers(self.events.parts[part].column(f"c{number}"), self.texts)
         return self._columns[part, number]
-
-
-def _words(bits: Bytes, rows: Ints) -> Ints:
-    """Some rows of bits, eight bytes a number, the first byte the least significant one."""
-    found = np.zeros((len(rows), -(-bits.shape[1] // 8) * 8), np.uint8)
-    found[:, : bits.shape[1]] = bits[rows]
-    return found.view("<i8")
 
 
 def _foreign_pairs(part: Part, tables: SpaceTables, base: int) -> Sequence[tuple[int, int, int]]:

@@ -58,6 +58,5 @@ def _hits(rule: RulePlan, events: Arrivals) -> npt.NDArray[np.int64]:
         judged = part.layout.judged.get(rule.identity)
         if judged is not None and part.stream in judged[0][0]:
             where, rows = events.rows_of(number)
-            place = judged[0][0][part.stream]
-            found[where] = part.bits[rows, place >> 3] & (128 >> (place & 7))
+            found[where] = part.verdicts.true_of(judged[0][0][part.stream], rows)
     return np.flatnonzero(found)

@@ -23,7 +23,7 @@ from cep.expressions.columns import Columns
 from cep.routing import payload
 from cep.routing.payload import Segment
 from cep.routing.shards import shards_of
-from cep.routing.verdicts import as_column, judged
+from cep.routing.verdicts import Verdicts, judged
 
 if TYPE_CHECKING:
     from cep.standing.hits import Found, QuerySets
@@ -147,7 +147,7 @@ def _judged(
     for space, needs in spaces:
         verdicts = judged(columns, needs.together)
         keys = [columns.field(path) for path in needs.key]
-        wanted = _with_key(keys, np.asarray(verdicts.any(axis=1)), counts, events.stream)
+        wanted = _with_key(keys, verdicts.wanted(), counts, events.stream)
         if not wanted.any():
             continue
         rows = np.flatnonzero(wanted)
@@ -205,7 +205,7 @@ def _travelling(
 def _by_shard(
     space: Space,
     table: pa.Table,
-    verdicts: npt.NDArray[np.uint8],
+    verdicts: Verdicts,
     rows: npt.NDArray[np.int64],
     shards: int,
 ) -> list[tuple[int, pa.Table]]:
@@ -223,7 +223,7 @@ def _by_shard(
     homes = homes[order]
     chosen = rows[order]
     place = table.column_names.index(payload.COUNTED) + 1
-    bits = as_column(verdicts[chosen])
+    bits = verdicts.column(chosen)
     sorted_table = table.take(pa.array(chosen)).add_column(place, payload.BITS, bits)
     starts = np.flatnonzero(np.r_[True, homes[1:] != homes[:-1]])
     ends = np.r_[starts[1:], len(homes)]

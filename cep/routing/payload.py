@@ -5,7 +5,7 @@ small JSON head. Columns, in this order, those without use left out by the plan:
 
     @time @id @origin @offset      as in cep.events; @origin is partition and file in one
     @counted                       true in the first space that an event goes to: there it is counted
-    @bits                          the verdicts, one bit per atom, most significant first
+    @bits                          the verdicts (cep.routing.verdicts)
     k0 k1 ...                      the key's values
     c0 c1 ...                      computed columns
     f:PATH                         fields that travel as they are
@@ -19,12 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 MAGIC = b"CEPe"
-VERSION = 1
+VERSION = 2
 TIME, ID, ORIGIN, OFFSET, COUNTED, BITS, BATCH = (
     "@time",
     "@id",
@@ -103,13 +101,3 @@ def from_ipc(data: Any) -> pa.Table:
     """The table of an IPC stream; its buffers may be those of `data`."""
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
         return reader.read_all()
-
-
-def unpack_bits(bits: pa.FixedSizeBinaryArray) -> npt.NDArray[np.uint8]:
-    """The packed bits as a matrix of bytes, one row an event."""
-    width = bits.type.byte_width
-    buffer = bits.buffers()[1]
-    if buffer is None or not len(bits):
-        return np.zeros((0, width), np.uint8)
-    matrix = np.frombuffer(buffer, np.uint8)[: (bits.offset + len(bits)) * width].reshape(-1, width)
-    return matrix[bits.offset :]

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from duel import accepted, pack_of
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cep.automata.plan import compile_plan
 from cep.automata.regions import WORTH_IT, together
 from cep.expressions.columns import Columns
-from cep.routing.verdicts import judged
+from cep.matching.engines import INTERPRETED
+from cep.routing import verdicts
+from cep.routing.verdicts import FEW, Bits, Column, Numbers, judged, widened
 from rules.typed import Expression, On
 
 HEAD = """pack p version "1"
@@ -76,16 +79,73 @@ def table(rows: list[tuple[object, ...]]) -> pa.Table:
     return pa.table(dict(zip("snwb", columns, strict=True)))
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(PACKS, ROWS)
-def test_regions_tell_what_columns_tell(texts: list[str], rows: list[tuple[object, ...]]) -> None:
+@pytest.fixture(params=["bits", "numbers"])
+def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How verdicts travel, whatever would take less room."""
+    monkeypatch.setattr(verdicts, "FEW", 0)
+    monkeypatch.setattr(verdicts, "A_NUMBER", 0 if request.param == "numbers" else 10**9)
+    return str(request.param)
+
+
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(PACKS, ROWS, st.randoms(use_true_random=False))
+def test_regions_tell_what_columns_tell(
+    form: str, texts: list[str], rows: list[tuple[object, ...]], random: Random
+) -> None:
     texts = [text for text in texts if may_be(text)]
     asked = [*atoms(texts), None]
     columns = Columns(table(rows))
-    bits = np.unpackbits(judged(columns, together(asked)), axis=1)[:, : len(asked)]
-    for number, atom in enumerate(asked):
-        expected = columns.truth(atom).to_pylist()
-        assert bits[:, number].astype(bool).tolist() == expected, texts[number : number + 1]
+    parts = together(asked)
+    found = judged(columns, parts)
+    sparse = all(regions.own is not None for regions in parts[0].regions)
+    assert not rows or isinstance(found, Numbers) == (form == "numbers" and sparse)
+    chosen = np.array(random.sample(range(len(rows)), len(rows)), np.int64)
+    came = Column.of(found.column(chosen))
+    truths = [columns.truth(atom).to_numpy(zero_copy_only=False) for atom in asked]
+    assert found.wanted().tolist() == [any(truth[row] for truth in truths) for row in range(len(rows))]
+    for number, truth in enumerate(truths):
+        true = came.true_of(number, np.arange(len(rows)))
+        assert true.tolist() == truth[chosen].tolist(), texts[number : number + 1]
+
+
+def test_where_most_is_false_its_numbers_are_told() -> None:
+    many = [f"n == {n}" for n in range(8 * FEW + 8)]
+    rows = table([("a", n, 0.0, True) for n in (3, 1, 200)])
+    found = judged(Columns(rows), together(atoms(many)))
+    assert isinstance(found, Numbers)
+    assert found.column(np.array([0, 2])).to_pylist() == [b"\x03\0\0\0", b""]
+    few = judged(Columns(rows), together(atoms(many[: 8 * FEW])))
+    assert few.column(np.array([0, 2])).to_pylist() == [b"\x10" + bytes(FEW - 1), bytes(FEW)]
+    most = judged(Columns(rows), together(atoms([f"n < {n}" for n in range(8 * FEW + 8)])))
+    assert isinstance(most, Bits)
+    assert Column.of(most.column(np.array([0, 1]))).true_of(2, np.arange(2)).tolist() == [False, True]
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.frozensets(st.integers(0, 199), max_size=9)), max_size=12))
+def test_what_came_in_several_forms_is_one_column(events: list[tuple[bool, frozenset[int]]]) -> None:
+    came_as = [
+        pa.array([np.packbits([atom in true for atom in range(200)]).tobytes()], pa.binary(25))
+        if as_bits
+        else Numbers(np.array([len(true)]), np.array(sorted(true), np.int64)).column(np.array([0]))
+        for as_bits, true in events
+    ]
+    column = pa.concat_arrays([NO_VERDICTS, *map(widened, came_as)])
+    came, every = Column.of(column), np.arange(len(events))
+    counts, hits = np.zeros(came.atoms + 1, np.int64), np.zeros(sum(len(t) for _, t in events), np.int64)
+    INTERPRETED.count_hits(came.data, came.ends, came.bits, every, 0, counts)
+    ends = np.cumsum(counts)
+    INTERPRETED.list_hits(came.data, came.ends, came.bits, every, 0, every, ends[:-1].copy(), hits)
+    for atom in range(200):
+        expected = [atom in true for _, true in events]
+        assert came.true_of(atom, every).tolist() == expected
+        if atom < came.atoms:
+            assert hits[ends[atom] : ends[atom + 1]].tolist() == np.flatnonzero(expected).tolist()
+
+
+NO_VERDICTS = pa.array([], pa.large_binary())
 
 
 @pytest.mark.parametrize("sign", ["<", ">="])
@@ -109,6 +169,7 @@ def test_a_plan_of_many_conditions_is_judged_in_several_tables() -> None:
     needs = plan.spaces[0].of("e")
     assert needs is not None
     assert [part.first for part in needs.together] == [0, 512]
-    rows = judged(Columns(table([("a", n, 0.0, True) for n in (0, 4095, 4096, 4099, 4100)])), needs.together)
-    found = [np.flatnonzero(row).tolist() for row in np.unpackbits(rows, axis=1)]
-    assert found == [[0], [4095], [4096], [4099], []]
+    found = judged(Columns(table([("a", n, 0.0, True) for n in (0, 4095, 4096, 4099, 4100)])), needs.together)
+    came = Column.of(found.column(np.arange(5)))
+    true = [[atom for atom in range(4100) if came.true_of(atom, np.array([row]))[0]] for row in range(5)]
+    assert true == [[0], [4095], [4096], [4099], []]
