@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from cep.standing.shelf import Shelf
 from percolator.library.damage import DamagedError
 from percolator.library.load import LoadReport
 from rules.packs import load
-from tests.strategies.effort import examples
 
 PACK = """
 pack p version "1"
