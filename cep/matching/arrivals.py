@@ -172,12 +172,11 @@ def without_duplicates(
     drop = np.zeros(len(arrivals.time), bool)
     for stream in dict.fromkeys(part.stream for part in arrivals.parts):
         mine = [number for number, part in enumerate(arrivals.parts) if part.stream == stream]
-        known = remembered.get(stream)
-        tables = [arrivals.parts[number].table for number in mine] + ([] if known is None else [known])
+        parts, known = [arrivals.parts[number] for number in mine], remembered.get(stream)
+        tables = [part.table for part in parts] + ([] if known is None else [known])
         ids, first = numbered([_end_to_end(tables, ID)])
         if len(first) == len(ids):
             continue
-        parts = [arrivals.parts[number] for number in mine]
         place, offset = _places(plan, parts, one_partition), _offsets(parts)
         suspects = np.flatnonzero(np.bincount(ids)[ids] > 1)
         came, before = np.split(suspects, [np.searchsorted(suspects, len(place))])
@@ -185,9 +184,9 @@ def without_duplicates(
         told = _told_apart(space, tables, np.concatenate((before, came)), ids)
         duplicate, conflict = (which[len(before) :] for which in told)
         counted = _end_to_end(tables[: len(parts)], COUNTED).take(pa.array(came))
-        counts_here = counted.to_numpy(zero_copy_only=False)
+        here = counted.to_numpy(zero_copy_only=False)
         for outcome, which in (("duplicate", duplicate), ("id_conflict", conflict)):
-            if number := int(np.count_nonzero(which & counts_here)):
+            if number := int(np.count_nonzero(which & here)):
                 counts["events", stream, outcome] += number
         drop[_places_of(arrivals, mine)[came[duplicate]]] = True
     return arrivals.chosen(~drop) if drop.any() else arrivals
