@@ -12,7 +12,8 @@ from json.encoder import JSONEncoder, encode_basestring
 from alerts.notation import number
 
 _encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_SIMPLE = frozenset({str, int, bool, type(None)})
+SIMPLE = frozenset({str, int, bool, type(None)})
+"""Types of values whose canonical JSON is what the encoder in C writes."""
 
 
 def alert_id(
@@ -35,7 +36,12 @@ def alert_id(
     taken = [(step, list(ids)) for step, ids in steps if ids]
     content = (pack, rule, structure, kind, list(key), taken, query, window)
     # Without doubles and objects, canonical JSON is what the encoder in C writes.
-    text = _encode(content) if _SIMPLE.issuperset(map(type, key)) else canonical(content)
+    text = _encode(content) if SIMPLE.issuperset(map(type, key)) else canonical(content)
+    return digest(text)
+
+
+def digest(text: str) -> str:
+    """The id of the alert of which the text is the canonical JSON."""
     # A lone surrogate has no UTF-8; it must still give an id, and no other string's.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

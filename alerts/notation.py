@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 _SECOND = 1_000_000_000
-_DAY = 86_400 * _SECOND
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -42,16 +41,21 @@ def _day(number: int) -> str:
     return date.fromordinal(_EPOCH + number).isoformat()
 
 
+@lru_cache(maxsize=4096)
+def _moment(seconds: int) -> str:
+    days, rest = divmod(seconds, 86_400)
+    minutes, second = divmod(rest, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{_day(days)}T{hour:02d}:{minute:02d}:{second:02d}"
+
+
 def timestamp(ns: int) -> str:
     """RFC 3339 in UTC of nanoseconds since 1970-01-01T00:00Z: `2018-07-11T10:05:00Z`.
 
     As many of 0, 3, 6 or 9 digits as the value needs. Raises ValueError outside the years 1 to 9999.
     """
-    days, rest = divmod(ns, _DAY)
-    seconds, fraction = divmod(rest, _SECOND)
-    minutes, second = divmod(seconds, 60)
-    hour, minute = divmod(minutes, 60)
-    clock = f"{_day(days)}T{hour:02d}:{minute:02d}:{second:02d}"
+    seconds, fraction = divmod(ns, _SECOND)
+    clock = _moment(seconds)
     if not fraction:
         return clock + "Z"
     if fraction % 1_000:

@@ -6,13 +6,14 @@ It is made where it is decided, in a worker; the driver only sorts, suppresses a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from alerts.alert import Alert, Kind
-from alerts.identity import alert_id
+from alerts.columns import Column
+from alerts.identity import alert_id, digest
 from alerts.notation import timestamp
-from alerts.ranks import rank
+from alerts.ranks import rank, ranks
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _NOT_SUPPRESSED = '"suppressed":0}'
@@ -81,6 +82,7 @@ class Writer:
         self._pack, self._rule, self._structure, self._severity = pack, rule, structure, severity
         self._revision, self._tags, self._runbook = revision, list(tags), runbook
         self._heads: dict[Kind, str] = {}
+        self._templates: dict[tuple[str, ...], tuple[str, str]] = {}
         self._tail = f',"tags":{_encode(list(tags))},"runbook":{_encode(runbook)},{_NOT_SUPPRESSED}'
 
     def raised(
@@ -107,6 +109,58 @@ class Writer:
         place = rank(time, self._rule, self._pack, key.values(), order, id_)
         return Raised(place, id_, self._pack, self._rule, self._severity, time, body, withholding)
 
+    def by_column(
+        self,
+        kind: Kind,
+        times: Sequence[int],
+        key: Mapping[str, Column],
+        summary: Column,
+        emit: Mapping[str, Column],
+        events: Sequence[tuple[str, Sequence[str]]],
+        orders: Sequence[bytes],
+        withholding: Sequence[Withholding] | None,
+        query: Column | None = None,
+    ) -> list[Raised]:
+        """What `raised` gives, for many alerts of one kind, which name the same keys, values and steps.
+
+        `events` has for each of these steps the ids of every alert, as JSON strings with commas between;
+        `orders` are as `alerts.ranks.decided` gives them.
+        """
+        taken = [ids for _, ids in events]
+        steps = [step for step, _ in events]
+        templates = self._templates.get((kind, *steps))
+        if templates is None:
+            templates = self._templates[kind, *steps] = self._template(kind, key, emit, steps)
+        identity, alert = templates
+        size = len(times)
+        keys, emitted = [one.json for one in key.values()], [one.json for one in emit.values()]
+        canonical = [one.canonical for one in key.values()]
+        queries = ["null"] * size if query is None else query.json
+        ids = [digest(identity % row) for row in zip(*canonical, *taken, queries, strict=True)]
+        moments = [timestamp(time) for time in times]
+        parts = zip(ids, moments, *keys, summary.json, *emitted, *taken, strict=True)
+        bodies = [alert % row for row in parts]
+        bodies = [body if body.isascii() else self._storable(body) for body in bodies]
+        places = ranks(times, self._rule, self._pack, [one.ranked for one in key.values()], orders, ids)
+        same = [self._pack] * size, [self._rule] * size, [self._severity] * size
+        given = [None] * size if withholding is None else withholding
+        return list(map(Raised._make, zip(places, ids, *same, times, bodies, given, strict=True)))
+
+    def _template(
+        self, kind: Kind, key: Iterable[str], emit: Iterable[str], steps: Sequence[str]
+    ) -> tuple[str, str]:
+        """What ids are digests of, and alerts, with %s where they differ."""
+        names = [_fixed(_encode(name)) for name in (self._pack, self._rule, self._structure, kind)]
+        keys = ",".join("%s" for _ in key)
+        taken = ",".join(f"[{_fixed(_encode(step))},[%s]]" for step in steps)
+        identity = f"[{','.join(names)},[{keys}],[{taken}],%s,null]"
+        events = ",".join(f"{_fixed(_encode(step))}:[%s]" for step in steps)
+        alert = (
+            f'{{"id":"%s",{_fixed(self._head(kind))}"time":"%s","key":{{{_members(key)}}},"summary":%s,'
+            f'"emit":{{{_members(emit)}}},"events":{{{events}}}{_fixed(self._tail)}'
+        )
+        return identity, alert
+
     def _head(self, kind: Kind) -> str:
         head = self._heads.get(kind)
         if head is None:
@@ -127,3 +181,11 @@ class Writer:
         except UnicodeEncodeError:
             return Alert(**json.loads(body)).to_json()
         return body
+
+
+def _members(names: Iterable[str]) -> str:
+    return ",".join(f"{_fixed(_encode(name))}:%s" for name in names)
+
+
+def _fixed(text: str) -> str:
+    return text.replace("%", "%%")

@@ -16,6 +16,8 @@ from alerts.identity import canonical
 _WHOLE = struct.Struct(">Q").pack
 _DOUBLE = struct.Struct(">d").pack
 _OFFSET = 1 << 63
+FURTHER = b"\1"
+"""Stands before each number of an order of decision, which is eight bytes: an unsigned one, 2**63 added."""
 _NULL, _FALSE, _TRUE, _NUMBER, _STRING, _OTHER, _END = (bytes([n]) for n in (1, 2, 3, 4, 5, 6, 0))
 
 
@@ -26,15 +28,30 @@ def rank(
 
     `key` are JSON values, `order` whole numbers of 64 bits: a shorter one goes before what it begins.
     """
-    parts = [_whole(time), _string(rule), _string(pack)]
-    parts += map(_value, key)
-    parts.append(_END)
-    for number in order:
-        parts.append(b"\1")
-        parts.append(_whole(number))
-    parts.append(_END)
-    parts.append(alert_id.encode("utf-8", "surrogatepass"))
-    return b"".join(parts)
+    values = [[value_rank(value)] for value in key]
+    return ranks([time], rule, pack, values, [decided(order)], [alert_id])[0]
+
+
+def ranks(
+    times: Sequence[int],
+    rule: str,
+    pack: str,
+    keys: Iterable[Sequence[bytes]],
+    orders: Sequence[bytes],
+    ids: Sequence[str],
+) -> list[bytes]:
+    """The ranks of many alerts of a rule, from what `value_rank` says of each field of their keys, and
+    `decided` of their orders."""
+    size = len(times)
+    of_rule, end = [_string(rule) + _string(pack)] * size, [_END] * size
+    encoded = [id_.encode("utf-8", "surrogatepass") for id_ in ids]
+    parts = zip(map(_whole, times), of_rule, *keys, end, orders, end, encoded, strict=True)
+    return list(map(b"".join, parts))
+
+
+def decided(order: Iterable[int]) -> bytes:
+    """What an order of decision sorts by; those of its parts, end to end, are that of the whole."""
+    return b"".join([FURTHER + _whole(number) for number in order])
 
 
 def _whole(number: int) -> bytes:
@@ -46,7 +63,8 @@ def _string(text: str) -> bytes:
     return encoded.replace(b"\0", b"\0\xff") + b"\0\0" if b"\0" in encoded else encoded + b"\0\0"
 
 
-def _value(value: object) -> bytes:
+def value_rank(value: object) -> bytes:
+    """What a field of a key, a JSON value, sorts by."""
     match value:
         case None:
             return _NULL

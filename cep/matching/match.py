@@ -18,7 +18,6 @@ from alerts.raised import Raised
 from cep.automata.plan import Plan, Space
 from cep.collector import paused
 from cep.events import MAX_TIME, MIN_TIME
-from cep.matching import kernel
 from cep.matching.arrivals import (
     Arrivals,
     at_the_watermark,
@@ -27,11 +26,12 @@ from cep.matching.arrivals import (
     still_waiting,
     without_duplicates,
 )
+from cep.matching.decisions import Decisions, EventColumns
 from cep.matching.engines import engine
 from cep.matching.keys import Keys, number_keys
 from cep.matching.memory import Merging, ShardMemory, SpaceMemory, recall, remember
 from cep.matching.pattern_space import Result, run_patterns
-from cep.matching.render import Decision, Renderer, Taken
+from cep.matching.render import Renderer
 from cep.matching.single_events import run_single
 from cep.matching.trace import Trace
 from cep.matching.waiting import Layout, Pending, layout_of
@@ -214,28 +214,10 @@ def _decisions(result: Result, keys: Keys, counts: Counts) -> list[Raised]:
     raised: list[Raised] = []
     if not result.found:
         return raised
-    result.book.read(np.concatenate([found.events for found in result.found]))
-    named = np.unique(np.concatenate([found.matches[:, kernel.M_KEY] for found in result.found]))
-    values = keys.python(named.tolist())
+    numbers = np.unique(np.concatenate([found.events for found in result.found]))
+    columns = EventColumns.of(len(numbers), [source[1:] for source in result.book.sources(numbers)])
     for found in result.found:
-        renderer = Renderer(found.rule)
-        decided: set[tuple[object, ...]] = set()
-        start = 0
-        steps, events, sequences = found.steps.tolist(), found.events.tolist(), found.sequences.tolist()
-        for match, end in zip(found.matches.tolist(), found.ends.tolist(), strict=True):
-            places, start = range(start, end), end
-            timeout = match[kernel.M_TIMEOUT] == 1
-            order = (match[kernel.M_BY_EVENT], *(sequences[at] for at in places))
-            # forks that took the same events in the same steps are one match (decision 8)
-            same = (timeout, *order[1:], *(steps[at] for at in places))
-            if same in decided:
-                continue
-            decided.add(same)
-            taken: dict[int, list[Taken]] = {}
-            for at in places:
-                one = result.book.taken(events[at], sequences[at])
-                taken.setdefault(steps[at], []).append(one)
-            decision = Decision(match[kernel.M_TIME], values[match[kernel.M_KEY]], taken, order, timeout)
-            raised.append(renderer.raised(decision))
-        counts["matches", found.rule.rule.name] += len(decided)
+        decisions = Decisions.of_matches(found, keys, numbers, columns)
+        raised += Renderer(found.rule).raised(decisions)
+        counts["matches", found.rule.rule.name] += len(decisions.time)
     return raised

@@ -1,47 +1,42 @@
-"""From a decision to an alert: the emitted values, the summary, the id, and what suppression goes by."""
+"""From decisions to alerts: the emitted values, the summary, the id, and what suppression goes by.
+
+By column, for all decisions of a rule in a shard and batch: what expressions name is looked up together, and
+only what they work out from it is worked out one by one. `RuleWriter.raised` is the same for one alert.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from alerts.alert import Kind
+from alerts.columns import Column
 from alerts.identity import canonical
 from alerts.notation import json_value, plain
 from alerts.raised import Raised, Withholding, Writer
 from cep.automata.plan import RulePlan
-from cep.expressions.scalar import Evaluator, aggregate_of, compiled
-from rules.typed import Aggregate, Emit, Match, Path, PrevRef, Rule, StepRef, TextMatch
+from cep.expressions.scalar import compiled
+from cep.matching.decisions import ByStep, Decisions
+from rules.typed import (
+    Aggregate,
+    Expression,
+    FieldRef,
+    KeyRef,
+    Match,
+    Path,
+    PrevRef,
+    Rule,
+    StepRef,
+    TextMatch,
+    walk,
+)
 from rules.types import Scalar, Type
 
-WriteValue = Callable[[object], object]
-
-
-@dataclass(slots=True)
-class Taken:
-    """An event that a step took: its id, and a row of columns of values by path."""
-
-    id: str
-    values: Mapping[Path, Sequence[Any]]
-    row: int
-    sequence: int
-
-
-@dataclass(slots=True)
-class Decision:
-    """What an engine decided: the events by step number, in order, and the key's values as they are held.
-
-    For an `on` rule the one event is that of step 0; `query` is the query's id where it is a hit. `timeout`:
-    time ended a run before it came to a match.
-    """
-
-    time: int
-    key: tuple[object, ...]
-    steps: dict[int, list[Taken]]
-    order: tuple[int, ...]
-    timeout: bool = False
-    query: str | None = None
+Ints = npt.NDArray[np.int64]
+Named = FieldRef | KeyRef | StepRef | Aggregate
 
 
 @dataclass(slots=True)
@@ -50,10 +45,6 @@ class Renderer:
 
     plan: RulePlan
     names: tuple[str, ...] = ()
-    steps: dict[str, int] = field(default_factory=dict)
-    emit: tuple[tuple[str, Evaluator, WriteValue], ...] = ()
-    on_timeout: tuple[tuple[str, Evaluator, WriteValue], ...] = ()
-    labels: tuple[tuple[str, WriteValue], ...] = ()
     writer: RuleWriter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,37 +55,53 @@ class Renderer:
             self.names = self.plan.tables.automaton.names
         else:
             self.names = (self.plan.documents or rule.body.stream,)
-        self.steps = {name: number for number, name in enumerate(self.names)}
-        self.emit = _emitting(rule.emit)
+
+    def raised(self, decisions: Decisions) -> list[Raised]:
+        """The alerts of decisions, before suppression."""
+        taken = decisions.by_step(len(self.names))
+        found: list[Raised] = []
+        for which in _forms(decisions, taken):
+            found += self._alike(decisions, taken.chosen(which), which)
+        return found
+
+    def _alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice) -> list[Raised]:
+        """The alerts of decisions of one form."""
+        rule, timeout = self.plan.rule, bool(decisions.timeout[which][0])
+        by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
+        held = [values[which].tolist() for values in decisions.key]
+        keys = {name: values for (name, _), values in zip(by, held, strict=True)}
+        scope = _Scope({name: number for number, name in enumerate(self.names)}, taken, keys)
+        emitting, query = rule.emit, None
+        kind: Kind = "event"
         if isinstance(rule.body, Match):
-            self.on_timeout = _emitting(rule.body.on_timeout or ())
-        if rule.by is not None:
-            types = zip(rule.by.names, rule.by.types, strict=True)
-            self.labels = tuple((name, _writer(type_)) for name, type_ in types)
-
-    def raised(self, decision: Decision) -> Raised:
-        """The alert of a decision, before suppression."""
-        rule = self.plan.rule
-        key = {name: write(value) for (name, write), value in zip(self.labels, decision.key, strict=True)}
-        scope = _Scope(self.steps, decision, dict(zip(key, decision.key, strict=True)))
-        emitting = self.on_timeout if decision.timeout else self.emit
-        emit = {name: write(evaluator(scope)) for name, evaluator, write in emitting}
-        events = [(self.names[n], [taken.id for taken in decision.steps[n]]) for n in sorted(decision.steps)]
-        kind: Kind = "match" if isinstance(rule.body, Match) else "event" if decision.query is None else "hit"
-        if decision.timeout:
-            kind = "timeout"
-        return self.writer.raised(kind, decision.time, key, emit, events, decision.order, decision.query)
+            kind = "timeout" if timeout else "match"
+            emitting = (rule.body.on_timeout or ()) if timeout else rule.emit
+        elif self.plan.documents is not None:
+            kind, query = "hit", Column(list(map(str, scope.own(("query",)))))
+        emit = {one.name: _column(scope.values(one.value), one.value.type) for one in emitting}
+        key = {name: _column(keys[name], type_) for name, type_ in by}
+        events = [
+            (name, taken.ids(number)) for number, name in enumerate(self.names) if taken.count[0, number]
+        ]
+        times, orders = decisions.time[which].tolist(), decisions.orders[which].tolist()
+        return self.writer.by_column(kind, times, key, emit, events, orders, query)
 
 
-def _emitting(items: Sequence[Emit]) -> tuple[tuple[str, Evaluator, WriteValue], ...]:
-    return tuple((item.name, compiled(item.value), _writer(item.value.type)) for item in items)
+def _forms(decisions: Decisions, taken: ByStep) -> Sequence[Ints | slice]:
+    """Decisions by form: whether time ended them, and which steps took something."""
+    forms = np.column_stack((decisions.timeout, taken.count > 0))
+    if (forms == forms[0]).all():
+        return (slice(None),)
+    _, of_form = np.unique(forms, axis=0, return_inverse=True)
+    order = np.argsort(of_form, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(of_form[order])) + 1)
 
 
-def _writer(type_: Type) -> WriteValue:
-    """Writes values of a type as JSON values; most are as they are (doubles are never NaN)."""
+def _column(values: list[object], type_: Type) -> Column:
+    """Held values of a type as JSON values; most are as they are (doubles are never NaN)."""
     if type_ in _AS_THEY_ARE:
-        return lambda value: value
-    return lambda value: json_value(value, type_)
+        return Column(values)
+    return Column([json_value(value, type_) for value in values])
 
 
 _AS_THEY_ARE = (Scalar.STRING, Scalar.TEXT, Scalar.LONG, Scalar.DOUBLE, Scalar.BOOLEAN)
@@ -124,6 +131,22 @@ class RuleWriter:
         withholding = _withholding(self._rule, key, emit)
         return self._writer.raised(kind, time, key, summary, emit, events, order, withholding, query)
 
+    def by_column(
+        self,
+        kind: Kind,
+        times: Sequence[int],
+        key: Mapping[str, Column],
+        emit: Mapping[str, Column],
+        events: Sequence[tuple[str, Sequence[str]]],
+        orders: Sequence[bytes],
+        query: Column | None = None,
+    ) -> list[Raised]:
+        """What `raised` gives, for many decisions: see `alerts.raised.Writer.by_column`."""
+        known = {**key, **emit}
+        summary = Column(_summaries(self._rule, key, known, len(times)))
+        withholding = _withheld(self._rule, key, known, len(times))
+        return self._writer.by_column(kind, times, key, summary, emit, events, orders, withholding, query)
+
 
 def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> str:
     template = rule.summary
@@ -137,6 +160,18 @@ def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) 
     return "".join(parts)
 
 
+def _summaries(rule: Rule, key: Mapping[str, Column], known: Mapping[str, Column], count: int) -> list[str]:
+    template = rule.summary
+    if template is None:
+        names, texts = tuple(key), (f"{rule.name} on " if key else rule.name, *[", "] * (len(key) - 1))
+    else:
+        names, texts = template.names, template.texts
+    columns = [known[name].plain if name in known else ["null"] * count for name in names]
+    texts += ("",) * (len(names) + 1 - len(texts))
+    form = "%s".join(text.replace("%", "%%") for text in texts)
+    return [form % row for row in _rows(columns, count)]
+
+
 def _withholding(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> Withholding | None:
     suppress = rule.suppress
     if suppress is None:
@@ -146,36 +181,78 @@ def _withholding(rule: Rule, key: Mapping[str, object], emit: Mapping[str, objec
     return Withholding(canonical(values), suppress.duration)
 
 
+def _withheld(
+    rule: Rule, key: Mapping[str, Column], known: Mapping[str, Column], count: int
+) -> list[Withholding] | None:
+    suppress = rule.suppress
+    if suppress is None:
+        return None
+    named = [known.get(name) for name in suppress.names] if suppress.names else list(key.values())
+    columns = [["null"] * count if column is None else column.canonical for column in named]
+    return [Withholding(f"[{','.join(row)}]", suppress.duration) for row in _rows(columns, count)]
+
+
+def _rows(columns: Sequence[Sequence[str]], count: int) -> list[tuple[str, ...]]:
+    return list(zip(*columns, strict=True)) if columns else [()] * count
+
+
 @dataclass(slots=True)
 class _Scope:
-    """What `emit` sees: the steps, the key; for an `on` rule the event's own fields."""
+    """What `emit` sees: the steps, the key; for an `on` rule the event's own fields. `row` is the decision
+    that an expression is being worked out for."""
 
-    names: Mapping[str, int]
-    decision: Decision
-    labels: Mapping[str, object]
+    numbers: Mapping[str, int]
+    taken: ByStep
+    keys: Mapping[str, list[object]]
+    row: int = 0
+    _columns: dict[Named, list[object]] = field(default_factory=dict)
+    _fields: dict[Path, list[object]] = field(default_factory=dict)
+
+    def values(self, expression: Expression) -> list[object]:
+        """The value of an expression in each decision."""
+        if isinstance(expression, Named):
+            return self._column(expression)
+        for node in walk(expression):
+            if isinstance(node, Named):
+                self._column(node)
+        evaluator, found = compiled(expression), []
+        for row in range(len(self.taken.count)):
+            self.row = row
+            found.append(evaluator(self))
+        return found
+
+    def own(self, path: Path) -> list[object]:
+        """A field of each event of an `on` rule."""
+        if path not in self._fields:
+            self._fields[path] = self.taken.only(path)
+        return self._fields[path]
+
+    def _column(self, node: Named) -> list[object]:
+        match node:
+            case FieldRef(path):
+                return self.own(path)
+            case KeyRef(name):
+                return self.keys[name]
+        if node not in self._columns:
+            number = self.numbers[node.step]
+            self._columns[node] = (
+                self.taken.value(node, number)
+                if isinstance(node, StepRef)
+                else self.taken.aggregate(node, number)
+            )
+        return self._columns[node]
 
     def field(self, path: Path) -> object:
-        taken = self.decision.steps[0][0]
-        value: object = taken.values[path][taken.row]
-        return value
+        return self._fields[path][self.row]
 
     def key(self, name: str) -> object:
-        return self.labels[name]
+        return self.keys[name][self.row]
 
     def step(self, ref: StepRef) -> object:
-        taken = self.decision.steps.get(self.names[ref.step], ())
-        place = ref.offset if ref.which == "first" else len(taken) - 1 - ref.offset
-        if not 0 <= place < len(taken):
-            return None
-        value: object = taken[place].values[ref.path][taken[place].row]
-        return value
+        return self._columns[ref][self.row]
 
     def aggregate(self, ref: Aggregate) -> object:
-        taken = self.decision.steps.get(self.names[ref.step], ())
-        if not ref.path:
-            return len(taken) if ref.function == "count" else None
-        values = [one.values[ref.path][one.row] for one in taken]
-        return aggregate_of(ref.function, values, ref.parameter)
+        return self._columns[ref][self.row]
 
     def previous(self, ref: PrevRef) -> object:
         raise AssertionError(f"prev({'.'.join(ref.path)}) in emit")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from alerts.raised import Raised
+from alerts.ranks import decided
 from cep.automata.plan import Plan, RulePlan, Space
-from cep.expressions.held import python
 from cep.matching.arrivals import Arrivals
-from cep.matching.render import Decision, Renderer, Taken
-from cep.routing.payload import BATCH, ID, OFFSET, ORIGIN
+from cep.matching.decisions import Decisions, EventColumns, Objects, objects
+from cep.matching.render import Renderer
+from cep.routing.payload import BATCH, OFFSET, ORIGIN
 
 _BY_EVENT = 1
 
@@ -28,27 +28,43 @@ def run_single(plan: Plan, space: Space, events: Arrivals) -> list[Raised]:
         hits = _hits(rule, events)
         if not len(hits):
             continue
-        renderer = Renderer(rule)
         paths = () if rule.rule.by is None else rule.rule.by.of(space.on)
         found = events.chosen(hits)
-        for number, part in enumerate(found.parts):
-            places, rows = found.rows_of(number)
-            names = [name for name in part.table.column_names if name.startswith("f:")]
-            table = part.table.select([ID, BATCH, OFFSET, ORIGIN, *names]).take(pa.array(rows))
-            values = {tuple(name[2:].split(".")): python(table.column(name)) for name in names}
-            ids, batches, offsets = (table.column(name).to_pylist() for name in (ID, BATCH, OFFSET))
-            origins = table.column(ORIGIN).to_pylist()
-            for row, time in enumerate(found.time[places].tolist()):
-                # -1 ends the origin, so that a name sorts before its continuations.
-                order = (_BY_EVENT, batches[row], feed, *origins[row].encode(), -1, offsets[row])
-                key = tuple(values[path][row] for path in paths)
-                taken = {0: [Taken(ids[row], values, row, 0)]}
-                query = None
-                if rule.documents is not None:
-                    query = str(values[("query",)][row])
-                    order = (*order, *query.encode("utf-8", "surrogatepass"), -1)
-                raised.append(renderer.raised(Decision(time, key, taken, order, query=query)))
+        sources = [(part.table, *found.rows_of(number)) for number, part in enumerate(found.parts)]
+        columns = EventColumns.of(len(hits), sources, (BATCH, OFFSET, ORIGIN))
+        raised += Renderer(rule).raised(
+            Decisions(
+                found.time,
+                [columns.values(path) for path in paths],
+                _orders(columns, feed, rule.documents is not None),
+                np.zeros(len(hits), bool),
+                np.arange(1, len(hits) + 1),
+                np.zeros(len(hits), np.int64),
+                np.arange(len(hits)),
+                columns,
+            )
+        )
     return raised
+
+
+def _orders(columns: EventColumns, feed: int, hits: bool) -> Objects:
+    """What the events sort by; those that are hits, at last by their query."""
+    begins: dict[tuple[object, object], bytes] = {}
+    orders = []
+    for came in zip(columns.column(BATCH), columns.column(ORIGIN), columns.column(OFFSET), strict=True):
+        batch, origin, offset = came
+        begin = begins.get((batch, origin))
+        if begin is None:
+            # -1 ends the origin, so that a name sorts before its continuations.
+            begin = begins[batch, origin] = decided((_BY_EVENT, batch, feed, *origin.encode(), -1))
+        orders.append(begin + decided((offset,)))
+    if hits:
+        queries = columns.values(("query",))
+        orders = [
+            order + decided((*str(query).encode("utf-8", "surrogatepass"), -1))
+            for order, query in zip(orders, queries, strict=True)
+        ]
+    return objects(orders)
 
 
 def _hits(rule: RulePlan, events: Arrivals) -> npt.NDArray[np.int64]:

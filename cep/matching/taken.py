@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import Space
-from cep.expressions.held import python
 from cep.matching.arrivals import Arrivals
 from cep.matching.numbered import Numbered, in_order
-from cep.matching.render import Taken
 from cep.routing.payload import ID
-from rules.typed import Path
 
 Ints = npt.NDArray[np.int64]
 
@@ -31,7 +27,6 @@ class EventBook:
     kept: Sequence[tuple[str, Numbered]]
     first: int
     events: Arrivals
-    _values: dict[int, tuple[str, dict[Path, Sequence[Any]], int]] = field(default_factory=dict)
 
     def sources(self, numbers: Ints) -> list[tuple[str, pa.Table, Ints, Ints]]:
         """The events by where they are: stream, table, places in `numbers`, rows of the table."""
@@ -53,24 +48,6 @@ class EventBook:
         """Where an event is: its table and its row there."""
         ((_, table, _, rows),) = self.sources(np.array([number], np.int64))
         return table, int(rows[0])
-
-    def read(self, numbers: Ints) -> None:
-        """Make `taken` know these events."""
-        wanted = np.unique(numbers)
-        for _, table, where, rows in self.sources(wanted):
-            names = [name for name in table.column_names if name.startswith("f:")]
-            part = table.select([ID, *names]).take(pa.array(rows))
-            ids = part.column(ID).to_pylist()
-            values: dict[Path, Sequence[Any]] = {
-                tuple(name[2:].split(".")): python(part.column(name)) for name in names
-            }
-            for row, number in enumerate(wanted[where].tolist()):
-                self._values[number] = (ids[row], values, row)
-
-    def taken(self, number: int, sequence: int) -> Taken:
-        """An event that was read."""
-        id_, values, row = self._values[number]
-        return Taken(id_, values, row, sequence)
 
     def copied(self, space: Space, numbers: Ints) -> dict[str, Numbered]:
         """The events with these numbers (rising) by stream, with the fields that a space needs of them."""

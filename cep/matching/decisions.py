@@ -1,0 +1,230 @@
+"""What a rule decided, by column: matches or events of `on` rules, and what of them an alert may name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from json.encoder import encode_basestring
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from alerts.ranks import FURTHER
+from cep.expressions.held import python
+from cep.expressions.scalar import aggregate_of
+from cep.matching import kernel
+from cep.matching.keys import Keys
+from cep.matching.pattern_space import Found
+from cep.matching.runs import ranges
+from cep.routing.payload import ID
+from rules.typed import Aggregate, Path, StepRef
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Objects = npt.NDArray[np.object_]
+
+
+@dataclass(slots=True)
+class EventColumns:
+    """So many events by column: `parts` say which of them a table holds, row by row.
+
+    A column becomes Python values when it is first asked for.
+    """
+
+    count: int
+    parts: Sequence[tuple[Ints, pa.Table]]
+    _read: dict[str, Objects] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, count: int, sources: Iterable[tuple[pa.Table, Ints, Ints]], also: Sequence[str] = ()
+    ) -> EventColumns:
+        """From where events are: a table, which of them it holds, and in which rows. Of its columns ids and
+        fields are taken, and what is named."""
+        parts = []
+        for table, where, rows in sources:
+            names = [name for name in table.column_names if name.startswith("f:") or name in (ID, *also)]
+            parts.append((where, table.select(names).take(pa.array(rows))))
+        return cls(count, parts)
+
+    def ids(self) -> Objects:
+        """Their ids as JSON strings."""
+        known = self._read.get("")
+        if known is None:
+            known = self._read[""] = objects(list(map(encode_basestring, self.column(ID))))
+        return known
+
+    def values(self, path: Path) -> Objects:
+        """A field's values as they are held; null where the plan that judged an event had no use for it."""
+        return self.column("f:" + ".".join(path))
+
+    def column(self, name: str) -> Objects:
+        """A column of the tables."""
+        known = self._read.get(name)
+        if known is None:
+            known = self._read[name] = np.full(self.count, None, np.object_)
+            for where, table in self.parts:
+                if name in table.column_names:
+                    known[where] = objects(python(table.column(name)))
+        return known
+
+
+def objects(values: Sequence[object]) -> Objects:
+    """Values as an array of one dimension, whatever they are."""
+    return np.fromiter(values, np.object_, len(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Decisions of one rule, a row each: `time` in ns since 1970 UTC, the key's values as they are held by
+    field, `orders` as `alerts.ranks.decided` gives them.
+
+    The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
+    in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
+    """
+
+    time: Ints
+    key: Sequence[Objects]
+    orders: Objects
+    timeout: Bools
+    ends: Ints
+    steps: Ints
+    events: Ints
+    columns: EventColumns
+
+    def by_step(self, steps: int) -> ByStep:
+        """What was taken by each of so many steps."""
+        size = len(self.time)
+        cells = np.repeat(np.arange(0, size * steps, steps), _lengths(self.ends)) + self.steps
+        events = self.events
+        if np.any(cells[1:] < cells[:-1]):
+            events = events[np.argsort(cells, kind="stable")]
+        count = np.bincount(cells, minlength=size * steps)
+        first = np.cumsum(count) - count
+        return ByStep(self.columns, events, first.reshape(size, steps), count.reshape(size, steps))
+
+    @classmethod
+    def of_matches(cls, found: Found, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
+        """The matches of a rule; `columns` has the events with these numbers (rising).
+
+        Forks that took the same events in the same steps are one match (decision 8).
+        """
+        matches, ends, steps, events, sequences = _distinct(found)
+        of_key = pa.array(matches[:, kernel.M_KEY])
+        return cls(
+            matches[:, kernel.M_TIME],
+            [objects(column.take(of_key).to_pylist()) for column in keys.columns],
+            _orders(matches[:, kernel.M_BY_EVENT], ends, sequences),
+            matches[:, kernel.M_TIMEOUT] == 1,
+            ends,
+            steps,
+            np.searchsorted(numbers, events),
+            columns,
+        )
+
+
+def _lengths(ends: Ints) -> Ints:
+    lengths = ends.copy()
+    lengths[1:] -= ends[:-1]
+    return lengths
+
+
+def _distinct(found: Found) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """The matches, ends, steps, events and sequence numbers of those that no earlier one is the same as."""
+    matches, ends, steps, sequences = found.matches, found.ends, found.steps, found.sequences
+    counts, timeouts = _lengths(ends), matches[:, kernel.M_TIMEOUT]
+    if len(matches) == 1 or len(matches) == len(np.unique(_digests(timeouts, ends, steps, sequences))):
+        return matches, ends, steps, found.events, sequences
+    known: dict[tuple[object, ...], int] = {}
+    for number, (timeout, end, count) in enumerate(
+        zip(timeouts.tolist(), ends.tolist(), counts.tolist(), strict=True)
+    ):
+        taken = slice(end - count, end)
+        known.setdefault((timeout, *sequences[taken].tolist(), *steps[taken].tolist()), number)
+    first = np.fromiter(known.values(), np.int64)
+    rows = ranges(ends[first] - counts[first], counts[first])
+    return matches[first], np.cumsum(counts[first]), steps[rows], found.events[rows], sequences[rows]
+
+
+def _digests(timeout: Ints, ends: Ints, steps: Ints, sequences: Ints) -> npt.NDArray[np.uint64]:
+    """A number of each match, equal for those that are the same, and mostly for no others."""
+    counts = _lengths(ends)
+    place = np.arange(len(steps)) - np.repeat(ends - counts, counts)
+    words = (sequences * 1_000_003 + steps * 10_007 + place).view(np.uint64)
+    # the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(words ^ (words >> np.uint64(31)))))
+    found: npt.NDArray[np.uint64] = sums[ends] - sums[ends - counts] + timeout.astype(np.uint64)
+    return found
+
+
+def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> Objects:
+    """The order of decision of matches: at an instant deadlines come first, then earlier events taken."""
+    size = len(ends)
+    begins = ends - _lengths(ends) + np.arange(size)
+    numbers = np.empty(size + len(sequences), np.int64)
+    of_chain = np.ones(len(numbers), bool)
+    of_chain[begins] = False
+    numbers[begins], numbers[of_chain] = by_event, sequences
+    rows = np.empty((len(numbers), 9), np.uint8)
+    rows[:, 0] = FURTHER[0]
+    rows[:, 1:] = (numbers.view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8").view(np.uint8).reshape(-1, 8)
+    data = rows.tobytes()
+    stops = ends + np.arange(size) + 1
+    return objects([data[a:b] for a, b in zip((begins * 9).tolist(), (stops * 9).tolist(), strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class ByStep:
+    """What decisions, a row each, took by step, a column each: of `events` the `count` from `first` on."""
+
+    columns: EventColumns
+    events: Ints
+    first: Ints
+    count: Ints
+
+    def chosen(self, which: Ints | slice) -> ByStep:
+        """Some of the decisions."""
+        return ByStep(self.columns, self.events, self.first[which], self.count[which])
+
+    def ids(self, step: int) -> list[str]:
+        """The ids that a step took, as JSON strings with commas between."""
+        ids = self.columns.ids()
+        if (self.count[:, step] == 1).all():
+            return self._first(ids, step)
+        return [",".join(map(str, taken)) for taken in self._taken(ids, step)]
+
+    def only(self, path: Path) -> list[object]:
+        """A field of the one event of the first step."""
+        return self._first(self.columns.values(path), 0)
+
+    def value(self, ref: StepRef, step: int) -> list[object]:
+        """A field of the event that a step took, at the place that an expression names; null without one."""
+        values, count = self.columns.values(ref.path), self.count[:, step]
+        if ref.offset == 0 and (count == 1).all():
+            return self._first(values, step)
+        place = np.full(len(count), ref.offset) if ref.which == "first" else count - 1 - ref.offset
+        there = (place >= 0) & (place < count)
+        found = np.full(len(count), None, np.object_)
+        found[there] = values[self.events[self.first[there, step] + place[there]]]
+        return list(found)
+
+    def aggregate(self, ref: Aggregate, step: int) -> list[object]:
+        """An aggregate of what a step took."""
+        if not ref.path:
+            return list(self.count[:, step].tolist()) if ref.function == "count" else [None] * len(self.count)
+        values = self.columns.values(ref.path)
+        return [aggregate_of(ref.function, taken, ref.parameter) for taken in self._taken(values, step)]
+
+    def _first(self, values: Objects, step: int) -> list[Any]:
+        found: list[Any] = values[self.events[self.first[:, step]]].tolist()
+        return found
+
+    def _taken(self, values: Objects, step: int) -> list[list[object]]:
+        ordered = values[self.events]
+        begin = self.first[:, step]
+        ends = (begin + self.count[:, step]).tolist()
+        return [ordered[a:b].tolist() for a, b in zip(begin.tolist(), ends, strict=True)]
