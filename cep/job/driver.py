@@ -25,6 +25,7 @@ from cep.job.folder import StateFolder
 from cep.job.manifest import Deployed, Manifest, Result, result_of
 from cep.job.mapper import MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
+from cep.job.parcels import clear, opened
 from cep.job.revisions import Plans
 from cep.job.takeover import Running
 from cep.standing.compiled import UnreadableError
@@ -135,7 +136,10 @@ class Driver:
         frame.sparkSession.sparkContext.setLocalProperty(MANIFEST, manifest.text())
         rows = frame.collect()
         ran = time.perf_counter()
-        outcome = put_together(((kind, bytes(payload)) for kind, payload in rows), self._shards)
+        parcels = self._folder.parcels
+        came = opened(parcels, ((kind, bytes(payload)) for kind, payload in rows))
+        outcome = put_together(came, self._shards)
+        clear(parcels)
         seen, first = outcome.greatest, outcome.first
         result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
         merged = time.perf_counter()

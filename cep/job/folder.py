@@ -96,6 +96,11 @@ class StateFolder:
         """Temporary files."""
         return self.root / "scratch"
 
+    @property
+    def parcels(self) -> Path:
+        """Large payloads of the batch that runs."""
+        return self.scratch / "parcels"
+
     def make(self) -> None:
         """Makes the folders that are missing. Raises ConfigurationError where that is impossible."""
         wanted = (self.manifests, self.packs, self.requests, self.answers, self.logs)

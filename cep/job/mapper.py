@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from cep.feeds import Split, read
 from cep.formats import FeedFormat
 from cep.job.late import late_rows
 from cep.job.manifest import Manifest, parse
+from cep.job.parcels import Sender
 from cep.job.revisions import Plans
 from cep.job.rows import Kind, pack
 from cep.job.share import ListedFile, share
@@ -48,11 +50,12 @@ class Lanes:
     """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
 
     `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds, `queries` is
-    the folder of compiled standing queries.
+    the folder of compiled standing queries, `parcels` that of large payloads.
     """
 
     packs: Path
     queries: Path
+    parcels: Path
     lanes: int
     keys: tuple[int, ...]
     formats: Mapping[str, FeedFormat]
@@ -62,8 +65,9 @@ class Lanes:
         lane, files = _listed(batches)
         manifest = current_manifest()
         plan = plans(self.packs).plan(manifest.revisions)
-        mapping = _Mapping(self, plan, manifest)
-        yield from mapping.rows(share(files, lane, self.lanes) if files else [])
+        with closing(Sender(self.parcels, task_name())) as sender:
+            mapping = _Mapping(self, plan, manifest, sender)
+            yield from mapping.rows(share(files, lane, self.lanes) if files else [])
 
 
 _plans: dict[Path, Plans] = {}
@@ -99,6 +103,14 @@ def current_manifest() -> Manifest:
     return parse(text)
 
 
+def task_name() -> str:
+    """A name that no other task of this run of the program has."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return str(context.taskAttemptId() if context else 0)
+
+
 def _listed(batches: Iterable[pa.RecordBatch]) -> tuple[int, list[ListedFile]]:
     """The lane, and the files of the batch."""
     from pyspark import TaskContext
@@ -117,10 +129,11 @@ def _listed(batches: Iterable[pa.RecordBatch]) -> tuple[int, list[ListedFile]]:
 class _Mapping:
     """One lane's work in one batch."""
 
-    def __init__(self, task: Lanes, plan: Plan, manifest: Manifest) -> None:
+    def __init__(self, task: Lanes, plan: Plan, manifest: Manifest, sender: Sender) -> None:
         self._task = task
         self._plan = plan
         self._manifest = manifest
+        self._sender = sender
         self._decoders: dict[str, Decoder] = {}
         self._greatest: dict[Partition, int] = {}
         self._first: dict[str, int] = {}
@@ -137,7 +150,7 @@ class _Mapping:
         counted = pack((dict(self._counts), dict(self._seconds)))
         seen = pack((self._greatest, self._first))
         keys = self._task.keys
-        yield _rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
+        yield self._rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
 
     def _split(self, stream: str, split: Split) -> Iterator[pa.RecordBatch]:
         reader = self._decoder(stream)
@@ -180,17 +193,22 @@ class _Mapping:
         rows = [(keys[shard], Kind.EVENTS, payload) for shard, payload in found.payloads.items()]
         self._seconds["classify"] += time.perf_counter() - begun
         if rows:
-            yield _rows(rows)
+            yield self._rows(rows)
         if found.late:
             yield self._late(found.late)
 
     def _letters(self, dead: Iterable[DeadLetter]) -> pa.RecordBatch:
         letters = [(d.feed, d.file, d.offset, d.stage, d.reason, d.data) for d in dead]
-        return _rows([(self._task.keys[0], Kind.DEAD, pack(letters))])
+        return self._rows([(self._task.keys[0], Kind.DEAD, pack(letters))])
 
     def _late(self, late: Iterable[Events]) -> pa.RecordBatch:
         events = [row for part in late for row in late_rows(self._plan.streams[part.stream], part)]
-        return _rows([(self._task.keys[0], Kind.LATE, pack(events))])
+        return self._rows([(self._task.keys[0], Kind.LATE, pack(events))])
+
+    def _rows(self, rows: Iterable[tuple[int, Kind, bytes]]) -> pa.RecordBatch:
+        sent = [(shard, *self._sender.row(kind, payload)) for shard, kind, payload in rows]
+        columns = zip(zip(*sent, strict=True), _SCHEMA.types, strict=True)
+        return pa.RecordBatch.from_arrays([pa.array(*column) for column in columns], schema=_SCHEMA)
 
 
 def _joined(events: Sequence[Events]) -> list[Events]:
@@ -202,9 +220,3 @@ def _joined(events: Sequence[Events]) -> list[Events]:
         Events(stream, partition, pa.concat_tables(parts).unify_dictionaries())
         for (stream, partition), parts in tables.items()
     ]
-
-
-def _rows(rows: list[tuple[int, Kind, bytes]]) -> pa.RecordBatch:
-    shards, kinds, payloads = zip(*rows, strict=True)
-    arrays = [pa.array(shards, pa.int32()), pa.array(kinds, pa.int32()), pa.array(payloads, pa.binary())]
-    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)

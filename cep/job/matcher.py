@@ -7,6 +7,7 @@ heavy is imported here before rows come; workers have it from cep.job.daemon.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +28,9 @@ _PIECE = 1 << 20
 class Matcher(StatefulProcessor):
     """Matches what came to a shard. `keys` are the keys of the shards (cep.job.balance), by number."""
 
-    def __init__(self, packs: Path, keys: tuple[int, ...]) -> None:
+    def __init__(self, packs: Path, parcels: Path, keys: tuple[int, ...]) -> None:
         self._packs = packs
+        self._parcels = parcels
         self._shards = {key: shard for shard, key in enumerate(keys)}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -43,17 +45,21 @@ class Matcher(StatefulProcessor):
         timerValues: TimerValues,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
         """The rows for the driver."""
-        from cep.job.mapper import current_manifest, plans
+        from cep.job.mapper import current_manifest, plans, task_name
+        from cep.job.parcels import Sender, opened
         from cep.job.shard import ShardBatch
         from cep.job.shard_states import states
 
         manifest = current_manifest()
-        batch = ShardBatch(plans(self._packs).plan(manifest.revisions), manifest, self._shards[key[0]])
-        for kind, payload in batch.sort((kind, bytes(payload)) for _, kind, payload in rows):
-            yield _OUT(int(kind), payload)
+        shard = self._shards[key[0]]
+        batch = ShardBatch(plans(self._packs).plan(manifest.revisions), manifest, shard)
         variables = _Variables(self._head, self._parts)
-        for kind, payload in batch.match(states(self._packs), variables):
-            yield _OUT(int(kind), payload)
+        came = opened(self._parcels, ((kind, bytes(payload)) for _, kind, payload in rows))
+        with closing(Sender(self._parcels, f"{task_name()}-{shard}")) as sender:
+            for kind, payload in batch.sort(came):
+                yield _OUT(*sender.row(kind, payload))
+            for kind, payload in batch.match(states(self._packs), variables):
+                yield _OUT(*sender.row(kind, payload))
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -41,7 +41,7 @@ class ShardsDisagreeError(Exception):
     """Shards of one batch came to different watermarks, or some did not answer: our mistake."""
 
 
-def put_together(rows: Iterable[tuple[int, bytes]], shards: int) -> BatchOutcome:
+def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcome:
     """The outcome of a batch from the rows that were collected. Raises ShardsDisagreeError."""
     raised: list[Raised] = []
     dead: list[DeadLetter] = []
@@ -53,8 +53,8 @@ def put_together(rows: Iterable[tuple[int, bytes]], shards: int) -> BatchOutcome
     watermarks: list[int] = []
     seconds: Counter[str] = Counter()
     size = 0
-    for number, payload in rows:
-        match Kind(number):
+    for kind, payload in rows:
+        match kind:
             case Kind.RAISED:
                 raised.extend(unpack_raised(payload))
             case Kind.DEAD:
@@ -75,7 +75,7 @@ def put_together(rows: Iterable[tuple[int, bytes]], shards: int) -> BatchOutcome
                 size += bytes_
                 seconds["match"] += spent
             case Kind.EVENTS | Kind.SEEN:
-                raise ShardsDisagreeError(f"a row of kind {number} came to the driver")
+                raise ShardsDisagreeError(f"a row of kind {kind} came to the driver")
     if len(watermarks) != shards or len(set(watermarks)) != 1:
         raise ShardsDisagreeError(
             f"{len(watermarks)} of {shards} shards answered, with watermarks {set(watermarks)}"

@@ -38,6 +38,10 @@ class Kind(IntEnum):
     SETTLED = 7
 
 
+AWAY = 16
+"""Added to the kind of a row whose payload lies in a file (cep.job.parcels)."""
+
+
 PASSED_ON = frozenset({Kind.DEAD, Kind.LATE, Kind.READ})
 """Kinds that a shard hands to the driver as they are."""
 

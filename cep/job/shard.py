@@ -27,10 +27,9 @@ class ShardBatch:
     _seen: list[dict[Partition, int]] = field(default_factory=list)
     _first: list[dict[str, int]] = field(default_factory=list)
 
-    def sort(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Kind, bytes]]:
+    def sort(self, rows: Iterable[tuple[Kind, bytes]]) -> Iterator[tuple[Kind, bytes]]:
         """Takes in rows of (kind, payload); gives those that are for the driver."""
-        for number, payload in rows:
-            kind = Kind(number)
+        for kind, payload in rows:
             if kind is Kind.EVENTS:
                 self._payloads.append(payload)
             elif kind is Kind.SEEN:

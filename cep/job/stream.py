@@ -36,15 +36,18 @@ def start(
     mapper = Lanes(
         folder.packs.absolute(),
         folder.queries.absolute(),
+        folder.parcels.absolute(),
         lanes,
         keys,
         {feed.name: feed.format for feed in feeds},
     )
+    folder.parcels.mkdir(parents=True, exist_ok=True)
+    matcher = Matcher(folder.packs.absolute(), folder.parcels.absolute(), keys)
     matched = (
         listing(session, feeds, lanes)
         .mapInArrow(mapper, MAPPED)
         .groupBy("shard")
-        .transformWithState(Matcher(folder.packs.absolute(), keys), MATCHED, "append", "none")
+        .transformWithState(matcher, MATCHED, "append", "none")
     )
     writer = (
         matched.writeStream.queryName("cep")

@@ -1,0 +1,59 @@
+"""Payloads too large to go through Spark: they lie in files, and rows say where.
+
+On its way from one Python process to the next Spark copies a row some ten times and compresses it. All
+processes of a job run on one machine (cep.job.session), so that a file that the page cache holds is the
+shorter way. A file belongs to one task and goes with its batch; what a crash leaves goes at the next start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from cep.job.rows import AWAY, Kind, pack, unpack
+
+LEAST = 64 << 10
+"""Payloads of so many bytes go into a file."""
+
+
+class Sender:
+    """What a task sends. `name` is the file's, which no other task has; there is none before it is needed."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._path = folder / name
+        self._file: BinaryIO | None = None
+
+    def row(self, kind: Kind, payload: bytes) -> tuple[int, bytes]:
+        """Kind and payload as they go through Spark."""
+        if len(payload) < LEAST:
+            return int(kind), payload
+        if self._file is None:
+            self._file = self._path.open("xb")
+        start = self._file.tell()
+        self._file.write(payload)
+        self._file.flush()
+        return kind + AWAY, pack((self._path.name, start, len(payload)))
+
+    def close(self) -> None:
+        """The last row has been sent."""
+        if self._file is not None:
+            self._file.close()
+
+
+def opened(folder: Path, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Kind, bytes]]:
+    """Rows as they were given to their senders. Raises OSError."""
+    for number, payload in rows:
+        if number < AWAY:
+            yield Kind(number), payload
+            continue
+        name, start, length = unpack(payload)
+        with (folder / name).open("rb") as file:
+            file.seek(start)
+            yield Kind(number - AWAY), file.read(length)
+
+
+def clear(folder: Path) -> None:
+    """The batch is over, and nobody reads its files any more."""
+    for path in folder.iterdir():
+        path.unlink()
