@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Table, delete, func, insert, literal, select
+from sqlalchemy import Connection, delete, func, insert, literal, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from alerts.codes import FORGOTTEN_BATCH, OTHER_BATCH
 from alerts.outbox import memory
@@ -60,9 +61,10 @@ def record(
     """Writes a batch within the transaction that `connection` is in. Raises OutboxError."""
     if _known(connection, batch):
         return Recorded((), (), 0, True)
-    fresh, repeated = _fresh(connection, in_order(raised))
-    kept, withheld = _suppressed(connection, fresh)
-    _insert(connection, batch, kept, routes, now)
+    ordered = in_order(raised)
+    kept, withheld = _suppressed(connection, _fresh(connection, ordered))
+    kept = _insert(connection, batch, kept, routes, now)
+    repeated = len(ordered) - len(kept) - len(withheld)
     row = {
         "number": batch.number,
         "digest": batch.digest,
@@ -97,19 +99,20 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
     return digest is not None
 
 
-def _fresh(connection: Connection, ordered: Sequence[Raised]) -> tuple[list[Raised], int]:
-    """The alerts whose ids the outbox does not have, each id once, and how many were left out."""
+def _fresh(connection: Connection, ordered: Sequence[Raised]) -> list[Raised]:
+    """Each id once, without those of suppressed rules that the outbox has.
+
+    A repeated alert must not withhold another; of the rest, inserting them tells what the outbox has.
+    """
     first: dict[str, Raised] = {}
     for one in ordered:
         first.setdefault(one.id, one)
-    ids = list(first)
-    known: set[str] = set()
-    if ids and connection.scalar(select(func.max(alerts.c.number))) is not None:
-        for start in range(0, len(ids), _CHUNK):
-            chunk = ids[start : start + _CHUNK]
-            known.update(connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(chunk))))
-    fresh = [one for id_, one in first.items() if id_ not in known]
-    return fresh, len(ordered) - len(fresh)
+    ids = [one.id for one in first.values() if one.withholding is not None]
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        for known in connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(chunk))):
+            del first[known]
+    return list(first.values())
 
 
 def _suppressed(connection: Connection, fresh: Sequence[Raised]) -> tuple[list[Raised], list[Raised]]:
@@ -123,31 +126,40 @@ def _suppressed(connection: Connection, fresh: Sequence[Raised]) -> tuple[list[R
 
 def _insert(
     connection: Connection, batch: BatchRecord, kept: Sequence[Raised], routes: Sequence[Route], now: int
-) -> None:
+) -> list[Raised]:
+    """Inserts the alerts that the outbox does not have, and their deliveries; returns these alerts."""
     if not kept:
-        return
+        return []
     first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
-    rows = (
+    rows = [
         (number, one.id, batch.number, one.pack, one.rule, one.severity, one.time, one.body, now)
         for number, one in enumerate(kept, first)
-    )
-    _insert_many(connection, alerts, rows)
+    ]
+    _insert_many(connection, rows)
+    if connection.scalar(select(func.count()).where(alerts.c.number >= first)) != len(kept):
+        new = set(connection.scalars(select(alerts.c.id).where(alerts.c.number >= first)))
+        kept = [one for one in kept if one.id in new]
     for route in routes:
         _route(connection, route, first, now)
+    return list(kept)
 
 
-def _insert_many(connection: Connection, table: Table, rows: Iterable[tuple[object, ...]]) -> None:
-    """Inserts rows whose values are in the order of the table's columns.
+def _insert_many(connection: Connection, rows: list[tuple[object, ...]]) -> None:
+    """Inserts alerts, whose values are in the order of the table's columns, but for ids that are there.
 
     A driver with positional parameters gets them as they are: building a dictionary for every row
     would cost more than the database does.
     """
-    names = [column.name for column in table.columns]
-    compiled = insert(table).compile(dialect=connection.dialect, column_keys=names)
+    inserting = (
+        postgresql.insert(alerts) if connection.dialect.name == "postgresql" else sqlite.insert(alerts)
+    )
+    statement = inserting.on_conflict_do_nothing(index_elements=[alerts.c.id])
+    names = [column.name for column in alerts.columns]
+    compiled = statement.compile(dialect=connection.dialect, column_keys=names)
     if getattr(compiled, "positiontup", None) == names:
-        connection.exec_driver_sql(compiled.string, list(rows))
+        connection.exec_driver_sql(compiled.string, rows)
     else:
-        connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
+        connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
 
 
 def _route(connection: Connection, route: Route, first: int, now: int) -> None:
