@@ -144,7 +144,7 @@ def _insert(
     return list(kept)
 
 
-def _insert_many(connection: Connection, rows: list[tuple[object, ...]]) -> None:
+def _insert_many(connection: Connection, rows: Sequence[tuple[object, ...]]) -> None:
     """Inserts alerts, whose values are in the order of the table's columns, but for ids that are there.
 
     A driver with positional parameters gets them as they are: building a dictionary for every row
@@ -157,7 +157,7 @@ def _insert_many(connection: Connection, rows: list[tuple[object, ...]]) -> None
     names = [column.name for column in alerts.columns]
     compiled = statement.compile(dialect=connection.dialect, column_keys=names)
     if getattr(compiled, "positiontup", None) == names:
-        connection.exec_driver_sql(compiled.string, rows)
+        connection.exec_driver_sql(compiled.string, list(rows))
     else:
         connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
 

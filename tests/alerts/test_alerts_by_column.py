@@ -1,0 +1,97 @@
+"""Alerts that are written by column are those that are written one by one, byte for byte."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alerts.alert import Kind
+from alerts.columns import Column
+from alerts.raised import Raised, Withholding, Writer
+from alerts.ranks import decided
+
+TEXTS = st.text(st.characters(), max_size=4) | st.sampled_from(
+    ('"', "\\", "%s", "%", "\x00", "\x1f\n\t", "\x7f\u2028", "\ud800", "\udfff\ud800", "é", "𝄞", "{}", "null")
+)
+LONGS = st.integers(-(2**63), 2**63 - 1)
+NUMBERS = LONGS | st.floats(allow_nan=False, allow_infinity=False)
+SIMPLE = st.none() | st.booleans() | NUMBERS | TEXTS
+VALUES = SIMPLE | st.lists(SIMPLE, max_size=3) | st.dictionaries(TEXTS, SIMPLE, max_size=2)
+COLUMNS = (SIMPLE, TEXTS, NUMBERS, LONGS, st.booleans(), st.none(), VALUES)
+NAMES = st.lists(TEXTS, max_size=3, unique=True)
+TIMES = st.integers(-9_223_372_036, 9_223_372_035).flatmap(
+    lambda second: st.sampled_from((0, 5_000_000, 1_000, 999_999_999)).map(lambda ns: second * 10**9 + ns)
+)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.data())
+def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 4))
+
+    def columns(names: list[str]) -> dict[str, list[object]]:
+        kinds = {name: data.draw(st.sampled_from(COLUMNS)) for name in names}
+        return {name: [data.draw(kind) for _ in range(count)] for name, kind in kinds.items()}
+
+    texts = st.lists(TEXTS, min_size=count, max_size=count)
+    key, emit, summary = columns(data.draw(NAMES)), columns(data.draw(NAMES)), data.draw(texts)
+    taken = {
+        step: [data.draw(st.lists(TEXTS, min_size=1, max_size=3)) for _ in range(count)]
+        for step in data.draw(NAMES)
+    }
+    times = data.draw(st.lists(TIMES, min_size=count, max_size=count))
+    order = st.lists(LONGS, max_size=3)
+    orders = data.draw(st.lists(order, min_size=count, max_size=count))
+    withheld = [Withholding(text, 5) for text in summary] if data.draw(st.booleans()) else None
+    queries = data.draw(st.none() | texts)
+    kind: Kind = data.draw(st.sampled_from(("event", "match", "timeout", "hit")))
+    pack, revision, rule, structure, severity, tag = (data.draw(TEXTS) for _ in range(6))
+    writer = Writer(pack, revision, rule, structure, severity, [tag], data.draw(st.none() | TEXTS))
+    one_by_one = [
+        writer.raised(
+            kind, times[n], _row(key, n), summary[n], _row(emit, n),
+            [(step, ids[n]) for step, ids in taken.items()], orders[n], withheld[n] if withheld else None,
+            queries[n] if queries else None,
+        )
+        for n in range(count)
+    ]  # fmt: skip
+    by_column = writer.by_column(
+        kind, times, _columns(key), Column(summary), _columns(emit),
+        [(step, [",".join(Column(ids).json) for ids in of_each]) for step, of_each in taken.items()],
+        [decided(order) for order in orders], withheld, Column(queries) if queries else None,
+    )  # fmt: skip
+    assert by_column == one_by_one
+    assert all(type(one) is Raised for one in by_column)
+
+
+def _row(columns: dict[str, list[object]], number: int) -> dict[str, object]:
+    return {name: values[number] for name, values in columns.items()}
+
+
+def _columns(columns: dict[str, list[object]]) -> dict[str, Column]:
+    return {name: Column(values) for name, values in columns.items()}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("beside", [[], [1.5], ["a", None]])
+def test_what_is_no_json_number_is_refused(value: float, beside: list[object]) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        _ = Column([*beside, value]).json
+
+
+def test_a_column_has_the_texts_of_its_values() -> None:
+    column = Column([900.0, 1e-07, -0.0, 7, True, None, 'a"%', [1.0, None], {"b": 2, "a": 1.0}])
+    assert column.json == [
+        "900.0", "1e-07", "-0.0", "7", "true", "null", '"a\\"%"', "[1.0,null]", '{"b":2,"a":1.0}',
+    ]  # fmt: skip
+    assert column.canonical == [
+        "900", "1e-7", "0", "7", "true", "null", '"a\\"%"', "[1,null]", '{"a":1,"b":2}',
+    ]  # fmt: skip
+    assert column.plain == [
+        "900", "1e-7", "0", "7", "true", "null", 'a"%', "1, null", '{"b":2,"a":1.0}',
+    ]  # fmt: skip
+    assert Column(list(string.ascii_lowercase)).ranked == sorted(Column(list(string.ascii_lowercase)).ranked)

@@ -1,0 +1,197 @@
+"""Decisions that are rendered by column are those rendered one by one: every value, text, id and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_expressions import EXPRESSIONS, STREAM, rows
+
+from alerts.alert import Kind
+from alerts.notation import json_value
+from alerts.raised import Raised
+from alerts.ranks import decided
+from cep.automata.plan import RulePlan, compile_plan
+from cep.events import arrow_type
+from cep.expressions.held import as_held, value_at
+from cep.expressions.scalar import aggregate_of, evaluate
+from cep.matching.decisions import Decisions, EventColumns, objects
+from cep.matching.render import Renderer, RuleWriter
+from rules.packs import load_texts
+from rules.typed import Aggregate, FieldRef, Match, Path, PrevRef, StepRef, TextMatch, walk
+
+KEYS = ("k", "v", "m", "k, s", "x, q", "f")
+OF_STEPS = (
+    "k", "m", "c.x - first(a.x)", "first(a.s, 1)", "last(a.l)", "last(a.m, 2)", "count(a)", "max(a.w)",
+    "list(a.s)", "sum(a.v)", "avg(a.m)", "list(a.t)", "b.r", "b.r.s", "b.y", "c.y.s", "coalesce(b.s, c.k)",
+    "b.j", "c.t", "c.u", "c.f", "c.q", "if(b.f, last(a.x), c.x)", "c.t - first(a.t)", '"100%"', "b.w",
+    "list(b.q)", "1.50", "c.at",
+)  # fmt: skip
+SUPPRESS = ("", "suppress 1 hour", "suppress 1 hour by one")
+SUMMARY = ("", 'summary "{one}% of {two}, {one}"', 'summary "100 %s"')
+IDS = st.sampled_from(("e1", "e2", 'a"b', "\x01", "é\\", "日本 %s"))
+
+
+@dataclass
+class Scope:
+    """One decision as expressions see it: the events of each step, and for an `on` rule the event."""
+
+    steps: Mapping[str, list[dict[str, object]]]
+    keys: Mapping[str, object]
+
+    def field(self, path: Path) -> object:
+        return value_at(self.steps["e"][0], path)
+
+    def key(self, name: str) -> object:
+        return self.keys[name]
+
+    def step(self, ref: StepRef) -> object:
+        taken = self.steps.get(ref.step, [])
+        place = ref.offset if ref.which == "first" else len(taken) - 1 - ref.offset
+        return value_at(taken[place], ref.path) if 0 <= place < len(taken) else None
+
+    def aggregate(self, ref: Aggregate) -> object:
+        taken = self.steps.get(ref.step, [])
+        if not ref.path:
+            return len(taken)
+        return aggregate_of(ref.function, [value_at(one, ref.path) for one in taken], ref.parameter)
+
+    def previous(self, ref: PrevRef) -> object:
+        raise AssertionError(ref)
+
+    def text_match(self, ref: TextMatch) -> bool | None:
+        raise AssertionError(ref)
+
+
+EVERY = load_texts([("p.rules", f'pack p version "1"\n{STREAM}\nrule r {{ on e }}')]).need()
+TYPES = {f.name: f.type for f in EVERY.streams[0].fields}
+
+
+def planned(text: str) -> RulePlan | None:
+    """The one rule of a pack; None where the front end refuses it."""
+    loaded = load_texts([("p.rules", f'pack p version "1"\n{STREAM}\n{text}')])
+    return None if loaded.pack is None else next(iter(compile_plan([loaded.pack]).rules()))
+
+
+def columns(plan: RulePlan, events: list[dict[str, object]], ids: list[str], cut: int) -> EventColumns:
+    """The events in two tables, with the fields that the rule names."""
+    rule = plan.rule
+    emits = [*rule.emit, *((rule.body.on_timeout or ()) if isinstance(rule.body, Match) else ())]
+    nodes = [node for one in emits for node in walk(one.value)]
+    paths = {node.path for node in nodes if isinstance(node, FieldRef | StepRef | Aggregate) and node.path}
+    paths |= set() if rule.by is None else set(rule.by.of("e"))
+    table = pa.table({"@id": pa.array(ids, pa.string())})
+    for path in sorted(paths):
+        values = pa.array([event[path[0]] for event in events], arrow_type(TYPES[path[0]]))
+        held = pa.array([value_at(event, path) for event in events]) if path[1:] else as_held(values)
+        table = table.append_column("f:" + ".".join(path), held)
+    sources = [
+        (table.slice(first, end - first), np.arange(first, end), np.arange(end - first))
+        for first, end in ((0, cut), (cut, len(events)))
+    ]
+    return EventColumns.of(len(events), sources)
+
+
+def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]) -> list[Raised]:
+    """By definition: every alert by itself."""
+    rule = plan.rule
+    writer = RuleWriter(plan.pack, plan.revision, rule)
+    types = {} if rule.by is None else dict(zip(rule.by.names, rule.by.types, strict=True))
+    found = []
+    for one in decisions:
+        kind: Kind = "event"
+        emits = rule.emit
+        if isinstance(rule.body, Match):
+            kind = "timeout" if one["timeout"] else "match"
+            emits = (rule.body.on_timeout or ()) if one["timeout"] else emits
+        held = dict(zip(types, one["key"], strict=True))
+        scope = Scope({step: [event for _, event in taken] for step, taken in one["steps"].items()}, held)
+        emit = {e.name: json_value(evaluate(e.value, scope), e.value.type) for e in emits}
+        key = {name: json_value(value, types[name]) for name, value in held.items()}
+        events = [(name, [id_ for id_, _ in one["steps"][name]]) for name in names if one["steps"].get(name)]
+        found.append(writer.raised(kind, one["time"], key, emit, events, one["order"]))
+    return found
+
+
+def by_column(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str], cut: int) -> list[Raised]:
+    """What the engine does."""
+    taken = [
+        (names.index(step), id_, event)
+        for one in decisions
+        for step, events in one["steps"].items()
+        for id_, event in events
+    ]
+    lengths = [sum(len(events) for events in one["steps"].values()) for one in decisions]
+    ids, values = [id_ for _, id_, _ in taken], [event for _, _, event in taken]
+    events = columns(plan, values, ids, min(cut, len(taken)))
+    keys = zip(*[one["key"] for one in decisions], strict=True)
+    return Renderer(plan).raised(
+        Decisions(
+            np.array([one["time"] for one in decisions]),
+            [objects(values) for values in keys],
+            objects([decided(one["order"]) for one in decisions]),
+            np.array([one["timeout"] for one in decisions]),
+            np.cumsum(lengths),
+            np.array([step for step, _, _ in taken], np.int64),
+            np.arange(len(taken)),
+            events,
+        )
+    )
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.data())
+def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
+    one, two, late = (data.draw(st.sampled_from(OF_STEPS)) for _ in range(3))
+    by = data.draw(st.sampled_from(KEYS))
+    plan = planned(
+        f"rule r {{ by {by}  match a: e+ -> b: e? -> c: e  within 1 hour  emit one = {one}, two = {two}\n"
+        f"{data.draw(st.sampled_from(SUMMARY))}\n{data.draw(st.sampled_from(SUPPRESS))}"
+        f"on timeout emit one = {late}, two = count(b) }}"
+    )
+    if plan is None:
+        return
+    assert plan.rule.by is not None
+    event = st.tuples(IDS, rows())
+    decisions = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        timeout = data.draw(st.booleans())
+        steps = {
+            "a": data.draw(st.lists(event, min_size=1, max_size=3)),
+            "b": data.draw(st.lists(event, max_size=1)),
+            "c": [] if timeout else [data.draw(event)],
+        }
+        of = data.draw(rows())
+        key = tuple(value_at(of, path) for path in plan.rule.by.of("e"))
+        order = (1, *range(data.draw(st.integers(0, 4))))
+        time = data.draw(st.integers(0, 10**18))
+        decisions.append({"time": time, "timeout": timeout, "steps": steps, "key": key, "order": order})
+    names, cut = ["a", "b", "c"], data.draw(st.integers(0, 6))
+    rendered = by_column(plan, decisions, names, cut)
+    assert sorted(rendered) == sorted(one_by_one(plan, decisions, names))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.data())
+def test_events_by_column_are_those_one_by_one(data: st.DataObject) -> None:
+    one, two = (data.draw(EXPRESSIONS) for _ in range(2))
+    by = data.draw(st.sampled_from(("", *[f"by {key}" for key in KEYS])))
+    summary = data.draw(st.sampled_from(SUMMARY))
+    plan = planned(f"rule r {{ {by}  on e  emit one = {one}, two = {two}\n{summary} }}")
+    if plan is None:
+        return
+    decisions = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        event = data.draw(rows())
+        key = () if plan.rule.by is None else tuple(value_at(event, path) for path in plan.rule.by.of("e"))
+        order = (1, data.draw(st.integers(0, 3)))
+        steps = {"e": [(data.draw(IDS), event)]}
+        decisions.append({"time": 5, "timeout": False, "steps": steps, "key": key, "order": order})
+    rendered = by_column(plan, decisions, ["e"], data.draw(st.integers(0, 4)))
+    assert rendered == one_by_one(plan, decisions, ["e"])
