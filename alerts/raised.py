@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from alerts.alert import Alert, Kind
@@ -51,6 +52,12 @@ class Raised(NamedTuple):
         return cls(
             place, alert.id, alert.pack, alert.rule, alert.severity, time, alert.to_json(), withholding
         )
+
+    @classmethod
+    def rows(cls, *columns: Sequence[object]) -> list[Raised]:
+        """Alerts from their parts by column, in the order of the fields."""
+        # Twice as quick as _make, which looks at the length of every row.
+        return list(map(partial(tuple.__new__, cls), zip(*columns, strict=True)))
 
     @property
     def alert(self) -> Alert:
@@ -144,7 +151,7 @@ class Writer:
         places = ranks(times, self._rule, self._pack, [one.ranked for one in key.values()], orders, ids)
         same = [self._pack] * size, [self._rule] * size, [self._severity] * size
         given = [None] * size if withholding is None else withholding
-        return list(map(Raised._make, zip(places, ids, *same, times, bodies, given, strict=True)))
+        return Raised.rows(places, ids, *same, times, bodies, given)
 
     def _template(
         self, kind: Kind, key: Iterable[str], emit: Iterable[str], steps: Sequence[str]

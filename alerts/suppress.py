@@ -65,7 +65,7 @@ def withhold(raised: Sequence[Raised], memory: Memory) -> tuple[list[Raised], li
     kept: list[Raised] = []
     withheld: list[Raised] = []
     for one in raised:
-        place = slot(one)
+        place = None if one.withholding is None else slot(one)
         if place is None:
             kept.append(one)
             continue

@@ -104,9 +104,11 @@ def _fresh(connection: Connection, ordered: Sequence[Raised]) -> list[Raised]:
 
     A repeated alert must not withhold another; of the rest, inserting them tells what the outbox has.
     """
-    first: dict[str, Raised] = {}
-    for one in ordered:
-        first.setdefault(one.id, one)
+    first = {one.id: one for one in ordered}
+    if len(first) < len(ordered):
+        first = {}
+        for one in ordered:
+            first.setdefault(one.id, one)
     ids = [one.id for one in first.values() if one.withholding is not None]
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
@@ -116,7 +118,8 @@ def _fresh(connection: Connection, ordered: Sequence[Raised]) -> list[Raised]:
 
 
 def _suppressed(connection: Connection, fresh: Sequence[Raised]) -> tuple[list[Raised], list[Raised]]:
-    slots: set[Slot] = {place for one in fresh if (place := slot(one)) is not None}
+    places = (slot(one) for one in fresh if one.withholding is not None)
+    slots: set[Slot] = {place for place in places if place is not None}
     before = memory.read(connection, slots)
     kept, withheld, after = withhold(fresh, before)
     if fresh:

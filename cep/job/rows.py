@@ -63,4 +63,4 @@ def pack_raised(raised: Sequence[Raised]) -> bytes:
 
 def unpack_raised(payload: bytes) -> list[Raised]:
     """The alerts of a payload."""
-    return list(map(Raised._make, zip(*unpack(payload), strict=True)))
+    return Raised.rows(*unpack(payload))
