@@ -7,6 +7,7 @@ shorter way. A file belongs to one task and goes with its batch; what a crash le
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -18,10 +19,14 @@ LEAST = 64 << 10
 
 
 class Sender:
-    """What a task sends. `name` is the file's, which no other task has; there is none before it is needed."""
+    """What a task sends. `name` is one that no other task of this run has; a file is made when it is needed.
+
+    A worker of a run that was killed may go on for a moment beside those of the next: files also have the
+    number of the process.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._path = folder / name
+        self._path = folder / f"{name}-{os.getpid()}"
         self._file: BinaryIO | None = None
 
     def row(self, kind: Kind, payload: bytes) -> tuple[int, bytes]:
@@ -29,7 +34,7 @@ class Sender:
         if len(payload) < LEAST:
             return int(kind), payload
         if self._file is None:
-            self._file = self._path.open("xb")
+            self._file = self._path.open("wb")
         start = self._file.tell()
         self._file.write(payload)
         self._file.flush()
@@ -56,4 +61,4 @@ def opened(folder: Path, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Ki
 def clear(folder: Path) -> None:
     """The batch is over, and nobody reads its files any more."""
     for path in folder.iterdir():
-        path.unlink()
+        path.unlink(missing_ok=True)
