@@ -14,19 +14,21 @@ from dataclasses import replace
 
 import pytest
 import soak
-from duel import Answer, Program, by_engine, programs
+from duel import Answer, Program, by_engine
 from effort import examples
 from hypothesis import strategies as st
-from random_packs import crowded_packs, header
+from random_packs import crowded_packs, header, packs
 from random_streams import long_stream
 
-PROGRAMS = 200
-"""In a chunk."""
+from cep.automata.plan import Plan
+
+PACKS = 40
+"""In a chunk, each with several feeds."""
 
 
-def of_every_kind() -> st.SearchStrategy[Program]:
+def of_every_kind() -> st.SearchStrategy[list[Program]]:
     """Two of three of any rules, one of three of rules with many runs side by side."""
-    return st.one_of(programs(), programs(), programs(texts=crowded_packs(), most=30))
+    return st.one_of(soak.families(packs()), soak.families(packs()), soak.families(crowded_packs(), 20))
 
 
 @pytest.mark.soak
@@ -35,7 +37,7 @@ def test_all_engines_agree_for_long() -> None:
     first = int(os.environ.get("CEP_SEED") or random.SystemRandom().randrange(10**9))
     total = soak.Tally()
     for number in range(first, first + examples(100)):
-        tally = soak.run_chunk(number, PROGRAMS, of_every_kind(), lambda found: print(found, flush=True))
+        tally = soak.run_chunk(number, PACKS, of_every_kind(), lambda found: print(found, flush=True))
         total.add(tally)
         print(f"seed {number}: {tally}", flush=True)
     print(f"seeds from {first}: {total}")
@@ -56,13 +58,13 @@ def of_events(count: int) -> Program:
 def test_the_long_run_keeps_what_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that loses all alerts but one: the chunk ends, and two events are enough to see it."""
 
-    def losing(program: Program) -> Answer:
-        answer = by_engine(replace(program, compiled=False))
+    def losing(program: Program, plan: Plan) -> Answer:
+        answer = by_engine(replace(program, compiled=False), plan=plan)
         return replace(answer, alerts=answer.alerts[:1])
 
     monkeypatch.setattr(soak, "by_engine", losing)
     shown: list[str] = []
-    tally = soak.run_chunk(1, 50, st.integers(0, 40).map(of_events), shown.append)
+    tally = soak.run_chunk(1, 50, st.integers(0, 40).map(lambda n: [of_events(n)]), shown.append)
     found = [soak.unpacked(text.splitlines()[-1]) for text in shown]
     assert tally.differences == 1
     assert len(found[0].batches[0]) >= 2
@@ -71,19 +73,22 @@ def test_the_long_run_keeps_what_differs(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_an_engine_stumbles_over_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stumbling(_: Program) -> Answer:
+    def stumbling(_: Program, plan: Plan) -> Answer:  # noqa: ARG001
         raise ZeroDivisionError("by a run")
 
     monkeypatch.setattr(soak, "by_engine", stumbling)
     shown: list[str] = []
-    assert soak.run_chunk(1, 50, st.integers(0, 40).map(of_events), shown.append).differences == 1
+    assert (
+        soak.run_chunk(1, 50, st.integers(0, 40).map(lambda n: [of_events(n)]), shown.append).differences == 1
+    )
     assert soak.unpacked(shown[1].splitlines()[-1]) == of_events(0)
     assert "ZeroDivisionError: by a run" in shown[1]
 
 
 def test_a_chunk_counts_what_it_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(soak, "by_engine", lambda program: by_engine(replace(program, compiled=False)))
+    interpreted = lambda program, plan: by_engine(replace(program, compiled=False), plan=plan)  # noqa: E731
+    monkeypatch.setattr(soak, "by_engine", interpreted)
     shown: list[str] = []
-    tally = soak.run_chunk(2, 5, st.integers(1, 10**6).map(lambda n: of_events(n % 5)), shown.append)
+    tally = soak.run_chunk(2, 5, st.integers(1, 10**6).map(lambda n: [of_events(n % 5)]), shown.append)
     assert (tally.programs, tally.differences, shown) == (tally.constructs["on"], 0, [])
     assert tally.events == tally.alerts > 0

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import random_values
 from event_tables import in_order_of_arrival, row, tables
 from hypothesis import strategies as st
 from random_packs import packs
-from random_streams import SECOND, Arrival, arrivals, cuts
+from random_streams import SECOND, Arrival, Pick, in_batches, some_events
 
 from alerts.identity import alert_id
 from alerts.notation import json_value
@@ -69,15 +71,30 @@ def programs(
 ) -> Program:
     """Random programs; of packs like `texts` if given, with mostly so many events."""
     text = draw((packs() if texts is None else texts).filter(accepted))
-    came = draw(arrivals(draw(st.sampled_from((most, most, most, 30)))))
-    ends = [0, *draw(cuts(len(came))), len(came)]
-    batches = tuple(tuple(came[a:b]) for a, b in itertools.pairwise(ends))
-    restarts = draw(st.frozensets(st.integers(0, len(batches) - 1), max_size=3))
-    shards = draw(st.sampled_from((1, 1, 2, 5)))
-    drain = draw(st.sampled_from((True, True, False)))
-    crowd = draw(st.sampled_from((None, 0, 0, 1, 2)))
-    merging = draw(st.sampled_from((LOOSE, Merging(base=8, later=8, small=0), Merging())))
-    return Program(text, batches, restarts, shards, drain, compiled, crowd, merging)
+    nested = random_values.drawn()
+    return _program(text, lambda of: draw(st.sampled_from(of)), lambda: draw(nested), most, compiled)
+
+
+def program(text: str, seed: int, most: int = 12) -> Program:
+    """A program of a pack, as `programs` draws them, by a seed: cheap to make, but it cannot be shrunk."""
+    chance = random.Random(seed)
+    return _program(text, chance.choice, lambda: random_values.values(chance), most, False)
+
+
+def _program(
+    text: str, pick: Pick, nested: Callable[[], dict[str, Any]], most: int, compiled: bool
+) -> Program:
+    came = in_batches(pick, some_events(pick, nested, pick((most, most, most, 30))))
+    return Program(
+        text,
+        came,
+        frozenset(pick(range(len(came))) for _ in range(pick(range(4)))),
+        shards=pick((1, 1, 2, 5)),
+        drain=pick((True, True, False)),
+        compiled=compiled,
+        crowd=pick((None, 0, 0, 1, 2)),
+        merging=pick((LOOSE, Merging(base=8, later=8, small=0), Merging())),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +134,12 @@ def plan_of(text: str, crowd: int | None = None) -> Plan:
     return plan
 
 
-def by_engine(program: Program, trace: Trace | None = None) -> Answer:
-    """The engine that runs. A restart leaves nothing but the snapshot: pack and plan are made anew."""
-    plan = plan_of(program.text, program.crowd)
+def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = None) -> Answer:
+    """The engine that runs. A restart leaves nothing but the snapshot: the plan is made anew.
+
+    `plan` is the one to begin with; None: a new one.
+    """
+    plan = plan_of(program.text, program.crowd) if plan is None else plan
     session = Session(plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging)
     raised: list[Raised] = []
     offset = late = 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,54 +32,58 @@ class Arrival:
         return time
 
 
-@st.composite
-def _values(draw: st.DrawFn, number: int) -> dict[str, Any]:
+Pick = Callable[[Sequence[Any]], Any]
+"""Chooses one of several, by Hypothesis or by a generator of random numbers."""
+
+
+def _values(pick: Pick, number: int) -> dict[str, Any]:
     return {
         "id_": f"{number}",
-        "at": draw(st.sampled_from((0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 8, 11))) * SECOND,
-        "g": draw(st.sampled_from(("x", "x", "x", "x", "y", None))),
-        "h": draw(st.sampled_from(("x", "x", "y", None))),
-        "n": draw(st.sampled_from((1, 1, 2))),
-        "k": draw(st.sampled_from("aaabbc")),
-        "v": draw(st.sampled_from((0, 1, 1, 1, 2, 2, 2, 3, -1, 2**62, None))),
-        "w": draw(st.sampled_from((0.0, 0.5, 0.5, 1.5, 1.5, 2.0, -2.5, 1e308, None))),
-        "t": draw(st.sampled_from((None, "", "red car", "a red house", "Car, red!", "the car"))),
-        **draw(random_values.drawn()),
+        "at": pick((0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 8, 11)) * SECOND,
+        "g": pick(("x", "x", "x", "x", "y", None)),
+        "h": pick(("x", "x", "y", None)),
+        "n": pick((1, 1, 2)),
+        "k": pick("aaabbc"),
+        "v": pick((0, 1, 1, 1, 2, 2, 2, 3, -1, 2**62, None)),
+        "w": pick((0.0, 0.5, 0.5, 1.5, 1.5, 2.0, -2.5, 1e308, None)),
+        "t": pick((None, "", "red car", "a red house", "Car, red!", "the car")),
     }
 
 
-@st.composite
-def arrivals(draw: st.DrawFn, most: int = 12) -> list[Arrival]:
-    """Events in order of arrival.
+def some_events(pick: Pick, nested: Callable[[], dict[str, Any]], most: int = 12) -> list[Arrival]:
+    """Events in order of arrival; `nested` gives an event's decimals, lists and records.
 
     Most are behind what came before them by less than the lateness, some by more; some are redelivered.
     """
     timed: list[tuple[int, int, str, dict[str, Any]]] = []
-    for number in range(draw(st.sampled_from((most, most, most - 2, most - 4, most // 2, 3, 0)))):
-        values = draw(_values(number))
-        stream = draw(st.sampled_from("eeeeef"))
-        delay = draw(st.sampled_from((0, 0, 0, 0, 1, 2, 2, LATENESS + 3)))
+    for number in range(pick((most, most, most - 2, most - 4, most // 2, 3, 0))):
+        values = {**_values(pick, number), **nested()}
+        stream = pick("eeeeef")
+        delay = pick((0, 0, 0, 0, 1, 2, 2, LATENESS + 3))
         timed.append((values["at"] + delay * SECOND, number, stream, values))
-        if draw(st.integers(0, 7)) == 0:
-            again = draw(st.sampled_from((0, 0, 1, 2, LATENESS)))
+        if pick(range(8)) == 0:
+            again = pick((0, 0, 1, 2, LATENESS))
             timed.append((values["at"] + (delay + again) * SECOND, number + most, stream, values))
     timed.sort(key=lambda item: item[:2])
-    partitions = draw(st.sampled_from((("0",), ("0", "0", "0", "1"))))
+    partitions = pick((("0",), ("0", "0", "0", "1")))
     return [
-        Arrival(
-            stream,
-            draw(st.sampled_from(partitions)),
-            draw(st.sampled_from(("one", "one", "two"))),
-            values,
-        )
+        Arrival(stream, pick(partitions), pick(("one", "one", "two")), values)
         for _, _, stream, values in timed
     ]
 
 
-@st.composite
-def cuts(draw: st.DrawFn, length: int) -> list[int]:
-    """Where batches end, in order; a batch may be empty."""
-    return sorted(draw(st.lists(st.integers(0, length), min_size=1, max_size=5)))
+def arrivals(most: int = 12) -> st.SearchStrategy[list[Arrival]]:
+    """Events as `some_events` gives them, drawn by Hypothesis."""
+    nested = random_values.drawn()
+    return st.composite(
+        lambda draw: some_events(lambda of: draw(st.sampled_from(of)), lambda: draw(nested), most)
+    )()
+
+
+def in_batches(pick: Pick, came: Sequence[Arrival]) -> tuple[tuple[Arrival, ...], ...]:
+    """The events in two to six batches; one may be empty."""
+    cuts = sorted(pick(range(len(came) + 1)) for _ in range(pick(range(1, 6))))
+    return tuple(tuple(came[a:b]) for a, b in itertools.pairwise((0, *cuts, len(came))))
 
 
 def long_stream(seed: int, events: int, keys: int, seconds: int) -> list[Arrival]:

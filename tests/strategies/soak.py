@@ -1,7 +1,9 @@
 """Long runs of random programs, chunk by chunk: a line for each, and every program that fails is kept.
 
-A chunk tries programs drawn from its seed through the reference and both forms of the engine. It ends at
-the first on which they differ; that one is shown at once, and again when it is as small as it can be made.
+A chunk tries packs drawn from its seed, each with several feeds, cuts and restarts, through the reference
+and both forms of the engine. It ends at the first program on which they differ; that one is shown at once,
+and again when it is as small as it can be made: Hypothesis makes the pack smaller, and what can be left out
+of the feed is.
 """
 
 from __future__ import annotations
@@ -13,8 +15,19 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
-from duel import Answer, Program, by_engine, by_reference, difference, pack_of
+from duel import (
+    Answer,
+    Program,
+    accepted,
+    by_engine,
+    by_reference,
+    difference,
+    pack_of,
+    plan_of,
+    program,
+)
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
@@ -36,6 +49,9 @@ from rules.typed import (
     Unless,
     walk,
 )
+
+FEEDS = 5
+"""Of a pack."""
 
 
 @dataclass(slots=True)
@@ -83,53 +99,91 @@ class DifferError(AssertionError):
     """The engines do not agree about a program."""
 
 
+@st.composite
+def families(draw: st.DrawFn, texts: st.SearchStrategy[str], most: int = 12) -> list[Program]:
+    """A pack with several feeds, which cost less than packs."""
+    text = draw(texts.filter(accepted))
+    seeds = draw(st.lists(st.integers(0, 2**32 - 1), min_size=FEEDS, max_size=FEEDS, unique=True))
+    return [program(text, seed, most) for seed in seeds]
+
+
 def run_chunk(
-    number: int, count: int, source: st.SearchStrategy[Program], show: Callable[[str], None]
+    number: int, packs: int, source: st.SearchStrategy[list[Program]], show: Callable[[str], None]
 ) -> Tally:
-    """Try so many programs of a seed, fewer if one fails. `show` is told of one that does."""
+    """Try so many packs of a seed, fewer if one fails. `show` is told of the program that does."""
     tally = Tally()
     tried: set[str] = set()
-    smallest: list[str] = []
+    smallest: list[Program] = []
 
     @seed(number)
     @settings(
-        max_examples=count, deadline=None, database=None, print_blob=False, report_multiple_bugs=False,
+        max_examples=packs, deadline=None, database=None, print_blob=False, report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(source)
-    def chunk(program: Program) -> None:
-        text = repr(program)
-        if text in tried and not smallest:
-            return
-        tried.add(text)
-        found, answer = judged(program)
-        if not smallest:
-            tally.count(program, answer)
-        if found:
+    def chunk(family: list[Program]) -> None:
+        new = [one for one in family if repr(one) not in tried]
+        tried.update(map(repr, new))
+        for one in family if smallest else new:
+            found, answer = judged(one)
             if not smallest:
-                tally.differences += 1
-                show(f"seed {number}, the first that differs:\n{found}\n{packed(program)}")
-            smallest[:] = [f"seed {number}, as small as it can be made:\n{found}\n{packed(program)}"]
-            raise DifferError
+                tally.count(one, answer)
+            if found:
+                if not smallest:
+                    tally.differences += 1
+                    show(f"seed {number}, the first that differs:\n{found}\n{packed(one)}")
+                smallest[:] = [one]
+                raise DifferError
 
     try:
         chunk()
     except (DifferError, Flaky):
-        show(smallest[0])
+        least = smaller(smallest[0])
+        show(f"seed {number}, as small as it can be made:\n{judged(least)[0]}\n{packed(least)}")
     return tally
+
+
+def smaller(program: Program) -> Program:
+    """The program without all that it differs without: restarts, cuts, events."""
+    while True:
+        for less in _less(program):
+            if judged(less)[0]:
+                program = less
+                break
+        else:
+            return program
+
+
+def _less(program: Program) -> Iterator[Program]:
+    if len(program.batches) > 1:
+        yield replace(program, batches=(sum(program.batches, ()),), restarts=frozenset())
+    if program.restarts:
+        yield replace(program, restarts=frozenset())
+    for plain in ({"shards": 1}, {"crowd": None}):
+        if replace(program, **plain) != program:  # type: ignore[arg-type]
+            yield replace(program, **plain)  # type: ignore[arg-type]
+    for number, batch in enumerate(program.batches):
+        for place in range(len(batch)):
+            left = (*batch[:place], *batch[place + 1 :])
+            yield replace(program, batches=(*program.batches[:number], left, *program.batches[number + 1 :]))
 
 
 def judged(program: Program) -> tuple[str, Answer]:
     """How the engines differ about a program, and what the reference answers."""
     expected = by_reference(program)
     try:
-        plain, compiled = (by_engine(replace(program, compiled=form)) for form in (False, True))
+        plan = _plan(program.text, program.crowd)
+        forms = (replace(program, compiled=form) for form in (False, True))
+        plain, compiled = (by_engine(form, plan=plan) for form in forms)
     except Exception:  # what an engine stumbles over is a find, too
         return f"{program}\n{traceback.format_exc()}", expected
     found = difference(program, expected, plain)
     if not found and (compiled.alerts, compiled.counts) != (plain.alerts, plain.counts):
         found = f"{program}\nthe two forms of the kernel differ\n{plain}\n{compiled}"
     return found, expected
+
+
+_plan = lru_cache(maxsize=4)(plan_of)
 
 
 def packed(program: Program) -> str:
