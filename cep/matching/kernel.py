@@ -1225,6 +1225,10 @@ def moved(
                 free_thread(threads, row, cursor)
         first, last = joined(threads, first, last, part, cursor)
         row = following
+        if last >= 0 and threads[last + T_STATE] == MATCHED:
+            # What stands behind a complete way is not shown the event: nothing can come of it.
+            free_list(threads, row, cursor)
+            break
     return first
 
 
