@@ -36,7 +36,7 @@ def of_every_kind() -> st.SearchStrategy[list[Program]]:
 def test_all_engines_agree_for_long() -> None:
     first = int(os.environ.get("CEP_SEED") or random.SystemRandom().randrange(10**9))
     total = soak.Tally()
-    for number in range(first, first + examples(100)):
+    for number in range(first, first + examples(140)):
         tally = soak.run_chunk(number, PACKS, of_every_kind(), lambda found: print(found, flush=True))
         total.add(tally)
         print(f"seed {number}: {tally}", flush=True)

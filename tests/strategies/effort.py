@@ -1,5 +1,5 @@
 """How hard generated tests try. CEP_EFFORT scales their number of examples: `make quick` takes a sixth,
-`make test` all (1), a long run many times as many: CEP_EFFORT=40 pytest -m slow tests/cep/test_agreement*.py
+`make test` all (1), a long run many times as many: CEP_EFFORT=5 pytest -s -m soak tests/cep
 """
 
 from __future__ import annotations
