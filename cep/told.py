@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from alerts.raised import Raised
-from cep.events import MAX_TIME
+from cep.events import MAX_TIME, MIN_TIME
 from rules.typed import Absent, AnyOrder, Either, Group, Match, Pack, Rule, Sequence, Step, walk
 
 OFTEN = 1_024
@@ -20,7 +20,7 @@ OFTEN = 1_024
 
 @dataclass(slots=True)
 class Told:
-    """The ids of alerts that may be decided again, each with the time from which on it cannot.
+    """The ids of alerts that may be decided again, each with the last time at which it may.
 
     `lives` has for every rule whose runs fork how long after a match its run may live, by pack and name.
     """
@@ -37,7 +37,7 @@ class Told:
                 (pack.name, rule.name): life
                 for pack in packs
                 for rule in pack.rules
-                if (life := _life(rule)) is not None
+                if (life := life_of(rule)) is not None
             }
         )
 
@@ -47,17 +47,17 @@ class Told:
         for one in raised:
             life = self.lives.get((one.pack, one.rule))
             if life is not None:
-                if one.id in self.ids:
+                if one.time <= self.ids.get(one.id, MIN_TIME):
                     continue
                 self.ids[one.id] = min(one.time + life, MAX_TIME)
             fresh.append(one)
         if len(self.ids) > 2 * self.kept + OFTEN:
-            self.ids = {id_: until for id_, until in self.ids.items() if until > watermark}
+            self.ids = {id_: until for id_, until in self.ids.items() if until >= watermark}
             self.kept = len(self.ids)
         return fresh
 
 
-def _life(rule: Rule) -> int | None:
+def life_of(rule: Rule) -> int | None:
     """How long after a match of a rule, in nanoseconds, a fork of its run may come to the same; None: never.
 
     A run takes its last event before `within` is over, and an `absent` may end later by its own time.

@@ -16,10 +16,11 @@ from dataclasses import replace
 from typing import assert_never
 
 from alerts.notation import json_value
-from cep.events import MAX_TIME, hit_id
+from cep.events import MAX_TIME, MIN_TIME, hit_id
 from cep.expressions.held import value_at
 from cep.reference.runs import Decided, HitJudge, Matcher, Scope, TextJudge, emitted
 from cep.reference.ways import Event, Way
+from cep.told import life_of
 from rules.typed import By, Hits, Match, On, Over, Pack, Rule, Stream
 from rules.types import Type
 
@@ -51,11 +52,18 @@ def decided(
     alerts = [alert for rule in pack.rules for alert in _of_rule(pack, rule, events, watermark, text)]
     types = {rule.name: () if rule.by is None else rule.by.types for rule in pack.rules}
     alerts.sort(key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
-    once: dict[object, Decided] = {}
+    return list(_once(pack, alerts))
+
+
+def _once(pack: Pack, alerts: Iterable[Decided]) -> Iterable[Decided]:
+    """Without those that name the same events, while a run that began with the first of them may live."""
+    lives = {rule.name: life_of(rule) for rule in pack.rules}
+    told: dict[object, int] = {}
     for one in alerts:
-        _, first_event, *_ = one.rank
-        once.setdefault((one.rule, one.kind, one.key, one.events, first_event), one)
-    return list(once.values())
+        content, life = (one.rule, one.kind, one.key, one.events), lives[one.rule]
+        if life is None or one.time > told.get(content, MIN_TIME):
+            yield one
+            told[content] = MIN_TIME if life is None else min(one.time + life, MAX_TIME)
 
 
 def _hits_of(pack: Pack, document: Event, judge: HitJudge | None) -> Iterable[Event]:

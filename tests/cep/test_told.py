@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
-from duel import plan_of
+from duel import Program, by_engine, by_reference, difference, plan_of
 from event_tables import tables
 from random_packs import header
 from random_streams import SECOND, Arrival, long_stream
 
 from cep import told
 from cep.evaluate import Session
+from rules.instants import parse_instant
 
 # Two rounds of one end at the second b; one round of two waits for another round until `within` is over.
 TWICE = "rule r { by g  match a: e[k == 'a'] -> (b: e[k == 'b']{1,2} each){1,2}  within 10s }".replace(
@@ -77,3 +80,19 @@ def test_a_run_without_an_end_is_remembered_for_good() -> None:
     session = Session(plan_of(header(0) + "rule r { match a: e ~> b: e within unbounded }"))
     came = [event(n, 100 * n, "a") for n in range(80)]
     assert len(fed(session, 0, came)) == len(session.told.ids) == 80 * 79 // 2
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (2,), (3,), (1, 2, 3, 4)])
+@pytest.mark.parametrize(("sign", "times"), [("~>", [1, 31]), ("->", [1, 31, 33])])
+def test_events_of_used_ids_are_one_alert_while_a_run_may_live(
+    cuts: tuple[int, ...], sign: str, times: list[int]
+) -> None:
+    """Later events have the ids of the first two, under which an alert was told."""
+    rule = f'rule r {{ by g  match a: e[k == "a"] {sign} b: e[k == "b"] within 10s skip none }}'
+    came = [event(0, 0, "a"), event(1, 1, "b"), event(1, 3, "b"), event(0, 30, "a"), event(1, 31, "b")]
+    came += [event(0, 32, "a"), event(1, 33, "b")]
+    batches = tuple(tuple(came[a:b]) for a, b in pairwise((0, *cuts, len(came))))
+    program = Program(header(0) + rule, batches, frozenset({0}))
+    answer = by_engine(program)
+    assert [parse_instant(one["time"]) // SECOND for one in answer.alerts] == times
+    assert not difference(program, by_reference(program), answer)
