@@ -13,7 +13,8 @@ import argparse
 import gzip
 import json
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -44,26 +45,27 @@ def main() -> None:
     queries = Collection(SCHEMA)
     load(queries, [json.dumps({"id": str(number), "query": text}) for number, text in enumerate(texts)])
 
-    def answers(highlight: bool) -> list[Answer]:
-        return [queries.match(document, highlight=highlight) for document in documents]
+    def answers(highlight: bool) -> Iterator[Answer]:
+        for document in documents:
+            yield queries.match(document, highlight=highlight)
 
-    shown = answers(True)
-    hits = sum(len(answer.hits) for answer in shown)
-    ranges = sum(
-        len(found.highlights["text"]) for answer in shown for found in answer.hits if found.highlights
-    )
+    places, ranges = [], 0
+    for answer in answers(True):
+        places.append([int(found.query.id) for found in answer.hits])
+        ranges += sum(len(one) for found in answer.hits for one in (found.highlights or {}).values())
     highlighters = [Highlighter(parse(text), SCHEMA) for text in texts]
 
     def by_closures() -> None:
-        for document, answer in zip(documents, shown, strict=True):
+        for document, hits in zip(documents, places, strict=True):
             analysed = Analysed(document, SCHEMA)
-            for found in answer.hits:
-                highlighters[int(found.query.id)].hit(analysed)
+            for number in hits:
+                highlighters[number].hit(analysed)
 
-    count = len(documents)
+    count, hits = len(documents), sum(map(len, places))
     print(f"{count} documents; in each {hits / count:.1f} hits, {ranges / count:.0f} ranges")
-    plain = tell("hits", lambda: answers(False), count, hits, 0.0)
-    tell("hits with highlights", lambda: answers(True), count, hits, plain)
+    # An answer is gone when the next one comes, as where documents stream.
+    plain = tell("hits", lambda: deque(answers(False), 0), count, hits, 0.0)
+    tell("hits with highlights", lambda: deque(answers(True), 0), count, hits, plain)
     tell("highlights, percolator.highlight", by_closures, count, hits, 0.0)
 
 

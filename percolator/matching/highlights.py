@@ -116,10 +116,9 @@ class Codes:
         if self._size > MOST_CODE:
             self._forget()
         kept = self._kept
-        for query in queries:
-            if query not in kept:
-                made = highlight_code(node(query), self._schema, self._lookup, self._numbers)
-                kept[query] = None if made is None else self._keep(made)
+        for query in [query for query in queries if query not in kept]:
+            made = highlight_code(node(query), self._schema, self._lookup, self._numbers)
+            kept[query] = None if made is None else self._keep(made)
         return [kept[query] for query in queries]
 
     def _keep(self, code: HighlightCode) -> Kept:

@@ -47,7 +47,7 @@ CHUNK_BYTES = 1 << 18
 """Text that is scanned before it is matched: its tokens stay in the processor's cache."""
 COMPILE_AFTER = 100_000
 """So many bytes a matcher reads with the interpreted kernel, before it waits for the compiled one."""
-TIMED = 128
+TIMED = 512
 """One of so many runs of the kernel, each over a chunk of documents or one alone, is timed."""
 BUDGET = 1 << 20
 """So many spans a positional node may have in one document."""
@@ -269,8 +269,9 @@ class Matcher:
         found: list[Longs] = []
         doubts: list[Longs] = []
         for first, behind in pairwise(parts):
-            timed = self._runs % TIMED == 0 and engine is not interpreted()
-            self._runs += 1
+            compiled = engine is not interpreted()
+            timed = compiled and self._runs % TIMED == 0
+            self._runs += compiled
             parts_ = [(piece.data, piece.of(first, behind)) for piece in pieces]
             runs = self._scan(engine, parts_, edges, self._units)
             low, high = np.searchsorted(values[:, k.VALUE_DOCUMENT], (first, behind))
