@@ -15,8 +15,9 @@ from cep.matching.engines import Engine
 from cep.matching.runs import Runs, ranges
 
 Ints = npt.NDArray[np.int64]
-MAY_LIVE = 65_536
-"""Runs that there is room for at the end of a batch from the beginning, if so many may begin."""
+MAY_LIVE = 1 << 20
+"""Runs that there is room for at the end of a batch from the beginning, if so many may begin. Room that is
+not used takes no memory."""
 
 
 @dataclass(slots=True)
