@@ -28,6 +28,8 @@ HITS_AT_ONCE = 1024
 """So many hits are shown by one call of the kernel, which bounds the ranges that it holds."""
 MOST_CODE = 1 << 22
 """So many cells of code a segment keeps, before they are made anew."""
+MOST_KEPT = 100_000
+"""So many queries it knows the code of, or that there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +115,7 @@ class Codes:
 
     def of(self, queries: Sequence[int], node: Callable[[int], Node]) -> list[Kept | None]:
         """The codes of queries by their places; None for those that the kernel has no code for."""
-        if self._size > MOST_CODE:
+        if self._size > MOST_CODE or len(self._kept) > MOST_KEPT:
             self._forget()
         kept = self._kept
         for query in [query for query in queries if query not in kept]:

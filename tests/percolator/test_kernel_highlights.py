@@ -174,12 +174,15 @@ def test_twenty_thousand_hits_with_all_their_ranges() -> None:
 def test_code_that_has_grown_too_much_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     from percolator.matching import highlights as module
 
-    monkeypatch.setattr(module, "MOST_CODE", 40)
     queries = [parse(f"a{number} OR a") for number in range(60)]
-    matcher = Matcher(SCHEMA, [segment_of(queries, SCHEMA)], engine=load())
-    rows = [{"title": f"a{number} a{number + 1}"} for number in range(58)]
-    assert judge(matcher, queries, rows) == 116
-    assert len(matcher._views[0].codes.cells) < 1024
+    queries += [parse(f"a{number} NEAR/1 b") for number in range(60)]
+    rows = [{"title": f"a{number} b a{number + 1}"} for number in range(58)]
+    for name in ("MOST_CODE", "MOST_KEPT"):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, 40)
+            matcher = Matcher(SCHEMA, [segment_of(queries, SCHEMA)], engine=load())
+            assert judge(matcher, queries, rows) == 116
+            assert len(matcher._views[0].codes._kept) < 48
 
 
 SIGNS = "aB7é_.'’ \n!東か゛ゞ\u3099ｶﾞ\u1100\u1161\u11a8가\U00020000😀\ud800ﬁ\u0301"
