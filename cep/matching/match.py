@@ -31,7 +31,7 @@ from cep.matching.engines import engine
 from cep.matching.keys import Keys, number_keys
 from cep.matching.memory import Merging, ShardMemory, SpaceMemory, recall, remember
 from cep.matching.pattern_space import Result, run_patterns
-from cep.matching.render import Renderer
+from cep.matching.render import renderer
 from cep.matching.single_events import run_single
 from cep.matching.trace import Trace
 from cep.matching.waiting import Layout, Pending, layout_of
@@ -218,6 +218,6 @@ def _decisions(result: Result, keys: Keys, counts: Counts) -> list[Raised]:
     columns = EventColumns.of(len(numbers), [source[1:] for source in result.book.sources(numbers)])
     for found in result.found:
         decisions = Decisions.of_matches(found, keys, numbers, columns)
-        raised += Renderer(found.rule).raised(decisions)
+        raised += renderer(found.rule).raised(decisions)
         counts["matches", found.rule.rule.name] += len(decisions.time)
     return raised

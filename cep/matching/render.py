@@ -87,8 +87,25 @@ class Renderer:
         return self.writer.by_column(kind, times, key, emit, events, orders, query)
 
 
+_renderers: dict[tuple[str, str, str], Renderer] = {}
+_KEPT = 4096
+
+
+def renderer(plan: RulePlan) -> Renderer:
+    """The renderer of a rule in a revision of its pack, made once: its templates cost more than an alert."""
+    name = plan.pack, plan.revision, plan.rule.name
+    found = _renderers.get(name)
+    if found is None:
+        if len(_renderers) >= _KEPT:
+            _renderers.clear()
+        found = _renderers[name] = Renderer(plan)
+    return found
+
+
 def _forms(decisions: Decisions, taken: ByStep) -> Sequence[Ints | slice]:
     """Decisions by form: whether time ended them, and which steps took something."""
+    if len(decisions.time) == 1:
+        return (slice(None),)
     forms = np.column_stack((decisions.timeout, taken.count > 0))
     if (forms == forms[0]).all():
         return (slice(None),)

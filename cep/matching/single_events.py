@@ -10,7 +10,7 @@ from alerts.ranks import decided
 from cep.automata.plan import Plan, RulePlan, Space
 from cep.matching.arrivals import Arrivals
 from cep.matching.decisions import Decisions, EventColumns, Objects, objects
-from cep.matching.render import Renderer
+from cep.matching.render import renderer
 from cep.routing.payload import BATCH, OFFSET, ORIGIN
 
 _BY_EVENT = 1
@@ -32,7 +32,7 @@ def run_single(plan: Plan, space: Space, events: Arrivals) -> list[Raised]:
         found = events.chosen(hits)
         sources = [(part.table, *found.rows_of(number)) for number, part in enumerate(found.parts)]
         columns = EventColumns.of(len(hits), sources, (BATCH, OFFSET, ORIGIN))
-        raised += Renderer(rule).raised(
+        raised += renderer(rule).raised(
             Decisions(
                 found.time,
                 [columns.values(path) for path in paths],
