@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cep.automata.automaton import Leaf
+from cep.automata.automaton import Automaton, Each, Leaf
 from cep.automata.program import Instruction
 from cep.matching import kernel
+
+MANY = 1_000
+"""A limit of runs that is not reached at once. Where a rule sets none it is this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,20 @@ def _equalities(program: Sequence[Instruction]) -> Iterator[tuple[int, int, int]
 def needs_every_event(leaf: Leaf) -> bool:
     """Whether the very next event decides, whatever it is."""
     return leaf.kind == "ending" or (leaf.kind == "option" and leaf.sign == "=>")
+
+
+def awaited(automaton: Automaton) -> frozenset[int]:
+    """The places of which an event can matter to a run that has begun; events of others only begin runs.
+
+    All places where the very next event decides, and where an event may begin several runs at once.
+    """
+    begun = automaton.states[1:]
+    guards = len(automaton.steps)
+    if automaton.everything or any(isinstance(item, Each) for state in begun for item in state.items):
+        return frozenset(range(guards + len(automaton.guards)))
+    leaves = [leaf for state in begun for leaf in state.leaves]
+    watched = {guards + watch.guard for leaf in leaves for watch in (*leaf.untils, *leaf.watches)}
+    return frozenset(watched | {leaf.step for leaf in leaves if leaf.step is not None})
 
 
 @dataclass(slots=True)

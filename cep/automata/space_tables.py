@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cep.automata.interests import MANY, awaited
 from cep.automata.program import FLOAT, TEXT, kind_of
 from cep.matching import kernel
 from cep.matching.texts import as_text
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cep.automata.tables import Tables
 
 Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 Sources = tuple[Mapping[str, int], ...]
 """The places or the columns of a rule: for each, by stream, the bit or the computed column that it is in."""
 
@@ -47,7 +49,8 @@ class SpaceTables:
 
     `atoms` says by stream where its atoms begin among the space's `atom_count`. `pairs` has a row for each
     place of a rule and atom that it is true by, rule after rule; `first_pairs` says where, and `begins` which
-    of them may begin a run. `constants` are those of all rules as 64 bits, but for the `texts` at
+    of them may begin a run. `awaited` has by stream the bits of the atoms that a run which has begun may
+    wait for, packed as those of events. `constants` are those of all rules as 64 bits, but for the `texts` at
     `text_places`, which each shard numbers for itself. `blocks` are the different sequences of columns, one
     of which is each rule's. `registers` are those that hold texts (kernel.texts_of). `back` are the rules
     that look back (`prev`, `absent` first), `outside` those with conditions that no program expresses.
@@ -62,6 +65,7 @@ class SpaceTables:
     first_pairs: Ints
     pairs: Ints
     begins: npt.NDArray[np.bool_]
+    awaited: Mapping[str, Bytes]
     first_constants: Ints
     constants: Ints
     text_places: Ints
@@ -125,6 +129,7 @@ def space_tables(rules: Iterable[RulePlan], streams: Sequence[StreamPlan]) -> Sp
             ],
             bool,
         ),
+        awaited=_awaited(ordered, streams),
         first_constants=first_constants,
         constants=np.array([bits for of in constants for bits in of], np.int64),
         text_places=np.array([place for place, _ in texts], np.int64),
@@ -154,6 +159,19 @@ def _first_steps(tables: Tables) -> set[int]:
     """The places of the steps that begin a run."""
     steps = {leaf.step for leaf in tables.automaton.states[0].leaves}
     return {step for step in steps if step is not None}
+
+
+def _awaited(rules: Sequence[RulePlan], streams: Sequence[StreamPlan]) -> dict[str, Bytes]:
+    found = {stream.stream: np.zeros(len(stream.atoms), bool) for stream in streams}
+    for rule in rules:
+        assert rule.tables is not None
+        tables, places = rule.tables, awaited(rule.tables.automaton)
+        # What looks back is about events that no run took, and a low limit is soon reached.
+        always = tables.everything or bool(tables.look_backs) or tables.array[kernel.H_LIMIT] < MANY
+        for place, bits in enumerate(rule.places):
+            for stream, bit in bits.items():
+                found[stream][bit] |= always or place in places
+    return {stream: np.packbits(bits) for stream, bits in found.items()}
 
 
 def _sequence(columns: Sources) -> tuple[tuple[tuple[str, int], ...], ...]:

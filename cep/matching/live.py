@@ -22,7 +22,7 @@ from cep.matching.memory import Recalled
 from cep.matching.numbered import Numbered
 from cep.matching.past import Past
 from cep.matching.runs import Runs, counted, joined, width_class
-from cep.matching.segments import RULE, Content
+from cep.matching.segments import RULE, Rows
 from cep.matching.sightings import Sightings
 from cep.matching.texts import Texts
 from rules.typed import Path
@@ -55,19 +55,17 @@ class Migration:
         """
         tables = space.tables
         assert tables is not None
-        texts, content = Texts(recalled.texts), recalled.content
+        texts, old = Texts(recalled.texts), recalled.rows
         rules = recalled.layout.rules
         if recalled.layout.plan == plan.id:
-            return cls(texts, content.runs, _past(tables, content))
+            return cls(texts, old.runs, _past(tables, old))
         numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
-        for name, number, runs in zip(
-            rules, numbers, counted(content.runs, len(rules)).tolist(), strict=True
-        ):
+        for name, number, runs in zip(rules, numbers, counted(old.runs, len(rules)).tolist(), strict=True):
             if number < 0 and runs:
                 counts["runs", name[1], "dropped"] += runs
-        kept = {width: _renumbered(runs, numbers) for width, runs in content.runs.items()}
-        histories, sightings = (_of_rules(rows, numbers) for rows in (content.histories, content.sightings))
-        past = _past(tables, replace(content, histories=histories, sightings=sightings))
+        kept = {width: _renumbered(runs, numbers) for width, runs in old.runs.items()}
+        histories, sightings = (_of_rules(rows, numbers) for rows in (old.histories, old.sightings))
+        past = _past(tables, replace(old, histories=histories, sightings=sightings))
         return cls(texts, _Stored(recalled.events, texts).replayed(tables, kept, engine), past)
 
 
@@ -78,13 +76,12 @@ def _of_rules(rows: Ints, numbers: Ints) -> Ints:
     return left
 
 
-def _past(tables: SpaceTables, content: Content) -> Past:
+def _past(tables: SpaceTables, kept: Rows) -> Past:
     """What rules remember of events that no run took, rule by rule."""
     histories = {
-        number: History.of(rows, len(back(tables.rules[number])))
-        for number, rows in _by_rule(content.histories)
+        number: History.of(rows, len(back(tables.rules[number]))) for number, rows in _by_rule(kept.histories)
     }
-    return Past(histories, {number: Sightings.of(rows) for number, rows in _by_rule(content.sightings)})
+    return Past(histories, {number: Sightings.of(rows) for number, rows in _by_rule(kept.sightings)})
 
 
 def _by_rule(rows: Ints) -> Iterator[tuple[int, Ints]]:

@@ -23,10 +23,10 @@ from cep.matching.arrivals import (
     at_the_watermark,
     in_order,
     parts_of,
-    still_waiting,
     without_duplicates,
 )
-from cep.matching.decisions import Decisions, EventColumns
+from cep.matching.beginnings import may_matter
+from cep.matching.delays import delayed
 from cep.matching.engines import engine
 from cep.matching.keys import Keys, number_keys
 from cep.matching.memory import Merging, ShardMemory, SpaceMemory, recall, remember
@@ -34,7 +34,7 @@ from cep.matching.pattern_space import Result, run_patterns
 from cep.matching.render import renderer
 from cep.matching.single_events import run_single
 from cep.matching.trace import Trace
-from cep.matching.waiting import Layout, Pending, layout_of
+from cep.matching.waiting import AtWatermark, Layout, Pending, layout_of
 from cep.routing.payload import Segment, unpack
 from rules.typed import Match, Rule
 
@@ -142,7 +142,7 @@ class _Batch:
             return False
         if before == after:
             return True
-        return old.pending is None and not any(len(segment.due(before, after)) for segment in old.segments)
+        return old.pending.empty and not any(len(segment.due(before, after)) for segment in old.segments)
 
     def of_space(self, space: Space, old: SpaceMemory | None, came: Sequence[Segment]) -> SpaceMemory:
         """What is remembered of a space after its events of this batch."""
@@ -152,29 +152,27 @@ class _Batch:
             layout = layout_of(self.plan, space, next(self.numbers))
         old = SpaceMemory(layout) if old is None else old
         pending, clock = old.pending, self.clock
-        parts = parts_of(self.plan, layout, () if pending is None else pending.waiting, came, clock.batch)
+        parts = parts_of(self.plan, layout, pending.waiting, came, clock.batch)
         events = in_order(self.plan, parts, clock.one_partition)
-        remembered = {} if pending is None else pending.remembered
-        events = without_duplicates(self.plan, space, events, clock.one_partition, remembered, self.counts)
+        events = without_duplicates(self.plan, space, events, clock.one_partition, pending.ids, self.counts)
         cut = int(np.searchsorted(events.time, clock.watermark_after, side="right"))
         ready, rest = events.chosen(slice(cut)), events.chosen(slice(cut, None))
         before = int(np.searchsorted(ready.time, clock.watermark_after))
         at_watermark = at_the_watermark(ready.chosen(slice(before, None)), space)
         if clock.watermark_after == clock.watermark_before:
-            at_watermark = {**remembered, **_added(remembered, at_watermark)}
-        waiting = still_waiting(rest)
+            at_watermark = {**pending.ids, **_added(pending.ids, at_watermark)}
         kept = (
             self._alone(space, old, layout, ready)
             if space.on is not None
             else self._patterns(space, old, layout, ready)
         )
-        if pending is not None and not (came or cut or remembered):
-            still = pending
-        elif waiting or at_watermark:
-            still = Pending(next(self.numbers), waiting, at_watermark)
-        else:
-            still = None
-        return replace(kept, pending=still)
+        if not (came or cut or pending.ids):
+            return kept if kept.pending is pending else replace(kept, pending=pending)
+        parts_left = delayed(
+            pending.delayed, rest, clock.batch, clock.watermark_after, self.numbers, self.merging
+        )
+        known = AtWatermark(next(self.numbers), at_watermark) if at_watermark else None
+        return replace(kept, pending=Pending(clock.watermark_after, parts_left, known))
 
     def _alone(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
         with paused():
@@ -187,18 +185,22 @@ class _Batch:
     def _patterns(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
         before, after = self.clock.watermark_before, self.clock.watermark_after
         keys, of_events = number_keys(len(space.types), ready)
-        recalled, numbers = recall(old, layout, space, keys, of_events, before, after)
+        # A trace tells of all runs of a key that has an event.
+        wanted = may_matter(self.plan.id, space, ready, of_events, keys.count)
+        wanted |= self.trace is not None
+        recalled, numbers = recall(old, layout, space, keys, wanted, before, after)
+        of_events = numbers[of_events]
         if not recalled.keys.count and old.layout is layout:
             return old
         result = run_patterns(
-            self.plan, space, recalled, ready, numbers, after, self.clock.watching,
-            engine(len(numbers), self.compiled), self.counts, self.trace,
+            self.plan, space, recalled, ready, of_events, after, self.clock.watching,
+            engine(len(of_events), self.compiled), self.counts, self.trace,
         )  # fmt: skip
         with paused():
             self.raised += _decisions(result, recalled.keys, self.counts)
         return remember(
-            old, layout, space, recalled, result.left, result.texts, old.sequence + len(numbers),
-            self.numbers, self.merging,
+            old, layout, space, recalled, result.left, old.sequence + len(of_events), self.numbers,
+            self.merging,
         )  # fmt: skip
 
 

@@ -7,8 +7,7 @@ has a number of its own, so that parts are stored one by one (cep.matching.state
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +16,34 @@ import pyarrow as pa
 from cep.automata.plan import Space
 from cep.automata.space_tables import SpaceTables
 from cep.matching import history, kernel, sightings
-from cep.matching import segments as of_keys
+from cep.matching.beginnings import MOST_SEGMENTS
+from cep.matching.gathering import gathered, merged
 from cep.matching.keys import Keys
 from cep.matching.numbered import Numbered
 from cep.matching.runs import counted
-from cep.matching.segments import Bools, Columns, Content, Segment, indexed
+from cep.matching.segments import KEY, RULE, Bools, Content, Rows, Segment, indexed
 from cep.matching.text_places import TextPlaces, named, renamed, text_places, texts_of
-from cep.matching.waiting import Layout, Pending
-from cep.routing.shards import hashes_of
+from cep.matching.waiting import NOTHING_PENDING, Layout, Pending
+from cep.routing.shards import Hashes, hashes_of
 from rules.typed import Match
 
 Ints = npt.NDArray[np.int64]
+_WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Merging:
     """When segments become one, by their weights.
 
-    All, when the later ones weigh more than `base` times the first, or all together more than twice what is
-    still alive; otherwise one and those after it, when these outweigh it `later` times. So a row is written
-    about once more for every power of `later + 2`. What weighs less than `small` in all is one segment.
+    All, when the later ones weigh more than about `base` times the first, or all together more than twice
+    what is still alive; otherwise one and those after it, when these outweigh it `later` times. So a row is
+    written about once more for every power of `later + 2`. What weighs less than `small` in all is one
+    segment.
+
+    With later ones of b times the base a merge writes 1 + b for every b that is new: a row is written 1 + 1/b
+    times more, and the state takes up to 1 + b times its base. From b = 1/2 to 1 that saves a third of what
+    merges write, from 1 to 2 another quarter, and each step costs half a base. "About": b is up to a quarter
+    less or more, by the base's weight, so that shards that began together do not all merge in one batch.
     """
 
     base: float = 1.0
@@ -50,9 +57,14 @@ class Merging:
             return 0
         for place, weight in enumerate(weights):
             after -= weight
-            if after > weight * (self.later if place else self.base):
+            if after > weight * (self.later if place else self.base * _spread(weight)):
                 return place
         return len(weights)
+
+
+def _spread(weight: int) -> float:
+    """From 3/4 to 5/4, by what looks like chance: Fibonacci hashing (Knuth, TAOCP 6.4)."""
+    return 0.75 + (weight * 0x9E3779B97F4A7C15 & _WORD) / (2 * _WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +81,12 @@ class SpaceMemory:
     segments: tuple[Segment, ...] = ()
     live: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     weight: int = 0
-    pending: Pending | None = None
+    pending: Pending = NOTHING_PENDING
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to remember."""
-        return not self.segments and self.pending is None
+        return not self.segments and self.pending.empty
 
     def runs(self) -> dict[str, int]:
         """The live runs by rule, of those that have some."""
@@ -100,67 +112,62 @@ NOTHING = ShardMemory({}, 0)
 class Recalled:
     """What a batch finds of the keys that it touches: those of its events, and those that time changes.
 
-    Remembered keys come first in `keys`, `known` of them, in the order of `content`. Rules are numbered by
-    `layout`, texts by their place in `texts`, which have `text_numbers` for good.
+    Keys stand in the order of their `hashes`. Of those `known` everything that is remembered is in `rows`; of
+    the others nothing is, or nothing that this batch could change. Rules are numbered by `layout`, texts by
+    their place in `texts`, which have `text_numbers` for good.
     """
 
     layout: Layout
     keys: Keys
-    known: int
-    content: Content
+    hashes: Hashes
+    known: Bools
+    rows: Rows
     texts: pa.StringArray
     text_numbers: Ints
     events: tuple[tuple[str, Numbered], ...]
     sequence: int
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is left of the keys recalled after a batch, by their numbers: rows, which name texts by their
+    places in `texts`, and the events that they name and segments do not have yet, by stream."""
+
+    rows: Rows
+    events: Mapping[str, Numbered]
+    texts: pa.StringArray
+
+
 def recall(
-    memory: SpaceMemory, layout: Layout, space: Space, keys: Keys, numbers: Ints, after: int, until: int
+    memory: SpaceMemory, layout: Layout, space: Space, keys: Keys, wanted: Bools, after: int, until: int
 ) -> tuple[Recalled, Ints]:
-    """What is remembered of the keys of a batch's events and of those due after one instant until another;
-    and the new numbers of the events' keys. Under another layout everything is recalled."""
+    """What is remembered of the keys of a batch's events that are wanted, and of those due after one instant
+    until another; and the new numbers of the events' keys. Under another layout everything is recalled."""
     segments = memory.segments
     hashes = hashes_of(keys.columns, keys.count)
-    where, which = of_keys.find(segments, keys.columns, hashes)
-    of_event = where >= 0
-    if memory.layout is layout:
-        due = of_keys.due(segments, after, until)
+    if len(segments) > MOST_SEGMENTS:
+        wanted = np.ones(keys.count, bool)
     else:
-        due = [
-            of_keys.newest(segments, place, np.flatnonzero(segment.something))
-            for place, segment in enumerate(segments)
-        ]
-    # A number for each key of a segment, in the order of segments and keys.
-    codes = [where[of_event] << 32 | which[of_event]] + [place << 32 | of for place, of in enumerate(due)]
-    known = np.unique(np.concatenate(codes))
-    bounds = np.searchsorted(known, np.arange(len(segments) + 1) << 32).tolist()
-    chosen = [known[a:b] & 0xFFFFFFFF for a, b in pairwise(bounds)]
-    content = of_keys.cut(segments, chosen)
-    renumbered = np.empty(keys.count, np.int64)
-    renumbered[of_event] = np.searchsorted(known, codes[0])
-    fresh = np.flatnonzero(~of_event)
-    renumbered[fresh] = len(known) + np.arange(len(fresh))
-    together = Keys(_followed(content.keys, keys.columns, fresh), len(known) + len(fresh))
-    texts, text_numbers = _texts(memory, layout, space, content)
-    events = tuple((stream, of) for segment in segments for stream, of in segment.content.events.items())
+        wanted = wanted | np.isin(hashes, np.concatenate([hashes[:0], *(s.crowded for s in segments)]))
+    ripe = (after, until) if memory.layout is layout else None
+    found = gathered(segments, keys.columns, hashes, wanted, ripe)
+    texts, text_numbers = _texts(memory, layout, space, found.rows)
     recalled = Recalled(
-        memory.layout, together, len(known), content, texts, text_numbers, events, memory.sequence
+        layout=memory.layout,
+        keys=Keys(found.columns, len(found.hashes)),
+        hashes=found.hashes,
+        known=found.known,
+        rows=found.rows,
+        texts=texts,
+        text_numbers=text_numbers,
+        events=tuple(of_stream for segment in segments for of_stream in segment.content.events.items()),
+        sequence=memory.sequence,
     )
-    return recalled, renumbered[numbers]
+    return recalled, found.asked
 
 
-def _followed(first: Columns, then: Columns, which: Ints) -> Columns:
-    """The first keys, then some of the others."""
-    if not len(which):
-        return first
-    chosen = tuple(column.take(pa.array(which)) for column in then)
-    return tuple(map(pa.concat_arrays, zip(first, chosen, strict=True))) if first else chosen
-
-
-def _texts(
-    memory: SpaceMemory, layout: Layout, space: Space, content: Content
-) -> tuple[pa.StringArray, Ints]:
-    """The texts that a content names, by their places from now on, and their numbers for good."""
+def _texts(memory: SpaceMemory, layout: Layout, space: Space, rows: Rows) -> tuple[pa.StringArray, Ints]:
+    """The texts that rows name, by their places from now on, and their numbers for good."""
     assert space.tables is not None
     if memory.layout is layout:
         places = text_places(space.tables)
@@ -172,9 +179,9 @@ def _texts(
             if (new := space.tables.numbers.get(name, -1)) in space.tables.past_texts
         }
         places = TextPlaces(np.zeros(1, np.int64), np.zeros((0, 3), np.int64), histories)
-    used = named(places, content)
+    used = named(places, rows)
     texts, of_number, first = texts_of([segment.content.texts for segment in memory.segments], used)
-    renamed(places, content, used, of_number)
+    renamed(places, rows, used, of_number)
     return texts, first
 
 
@@ -183,15 +190,13 @@ def remember(
     layout: Layout,
     space: Space,
     recalled: Recalled,
-    left: Content,
-    texts: pa.StringArray,
+    left: Left,
     sequence: int,
     numbers: Iterator[int],
     merging: Merging,
 ) -> SpaceMemory:
     """What is remembered after a batch of which `left` remains of the keys recalled, numbered as these.
 
-    `left` names its texts by their places in `texts`; its events are those that segments do not have yet.
     `sequence` is the number of the next event, `numbers` gives numbers to new parts. The arrays of `left` are
     changed.
     """
@@ -199,79 +204,78 @@ def remember(
     assert tables is not None
     same = memory.layout is layout
     segments = memory.segments if same else ()
-    listed = left.something
+    listed = left.rows.something(recalled.keys.count)
     if segments:
         # Those of which nothing is left must be said to be forgotten.
-        listed[: recalled.known] = True
+        listed |= recalled.known
     places = text_places(tables)
-    next_text, fresh = _named_for_good(memory.texts, places, left, texts, recalled, same)
-    delta = _only(left, listed, recalled.keys.columns)
-    delta = replace(delta, due=_due(tables, delta), texts=fresh)
-    live, weight = counted(delta.runs, len(layout.rules)), _weight(delta)
+    next_text, texts = _named_for_good(memory.texts, places, left, recalled, same)
+    which = np.flatnonzero(listed)
+    rows = _renumbered(left.rows, np.cumsum(listed) - 1)
+    delta = Content(
+        keys=tuple(column.take(pa.array(which)) for column in recalled.keys.columns),
+        hashes=recalled.hashes[which],
+        whole=recalled.known[which],
+        due=_due(tables, rows, len(which)),
+        rows=rows,
+        events=left.events,
+        texts=texts,
+    )
+    live, weight = counted(rows.runs, len(layout.rules)), rows.size
     if segments:
-        live += memory.live - counted(recalled.content.runs, len(layout.rules))
-        weight += memory.weight - _weight(recalled.content)
-    if len(delta.due):
+        live += memory.live - counted(recalled.rows.runs, len(layout.rules))
+        weight += memory.weight - recalled.rows.size
+    if len(which):
         segments = (*segments, indexed(next(numbers), delta))
     first = merging.first([segment.weight for segment in segments], weight) if weight else 0
     if not weight:
         segments = ()
     elif first < len(segments) - 1:
-        one = of_keys.merged(
-            segments[first:], next(numbers), first == 0, lambda content: named(places, content)
-        )
+        one = merged(segments[first:], next(numbers), first == 0, lambda rows: named(places, rows))
         segments = (*segments[:first], one)
     return SpaceMemory(layout, sequence, next_text, segments, live, weight)
 
 
-def _weight(content: Content) -> int:
-    return content.size + int(np.count_nonzero(content.something))
-
-
 def _named_for_good(
-    next_text: int, places: TextPlaces, left: Content, texts: pa.StringArray, recalled: Recalled, same: bool
+    next_text: int, places: TextPlaces, left: Left, recalled: Recalled, same: bool
 ) -> tuple[int, Numbered]:
     """Lets what is left name texts by numbers for good; the next such number, and the texts that got one."""
-    used = named(places, left)
+    used = named(places, left.rows)
     numbers = np.empty(len(used), np.int64)
     # Texts that were recalled stand first, and keep their numbers where their segments stay.
     old = int(np.searchsorted(used, len(recalled.text_numbers))) if same else 0
     numbers[:old] = recalled.text_numbers[used[:old]]
     numbers[old:] = next_text + np.arange(len(used) - old)
-    renamed(places, left, used, numbers)
-    table = pa.table({"t": texts.take(pa.array(used[old:]))})
+    renamed(places, left.rows, used, numbers)
+    table = pa.table({"t": left.texts.take(pa.array(used[old:]))})
     return next_text + len(used) - old, Numbered(numbers[old:], table)
 
 
-def _only(left: Content, listed: Bools, keys: Columns) -> Content:
-    """The content with only the keys that are listed, which are numbered anew."""
-    which = np.flatnonzero(listed)
-    of_key = np.cumsum(listed) - 1
-    for runs in left.runs.values():
+def _renumbered(rows: Rows, of_key: Ints) -> Rows:
+    """The rows with other numbers of keys."""
+    for runs in rows.runs.values():
         runs.lists[:, kernel.KEPT_KEY] = of_key[runs.lists[:, kernel.KEPT_KEY]]
-    for rows in (left.histories, left.sightings):
-        rows[:, of_keys.KEY] = of_key[rows[:, of_keys.KEY]]
-    return replace(
-        left, keys=tuple(column.take(pa.array(which)) for column in keys), due=np.zeros(len(which), np.int64)
-    )
+    for part in (rows.histories, rows.sightings):
+        part[:, KEY] = of_key[part[:, KEY]]
+    return rows
 
 
-def _due(tables: SpaceTables, content: Content) -> Ints:
-    """For each key the first instant at which time changes anything about it."""
-    found = np.full(len(content.due), kernel.END_OF_TIME, np.int64)
-    for runs in content.runs.values():
+def _due(tables: SpaceTables, rows: Rows, keys: int) -> Ints:
+    """For each of so many keys the first instant at which time changes anything about it."""
+    found = np.full(keys, kernel.END_OF_TIME, np.int64)
+    for runs in rows.runs.values():
         np.minimum.at(found, runs.lists[:, kernel.KEPT_KEY], runs.lists[:, kernel.KEPT_DUE])
-    for number in np.unique(content.histories[:, of_keys.RULE]).tolist():
+    for number in np.unique(rows.histories[:, RULE]).tolist():
         body = tables.rules[number].rule.body
         assert isinstance(body, Match)
-        rows = content.histories[content.histories[:, of_keys.RULE] == number]
+        mine = rows.histories[rows.histories[:, RULE] == number]
         if body.within is not None:
-            _gone(found, rows[:, of_keys.KEY], rows[:, history.TIME], body.within)
-    for number in np.unique(content.sightings[:, of_keys.RULE]).tolist():
+            _gone(found, mine[:, KEY], mine[:, history.TIME], body.within)
+    for number in np.unique(rows.sightings[:, RULE]).tolist():
         for place, look in enumerate(tables.tables(number).look_backs):
-            of_rule, of_look = content.sightings[:, of_keys.RULE], content.sightings[:, sightings.LOOK]
-            rows = content.sightings[(of_rule == number) & (of_look == place)]
-            _gone(found, rows[:, of_keys.KEY], rows[:, sightings.TIME], look.duration)
+            of_rule, of_look = rows.sightings[:, RULE], rows.sightings[:, sightings.LOOK]
+            mine = rows.sightings[(of_rule == number) & (of_look == place)]
+            _gone(found, mine[:, KEY], mine[:, sightings.TIME], look.duration)
     return found
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from cep.automata.plan import Plan, RulePlan, Space
 from cep.automata.space_tables import SpaceTables, WidthClass
@@ -21,12 +20,12 @@ from cep.matching.engines import INTERPRETED, Engine
 from cep.matching.judge import Evidence, Judge
 from cep.matching.judgement import Columns, Judgement
 from cep.matching.live import Migration
-from cep.matching.memory import Recalled
+from cep.matching.memory import Left, Recalled
 from cep.matching.past import Events, looking_back
 from cep.matching.pool import Pool
 from cep.matching.rows import grouped
 from cep.matching.runs import Runs, joined
-from cep.matching.segments import NO_TEXTS, Content, events_of
+from cep.matching.segments import Rows, events_of
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
 from cep.matching.trace import Teller, Trace
@@ -54,13 +53,11 @@ class Found:
 
 @dataclass(slots=True)
 class Result:
-    """What a space came to: matches, the events that they name, and what is left of the keys recalled, which
-    names its texts by their places in `texts`."""
+    """What a space came to: matches, the events that they name, and what is left of the keys recalled."""
 
     found: list[Found]
     book: EventBook
-    left: Content
-    texts: pa.StringArray
+    left: Left
 
 
 def run_patterns(
@@ -124,16 +121,12 @@ def run_patterns(
             teller = Teller(plan, tables.rules[number], keys, book, trace)
             teller.tell(rows, nodes)
             teller.tell_waiting(going_on)
-    left = Content(
-        (), np.zeros(keys.count, np.int64), live, history.kept_rows(past.histories),
-        sightings.kept_rows(past.sightings), {}, NO_TEXTS,
-    )  # fmt: skip
+    left = Rows(live, history.kept_rows(past.histories), sightings.kept_rows(past.sightings))
     taken = events_of(left)
     if recalled.layout.plan == plan.id:
         # Those of earlier batches stay where they are.
         taken = taken[np.searchsorted(taken, book.first) :]
-    left = replace(left, events=book.copied(space, taken))
-    return Result(matched, book, left, texts.values)
+    return Result(matched, book, Left(left, book.copied(space, taken), texts.values))
 
 
 def _constants(tables: SpaceTables, texts: Texts) -> Ints:

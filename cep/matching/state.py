@@ -2,10 +2,10 @@
 
     StateError    bytes that are no state, are damaged, do not belong together, or are of another version
 
-A part is a segment, the layout of a plan or what waits for the watermark. The head says which parts there
-are, with length and digest; so it is the one name of everything that the shard remembers at a moment, and
-nothing that was written later, or given up, can be taken for it. Layout of both: magic, version, CRC-32 of
-the rest, length of the JSON that follows, the JSON, the blobs that it counts: narrow numbers
+A part is a segment, the layout of a plan, or events or ids that wait for the watermark. The head says which
+parts there are, with length and digest; so it is the one name of everything that the shard remembers at a
+moment, and nothing that was written later, or given up, can be taken for it. Layout of both: magic, version,
+CRC-32 of the rest, length of the JSON that follows, the JSON, the blobs that it counts: narrow numbers
 (cep.matching.narrow) or Arrow IPC streams.
 """
 
@@ -29,16 +29,17 @@ from cep.matching.memory import NOTHING, ShardMemory, SpaceMemory
 from cep.matching.narrow import narrowed, widened
 from cep.matching.numbered import Numbered
 from cep.matching.runs import Runs
-from cep.matching.segments import Content, Segment, indexed
-from cep.matching.waiting import Layout, Pending, RuleId, Waiting
+from cep.matching.segments import Content, Rows, Segment, indexed
+from cep.matching.waiting import AtWatermark, Delayed, Layout, Pending, RuleId, Waiting
 from cep.routing.payload import from_ipc, to_ipc
+from cep.routing.shards import hashes_of
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
-VERSION = 4
+VERSION = 5
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]
-Part = Segment | Layout | Pending
+Part = Segment | Layout | Delayed | AtWatermark
 
 
 class StateError(Exception):
@@ -90,10 +91,10 @@ def write(memory: ShardMemory, before: Mapping[int, Stored]) -> Written:
             "segments": [kept(segment) for segment in space.segments],
             "live": [[n, runs] for n, runs in enumerate(space.live.tolist()) if runs],
             "weight": space.weight,
-            "pending": None if space.pending is None else kept(space.pending),
-            "layouts": sorted(
-                {kept(waiting.layout) for waiting in space.pending.waiting} if space.pending else ()
-            ),
+            "until": space.pending.until,
+            "delayed": [kept(part) for part in space.pending.delayed],
+            "known": None if space.pending.known is None else kept(space.pending.known),
+            "layouts": sorted({kept(layout) for layout in _layouts(space.pending)}),
         }
         for name, space in sorted(memory.spaces.items())
     }
@@ -110,9 +111,14 @@ def parts_of(memory: ShardMemory) -> Iterator[Part]:
     for space in memory.spaces.values():
         yield space.layout
         yield from space.segments
-        if space.pending is not None:
-            yield space.pending
-            yield from (waiting.layout for waiting in space.pending.waiting)
+        yield from space.pending.delayed
+        yield from _layouts(space.pending)
+        if space.pending.known is not None:
+            yield space.pending.known
+
+
+def _layouts(pending: Pending) -> Iterator[Layout]:
+    return (events.layout for part in pending.delayed for events in part.events)
 
 
 def stored_parts(head: bytes | None) -> dict[int, Stored]:
@@ -162,7 +168,7 @@ class _Reader:
             segments=tuple(self.segment(number) for number in space["segments"]),
             live=live,
             weight=space["weight"],
-            pending=None if space["pending"] is None else self.pending(space["pending"], space["layouts"]),
+            pending=self.pending(space),
         )
 
     def layout(self, number: int) -> Layout:
@@ -180,17 +186,28 @@ class _Reader:
         known = self.same(number)
         return known if isinstance(known, Segment) else indexed(number, _content(*self.part(number)))
 
-    def pending(self, number: int, layouts: list[int]) -> Pending:
+    def pending(self, space: Mapping[str, Any]) -> Pending:
+        by_plan = {layout.plan: layout for layout in map(self.layout, space["layouts"])}
+        return Pending(
+            space["until"],
+            tuple(self.delayed(number, by_plan) for number in space["delayed"]),
+            None if space["known"] is None else self.at_watermark(space["known"]),
+        )
+
+    def delayed(self, number: int, by_plan: Mapping[str, Layout]) -> Delayed:
         known = self.same(number)
-        if isinstance(known, Pending):
+        if isinstance(known, Delayed):
             return known
         content, blobs = self.part(number)
-        by_plan = {layout.plan: layout for layout in map(self.layout, layouts)}
-        return Pending(
-            number,
-            tuple(Waiting(s, by_plan[plan], from_ipc(blobs[at])) for s, plan, at in content["waiting"]),
-            {stream: from_ipc(blobs[at]) for stream, at in content["remembered"]},
-        )
+        events = (Waiting(s, by_plan[plan], from_ipc(blobs[at])) for s, plan, at in content["events"])
+        return Delayed(number, content["batch"], content["last"], tuple(events))
+
+    def at_watermark(self, number: int) -> AtWatermark:
+        known = self.same(number)
+        if isinstance(known, AtWatermark):
+            return known
+        content, blobs = self.part(number)
+        return AtWatermark(number, {stream: from_ipc(blobs[at]) for stream, at in content["ids"]})
 
     def same(self, number: int) -> Part | None:
         """The known part of that number, if it is the one that is stored."""
@@ -273,22 +290,23 @@ def _part(part: Part) -> bytes:
         case Layout():
             judged = [[list(rule), *map(list, of)] for rule, of in part.judged.items()]
             head = {"plan": part.plan, "rules": [list(rule) for rule in part.rules], "judged": judged}
-        case Pending():
-            head = {
-                "waiting": [[w.stream, w.layout.plan, table(w.table)] for w in part.waiting],
-                "remembered": [[stream, table(t)] for stream, t in sorted(part.remembered.items())],
-            }
+        case Delayed():
+            events = [[of.stream, of.layout.plan, table(of.table)] for of in part.events]
+            head = {"batch": part.batch, "last": part.last, "events": events}
+        case AtWatermark():
+            head = {"ids": [[stream, table(ids)] for stream, ids in sorted(part.ids.items())]}
         case Segment():
             content = part.content
             head = {
                 "keys": table(_columns(content.keys)) if content.keys else None,
+                "whole": ints(content.whole.astype(np.int64)),
                 "due": ints(content.due),
                 "runs": [
                     [width, [ints(rows) for rows in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
-                    for width, runs in sorted(content.runs.items())
+                    for width, runs in sorted(content.rows.runs.items())
                 ],
-                "histories": ints(content.histories),
-                "sightings": ints(content.sightings),
+                "histories": ints(content.rows.histories),
+                "sightings": ints(content.rows.sightings),
                 "events": [
                     [stream, ints(of.numbers), table(of.table)]
                     for stream, of in sorted(content.events.items())
@@ -308,12 +326,20 @@ def _content(head: Mapping[str, Any], blobs: list[memoryview]) -> Content:
 
     keys = () if head["keys"] is None else tuple(map(single, from_ipc(blobs[head["keys"]]).columns))
     numbers, texts = head["texts"]
+    due = ints(head["due"])
+    hashes = hashes_of(keys, len(due))
+    if np.any(hashes[1:] < hashes[:-1]):
+        raise ValueError("keys are not in the order of their hashes")
     return Content(
         keys=keys,
-        due=ints(head["due"]),
-        runs={width: Runs(*map(ints, rows)) for width, rows in head["runs"]},
-        histories=ints(head["histories"]),
-        sightings=ints(head["sightings"]),
+        hashes=hashes,
+        whole=ints(head["whole"]) != 0,
+        due=due,
+        rows=Rows(
+            runs={width: Runs(*map(ints, rows)) for width, rows in head["runs"]},
+            histories=ints(head["histories"]),
+            sightings=ints(head["sightings"]),
+        ),
         events={stream: Numbered(ints(of), from_ipc(blobs[at])) for stream, of, at in head["events"]},
         texts=Numbered(ints(numbers), from_ipc(blobs[texts])),
     )

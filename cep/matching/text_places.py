@@ -14,7 +14,7 @@ from cep.matching import kernel
 from cep.matching.history import VALUES
 from cep.matching.numbered import Numbered
 from cep.matching.runs import Runs, ranges
-from cep.matching.segments import RULE, Content
+from cep.matching.segments import RULE, Rows
 
 Ints = npt.NDArray[np.int64]
 
@@ -28,18 +28,18 @@ class TextPlaces:
     registers: Ints
     histories: Mapping[int, tuple[int, ...]]
 
-    def of(self, content: Content) -> Iterator[tuple[Ints, Ints, Ints]]:
+    def of(self, kept: Rows) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Arrays with rows and columns of the numbers of texts that are in them."""
         if len(self.registers):
-            for runs in content.runs.values():
+            for runs in kept.runs.values():
                 yield (runs.threads, *self._in_ways(runs))
-        rules = content.histories[:, RULE]
+        rules = kept.histories[:, RULE]
         for rule in np.unique(rules).tolist() if self.histories and len(rules) else ():
             rows = np.flatnonzero(rules == rule)
             for value in self.histories.get(rule, ()):
                 column = VALUES + 2 * value
-                known = rows[content.histories[rows, column + 1] == 0]
-                yield content.histories, known, np.full(len(known), column)
+                known = rows[kept.histories[rows, column + 1] == 0]
+                yield kept.histories, known, np.full(len(known), column)
 
     def _in_ways(self, runs: Runs) -> tuple[Ints, Ints]:
         rules = runs.lists[:, kernel.KEPT_RULE]
@@ -58,15 +58,15 @@ def text_places(tables: SpaceTables) -> TextPlaces:
     return TextPlaces(tables.first_registers, tables.registers, tables.past_texts)
 
 
-def named(places: TextPlaces, content: Content) -> Ints:
-    """The numbers of the texts that a content names, rising."""
-    found = [array[rows, columns] for array, rows, columns in places.of(content)]
+def named(places: TextPlaces, kept: Rows) -> Ints:
+    """The numbers of the texts that rows name, rising."""
+    found = [array[rows, columns] for array, rows, columns in places.of(kept)]
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
-def renamed(places: TextPlaces, content: Content, used: Ints, numbers: Ints) -> None:
-    """Let a content name each text of `used` (rising) by another number; its arrays are changed in place."""
-    for array, rows, columns in places.of(content):
+def renamed(places: TextPlaces, kept: Rows, used: Ints, numbers: Ints) -> None:
+    """Let rows name each text of `used` (rising) by another number; the arrays are changed in place."""
+    for array, rows, columns in places.of(kept):
         array[rows, columns] = numbers[np.searchsorted(used, array[rows, columns])]
 
 

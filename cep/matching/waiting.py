@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cep.automata.plan import Plan, Space
+from cep.events import MIN_TIME
+from cep.routing.payload import TIME
 
 RuleId = tuple[str, str, str]
 """Pack, rule and structure hash."""
@@ -33,14 +36,63 @@ class Waiting:
     layout: Layout
     table: pa.Table
 
+    def after(self, time: int) -> Waiting:
+        """Those later than a time."""
+        later = pc.greater(self.table.column(TIME), time)
+        return self if pc.all(later).as_py() else replace(self, table=self.table.filter(later))
+
+
+@dataclass(frozen=True, slots=True)
+class Delayed:
+    """Events that waited when they came: in batch `batch` or later ones, up to the one that wrote this.
+
+    `last` is the greatest of their times. `number`: as a part.
+    """
+
+    number: int
+    batch: int
+    last: int
+    events: tuple[Waiting, ...]
+
+    def __len__(self) -> int:
+        return sum(len(events.table) for events in self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class AtWatermark:
+    """By stream the ids of events at the watermark, of which a repeated one may still come. `number`: as a
+    part."""
+
+    number: int
+    ids: Mapping[str, pa.Table]
+
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Events that wait for the watermark, and by stream the ids of those at it. `number`: as a part."""
+    """Events that wait for the watermark, and ids. Of the events those up to `until` have been matched: they
+    stay where they stand until all of their part have."""
 
-    number: int
-    waiting: tuple[Waiting, ...]
-    remembered: Mapping[str, pa.Table]
+    until: int = MIN_TIME
+    delayed: tuple[Delayed, ...] = ()
+    known: AtWatermark | None = None
+
+    @property
+    def waiting(self) -> list[Waiting]:
+        """The events, those that came first before the others."""
+        return [events.after(self.until) for part in self.delayed for events in part.events]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is none of either."""
+        return not self.delayed and self.known is None
+
+    @property
+    def ids(self) -> Mapping[str, pa.Table]:
+        """By stream the ids of events at the watermark."""
+        return {} if self.known is None else self.known.ids
+
+
+NOTHING_PENDING = Pending()
 
 
 def layout_of(plan: Plan, space: Space, number: int) -> Layout:

@@ -1,0 +1,311 @@
+"""What several segments say of a key, put together: for a batch, and when segments become one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cep.matching import kernel
+from cep.matching.numbered import joined
+from cep.matching.runs import Runs
+from cep.matching.segments import (
+    FROM_HERE,
+    KEY,
+    Bools,
+    Columns,
+    Content,
+    Ints,
+    Rows,
+    Segment,
+    events_of,
+    indexed,
+    lists_of,
+)
+from cep.routing.shards import Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Keys of segments, which go from the first to the newest: of segment n those (rising) that stand in
+    `places` from `ends[n]` up to `ends[n + 1]`."""
+
+    segments: Sequence[Segment]
+    places: Ints
+    ends: Sequence[int]
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment], places: Sequence[Ints]) -> Entries:
+        """Some keys of each segment."""
+        ends = [0, *np.cumsum([len(mine) for mine in places]).tolist()]
+        return cls(segments, np.concatenate([np.zeros(0, np.int64), *places]), ends)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def hashes(self) -> Hashes:
+        """The hashes of the keys."""
+        found = [segment.content.hashes[self.places[mine]] for segment, mine in self._by_segment()]
+        return np.concatenate((np.zeros(0, np.uint64), *found))
+
+    @property
+    def due(self) -> Ints:
+        """When time next changes something about what the segment says of the keys."""
+        found = [segment.content.due[self.places[mine]] for segment, mine in self._by_segment()]
+        return np.concatenate((np.zeros(0, np.int64), *found))
+
+    @property
+    def whole(self) -> Bools:
+        """Of which keys the segment says everything."""
+        found = [segment.content.whole[self.places[mine]] for segment, mine in self._by_segment()]
+        return np.concatenate((np.zeros(0, bool), *found))
+
+    @property
+    def something(self) -> Bools:
+        """Of which keys the segment keeps anything."""
+        found = [segment.something[self.places[mine]] for segment, mine in self._by_segment()]
+        return np.concatenate((np.zeros(0, bool), *found))
+
+    def columns(self, then: Sequence[Columns] = ()) -> Columns:
+        """The keys, and others after them."""
+        pieces = [
+            tuple(column.take(pa.array(self.places[mine])) for column in segment.content.keys)
+            for segment, mine in self._by_segment()
+        ]
+        return tuple(map(pa.concat_arrays, zip(*pieces, *then, strict=True)))
+
+    def chosen(self, which: Bools) -> Entries:
+        """Some of them."""
+        if which.all():
+            return self
+        mine = [slice(a, b) for a, b in pairwise(self.ends)]
+        return Entries.of(self.segments, [self.places[part][which[part]] for part in mine])
+
+    def rows(self, numbers: Ints, shared: bool = False) -> Rows:
+        """What is kept of the keys, under numbers that rise in every segment.
+
+        A copy; `shared`: some of the arrays may be those of a segment.
+        """
+        return put_together(
+            [segment.cut(self.places[mine], numbers[mine], shared) for segment, mine in self._by_segment()]
+        )
+
+    def _by_segment(self) -> Iterator[tuple[Segment, slice]]:
+        for segment, (a, b) in zip(self.segments, pairwise(self.ends), strict=True):
+            if b > a:
+                yield segment, slice(a, b)
+
+
+def numbered(hashes: Hashes, columns: Columns) -> tuple[Ints, Ints]:
+    """Numbers for keys, equal for equal ones, that rise with their hashes, and with their values where hashes
+    are equal; for each number the place of the first such key."""
+    order = np.argsort(hashes, kind="stable")
+    ranked = hashes[order]
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = ranked[1:] != ranked[:-1]
+    again = np.flatnonzero(~fresh)
+    if len(again) and not _equal(columns, order[again], order[again - 1]):
+        # Different keys of one hash.
+        codes = _codes(columns)
+        order = np.lexsort((codes, hashes))
+        fresh[1:] = (hashes[order][1:] != hashes[order][:-1]) | (codes[order][1:] != codes[order][:-1])
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(fresh) - 1
+    return numbers, order[fresh]
+
+
+def _equal(columns: Columns, these: Ints, those: Ints) -> bool:
+    """Whether all pairs of keys are equal."""
+    for column in columns:
+        left, right = column.take(pa.array(these)), column.take(pa.array(those))
+        if pa.types.is_floating(left.type):
+            left, right = left.view(pa.int64()), right.view(pa.int64())
+        if not pc.all(pc.equal(left, right)).as_py():
+            return False
+    return True
+
+
+def _codes(columns: Columns) -> Ints:
+    """Numbers for keys, in the order of their values; equal ones for equal keys."""
+    codes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        encoded = column.dictionary_encode()
+        rank = np.empty(len(encoded.dictionary), np.int64)
+        rank[pc.array_sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
+        of_column = rank[encoded.indices.to_numpy(zero_copy_only=False)]
+        codes = np.unique(codes * (len(column) + 1) + of_column, return_inverse=True)[1]
+    return codes
+
+
+def holding(numbers: Ints, whole: Bools, count: int) -> Bools:
+    """Which entries hold: those after which none says everything about their key, one of `count`."""
+    last = np.zeros(count, np.int64)
+    says = np.flatnonzero(whole)
+    np.maximum.at(last, numbers[says], says)
+    held: Bools = np.arange(len(numbers)) >= last[numbers]
+    return held
+
+
+def put_together(parts: Sequence[Rows]) -> Rows:
+    """What is kept of keys in several places, the earlier first: in order of key, and for each key and rule
+    as one list. The arrays are changed."""
+    if len(parts) == 1:
+        return parts[0]
+    runs = {}
+    for width in sorted({width for part in parts for width in part.runs}):
+        of_width = [part.runs[width] for part in parts if width in part.runs]
+        runs[width] = of_width[0] if len(of_width) == 1 else _in_order(of_width)
+    histories, sightings = (
+        _of_one_width([getattr(part, name) for part in parts]) for name in ("histories", "sightings")
+    )
+    return Rows(runs, histories, sightings)
+
+
+def _of_one_width(parts: Sequence[Ints]) -> Ints:
+    """Rows of several widths in order of key, the missing columns 0."""
+    width = max((part.shape[1] for part in parts), default=FROM_HERE)
+    some = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts if len(part)]
+    together = np.concatenate([np.zeros((0, width), np.int64), *some])
+    return together if len(some) < 2 else together[np.argsort(together[:, KEY], kind="stable")]
+
+
+def _in_order(parts: Sequence[Runs]) -> Runs:
+    names = ("lists", "runs", "threads", "nodes")
+    runs = Runs(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    order = np.lexsort((runs.lists[:, kernel.KEPT_RULE], runs.lists[:, kernel.KEPT_KEY]))
+    return _as_one(lists_of(runs, runs.firsts(), order))
+
+
+def _as_one(runs: Runs) -> Runs:
+    """Lists of one key and rule that follow one another as one list; the arrays are changed."""
+    lists = runs.lists
+    names = lists[:, [kernel.KEPT_KEY, kernel.KEPT_RULE]]
+    new = np.ones(len(lists), bool)
+    new[1:] = np.any(names[1:] != names[:-1], axis=1)
+    if new.all():
+        return runs
+    firsts = np.flatnonzero(new)
+    counts = lists[:, kernel.KEPT_NODES]
+    # How many nodes of the one list come before those of each.
+    before = np.cumsum(counts) - counts
+    before -= np.repeat(before[firsts], np.diff(firsts, append=len(lists)))
+    previous = runs.nodes[:, kernel.N_PREVIOUS]
+    previous[:] = np.where(previous >= 0, previous + np.repeat(before, counts), previous)
+    ways = runs.threads[:, kernel.T_NODE]
+    ways += np.where(
+        runs.threads[:, kernel.T_STATE] > kernel.EACH, np.repeat(before, lists[:, kernel.KEPT_THREADS]), 0
+    )
+    one = lists[firsts]
+    for column, of in _OF_ONE:
+        one[:, column] = of.reduceat(lists[:, column], firsts)
+    return Runs(one, runs.runs, runs.threads, runs.nodes)
+
+
+_OF_ONE = (
+    (kernel.KEPT_SEEN, np.maximum),
+    (kernel.KEPT_RUNS, np.add),
+    (kernel.KEPT_THREADS, np.add),
+    (kernel.KEPT_NODES, np.add),
+    (kernel.KEPT_DUE, np.minimum),
+)
+"""What a list says that several are, from what each of them says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Keys in the order of their hashes, and what is kept of them.
+
+    `asked` are the numbers of the keys that were given, in their order. `known`: of which keys there is a
+    word in a segment, and everything that is kept in `rows`; of the others that is not asked.
+    """
+
+    columns: Columns
+    hashes: Hashes
+    asked: Ints
+    known: Bools
+    rows: Rows
+
+
+def gathered(
+    segments: Sequence[Segment], keys: Columns, hashes: Hashes, wanted: Bools, ripe: tuple[int, int] | None
+) -> Gathered:
+    """Some keys, with everything that is kept of those wanted; and keys about which time changes something
+    after one instant until another, with everything, too (`ripe`; None: all keys)."""
+    if ripe is None:
+        due = [np.flatnonzero(segment.something) for segment in segments]
+    else:
+        due = [segment.due(*ripe) for segment in segments]
+    sought = np.unique(np.concatenate((hashes[wanted], Entries.of(segments, due).hashes)))
+    entries = Entries.of(segments, [segment.having(sought) for segment in segments])
+    columns = entries.columns([keys] if len(hashes) else [])
+    hashes = np.concatenate((entries.hashes, hashes))
+    numbers, firsts = numbered(hashes, columns)
+    of_entry, asked = numbers[: len(entries)], numbers[len(entries) :]
+    held = holding(of_entry, entries.whole, len(firsts))
+    times = entries.due
+    falls_due = held & entries.something
+    if ripe is not None:
+        falls_due &= (times > ripe[0]) & (times <= ripe[1])
+    # What was void already when it fell due changes nothing.
+    there = _of_any(of_entry, falls_due, len(firsts))
+    there[asked] = True
+    held &= there[of_entry]
+    renumbered = np.cumsum(there) - 1
+    of_entry, firsts = renumbered[of_entry[held]], firsts[there]
+    return Gathered(
+        columns=tuple(column.take(pa.array(firsts)) for column in columns),
+        hashes=hashes[firsts],
+        asked=renumbered[asked],
+        known=_of_any(of_entry, np.ones(len(of_entry), bool), len(firsts)),
+        rows=entries.chosen(held).rows(of_entry),
+    )
+
+
+def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Callable[[Rows], Ints]) -> Segment:
+    """The segments, each later than the one before it and the last the newest of all, as one.
+
+    `base`: there is none before them, so that what is forgotten needs no mention, and what nobody names can
+    go; `texts_of` gives the numbers of the texts that are named, rising.
+    """
+    entries = Entries.of(segments, [np.arange(len(segment)) for segment in segments])
+    hashes, columns = entries.hashes, entries.columns()
+    numbers, firsts = numbered(hashes, columns)
+    held = holding(numbers, entries.whole, len(firsts))
+    if base:
+        held &= _of_any(numbers, held & entries.something, len(firsts))[numbers]
+    there = _of_any(numbers, held, len(firsts))
+    entries, numbers, firsts = entries.chosen(held), (np.cumsum(there) - 1)[numbers[held]], firsts[there]
+    rows = entries.rows(numbers, shared=True)
+    due = np.full(len(firsts), kernel.END_OF_TIME, np.int64)
+    some = entries.something
+    np.minimum.at(due, numbers[some], entries.due[some])
+    contents = [segment.content for segment in segments]
+    streams = dict.fromkeys(stream for one in contents for stream in one.events)
+    events = {s: joined([one.events[s] for one in contents if s in one.events]) for s in streams}
+    texts = joined([one.texts for one in contents])
+    if base:
+        taken = events_of(rows)
+        events = {stream: left for stream, of in events.items() if len((left := of.only(taken)).numbers)}
+        texts = texts.only(texts_of(rows))
+    content = Content(
+        keys=tuple(column.take(pa.array(firsts)) for column in columns),
+        hashes=hashes[firsts],
+        whole=_of_any(numbers, entries.whole, len(firsts)) | base,
+        due=due,
+        rows=rows,
+        events=events,
+        texts=texts,
+    )
+    return indexed(number, content)
+
+
+def _of_any(numbers: Ints, which: Bools, count: int) -> Bools:
+    """For each of so many keys whether it is so of any of its entries."""
+    found = np.zeros(count, bool)
+    found[numbers[which]] = True
+    return found
