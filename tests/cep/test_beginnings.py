@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from duel import pack_of
+from duel import Program, pack_of, programs
+from effort import examples
 from event_tables import tables
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_packs import LATENESS, header
 from random_streams import SECOND, Arrival
+from test_agreement import assert_agreement
 
 from cep.automata.interests import MANY
 from cep.automata.plan import Plan, compile_plan
@@ -20,6 +26,90 @@ stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
 """
 LATER = "rule later { by k match a: e[v >= 0] -> b: e[v < 0] within 1 hour emit v = a.v }\n"
 LOOSE = Merging(base=9, later=9, small=0)
+QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+
+
+@st.composite
+def beginnings(draw: st.DrawFn) -> str:
+    """Packs of which many events only begin runs."""
+    keys = st.sampled_from(("g", "g", "k", "n", "g, n"))
+    first = st.sampled_from(("v == 1", "v == 1", "v >= 1 and v <= 2 and w > 0", "v == 1 or v is null"))
+    then = st.sampled_from((
+        "b: e[v == 3]", "b: e[v == 0 and t == a.t]", "b: e[v == 3 and w > a.w]", "b: e[v == 3]{2}",
+        "b: e[v == -1] ~> c: e[v == 3]", "b: e[v == 0 or v == 3]+ until e[v == -1]",
+        "absent e[v == 3] for 2s", "not e[v == 0] -> b: f", "(b: e[v == 3] & c: f)",
+        "b: f[k == a.k]? -> c: e[v == 3]",
+    ))  # fmt: skip
+    within = st.sampled_from(("within 2s", "within 4s", "within 10s", "within unbounded"))
+    more = st.sampled_from(("", "", "skip none", "skip to next", "on timeout emit x = a.t"))
+    emits = st.sampled_from(("emit x = a.t", "emit x = a.k, y = a.w", ""))
+    rules = []
+    for number in range(draw(st.sampled_from((1, 1, 2)))):
+        match = f"by {draw(keys)}  match a: e[{draw(first)}] -> {draw(then)}"
+        rules.append(f"rule r{number} {{ {match}  {draw(within)}  {draw(more)}  {draw(emits)} }}\n")
+    return header(LATENESS) + "".join(rules)
+
+
+@settings(max_examples=examples(40), **QUIET)
+@given(programs(texts=beginnings(), most=30))
+def test_engines_agree_where_events_only_begin(program: Program) -> None:
+    assert_agreement(program)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(600), **QUIET)
+@given(programs(texts=beginnings(), most=30))
+def test_engines_agree_where_events_only_begin_on_many(program: Program) -> None:
+    assert_agreement(program)
+
+
+RULES = """
+rule pairs { by k match a: e[v >= 5] -> b: e[v < 2] within 20s emit v = a.v, t = a.id_ }
+rule equals {
+  by k match a: e[v >= 5] -> b: e[v < 3 and v == a.v - 5] -> c: e[v < 3] within 1h skip none emit v = c.v
+}
+rule loops { by k match a: e[v >= 6] -> b: e[v < 2 and id_ != a.id_]{2,3} within 40s emit v = sum(b.v) }
+rule silent { by k match a: e[v == 7] -> absent e[v == 0] for 9s within 30s emit v = a.v }
+rule timed { by k match a: e[v >= 5] -> b: e[v == 1] within 15s skip to next on timeout emit v = a.v }
+"""
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from((0, 1, 2, *[5, 6, 7] * 4)), st.sampled_from("xxyz"))
+    ),
+    st.lists(st.sampled_from((1, 1, 2, 3, 5)), min_size=1),
+    st.sampled_from((LOOSE, Merging(base=1, later=1, small=0), Merging(base=3, later=1, small=0))),
+    st.sets(st.integers(0, 20), max_size=3),
+)
+def test_it_does_not_matter_where_batches_are_cut(
+    drawn: list[tuple[int, int, str]], sizes: list[int], merging: Merging, restarts: set[int]
+) -> None:
+    arrivals, at = [], 0
+    for number, (later, v, k) in enumerate(drawn):
+        at += later
+        arrivals.append(
+            replace(event(number, v, k), values={**event(number, v, k).values, "at": at * SECOND})
+        )
+    whole, session = Session(plan(RULES)), Session(plan(RULES), merging=merging)
+    expected = told(whole, arrivals, 0) + [one.alert.as_dict() for one in whole.drain()]
+    raised, start, batch = [], 0, 0
+    while start < len(arrivals):
+        size = sizes[batch % len(sizes)]
+        raised += told(session, arrivals[start : start + size], start)
+        start, batch = start + size, batch + 1
+        if batch in restarts:
+            snapshot = session.snapshot()
+            session = Session(plan(RULES), merging=merging)
+            session.restore(snapshot)
+    raised += [one.alert.as_dict() for one in session.drain()]
+    assert sorted(map(str, raised)) == sorted(map(str, expected))
+
+
+def told(session: Session, batch: Sequence[Arrival], offset: int) -> list[dict[str, object]]:
+    return [one.alert.as_dict() for one in session.feed(tables(session.plan.packs[0], batch, offset))]
 
 
 def plan(rules: str) -> Plan:
@@ -80,15 +170,15 @@ def test_a_key_whose_events_only_begin_runs_is_added_to() -> None:
 def test_more_than_the_limit_is_dropped_and_counted_wherever_batches_are_cut() -> None:
     rules = LATER.replace("within 1 hour", "skip none within 1 hour")
     arrivals = [event(n, n) for n in range(MANY + 60)] + [event(MANY + 60, -1)]
-    told: list[tuple[list[tuple[str, object]], Counter[tuple[str, ...]]]] = []
+    found: list[tuple[list[tuple[str, object]], Counter[tuple[str, ...]]]] = []
     for size in (len(arrivals), 350, 60):
         session = Session(plan(rules), merging=LOOSE)
         raised = fed(session, [arrivals[n : n + size] for n in range(0, len(arrivals), size)])
-        told.append((raised, session.counts))
-    raised, counts = told[0]
+        found.append((raised, session.counts))
+    raised, counts = found[0]
     assert [value for _, value in raised] == [*range(60, MANY + 60)]
     assert counts["runs", "later", "limit"] == 60
-    assert all(one == told[0] for one in told)
+    assert all(one == found[0] for one in found)
 
 
 def test_a_batch_writes_no_more_beside_many_runs() -> None:
