@@ -7,7 +7,7 @@ has a number of its own, so that parts are stored one by one (cep.matching.state
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from cep.matching.numbered import Numbered
 from cep.matching.runs import counted
 from cep.matching.segments import KEY, RULE, Bools, Content, Rows, Segment, indexed
 from cep.matching.text_places import TextPlaces, named, renamed, text_places, texts_of
+from cep.matching.unchanged import without_unchanged
 from cep.matching.waiting import NOTHING_PENDING, Layout, Pending
 from cep.routing.shards import Hashes, hashes_of
 from rules.typed import Match
@@ -203,11 +204,17 @@ def remember(
     tables = space.tables
     assert tables is not None
     same = memory.layout is layout
-    segments = memory.segments if same else ()
+    segments, changed = memory.segments if same else (), recalled.known
+    live, weight = counted(left.rows.runs, len(layout.rules)), left.rows.size
+    if segments:
+        live += memory.live - counted(recalled.rows.runs, len(layout.rules))
+        weight += memory.weight - recalled.rows.size
+        rows, changed = without_unchanged(tables, recalled.rows, left.rows, recalled.known)
+        left = replace(left, rows=rows)
     listed = left.rows.something(recalled.keys.count)
     if segments:
         # Those of which nothing is left must be said to be forgotten.
-        listed |= recalled.known
+        listed |= changed
     places = text_places(tables)
     next_text, texts = _named_for_good(memory.texts, places, left, recalled, same)
     which = np.flatnonzero(listed)
@@ -215,16 +222,12 @@ def remember(
     delta = Content(
         keys=tuple(column.take(pa.array(which)) for column in recalled.keys.columns),
         hashes=recalled.hashes[which],
-        whole=recalled.known[which],
+        whole=changed[which],
         due=_due(tables, rows, len(which)),
         rows=rows,
         events=left.events,
         texts=texts,
     )
-    live, weight = counted(rows.runs, len(layout.rules)), rows.size
-    if segments:
-        live += memory.live - counted(recalled.rows.runs, len(layout.rules))
-        weight += memory.weight - recalled.rows.size
     if len(which):
         segments = (*segments, indexed(next(numbers), delta))
     first = merging.first([segment.weight for segment in segments], weight) if weight else 0

@@ -75,17 +75,28 @@ rule timed { by k match a: e[v >= 5] -> b: e[v == 1] within 15s skip to next on 
 """
 
 
+ASKED = """
+rule equals { by k match a: e[v >= 5] -> b: e[v == a.v - 5] -> c: e[v < 3] within 1h skip none emit v = c.v }
+rule forks { by k match a: e[v >= 6] ~> b: e[v < a.v - 4] -> c: e[v == 1] within 30s emit v = b.v, t = a.id_ }
+rule rises { by k match a: e -> b: e[v > a.v]+ -> c: e[v < a.v] within 20s skip to next emit v = sum(b.v) }
+"""
+"""Where all runs of a key are asked at each of its events."""
+
+
+@pytest.mark.parametrize("rules", [RULES, ASKED], ids=["begin", "asked"])
 @settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 3), st.sampled_from((0, 1, 2, *[5, 6, 7] * 4)), st.sampled_from("xxyz"))
+        st.tuples(st.integers(0, 3), st.sampled_from((0, 1, 2, *[5, 6, 7] * 4)), st.sampled_from("xxyz")),
+        min_size=8,
+        max_size=40,
     ),
     st.lists(st.sampled_from((1, 1, 2, 3, 5)), min_size=1),
     st.sampled_from((LOOSE, Merging(base=1, later=1, small=0), Merging(base=3, later=1, small=0))),
     st.sets(st.integers(0, 20), max_size=3),
 )
 def test_it_does_not_matter_where_batches_are_cut(
-    drawn: list[tuple[int, int, str]], sizes: list[int], merging: Merging, restarts: set[int]
+    rules: str, drawn: list[tuple[int, int, str]], sizes: list[int], merging: Merging, restarts: set[int]
 ) -> None:
     arrivals, at = [], 0
     for number, (later, v, k) in enumerate(drawn):
@@ -93,7 +104,7 @@ def test_it_does_not_matter_where_batches_are_cut(
         arrivals.append(
             replace(event(number, v, k), values={**event(number, v, k).values, "at": at * SECOND})
         )
-    whole, session = Session(plan(RULES)), Session(plan(RULES), merging=merging)
+    whole, session = Session(plan(rules)), Session(plan(rules), merging=merging)
     expected = told(whole, arrivals, 0) + [one.alert.as_dict() for one in whole.drain()]
     raised, start, batch = [], 0, 0
     while start < len(arrivals):
@@ -102,7 +113,7 @@ def test_it_does_not_matter_where_batches_are_cut(
         start, batch = start + size, batch + 1
         if batch in restarts:
             snapshot = session.snapshot()
-            session = Session(plan(RULES), merging=merging)
+            session = Session(plan(rules), merging=merging)
             session.restore(snapshot)
     raised += [one.alert.as_dict() for one in session.drain()]
     assert sorted(map(str, raised)) == sorted(map(str, expected))

@@ -1,0 +1,101 @@
+"""What a batch left as it was: of a key whose runs all stay, only those that have begun are written."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.automata.space_tables import SpaceTables
+from cep.matching import kernel
+from cep.matching.runs import Runs, ranges
+from cep.matching.segments import KEY, Bools, Rows
+
+Ints = npt.NDArray[np.int64]
+_COUNTS = slice(kernel.KEPT_RUNS, kernel.KEPT_NODES + 1)
+"""How many runs, ways and nodes a list has."""
+
+
+def without_unchanged(tables: SpaceTables, before: Rows, after: Rows, known: Bools) -> tuple[Rows, Bools]:
+    """What a batch made of rows, without what was there before, for keys of which that is there as it was; and
+    which of the `known` keys have changed."""
+    changed = np.zeros(len(known), bool)
+    for part in (before.histories, before.sightings, after.histories, after.sightings):
+        changed[part[:, KEY]] = True
+    goes_on = {}
+    for width, old in before.runs.items():
+        new = after.runs.get(width, Runs.none(width))
+        place = _places(tables, old, new)
+        changed[old.lists[place < 0, kernel.KEPT_KEY]] = True
+        goes_on[width] = place
+    changed &= known
+    runs = {}
+    for width, new in after.runs.items():
+        old, place = before.runs.get(width, Runs.none(width)), goes_on.get(width, np.zeros(0, np.int64))
+        stays = np.flatnonzero(~changed[old.lists[:, kernel.KEPT_KEY]])
+        rest = _rest(new, place[stays], old.lists[stays, _COUNTS])
+        if len(rest.lists):
+            runs[width] = rest
+    return Rows(runs, after.histories, after.sightings), changed
+
+
+def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:
+    """For each list where the one is that begins with all of it as it was; -1: none does."""
+    lists = old.lists
+    rules = len(tables.rules)
+    names, later = (of.lists[:, kernel.KEPT_KEY] * rules + of.lists[:, kernel.KEPT_RULE] for of in (old, new))
+    if not len(later):
+        return np.full(len(lists), -1, np.int64)
+    place = np.minimum(np.searchsorted(later, names), len(later) - 1)
+    # Which event was the last that was seen matters where the very next one decides.
+    strict = [n for n in np.unique(lists[:, kernel.KEPT_RULE]).tolist() if tables.tables(n).everything]
+    same = (later[place] == names) & np.all(new.lists[place, _COUNTS] >= lists[:, _COUNTS], axis=1)
+    same &= ~np.isin(lists[:, kernel.KEPT_RULE], strict)
+    firsts, new_firsts = old.firsts(), new.firsts()
+    for column, (mine, its) in enumerate(
+        ((old.runs, new.runs), (old.threads, new.threads), (old.nodes, new.nodes))
+    ):
+        which = np.flatnonzero(same)
+        counts = lists[which, kernel.KEPT_RUNS + column]
+        rows = mine.take(ranges(firsts[which, column], counts), axis=0)
+        theirs = its.take(ranges(new_firsts[place[which], column], counts), axis=0)
+        differs = np.any(rows != theirs, axis=1)
+        same[np.repeat(which, counts)[differs]] = False
+    which = np.flatnonzero(same)
+    same[which[_refers_back(new, new_firsts, place[which], lists[which, _COUNTS])]] = False
+    return np.where(same, place, -1)
+
+
+def _refers_back(runs: Runs, firsts: Ints, which: Ints, before: Ints) -> Bools:
+    """Of which lists a way or node after so many names one of the nodes before."""
+    found = np.zeros(len(which), bool)
+    nodes = before[:, 2]
+    for column, rows, link in ((1, runs.threads, kernel.T_NODE), (2, runs.nodes, kernel.N_PREVIOUS)):
+        counts = runs.lists[which, kernel.KEPT_RUNS + column] - before[:, column]
+        mine = rows.take(ranges(firsts[which, column] + before[:, column], counts), axis=0)
+        back = (mine[:, link] >= 0) & (mine[:, link] < np.repeat(nodes, counts))
+        if column == 1:
+            back &= mine[:, kernel.T_STATE] > kernel.EACH
+        found[np.repeat(np.arange(len(which)), counts)[back]] = True
+    return found
+
+
+def _rest(runs: Runs, which: Ints, before: Ints) -> Runs:
+    """The lists, some of them without the first so many of their runs, ways and nodes."""
+    if not len(which):
+        return runs
+    lists, gone = runs.lists.copy(), np.zeros((len(runs.lists), 3), np.int64)
+    gone[which] = before
+    lists[:, _COUNTS] -= gone
+    left = np.flatnonzero(lists[:, kernel.KEPT_RUNS])
+    lists, gone, firsts = lists[left], gone[left], runs.firsts()[left] + gone[left]
+    rows, threads, nodes = (
+        part.take(ranges(firsts[:, column], lists[:, kernel.KEPT_RUNS + column]), axis=0)
+        for column, part in enumerate((runs.runs, runs.threads, runs.nodes))
+    )
+    threads[:, kernel.T_NODE] -= np.where(
+        threads[:, kernel.T_STATE] > kernel.EACH, np.repeat(gone[:, 2], lists[:, kernel.KEPT_THREADS]), 0
+    )
+    nodes[:, kernel.N_PREVIOUS] -= np.where(
+        nodes[:, kernel.N_PREVIOUS] >= 0, np.repeat(gone[:, 2], lists[:, kernel.KEPT_NODES]), 0
+    )
+    return Runs(lists, rows, threads, nodes)
