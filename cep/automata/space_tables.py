@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cep.automata.tables import Tables
 
 Ints = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
 Sources = tuple[Mapping[str, int], ...]
 """The places or the columns of a rule: for each, by stream, the bit or the computed column that it is in."""
 
@@ -49,8 +49,8 @@ class SpaceTables:
 
     `atoms` says by stream where its atoms begin among the space's `atom_count`. `pairs` has a row for each
     place of a rule and atom that it is true by, rule after rule; `first_pairs` says where, and `begins` which
-    of them may begin a run. `awaited` has by stream the bits of the atoms that a run which has begun may
-    wait for, packed as those of events. `constants` are those of all rules as 64 bits, but for the `texts` at
+    of them may begin a run. `awaited` says by stream which atoms a run that has begun may wait for; others
+    only begin runs. `constants` are those of all rules as 64 bits, but for the `texts` at
     `text_places`, which each shard numbers for itself. `blocks` are the different sequences of columns, one
     of which is each rule's. `registers` are those that hold texts (kernel.texts_of). `back` are the rules
     that look back (`prev`, `absent` first), `outside` those with conditions that no program expresses.
@@ -65,7 +65,7 @@ class SpaceTables:
     first_pairs: Ints
     pairs: Ints
     begins: npt.NDArray[np.bool_]
-    awaited: Mapping[str, Bytes]
+    awaited: Mapping[str, Bools]
     first_constants: Ints
     constants: Ints
     text_places: Ints
@@ -161,7 +161,7 @@ def _first_steps(tables: Tables) -> set[int]:
     return {step for step in steps if step is not None}
 
 
-def _awaited(rules: Sequence[RulePlan], streams: Sequence[StreamPlan]) -> dict[str, Bytes]:
+def _awaited(rules: Sequence[RulePlan], streams: Sequence[StreamPlan]) -> dict[str, Bools]:
     found = {stream.stream: np.zeros(len(stream.atoms), bool) for stream in streams}
     for rule in rules:
         assert rule.tables is not None
@@ -171,7 +171,7 @@ def _awaited(rules: Sequence[RulePlan], streams: Sequence[StreamPlan]) -> dict[s
         for place, bits in enumerate(rule.places):
             for stream, bit in bits.items():
                 found[stream][bit] |= always or place in places
-    return {stream: np.packbits(bits) for stream, bits in found.items()}
+    return found
 
 
 def _sequence(columns: Sources) -> tuple[tuple[tuple[str, int], ...], ...]:

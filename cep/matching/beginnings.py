@@ -34,6 +34,6 @@ def may_matter(plan: str, space: Space, events: Arrivals, numbers: Ints, keys: i
     for number, part in enumerate(events.parts):
         where, rows = events.rows_of(number)
         if part.layout.plan == plan:
-            where = where[np.any(part.bits[rows] & space.tables.awaited[part.stream], axis=1)]
+            where = where[part.verdicts.any_of(space.tables.awaited[part.stream], rows)]
         found[numbers[where]] = True
     return found

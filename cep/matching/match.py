@@ -26,6 +26,7 @@ from cep.matching.arrivals import (
     without_duplicates,
 )
 from cep.matching.beginnings import may_matter
+from cep.matching.decisions import Decisions, EventColumns
 from cep.matching.delays import delayed
 from cep.matching.engines import engine
 from cep.matching.keys import Keys, number_keys

@@ -16,8 +16,8 @@ _COUNTS = slice(kernel.KEPT_RUNS, kernel.KEPT_NODES + 1)
 
 
 def without_unchanged(tables: SpaceTables, before: Rows, after: Rows, known: Bools) -> tuple[Rows, Bools]:
-    """What a batch made of rows, without what was there before, for keys of which that is there as it was; and
-    which of the `known` keys have changed."""
+    """What a batch made of rows, without what was there before where that is as it was; and which of the
+    `known` keys have changed."""
     changed = np.zeros(len(known), bool)
     for part in (before.histories, before.sightings, after.histories, after.sightings):
         changed[part[:, KEY]] = True

@@ -126,6 +126,20 @@ class Column:
         found[events[first:last]] = True
         return found[rows]
 
+    def any_of(self, atoms: Bools, rows: Ints) -> Bools:
+        """Of which of some events any of the atoms is true that are marked among all."""
+        found = np.zeros(len(self.ends) - 1, bool)
+        begin, sizes = self.ends[:-1], np.diff(self.ends)
+        packed = np.packbits(atoms)
+        has_bits = (sizes % 2 == 1) | self.bits
+        for size in np.unique(sizes[has_bits]).tolist():
+            mine, asked = np.flatnonzero(has_bits & (sizes == size)), packed[:size]
+            places = begin[mine][:, None] + np.arange(len(asked))
+            found[mine] = np.any(self.data[places] & asked, axis=1)
+        events, numbers = self._numbers
+        found[events[atoms[numbers]]] = True
+        return found[rows]
+
     @cached_property
     def _numbers(self) -> tuple[Ints, Ints]:
         """The events that have numbers, each once for each of its numbers, and these; in their order."""

@@ -159,9 +159,8 @@ def fed(session: Session, batches: Sequence[Sequence[Arrival]]) -> list[tuple[st
 def test_what_a_waiting_run_can_wait_for_is_known(rule: str, bits: list[int]) -> None:
     (space,) = plan(f"rule r {{ by k {rule} }}").spaces
     assert space.tables is not None
-    (packed,) = space.tables.awaited.values()
-    found = [byte >> (7 - bit) & 1 for byte in packed.tolist() for bit in range(8)]
-    assert found == bits + [0] * (len(found) - len(bits))
+    (awaited,) = space.tables.awaited.values()
+    assert awaited.astype(int).tolist() == bits
 
 
 def test_a_key_whose_events_only_begin_runs_is_added_to() -> None:
