@@ -79,7 +79,8 @@ class Pending:
     @property
     def waiting(self) -> list[Waiting]:
         """The events, those that came first before the others."""
-        return [events.after(self.until) for part in self.delayed for events in part.events]
+        waiting = (events.after(self.until) for part in self.delayed for events in part.events)
+        return [events for events in waiting if len(events.table)]
 
     @property
     def empty(self) -> bool:
