@@ -1,23 +1,23 @@
 """How long highlights take: documents a second and microseconds a hit, one core, processor time.
 
-    python benchmarks/highlights.py --documents DOCUMENTS.jsonl.gz --queries QUERIES.txt
+    python benchmarks/highlights.py
 
-Documents are JSON lines with `text`, queries one a line. Each row passes every document alone: the hits, the
-hits with highlights, and what the highlights of the same hits take by percolator.highlight alone, which shows
-the queries that the kernel has no code for. The documents were seen before, queries hit and shown before.
+Luwak's queries and articles, as examples/media ships them. Each row passes every document alone: the hits,
+the hits with highlights, and what the highlights of the same hits take by percolator.highlight alone, which
+shows the queries that the kernel has no code for. The documents were seen before, queries hit and shown
+before.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
+import wikipedia
 
 from percolator.analysed import Analysed
 from percolator.highlight import Highlighter
@@ -31,17 +31,13 @@ SCHEMA = Schema.of({"text": "text"})
 
 def main() -> None:
     """Prints the calibration and the figures."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    arguments.add_argument("--documents", type=Path, required=True)
-    arguments.add_argument("--queries", type=Path, required=True)
-    options = arguments.parse_args()
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     numbers = np.random.default_rng(1).random(10_000_000)
     start = time.process_time()
     np.sort(numbers)
     print(f"calibration: sorting ten million numbers {1e3 * (time.process_time() - start):.0f} ms")
-    with gzip.open(options.documents, "rt", encoding="utf-8") as lines:
-        documents = [{"text": json.loads(line)["text"]} for line in lines]
-    texts = [line for line in options.queries.read_text("utf-8").splitlines() if line]
+    documents = [{"text": text} for text in wikipedia.articles()]
+    texts = wikipedia.queries()
     queries = Collection(SCHEMA)
     load(queries, [json.dumps({"id": str(number), "query": text}) for number, text in enumerate(texts)])
 

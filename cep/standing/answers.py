@@ -5,8 +5,9 @@ A set is one process's: what it learns while documents pass changes the speed, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,6 @@ from cep.standing.documents import (
     schema_of,
 )
 from cep.standing.kept import Kept
-from percolator.analysed import Analysed
 from percolator.library.collection import Collection
 from rules.typed import Stream
 
@@ -95,19 +95,13 @@ class QuerySet:
         """The named parts that were true of every hit, and of how many hits they could not be told."""
         found: list[Sequence[str]] = [()] * len(documents)
         unnamed = 0
-        for hit, analysed in self._read_again(columns, documents, self._named[places] != 0):
-            told = self._collection.found(int(places[hit]), analysed, highlight=False)
-            found[hit] = told.names
-            unnamed += not told.complete
+        wanted = np.flatnonzero(self._named[places] != 0).tolist()
+        for document, of_document in groupby(wanted, key=lambda hit: int(documents[hit])):
+            hits = list(of_document)
+            all_told = self._collection.found_all(
+                places[hits].tolist(), document_at(columns, document), highlight=False
+            )
+            for hit, told in zip(hits, all_told, strict=True):
+                found[hit] = told.names
+                unnamed += not told.complete
         return pa.array(found, pa.list_(pa.string())), unnamed
-
-    def _read_again(
-        self, columns: dict[str, pa.Array], documents: Ints, wanted: npt.NDArray[np.bool_]
-    ) -> Iterator[tuple[int, Analysed]]:
-        """The hits that are wanted, each with its document, which is analysed once."""
-        last, analysed = -1, None
-        for hit in np.flatnonzero(wanted).tolist():
-            if analysed is None or documents[hit] != last:
-                last = int(documents[hit])
-                analysed = Analysed(document_at(columns, last), self._schema)
-            yield hit, analysed
