@@ -103,7 +103,8 @@ class Session:
                 self.plan, self.memories.get(shard, NOTHING), payloads, clock, self.compiled, self.trace,
                 self.merging,
             )  # fmt: skip
-            if outcome.memory.spaces:
+            # What is stored knows the numbers of its parts: they are not given away again meanwhile.
+            if outcome.memory.spaces or shard in self.stored:
                 self.memories[shard] = outcome.memory
             else:
                 self.memories.pop(shard, None)

@@ -164,3 +164,21 @@ def test_a_later_version_is_named() -> None:
     head[4] = 9
     with pytest.raises(StateError, match="has version 9; this program reads up to version 5"):
         StoredShard(bytes(head)).memory()
+
+
+def test_what_is_stored_seldom_is_not_mistaken_for_what_was_stored_before_all_was_forgotten() -> None:
+    text = """pack p version "1"
+stream e { id_: string  at: timestamp  k: string  v: double  id id_  time at }
+rule pair { by k  match a: e[v < 2] -> b: e[v > 2]  within 10 seconds  emit first = a.id_ }
+"""
+    session = Session(compile_plan([pack_of(text)]))
+    pack = session.plan.packs[0]
+    session.feed(tables(pack, [event(1, 1, "x", 1.0)]), SECOND)
+    session.store()
+    session.feed([], 60 * SECOND)
+    assert not session.memories[0].spaces
+    session.feed(tables(pack, [event(2, 60, "y", 1.0)], 3), 61 * SECOND)
+    again = Session(session.plan)
+    again.restore(session.snapshot())
+    raised = again.feed(tables(pack, [event(3, 62, "y", 3.0)], 4), 63 * SECOND)
+    assert [one.alert.emit for one in raised] == [{"first": "p2"}]
