@@ -74,7 +74,7 @@ def widened(column: pa.Array) -> pa.LargeBinaryArray:
     if not pa.types.is_fixed_size_binary(column.type):
         return column
     came = Column.of(column)
-    rows = came.data[came.ends[0] : came.ends[-1]].reshape(len(column), -1)
+    rows = came.data[came.ends[0] : came.ends[-1]].reshape(len(column), column.type.byte_width)
     if rows.shape[1] % 2 == 0:
         rows = np.pad(rows, ((0, 0), (0, 1)))
     return _binary(rows.ravel(), np.arange(len(rows) + 1) * rows.shape[1])
