@@ -76,6 +76,7 @@ def ids(server: WaywardServer) -> list[str]:
     return [call.id for call in server.calls]
 
 
+@pytest.mark.slow
 def test_every_alert_is_delivered_once_if_nothing_goes_wrong(
     outbox: Outbox, server: WaywardServer, deliver: Deliver
 ) -> None:
@@ -167,6 +168,7 @@ def test_a_slow_receiver_is_tried_again(outbox: Outbox, server: WaywardServer, d
     assert set(ids(server)) == set(expected)
 
 
+@pytest.mark.slow
 def test_a_dead_receiver_holds_up_nobody(outbox: Outbox, server: WaywardServer, deliver: Deliver) -> None:
     with WaywardServer() as silent:
         silent.behave = lambda _: Answer(first=silent.closing)
@@ -260,6 +262,7 @@ def test_a_mistake_in_a_receiver_costs_no_alert(outbox: Outbox, deliver: Deliver
     assert deliver(Flawed()).drain(30)
 
 
+@pytest.mark.slow
 def test_outcomes_are_written_as_soon_as_the_outbox_can_be_written_again(
     outbox: Outbox, server: WaywardServer, deliver: Deliver
 ) -> None:
@@ -282,6 +285,7 @@ def test_outcomes_are_written_as_soon_as_the_outbox_can_be_written_again(
     assert sorted(ids(server)) == sorted(expected), "nothing was sent twice meanwhile"
 
 
+@pytest.mark.slow
 def test_stopping_loses_nothing_and_repeats_nothing(
     outbox: Outbox, server: WaywardServer, deliver: Deliver
 ) -> None:

@@ -154,6 +154,7 @@ def test_accepted_alerts_are_in_the_file_before_the_answer(tmp_path: Path) -> No
         assert receiver.received == []
 
 
+@pytest.mark.slow
 def test_ids_in_the_file_are_remembered_and_a_torn_line_is_not_one(tmp_path: Path) -> None:
     file = tmp_path / "received.jsonl"
     with AlertReceiver([SECRET], file=file) as receiver:
@@ -199,6 +200,7 @@ def test_a_file_that_cannot_be_used_is_told(tmp_path: Path) -> None:
         AlertReceiver([SECRET], file=tmp_path / "no" / "folder.jsonl").start()
 
 
+@pytest.mark.slow
 def test_an_alert_that_cannot_be_kept_is_not_accepted(tmp_path: Path) -> None:
     file = tmp_path / "received.jsonl"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -124,6 +124,7 @@ def test_a_silent_server_is_given_up(server: WaywardServer) -> None:
     assert time.monotonic() - begun < 5
 
 
+@pytest.mark.slow
 def test_a_server_that_trickles_is_given_up(server: WaywardServer) -> None:
     """Every single byte comes in time; together they would take a quarter of an hour."""
     for raw in ([b"H"] + [b"T"] * 18_000, [b"HTTP/1.1 200 OK\r\n"] + [b"x: y\r\n"] * 18_000):
@@ -133,6 +134,7 @@ def test_a_server_that_trickles_is_given_up(server: WaywardServer) -> None:
         assert time.monotonic() - begun < 5
 
 
+@pytest.mark.slow
 def test_the_status_counts_even_if_the_body_never_ends(server: WaywardServer) -> None:
     head = b"HTTP/1.1 202 Accepted\r\ncontent-length: 1000000\r\n\r\n"
     server.behave = lambda _: Answer(raw=[head, *[b"x"] * 18_000], pause=0.01)

@@ -143,6 +143,7 @@ def assert_agreement(
 TRIPLES = st.lists(st.tuples(rows(), rows(), rows()), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), **QUIET)
 @given(booleans(2), st.randoms(use_true_random=False), TRIPLES)
 def test_programs_and_rows_agree(

@@ -177,6 +177,7 @@ def test_a_key_whose_events_only_begin_runs_is_added_to() -> None:
     assert session.runs == {}
 
 
+@pytest.mark.slow
 def test_more_than_the_limit_is_dropped_and_counted_wherever_batches_are_cut() -> None:
     rules = LATER.replace("within 1 hour", "skip none within 1 hour")
     arrivals = [event(n, n) for n in range(MANY + 60)] + [event(MANY + 60, -1)]

@@ -109,6 +109,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.sampled_from("abcd"), VALUES),
     st.dictionaries(st.sampled_from(["x.y", "x.z", "w"]), VALUES),

@@ -134,6 +134,7 @@ CELLS = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(rows=st.lists(st.lists(CELLS, min_size=1, max_size=3), max_size=8), junk=st.binary(max_size=4))
 def test_what_is_malformed_depends_on_no_neighbour(rows: list[list[str]], junk: bytes) -> None:

@@ -262,6 +262,7 @@ RAW = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(
     type_=st.sampled_from(TYPES),

@@ -101,6 +101,7 @@ def test_what_is_no_iso_timestamp_is_malformed(text: str, zone: str) -> None:
     assert letter.reason.endswith(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["epoch_s", "epoch_ms", "epoch_us", "epoch_ns"])
 @given(st.data())
 def test_whole_numbers_since_1970_are_exact(unit: str, data: st.DataObject) -> None:

@@ -59,6 +59,7 @@ def test_every_run_of_a_crowded_key_is_raised(compiled: bool) -> None:
     assert [one.alert.events for one in raised] == [{"a": [f"{n}"], "b": ["600"]} for n in range(600)]
 
 
+@pytest.mark.slow
 @BOTH
 def test_beyond_the_limit_the_oldest_runs_are_dropped_and_counted(compiled: bool) -> None:
     rule = "rule r { match a: e[v == 1] -> b: e[v > a.v] within 1 day skip none limit 10 runs }"

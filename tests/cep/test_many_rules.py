@@ -63,6 +63,7 @@ def test_rules_find_together_what_each_finds_alone(compiled: bool) -> None:
     assert len({alert[0] for alert in together}) > len(texts) // 2, "most rules raise something"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [1, 40])
 def test_blocks_of_keys_change_nothing(work: int, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = rules()

@@ -164,6 +164,7 @@ def test_few_thresholds_are_columns() -> None:
     assert len(part.columns) == WORTH_IT - 1
 
 
+@pytest.mark.slow
 def test_a_plan_of_many_conditions_is_judged_in_several_tables() -> None:
     plan = compile_plan([pack_of(HEAD + "".join(f"rule r{n} {{ on e[n == {n}] }}\n" for n in range(4100)))])
     needs = plan.spaces[0].of("e")

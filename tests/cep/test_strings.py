@@ -87,6 +87,7 @@ def test_many_strings_fill_their_table(engine: Any) -> None:
     assert [values[first[number]] for number in numbers.tolist()] == values
 
 
+@pytest.mark.slow
 def test_numba_is_not_imported_for_strings_alone() -> None:
     code = (
         "import sys, pyarrow as pa\n"

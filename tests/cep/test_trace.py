@@ -149,6 +149,7 @@ def test_it_reads_as_text_and_as_json() -> None:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_a_trace_changes_nothing_and_tells_every_match(program: Program) -> None:

@@ -114,6 +114,7 @@ def test_the_rest_is_executed(pattern: str) -> None:
     compile_plan([pack])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", sorted(TITLES))
 def test_every_code_has_a_page_whose_example_gives_it(code: str) -> None:
     page = (PAGES / f"{code}.md").read_text(encoding="utf-8")

@@ -232,6 +232,7 @@ def test_both_engines_write_the_same_alerts(tmp_path: Path) -> None:
     assert answers(tmp_path, *given) == answers(tmp_path, *given, engine="reference")
 
 
+@pytest.mark.slow
 def test_cases_come_from_stdin_and_go_to_stdout(tmp_path: Path) -> None:
     told = cep("eval", "--cases", "-", feed=json.dumps(case(event(1, 1))) + "\n\n", cwd=tmp_path)
     assert (told.code, told.out) == (0, '{"id":"c","alerts":[],"rejected":[]}\n')

@@ -114,6 +114,7 @@ def test_without_drain_the_watermark_trails_by_the_lateness(folder: Path) -> Non
     assert len(alerts(cep(*arguments, "--drain", cwd=folder).out)) == 3
 
 
+@pytest.mark.slow
 def test_a_watermark_before_the_end_of_the_data_holds_alerts_back(folder: Path) -> None:
     write(folder / "p.jsonl", [payment(t, "a", 150) for t in range(0, 7200, 1300)])
     told = cep(
@@ -228,6 +229,7 @@ def test_a_pattern_of_files_stands_for_all_of_them(folder: Path) -> None:
     assert by_name
 
 
+@pytest.mark.slow
 def test_events_of_a_stream_that_no_rule_reads_hold_nothing_back(folder: Path) -> None:
     write(folder / "p.jsonl", [payment(t, "a", 150) for t in (0, 4000)])
     write(folder / "u.jsonl", [{"uid": "u", "at_": at(0)}])
@@ -238,6 +240,7 @@ def test_events_of_a_stream_that_no_rule_reads_hold_nothing_back(folder: Path) -
     assert told.err.startswith("3 events, 1 alert")
 
 
+@pytest.mark.slow
 def test_a_stream_without_events_holds_nothing_back(folder: Path) -> None:
     write(folder / "p.jsonl", [payment(t, "a", 150) for t in (0, 4000)])
     write(folder / "r.jsonl", [])
@@ -292,6 +295,7 @@ def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert told["reasons"][1]["offset"] == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "nonsense\n"])
 def test_no_events_is_a_failure(folder: Path, content: str) -> None:
     (folder / "p.jsonl").write_text(content)
@@ -345,6 +349,7 @@ def test_wrong_usage_exits_2_and_says_why(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_the_outside_world(folder: Path) -> None:
     write(folder / "p.jsonl", [payment(t, "a", 150) for t in range(0, 80_000, 1300)])
     told = cep(

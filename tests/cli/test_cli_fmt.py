@@ -76,6 +76,7 @@ def test_a_file_with_an_error_stays_and_the_others_go_on(tmp_path: Path) -> None
     assert texts(tmp_path) == {"a": BROKEN, "b": NEAT}
 
 
+@pytest.mark.slow
 def test_a_dash_is_a_pipe() -> None:
     told = cep("fmt", "-", feed=MESSY)
     assert (told.code, told.out, told.err) == (0, NEAT, "")

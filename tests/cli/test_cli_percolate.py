@@ -134,6 +134,7 @@ def row(document: str, query: str, version: int = 1, **more: Any) -> dict[str, A
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_hits_are_lines_in_order_of_documents_and_ids(tmp_path: Path) -> None:
     found = percolate(tmp_path, "--output", "-", "--time", "at")
     assert found.code == 0, found.err
@@ -145,11 +146,13 @@ def test_hits_are_lines_in_order_of_documents_and_ids(tmp_path: Path) -> None:
     assert found.err == "3 queries, 3 documents, 3 hits\n"
 
 
+@pytest.mark.slow
 def test_without_a_time_nothing_has_expired(tmp_path: Path) -> None:
     found = percolate(tmp_path, "--output", "-")
     assert [hit["query"] for hit in lines(found.out)] == ["fire", "old", "german", "old"]
 
 
+@pytest.mark.slow
 def test_highlights_are_code_points(tmp_path: Path) -> None:
     found = percolate(tmp_path, "--output", tmp_path / "hits.jsonl", "--highlight")
     first = lines((tmp_path / "hits.jsonl").read_text("utf-8"))[0]
@@ -254,6 +257,7 @@ def test_a_command_that_cannot_be_right_exits_2(tmp_path: Path, arguments: list[
     assert message in found.err
 
 
+@pytest.mark.slow
 def test_a_schema_file_is_the_schema_of_a_case(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text('{"schema": {"title": "text", "body": "text"}, "default": ["title"]}')
     queries = written(tmp_path / "q.jsonl", [{"id": "q", "query": "fire"}])
@@ -265,6 +269,7 @@ def test_a_schema_file_is_the_schema_of_a_case(tmp_path: Path) -> None:
     assert [hit["document"] for hit in lines(found.out)] == ["1"]
 
 
+@pytest.mark.slow
 def test_nothing_to_do_is_a_failure(tmp_path: Path) -> None:
     empty = written(tmp_path / "empty.jsonl", [])
     assert percolate(tmp_path, "--output", "-", documents=empty).code == 1

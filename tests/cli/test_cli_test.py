@@ -86,6 +86,7 @@ FAILED  probes "a wrong count"  cards.rules:16
 """
 
 
+@pytest.mark.slow
 def test_a_failure_is_told_beside_what_happened(tmp_path: Path) -> None:
     lines = (SMALL + BIG).replace("\n", " ")
     tests = f'test probes "met" {{ {lines} expect {{ }} }}\n'

@@ -22,6 +22,7 @@ def test_the_text_is_that_of_the_golden_file(pack: str, options: tuple[str, ...]
     assert told.out == (TEXTS / f"{pack}.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_json_tells_how_far_the_nearest_run_came() -> None:
     told = cep("test", "failures.rules", "--format", "json", "--run", "stopped", cwd=TEXTS)
     (test,) = json.loads(told.out)["tests"]
@@ -31,6 +32,7 @@ def test_json_tells_how_far_the_nearest_run_came() -> None:
     assert "\n".join(f"    {line}" for line in missing["nearest"]) in text
 
 
+@pytest.mark.slow
 def test_json_has_every_side_of_every_part_with_its_place() -> None:
     told = cep("test", "covered.rules", "--format", "json", "--coverage", cwd=TEXTS)
     (pack,) = json.loads(told.out)["coverage"]
@@ -68,6 +70,7 @@ def test_a_percentage_is_one(least: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "is no percentage from 0 to 100" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_junit_has_a_case_for_every_test_with_what_the_text_says() -> None:
     told = cep("test", "failures.rules", "covered.rules", "--format", "junit", "--coverage", cwd=TEXTS)
     assert told.code == 1
@@ -90,6 +93,7 @@ def test_junit_has_a_case_for_every_test_with_what_the_text_says() -> None:
     assert several[0].get("message") == "2 expected alerts did not come; 1 alert came unexpected"
 
 
+@pytest.mark.slow
 def test_junit_tells_of_packs_that_cannot_run_and_of_no_tests(tmp_path: Path) -> None:
     (tmp_path / "bad.rules").write_text("pack p version 1")
     told = cep("test", "bad.rules", "--format", "junit", cwd=tmp_path)

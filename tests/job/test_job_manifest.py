@@ -94,6 +94,7 @@ def test_a_manifest_of_another_batch_is_damage(tmp_path: Path) -> None:
         read(tmp_path, 4)
 
 
+@pytest.mark.slow
 def test_the_last_thousand_are_kept(tmp_path: Path) -> None:
     for batch in range(999):
         assert oldest(tmp_path, batch) is None

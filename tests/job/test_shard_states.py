@@ -96,6 +96,7 @@ def task(
     return [one.alert.as_dict()["id"] for one in in_order(outcome.raised)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_failed_tasks_and_changing_processes_change_no_alert(seed: int) -> None:
     random = Random(seed)

@@ -85,6 +85,7 @@ def test_every_word_gives_one_term_and_always_the_same(name: str, word: str) -> 
     assert term(word) == term(unicodedata.normalize("NFD", word)) == term(unicodedata.normalize("NFC", word))
 
 
+@pytest.mark.slow
 def test_all_marks_of_unicode_continue_words() -> None:
     # The class is built from a part of Unicode; this looks at all of it.
     import re

@@ -125,6 +125,7 @@ _FRAGMENTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["lucene", "factiva"])
 @given(st.text(max_size=30) | st.lists(st.sampled_from(_FRAGMENTS), max_size=12).map("".join))
 @settings(max_examples=examples(1500), deadline=None)

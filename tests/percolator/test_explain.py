@@ -94,6 +94,7 @@ def _reasons(reason: Reason) -> Iterator[Reason]:
         yield from _reasons(part)
 
 
+@pytest.mark.slow
 @given(whole, st.lists(whole_documents, min_size=2, max_size=6))
 @settings(max_examples=examples(300), deadline=None)
 def test_every_query_is_explained_as_the_reference_answers_it(node: Node, documents: list[Any]) -> None:

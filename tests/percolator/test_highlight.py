@@ -101,6 +101,7 @@ def test_names_of_true_parts_come_in_the_order_of_the_query() -> None:
     assert _production(query, {"body": "a b"}).names == ("x", "y", "z", "w")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "query",

@@ -120,6 +120,7 @@ def test_sentences_in_other_queries_do_not_come_between_the_words() -> None:
     assert judge(matcher, queries, [row]) == 2
 
 
+@pytest.mark.slow
 def test_a_table_that_was_started_anew_shows_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view_module, "MOST_POOL", 1 << 10)
     queries = [parse(text) for text in ("w* w2", "/w.*1/ OR w2", '"w8 w1"', "*3*", "w1~1")]
@@ -159,6 +160,7 @@ def test_more_names_than_bits_are_told_elsewhere() -> None:
         assert [one.names for one in found] == [names, names[:-1]]
 
 
+@pytest.mark.slow
 def test_twenty_thousand_hits_with_all_their_ranges() -> None:
     queries = [parse(text) for text in ("a", "a b", "b OR c")]
     nodes = [queries[number % 3] for number in range(20_000)]
@@ -207,6 +209,7 @@ def test_words_begin_and_end_where_the_definition_says(values: list[str]) -> Non
     assert text.borders.tolist() == [0, base // 2]
 
 
+@pytest.mark.slow
 def test_every_query_of_words_has_code_and_no_other() -> None:
     """Whatever the hash table holds beside its words."""
     queries = [parse(f"a{number} OR b{number}* OR {{C{number}}}") for number in range(3000)]

@@ -119,6 +119,7 @@ for _ in sys.stdin:
         assert process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_a_compaction_in_the_background_takes_in_what_came_meanwhile(library: Library) -> None:
     for number in range(30):
         library.add(StandingQuery(f"q{number:02}", "a"))
@@ -138,6 +139,7 @@ def test_a_compaction_in_the_background_takes_in_what_came_meanwhile(library: Li
     assert library.queries.hit_counts()["q02"] == 1
 
 
+@pytest.mark.slow
 def test_a_compaction_that_another_generation_overtook_is_dropped(library: Library) -> None:
     library.add(StandingQuery("q", "a"))
     library.compact_in_background()

@@ -41,6 +41,7 @@ def numbers() -> Iterator[int]:
         yield number
 
 
+@pytest.mark.slow
 def test_a_segment_is_made_beside_changes_that_go_on(folder: Path) -> None:
     with opened(folder, 10) as library:
         first = library.pin.generation
@@ -71,6 +72,7 @@ def test_none_is_made_where_none_is_wanted(folder: Path) -> None:
         assert library.pin.generation == before
 
 
+@pytest.mark.slow
 def test_one_that_fails_is_told_and_tried_again_later(folder: Path) -> None:
     with opened(folder, 5) as library:
         sample = folder / "sample.arrow"

@@ -137,6 +137,7 @@ def test_thousands_of_hits_are_in_order() -> None:
         assert pairs(matcher.match(document)) == wanted
 
 
+@pytest.mark.slow
 def test_deep_and_wide_queries_are_answered() -> None:
     deep = "NOT (x AND " * 90 + "a" + ")" * 90
     counted = "2 of (a, x, " * 60 + "a" + ")" * 60

@@ -46,6 +46,7 @@ def test_dearer_forms_are_believed_to_be_dearer() -> None:
     assert costs[-1] > 100 * costs[0]
 
 
+@pytest.mark.slow
 @given(whole)
 @settings(deadline=None)
 def test_a_query_that_needs_words_is_not_true_on_nothing(node: Node) -> None:

@@ -96,6 +96,7 @@ def test_the_parser_reads_what_the_language_says(text: str) -> None:
     assert parse(text) == READS[text]
 
 
+@pytest.mark.slow
 @given(trees)
 @settings(max_examples=examples(1500), deadline=None)
 def test_printed_trees_parse_back_to_themselves(node: Node) -> None:
@@ -147,6 +148,7 @@ def test_spans_point_at_the_text_of_each_node() -> None:
     assert found == ["alpha", 'title:beta OR "c d"~2', "NOT x*"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opening", ["NOT (a AND ", "x:(a OR ", "n = (", "1 of (a, "])
 def test_the_highest_tree_that_is_accepted_can_be_walked(opening: str) -> None:
     results = [_attempt(opening * levels + "a" + ")" * levels) for levels in range(40, 260, 3)]

@@ -22,6 +22,7 @@ DATA = ROOT.parent / "shared" / "data"
 SCHEMA = Schema.of({"body": "text"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["luwak", "analysts"])
 def test_queries_that_people_wrote_hit_what_the_reference_says(
     name: str, monkeypatch: pytest.MonkeyPatch

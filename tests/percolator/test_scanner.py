@@ -90,6 +90,7 @@ def test_the_interpreted_kernel_splits_the_same(some: list[str]) -> None:
     assert scanned(some, interpreted(), SurfaceWords()) == [wanted(text) for text in some]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x " * 25_000, "y" * 50_000, "é" * 50_000, "\x00" * 50_000, "東" * 20_000])
 def test_long_texts_and_words_do_no_harm(text: str) -> None:
     assert scanned([text], load(), SurfaceWords(16)) == [wanted(text)]

@@ -176,6 +176,7 @@ def test_what_a_layout_would_lose_stops_it(lost: slice) -> None:
         laid_out(File(file.source, file.blocks[lost], file.comments))
 
 
+@pytest.mark.slow
 def test_time_grows_with_the_text() -> None:
     def seconds(text: str) -> tuple[float, float]:
         begin = time.process_time()

@@ -48,6 +48,7 @@ def judge(text: str, every: int, first: int, counted: Counter[str]) -> list[str]
     return wrong
 
 
+@pytest.mark.slow
 def test_a_wrong_token_is_told_on_its_line() -> None:
     counted: Counter[str] = Counter()
     text = (ROOT / "examples/cards/cards.rules").read_text("utf-8")

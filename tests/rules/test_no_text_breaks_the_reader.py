@@ -82,6 +82,7 @@ def test_any_words_are_judged(words: list[str]) -> None:
     assert_judged(STREAMS + " ".join(words))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
@@ -116,6 +117,7 @@ DEEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
 def test_depth_is_refused(text: str) -> None:
     assert assert_judged(STREAMS + text).pack is None
@@ -158,6 +160,7 @@ def test_the_number_of_errors_is_bounded(text: str) -> None:
     assert len(found.diagnostics) < 5_000
 
 
+@pytest.mark.slow
 def test_time_grows_with_the_text_and_not_with_its_square() -> None:
     def seconds(rules: int) -> float:
         body = matching('a: payment{3,} -> b: payment[amount > 2 * avg(a.amount) and kind in ("x", "y")]')

@@ -41,6 +41,7 @@ def test_reading_a_pack_imports_nothing_heavy(rule: str) -> None:
     assert not imported(STREAMS + rule) & HEAVY
 
 
+@pytest.mark.slow
 def test_the_percolator_is_imported_only_where_texts_are_searched() -> None:
     plain = STREAMS.replace("body: text english", "body: text")
     assert "percolator.query.parse" not in imported(plain + on("n > 1"))

@@ -63,6 +63,7 @@ def test_what_runs_do_not_depend_on_keeps_them(old: str, new: str) -> None:
     assert hashed(RULE.replace(old, new, 1)) == hashed(RULE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new"), CHANGED)
 def test_what_runs_depend_on_changes_the_hash(old: str, new: str) -> None:
     assert old in RULE

@@ -284,6 +284,7 @@ def test_expectations_are_paired_as_well_as_possible(
     assert len(found.others) == len(alerts) - best
 
 
+@pytest.mark.slow
 def test_hundreds_of_alike_expectations_are_no_trouble() -> None:
     assert outcome(block(*[expect(n=1)] * 500), *[alert(1, n=1)] * 500)
 
