@@ -66,12 +66,13 @@ class Shelf:
         with self._aside(place) as aside:
             aside.mkdir()
             made.kept.save(aside)
+        del self._earlier[name_of(hits)]
 
     def earlier(self, hits: HitStream) -> Kept:
         """The set here from which that of a file is best compiled; an empty one where none has much of it."""
         name = name_of(hits)
         if name not in self._earlier:
-            self._earlier = {name: self._most_alike(hits)}
+            self._earlier[name] = self._most_alike(hits)
         return self._earlier[name]
 
     def open(self, hits: HitStream) -> QuerySet:
@@ -94,9 +95,13 @@ class Shelf:
         removed = 0
         for path in list(self.folder.glob("*")):
             with suppress(OSError):  # what goes by itself meanwhile, or cannot go, does no harm
-                if path.stat().st_mtime < before:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-                    removed += 1
+                if path.stat().st_mtime >= before:
+                    continue
+                if not path.name.startswith("."):
+                    # Half a set must not stand under the name of a whole one, should we die here.
+                    path = path.rename(path.with_name(f".gone-{path.name}"))
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                removed += 1
         return removed
 
     def _most_alike(self, hits: HitStream) -> Kept:

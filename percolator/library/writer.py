@@ -274,7 +274,8 @@ class Library:
         """Behind a change: puts a compaction that has ended in place, and begins one when it is due."""
         try:
             if self._child is not None:
-                self.finish_compaction()
+                if self.finish_compaction():
+                    self.failed = None
             elif self._due is not None and self._in_log >= self._due:
                 self.compact_in_background()
         except (LibraryError, OSError) as problem:  # the change itself is on disk

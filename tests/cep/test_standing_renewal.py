@@ -52,6 +52,7 @@ def lines(draw: st.DrawFn) -> bytes:
 
 def stream_of(folder: Path, content: list[bytes]) -> HitStream:
     """The hits of a pack whose file has these lines."""
+    folder.mkdir(exist_ok=True)
     (folder / "p.rules").write_text(PACK, "utf-8")
     (folder / "w.jsonl").write_bytes(b"\n".join(content))
     (found,) = hit_streams(load([folder / "p.rules"]).need())
@@ -174,6 +175,39 @@ def test_what_was_long_not_used_goes(tmp_path: Path) -> None:
         name_of(second), second.queries.content + ".jsonl",
     }  # fmt: skip
     assert len(shelf.open(second)) == 21
+
+
+def test_a_removal_that_is_cut_leaves_no_half_of_a_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class PowerCutError(Exception):
+        pass
+
+    def half(path: Path) -> None:
+        (path / "0.records").unlink()
+        raise PowerCutError
+
+    shelf = Shelf(tmp_path / "queries")
+    hits = stream_of(tmp_path, numbered(20))
+    shelf.put(hits)
+    os.utime(shelf.folder / name_of(hits), (1000, 1000))
+    with monkeypatch.context() as patched:
+        patched.setattr("cep.standing.shelf.shutil.rmtree", half)
+        with pytest.raises(PowerCutError):
+            shelf.prune(2000)
+    shelf.put(hits)
+    assert len(shelf.open(hits)) == 20
+
+
+def test_two_files_of_a_pack_are_compiled_once_each(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "queries")
+    both = [stream_of(tmp_path / name, numbered(20, first)) for name, first in (("a", 0), ("b", 100))]
+    for hits in both:
+        shelf.put(hits)
+    changed = [stream_of(tmp_path / name, numbered(21, first)) for name, first in (("a", 0), ("b", 100))]
+    found = [compiled(hits, shelf.earlier(hits)) for hits in changed]
+    again = [compiled(hits, shelf.earlier(hits)) for hits in changed]
+    assert all(one is other for one, other in zip(found, again, strict=True))
 
 
 def test_damage_is_told(tmp_path: Path) -> None:
