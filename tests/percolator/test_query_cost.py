@@ -139,7 +139,8 @@ def test_the_busiest_queries_are_named_while_they_stand() -> None:
     (first, microseconds), *_ = queries.busy(3).items()
     assert first == "busy"
     assert microseconds > 0
-    assert slowest(queries, 1)[0].among_all == microseconds
+    (among_all,) = [slow.among_all for slow in slowest(queries, len(queries)) if slow.query.id == "busy"]
+    assert among_all == microseconds
     queries.remove("busy")
     assert "busy" not in queries.busy(3)
 
