@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 class Session:
     """Packs over events, fed batch by batch. Results do not depend on the number of shards.
 
-    `counts` are those of classification and matching together, `runs` the live runs by rule after the last
-    batch, `late` the events set aside so far, `told` the matches that may be decided again. `one_partition`:
-    the caller's offsets rise over all streams together, and decide the order of events of one instant within
-    a feed.
+    `counts` are those of classification and matching together, `late` the events set aside so far, `told` the
+    matches that may be decided again. `one_partition`: the caller's offsets rise over all streams together,
+    and decide the order of events of one instant within a feed.
     `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
     (cep.matching.trace). `sets` opens standing queries, as `classify` takes it.
     `merging` says when segments of memory become one.
@@ -66,9 +65,17 @@ class Session:
         self.memories: dict[int, ShardMemory] = {}
         self.stored: dict[int, StoredShard] = {}
         self.counts: Counter[Count] = Counter()
-        self.runs: dict[str, int] = {}
         self.late: list[Events] = []
         self.told = Told.of(self.plan.packs)
+
+    @property
+    def runs(self) -> dict[str, int]:
+        """The live runs by rule, of those that have some."""
+        found: Counter[str] = Counter()
+        for memory in self.memories.values():
+            for space in memory.spaces.values():
+                found.update(space.runs())
+        return dict(found)
 
     def feed(self, events: Sequence[Events], watermark: int | None = None) -> list[Raised]:
         """Take a batch of events; what it raises, in the documented order, before suppression.
@@ -94,7 +101,6 @@ class Session:
         self.first = marks.earliest(self.first, [classified.first])
         clock = Clock(self.batch, self.watermark, after, self.since, self.one_partition, self.first)
         raised: list[Raised] = []
-        runs: Counter[str] = Counter()
         for shard in sorted(self.memories.keys() | classified.payloads.keys()):
             payloads = [classified.payloads[shard]] if shard in classified.payloads else []
             if self.trace is not None:
@@ -110,8 +116,6 @@ class Session:
                 self.memories.pop(shard, None)
             raised.extend(outcome.raised)
             self.counts.update(outcome.counts)
-            runs.update(outcome.runs)
-        self.runs = dict(runs)
         self.watermark = after
         self.batch += 1
         ordered = in_order(raised)

@@ -73,13 +73,17 @@ class Outcome:
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
     `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict), ("runs", rule,
-    dropped | limit), ("overflows", "rule", rule), ("matches", rule). `runs` are the live runs by rule.
+    dropped | limit), ("overflows", "rule", rule), ("matches", rule).
     """
 
     memory: ShardMemory
     raised: list[Raised]
     counts: Counts
-    runs: dict[str, int]
+
+    @property
+    def runs(self) -> dict[str, int]:
+        """The live runs by rule, of those that have some; worked out when asked for."""
+        return {rule: runs for space in self.memory.spaces.values() for rule, runs in space.runs().items()}
 
 
 def match_shard(
@@ -119,8 +123,7 @@ def match_shard(
         kept is not before.spaces[name] for name, kept in after.items()
     )
     memory = ShardMemory(after, next(batch.numbers)) if changed else before
-    live = {rule: runs for space in memory.spaces.values() for rule, runs in space.runs().items()}
-    return Outcome(memory, batch.raised, batch.counts, live)
+    return Outcome(memory, batch.raised, batch.counts)
 
 
 @dataclass(slots=True)

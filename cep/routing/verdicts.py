@@ -121,13 +121,18 @@ class Column:
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         bits = np.flatnonzero(((sizes % 2 == 1) | self.bits) & (sizes > atom >> 3))
         found[bits] = (self.data[begin[bits] + (atom >> 3)] & (128 >> (atom & 7))) != 0
-        events, atoms = self._numbers
+        events, atoms = self._by_number
         first, last = np.searchsorted(atoms, (atom, atom + 1))
         found[events[first:last]] = True
         return found[rows]
 
     def any_of(self, atoms: Bools, rows: Ints) -> Bools:
         """Of which of some events any of the atoms is true that are marked among all."""
+        if self.bits and len(rows):
+            # All events have equally many bytes.
+            of_events = self.data[self.ends[0] : self.ends[-1]].reshape(len(self.ends) - 1, -1)
+            asked = np.packbits(atoms)[: of_events.shape[1]]
+            return np.any(of_events[rows, : len(asked)] & asked, axis=1)
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         packed = np.packbits(atoms)
@@ -142,13 +147,23 @@ class Column:
 
     @cached_property
     def _numbers(self) -> tuple[Ints, Ints]:
-        """The events that have numbers, each once for each of its numbers, and these; in their order."""
+        """The events that have numbers, each once for each of its numbers, and these."""
+        if self.bits:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         sizes = np.diff(self.ends)
-        events = np.flatnonzero((sizes % 2 == 0) & (sizes > 0) & (not self.bits))
-        data = self.data[ranges(self.ends[events], sizes[events])]
-        atoms = np.ascontiguousarray(data).view("<u4").astype(np.int64)
+        sizes[sizes % 2 == 1] = 0
+        if sizes.sum() == self.ends[-1] - self.ends[0]:
+            data = self.data[self.ends[0] : self.ends[-1]]
+        else:
+            data = self.data[ranges(self.ends[:-1], sizes)]
+        return np.repeat(np.arange(len(sizes)), sizes // 4), data.copy().view("<u4").astype(np.int64)
+
+    @cached_property
+    def _by_number(self) -> tuple[Ints, Ints]:
+        """The same in the order of the numbers."""
+        events, atoms = self._numbers
         order = np.argsort(atoms, kind="stable")
-        return np.repeat(events, sizes[events] // 4)[order], atoms[order]
+        return events[order], atoms[order]
 
 
 def judged(columns: Columns, parts: Sequence[Together]) -> Verdicts:

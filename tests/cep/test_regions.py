@@ -79,10 +79,10 @@ def table(rows: list[tuple[object, ...]]) -> pa.Table:
     return pa.table(dict(zip("snwb", columns, strict=True)))
 
 
-@pytest.fixture(params=["bits", "numbers"])
+@pytest.fixture(params=["rows", "bits", "numbers"])
 def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How verdicts travel, whatever would take less room."""
-    monkeypatch.setattr(verdicts, "FEW", 0)
+    monkeypatch.setattr(verdicts, "FEW", 10**9 if request.param == "rows" else 0)
     monkeypatch.setattr(verdicts, "A_NUMBER", 0 if request.param == "numbers" else 10**9)
     return str(request.param)
 
@@ -108,6 +108,10 @@ def test_regions_tell_what_columns_tell(
     for number, truth in enumerate(truths):
         true = came.true_of(number, np.arange(len(rows)))
         assert true.tolist() == truth[chosen].tolist(), texts[number : number + 1]
+    some = np.array([random.random() < 0.5 for _ in asked])
+    backwards = np.arange(len(rows))[::-1]
+    any_true = [any(truth[row] for truth, mine in zip(truths, some, strict=True) if mine) for row in chosen]
+    assert came.any_of(some, backwards).tolist() == any_true[::-1]
 
 
 def test_where_most_is_false_its_numbers_are_told() -> None:
