@@ -9,28 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import JSONEncoder, encode_basestring
-from typing import TypeVar
+from math import isfinite
+from typing import Any
 
 from alerts.identity import SIMPLE, canonical
-from alerts.notation import plain
-from alerts.ranks import value_rank
+from alerts.notation import plain, shortest
+from alerts.ranks import string_ranks, value_rank
 
 _encode = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_Text = TypeVar("_Text", str, bytes)
 
 
 @dataclass(slots=True)
 class Column:
     """JSON values, one an alert; each list that is asked for has their texts, in order."""
 
-    values: Sequence[object]
+    values: Sequence[Any]
     _json: list[str] | None = field(default=None, init=False)
 
     @property
     def json(self) -> list[str]:
         """As they stand in an alert. Raises ValueError for NaN and infinity."""
         if self._json is None:
-            self._json = _each(self.values, _JSON, _encode)
+            self._json = (
+                list(map(float.__repr__, self.values)) if self._doubles else self._each(_JSON, _encode)
+            )
         return self._json
 
     @property
@@ -38,37 +40,36 @@ class Column:
         """As ids and suppression have them. Raises as `identity.canonical` does."""
         if SIMPLE.issuperset(map(type, self.values)):
             return self.json
-        return list(map(canonical, self.values))
+        return list(map(shortest, self.json)) if self._doubles else list(map(canonical, self.values))
 
     @property
     def plain(self) -> list[str]:
         """As summaries show them."""
-        return _each(self.values, _PLAIN, plain)
+        return list(map(shortest, self.json)) if self._doubles else self._each(_PLAIN, plain)
 
     @property
     def ranked(self) -> list[bytes]:
         """What they sort by."""
+        if set(map(type, self.values)) == {str}:
+            return string_ranks(self.values)
         return list(map(value_rank, self.values))
 
+    @property
+    def _doubles(self) -> bool:
+        """Whether all are doubles, and finite."""
+        return set(map(type, self.values)) == {float} and all(map(isfinite, self.values))
 
-def _each(
-    values: Sequence[object], by_type: Mapping[type, Callable[..., _Text]], other: Callable[[object], _Text]
-) -> list[_Text]:
-    """The text of each value, by a function for its type."""
-    types = set(map(type, values))
-    if len(types) == 1:
-        return list(map(by_type.get(types.pop(), other), values))
-    return [by_type.get(type(value), other)(value) for value in values]
-
-
-def _double(value: float) -> str:
-    return repr(value) if value - value == 0 else _encode(value)
+    def _each(self, by_type: Mapping[type, Callable[..., str]], other: Callable[[object], str]) -> list[str]:
+        """The text of each value, by a function for its type."""
+        types = set(map(type, self.values))
+        if len(types) == 1:
+            return list(map(by_type.get(types.pop(), other), self.values))
+        return [by_type.get(type(value), other)(value) for value in self.values]
 
 
 _JSON: dict[type, Callable[..., str]] = {
     str: encode_basestring,
     int: int.__repr__,
-    float: _double,
     bool: {False: "false", True: "true"}.__getitem__,
     type(None): lambda _: "null",
 }

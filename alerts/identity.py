@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from json.encoder import JSONEncoder, encode_basestring
 
+from alerts.forms import utf8
 from alerts.notation import number
 
 _encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -37,13 +38,13 @@ def alert_id(
     content = (pack, rule, structure, kind, list(key), taken, query, window)
     # Without doubles and objects, canonical JSON is what the encoder in C writes.
     text = _encode(content) if SIMPLE.issuperset(map(type, key)) else canonical(content)
-    return digest(text)
+    return digests([text])[0]
 
 
-def digest(text: str) -> str:
-    """The id of the alert of which the text is the canonical JSON."""
-    # A lone surrogate has no UTF-8; it must still give an id, and no other string's.
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def digests(texts: Sequence[str]) -> list[str]:
+    """The ids of the alerts of which the texts are the canonical JSON."""
+    sha256 = hashlib.sha256
+    return [sha256(text).hexdigest() for text in utf8(texts)]
 
 
 def canonical(value: object) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
+from itertools import repeat
 from typing import Protocol, runtime_checkable
 
 _SECOND = 1_000_000_000
@@ -54,15 +55,25 @@ def timestamp(ns: int) -> str:
 
     As many of 0, 3, 6 or 9 digits as the value needs. Raises ValueError outside the years 1 to 9999.
     """
-    seconds, fraction = divmod(ns, _SECOND)
-    clock = _moment(seconds)
-    if not fraction:
-        return clock + "Z"
-    if fraction % 1_000:
-        return f"{clock}.{fraction:09d}Z"
-    if fraction % 1_000_000:
-        return f"{clock}.{fraction // 1_000:06d}Z"
-    return f"{clock}.{fraction // 1_000_000:03d}Z"
+    return timestamps((ns,))[0]
+
+
+def timestamps(times: Iterable[int]) -> list[str]:
+    """What `timestamp` writes of each."""
+    parts = map(divmod, times, repeat(_SECOND))
+    return [
+        _moment(seconds) + (_finer(rest) if rest % 1_000_000 else _milliseconds(rest // 1_000_000))
+        for seconds, rest in parts
+    ]
+
+
+def _finer(ns: int) -> str:
+    return f".{ns:09d}Z" if ns % 1_000 else f".{ns // 1_000:06d}Z"
+
+
+@lru_cache(maxsize=1000)
+def _milliseconds(number: int) -> str:
+    return f".{number:03d}Z" if number else "Z"
 
 
 def duration(ns: int) -> str:
@@ -104,7 +115,11 @@ def number(value: float) -> str:
     """
     if not math.isfinite(value):
         raise ValueError("a number that is not finite has no JSON text")
-    text = repr(value)
+    return shortest(repr(value))
+
+
+def shortest(text: str) -> str:
+    """What `number` writes, of a double as Python does."""
     mantissa, _, exponent = text.partition("e")
     if not exponent:
         text = text.removesuffix(".0")

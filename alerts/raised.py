@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 from alerts.alert import Alert, Kind
 from alerts.columns import Column
-from alerts.identity import alert_id, digest
-from alerts.notation import timestamp
+from alerts.forms import GAP, filled
+from alerts.identity import alert_id, digests
+from alerts.notation import timestamp, timestamps
 from alerts.ranks import rank, ranks
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_Forms = tuple[list[str], list[str]]
 _NOT_SUPPRESSED = '"suppressed":0}'
 
 
@@ -89,7 +91,7 @@ class Writer:
         self._pack, self._rule, self._structure, self._severity = pack, rule, structure, severity
         self._revision, self._tags, self._runbook = revision, list(tags), runbook
         self._heads: dict[Kind, str] = {}
-        self._templates: dict[tuple[str, ...], tuple[str, str]] = {}
+        self._forms: dict[tuple[str, ...], _Forms] = {}
         self._tail = f',"tags":{_encode(list(tags))},"runbook":{_encode(runbook)},{_NOT_SUPPRESSED}'
 
     def raised(
@@ -135,38 +137,36 @@ class Writer:
         """
         taken = [ids for _, ids in events]
         steps = [step for step, _ in events]
-        templates = self._templates.get((kind, *steps))
-        if templates is None:
-            templates = self._templates[kind, *steps] = self._template(kind, key, emit, steps)
-        identity, alert = templates
+        forms = self._forms.get((kind, *steps))
+        if forms is None:
+            forms = self._forms[kind, *steps] = self._forms_of(kind, key, emit, steps)
+        identity, alert = forms
         size = len(times)
         keys, emitted = [one.json for one in key.values()], [one.json for one in emit.values()]
         canonical = [one.canonical for one in key.values()]
         queries = ["null"] * size if query is None else query.json
-        ids = [digest(identity % row) for row in zip(*canonical, *taken, queries, strict=True)]
-        moments = [timestamp(time) for time in times]
-        parts = zip(ids, moments, *keys, summary.json, *emitted, *taken, strict=True)
-        bodies = [alert % row for row in parts]
-        bodies = [body if body.isascii() else self._storable(body) for body in bodies]
+        ids = digests(filled(identity, [*canonical, *taken, queries], size))
+        parts = [ids, timestamps(times), *keys, summary.json, *emitted, *taken]
+        bodies = filled(alert, parts, size)
+        if not all(map(str.isascii, bodies)):
+            bodies = [body if body.isascii() else self._storable(body) for body in bodies]
         places = ranks(times, self._rule, self._pack, [one.ranked for one in key.values()], orders, ids)
         same = [self._pack] * size, [self._rule] * size, [self._severity] * size
         given = [None] * size if withholding is None else withholding
         return Raised.rows(places, ids, *same, times, bodies, given)
 
-    def _template(
-        self, kind: Kind, key: Iterable[str], emit: Iterable[str], steps: Sequence[str]
-    ) -> tuple[str, str]:
-        """What ids are digests of, and alerts, with %s where they differ."""
-        names = [_fixed(_encode(name)) for name in (self._pack, self._rule, self._structure, kind)]
-        keys = ",".join("%s" for _ in key)
-        taken = ",".join(f"[{_fixed(_encode(step))},[%s]]" for step in steps)
-        identity = f"[{','.join(names)},[{keys}],[{taken}],%s,null]"
-        events = ",".join(f"{_fixed(_encode(step))}:[%s]" for step in steps)
+    def _forms_of(self, kind: Kind, key: Iterable[str], emit: Iterable[str], steps: Sequence[str]) -> _Forms:
+        """What ids are digests of, and alerts, without what differs."""
+        names = ",".join(_encode(name) for name in (self._pack, self._rule, self._structure, kind))
+        keys = ",".join(GAP for _ in key)
+        taken = ",".join(f"[{_encode(step)},[{GAP}]]" for step in steps)
+        identity = f"[{names},[{keys}],[{taken}],{GAP},null]"
+        events = ",".join(f"{_encode(step)}:[{GAP}]" for step in steps)
         alert = (
-            f'{{"id":"%s",{_fixed(self._head(kind))}"time":"%s","key":{{{_members(key)}}},"summary":%s,'
-            f'"emit":{{{_members(emit)}}},"events":{{{events}}}{_fixed(self._tail)}'
+            f'{{"id":"{GAP}",{self._head(kind)}"time":"{GAP}","key":{{{_members(key)}}},"summary":{GAP},'
+            f'"emit":{{{_members(emit)}}},"events":{{{events}}}{self._tail}'
         )
-        return identity, alert
+        return identity.split(GAP), alert.split(GAP)
 
     def _head(self, kind: Kind) -> str:
         head = self._heads.get(kind)
@@ -191,8 +191,4 @@ class Writer:
 
 
 def _members(names: Iterable[str]) -> str:
-    return ",".join(f"{_fixed(_encode(name))}:%s" for name in names)
-
-
-def _fixed(text: str) -> str:
-    return text.replace("%", "%%")
+    return ",".join(f"{_encode(name)}:{GAP}" for name in names)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 
+from alerts.forms import filled, utf8
 from alerts.identity import canonical
 
 _WHOLE = struct.Struct(">Q").pack
@@ -42,11 +43,10 @@ def ranks(
 ) -> list[bytes]:
     """The ranks of many alerts of a rule, from what `value_rank` says of each field of their keys, and
     `decided` of their orders."""
-    size = len(times)
-    of_rule, end = [_string(rule) + _string(pack)] * size, [_END] * size
-    encoded = [id_.encode("utf-8", "surrogatepass") for id_ in ids]
-    parts = zip(map(_whole, times), of_rule, *keys, end, orders, end, encoded, strict=True)
-    return list(map(b"".join, parts))
+    of_time, of_keys = list(map(_WHOLE, map(_OFFSET.__add__, times))), list(keys)
+    form = [b"", _string(rule) + _string(pack), *[b""] * len(of_keys), _END, b""]
+    form[-3] += _END
+    return filled(form, [of_time, *of_keys, orders, utf8(ids)], len(times))
 
 
 def decided(order: Iterable[int]) -> bytes:
@@ -61,6 +61,13 @@ def _whole(number: int) -> bytes:
 def _string(text: str) -> bytes:
     encoded = text.encode("utf-8", "surrogatepass")
     return encoded.replace(b"\0", b"\0\xff") + b"\0\0" if b"\0" in encoded else encoded + b"\0\0"
+
+
+def string_ranks(texts: Sequence[str]) -> list[bytes]:
+    """What `value_rank` says of strings."""
+    if "\0" in "".join(texts):
+        return list(map(value_rank, texts))
+    return [_STRING + text + b"\0\0" for text in utf8(texts)]
 
 
 def value_rank(value: object) -> bytes:

@@ -17,6 +17,7 @@ from cep.expressions.scalar import aggregate_of
 from cep.matching import kernel
 from cep.matching.keys import Keys
 from cep.matching.pattern_space import Found
+from cep.matching.rows import rising
 from cep.matching.runs import ranges
 from cep.routing.payload import ID
 from rules.typed import Aggregate, Path, StepRef
@@ -135,7 +136,7 @@ def _distinct(found: Found) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """The matches, ends, steps, events and sequence numbers of those that no earlier one is the same as."""
     matches, ends, steps, sequences = found.matches, found.ends, found.steps, found.sequences
     counts, timeouts = _lengths(ends), matches[:, kernel.M_TIMEOUT]
-    if len(matches) == 1 or len(matches) == len(np.unique(_digests(timeouts, ends, steps, sequences))):
+    if len(matches) == 1 or len(matches) == len(rising(_digests(timeouts, ends, steps, sequences))):
         return matches, ends, steps, found.events, sequences
     known: dict[tuple[object, ...], int] = {}
     for number, (timeout, end, count) in enumerate(

@@ -33,6 +33,7 @@ from cep.matching.keys import Keys, number_keys
 from cep.matching.memory import Merging, ShardMemory, SpaceMemory, recall, remember
 from cep.matching.pattern_space import Result, run_patterns
 from cep.matching.render import renderer
+from cep.matching.rows import rising
 from cep.matching.single_events import run_single
 from cep.matching.trace import Trace
 from cep.matching.waiting import AtWatermark, Layout, Pending, layout_of
@@ -220,7 +221,7 @@ def _decisions(result: Result, keys: Keys, counts: Counts) -> list[Raised]:
     raised: list[Raised] = []
     if not result.found:
         return raised
-    numbers = np.unique(np.concatenate([found.events for found in result.found]))
+    numbers = rising(np.concatenate([found.events for found in result.found]))
     columns = EventColumns.of(len(numbers), [source[1:] for source in result.book.sources(numbers)])
     for found in result.found:
         decisions = Decisions.of_matches(found, keys, numbers, columns)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from alerts.alert import Kind
 from alerts.columns import Column
+from alerts.forms import filled
 from alerts.identity import canonical
 from alerts.notation import json_value, plain
 from alerts.raised import Raised, Withholding, Writer
@@ -185,8 +186,7 @@ def _summaries(rule: Rule, key: Mapping[str, Column], known: Mapping[str, Column
         names, texts = template.names, template.texts
     columns = [known[name].plain if name in known else ["null"] * count for name in names]
     texts += ("",) * (len(names) + 1 - len(texts))
-    form = "%s".join(text.replace("%", "%%") for text in texts)
-    return [form % row for row in _rows(columns, count)]
+    return filled(texts, columns, count)
 
 
 def _withholding(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> Withholding | None:

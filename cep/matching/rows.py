@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from cep.routing import strings
 from cep.routing.strings import distinct
 
 Ints = npt.NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.uint64)
 
 
 def numbered(columns: Sequence[pa.Array]) -> tuple[Ints, Ints]:
@@ -24,6 +26,14 @@ def numbered(columns: Sequence[pa.Array]) -> tuple[Ints, Ints]:
         further, others = _of_column(column)
         numbers, first = distinct(pa.array(numbers * len(others) + further))
     return numbers, first
+
+
+def rising(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """The different ones of some numbers, rising; of many, many times as fast as `numpy.unique`."""
+    ordered = np.sort(numbers)
+    new = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new]
 
 
 def grouped(numbers: Ints) -> Ints:

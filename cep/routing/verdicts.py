@@ -132,7 +132,7 @@ class Column:
             # All events have equally many bytes.
             of_events = self.data[self.ends[0] : self.ends[-1]].reshape(len(self.ends) - 1, -1)
             asked = np.packbits(atoms)[: of_events.shape[1]]
-            return np.any(of_events[rows, : len(asked)] & asked, axis=1)
+            return np.asarray(np.any(of_events[rows, : len(asked)] & asked, axis=1))
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         packed = np.packbits(atoms)
