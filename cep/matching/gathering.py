@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -221,27 +222,39 @@ class Gathered:
     """Keys in the order of their hashes, and what is kept of them.
 
     `asked` are the numbers of the keys that were given, in their order. `known`: of which keys there is a
-    word in a segment, and everything that is kept in `rows`; of the others that is not asked.
+    word in a segment, and everything that is kept in `rows`; of the others that is not asked. `everything`:
+    all keys are there of which anything is kept.
     """
 
     columns: Columns
     hashes: Hashes
     asked: Ints
     known: Bools
+    everything: bool
     rows: Rows
 
 
 def gathered(
-    segments: Sequence[Segment], keys: Columns, hashes: Hashes, wanted: Bools, ripe: tuple[int, int] | None
+    segments: Sequence[Segment],
+    keys: Columns,
+    hashes: Hashes,
+    wanted: Bools,
+    ripe: tuple[int, int] | None,
+    most: float = math.inf,
 ) -> Gathered:
     """Some keys, with everything that is kept of those wanted; and keys about which time changes something
-    after one instant until another, with everything, too (`ripe`; None: all keys)."""
+    after one instant until another, with everything, too (`ripe`). All keys, where `ripe` is None or these
+    weigh `most` and more."""
+    places: Sequence[Ints] = ()
+    if ripe is not None:
+        due = Entries.of(segments, [segment.due(*ripe) for segment in segments])
+        sought = distinct(np.concatenate((hashes[wanted], due.hashes)))
+        places = [segment.having(sought) for segment in segments]
+        if sum(map(Segment.weight_of, segments, places)) >= most:
+            ripe = None
     if ripe is None:
-        due = [np.flatnonzero(segment.something) for segment in segments]
-    else:
-        due = [segment.due(*ripe) for segment in segments]
-    sought = np.unique(np.concatenate((hashes[wanted], Entries.of(segments, due).hashes)))
-    entries = Entries.of(segments, [segment.having(sought) for segment in segments])
+        places = [np.arange(len(segment)) for segment in segments]
+    entries = Entries.of(segments, places)
     columns = entries.columns([keys] if len(hashes) else [])
     hashes = np.concatenate((entries.hashes, hashes))
     numbers, firsts = numbered(hashes, columns)
@@ -262,6 +275,7 @@ def gathered(
         hashes=hashes[firsts],
         asked=renumbered[asked],
         known=_of_any(of_entry, np.ones(len(of_entry), bool), len(firsts)),
+        everything=ripe is None,
         rows=entries.chosen(held).rows(of_entry),
     )
 
@@ -302,6 +316,15 @@ def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Calla
         texts=texts,
     )
     return indexed(number, content)
+
+
+def distinct(hashes: Hashes) -> Hashes:
+    """The hashes, rising, each once."""
+    # Sorting is several times as fast as what numpy.unique does.
+    hashes = np.sort(hashes)
+    new = np.ones(len(hashes), bool)
+    np.not_equal(hashes[1:], hashes[:-1], out=new[1:])
+    return hashes[new]
 
 
 def _of_any(numbers: Ints, which: Bools, count: int) -> Bools:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -105,6 +106,9 @@ def match_shard(
     for payload in payloads:
         for segment in unpack(payload):
             came.setdefault(segment.space, []).append(segment)
+    if trace is not None:
+        # It tells of what a batch comes to, not of keys that are only written anew.
+        merging = replace(merging, anew=inf)
     batch = _Batch(plan, clock, count(before.next_part), compiled, trace, merging)
     after: dict[str, SpaceMemory] = {}
     for space in plan.spaces:
@@ -193,7 +197,7 @@ class _Batch:
         # A trace tells of all runs of a key that has an event.
         wanted = may_matter(self.plan.id, space, ready, of_events, keys.count)
         wanted |= self.trace is not None
-        recalled, numbers = recall(old, layout, space, keys, wanted, before, after)
+        recalled, numbers = recall(old, layout, space, keys, wanted, before, after, self.merging)
         of_events = numbers[of_events]
         if not recalled.keys.count and old.layout is layout:
             return old

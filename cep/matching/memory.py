@@ -45,11 +45,15 @@ class Merging:
     times more, and the state takes up to 1 + b times its base. From b = 1/2 to 1 that saves a third of what
     merges write, from 1 to 2 another quarter, and each step costs half a base. "About": b is up to a quarter
     less or more, by the base's weight, so that shards that began together do not all merge in one batch.
+
+    A batch that recalls `anew` of all that segments hold recalls the rest, too, and what is left is the base:
+    where most of it changes, a difference and its merges write each row twice.
     """
 
     base: float = 1.0
     later: float = 3.0
     small: int = 4096
+    anew: float = 0.5
 
     def first(self, weights: Sequence[int], alive: int) -> int:
         """From which segment on all become one; their number if none does."""
@@ -114,14 +118,16 @@ class Recalled:
     """What a batch finds of the keys that it touches: those of its events, and those that time changes.
 
     Keys stand in the order of their `hashes`. Of those `known` everything that is remembered is in `rows`; of
-    the others nothing is, or nothing that this batch could change. Rules are numbered by `layout`, texts by
-    their place in `texts`, which have `text_numbers` for good.
+    the others nothing is, or nothing that this batch could change. `everything`: there are no other keys of
+    which anything is remembered. Rules are numbered by `layout`, texts by their place in `texts`, which have
+    `text_numbers` for good.
     """
 
     layout: Layout
     keys: Keys
     hashes: Hashes
     known: Bools
+    everything: bool
     rows: Rows
     texts: pa.StringArray
     text_numbers: Ints
@@ -140,10 +146,18 @@ class Left:
 
 
 def recall(
-    memory: SpaceMemory, layout: Layout, space: Space, keys: Keys, wanted: Bools, after: int, until: int
+    memory: SpaceMemory,
+    layout: Layout,
+    space: Space,
+    keys: Keys,
+    wanted: Bools,
+    after: int,
+    until: int,
+    merging: Merging,
 ) -> tuple[Recalled, Ints]:
     """What is remembered of the keys of a batch's events that are wanted, and of those due after one instant
-    until another; and the new numbers of the events' keys. Under another layout everything is recalled."""
+    until another; and the new numbers of the events' keys. Everything is recalled under another layout, and
+    where that is most of it."""
     segments = memory.segments
     hashes = hashes_of(keys.columns, keys.count)
     if len(segments) > MOST_SEGMENTS:
@@ -151,13 +165,15 @@ def recall(
     else:
         wanted = wanted | np.isin(hashes, np.concatenate([hashes[:0], *(s.crowded for s in segments)]))
     ripe = (after, until) if memory.layout is layout else None
-    found = gathered(segments, keys.columns, hashes, wanted, ripe)
+    most = merging.anew * sum(segment.weight for segment in segments)
+    found = gathered(segments, keys.columns, hashes, wanted, ripe, most)
     texts, text_numbers = _texts(memory, layout, space, found.rows)
     recalled = Recalled(
         layout=memory.layout,
         keys=Keys(found.columns, len(found.hashes)),
         hashes=found.hashes,
         known=found.known,
+        everything=found.everything,
         rows=found.rows,
         texts=texts,
         text_numbers=text_numbers,
@@ -203,8 +219,7 @@ def remember(
     """
     tables = space.tables
     assert tables is not None
-    same = memory.layout is layout
-    segments, changed = memory.segments if same else (), recalled.known
+    segments, changed = () if recalled.everything else memory.segments, recalled.known
     live, weight = counted(left.rows.runs, len(layout.rules)), left.rows.size
     if segments:
         live += memory.live - counted(recalled.rows.runs, len(layout.rules))
@@ -216,7 +231,7 @@ def remember(
         # Those of which nothing is left must be said to be forgotten.
         listed |= changed
     places = text_places(tables)
-    next_text, texts = _named_for_good(memory.texts, places, left, recalled, same)
+    next_text, texts = _named_for_good(memory.texts, places, left, recalled)
     which = np.flatnonzero(listed)
     rows = _renumbered(left.rows, np.cumsum(listed) - 1)
     delta = Content(
@@ -240,13 +255,13 @@ def remember(
 
 
 def _named_for_good(
-    next_text: int, places: TextPlaces, left: Left, recalled: Recalled, same: bool
+    next_text: int, places: TextPlaces, left: Left, recalled: Recalled
 ) -> tuple[int, Numbered]:
     """Lets what is left name texts by numbers for good; the next such number, and the texts that got one."""
     used = named(places, left.rows)
     numbers = np.empty(len(used), np.int64)
     # Texts that were recalled stand first, and keep their numbers where their segments stay.
-    old = int(np.searchsorted(used, len(recalled.text_numbers))) if same else 0
+    old = 0 if recalled.everything else int(np.searchsorted(used, len(recalled.text_numbers)))
     numbers[:old] = recalled.text_numbers[used[:old]]
     numbers[old:] = next_text + np.arange(len(used) - old)
     renamed(places, left.rows, used, numbers)

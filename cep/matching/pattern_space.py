@@ -123,7 +123,7 @@ def run_patterns(
             teller.tell_waiting(going_on)
     left = Rows(live, history.kept_rows(past.histories), sightings.kept_rows(past.sightings))
     taken = events_of(left)
-    if recalled.layout.plan == plan.id:
+    if not recalled.everything:
         # Those of earlier batches stay where they are.
         taken = taken[np.searchsorted(taken, book.first) :]
     return Result(matched, book, Left(left, book.copied(space, taken), texts.values))

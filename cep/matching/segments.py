@@ -120,6 +120,18 @@ class Segment:
             return np.asarray(first[mine[inside] == hashes])
         return ranges(first, np.searchsorted(mine, hashes, side="right") - first)
 
+    def weight_of(self, keys: Ints) -> int:
+        """The weight of some keys."""
+        weight = len(keys)
+        for width, runs in self.content.rows.runs.items():
+            of_key, firsts = self.lists_of_key[width], self.firsts[width]
+            counts = (firsts[of_key[keys + 1]] - firsts[of_key[keys]]).sum(axis=0)
+            rows = zip(counts.tolist(), (runs.runs, runs.threads, runs.nodes), strict=True)
+            weight += sum(count * part.shape[1] for count, part in rows)
+        for of_rows in (self.histories_of_key, self.sightings_of_key):
+            weight += 8 * int((of_rows[keys + 1] - of_rows[keys]).sum())
+        return weight
+
     def cut(self, keys: Ints, numbers: Ints, shared: bool = False) -> Rows:
         """What is kept of some keys (rising), under other numbers that rise, too.
 

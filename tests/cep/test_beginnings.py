@@ -25,7 +25,7 @@ HEAD = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
 """
 LATER = "rule later { by k match a: e[v >= 0] -> b: e[v < 0] within 1 hour emit v = a.v }\n"
-LOOSE = Merging(base=9, later=9, small=0)
+LOOSE = Merging(base=9, later=9, small=0, anew=2)
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
@@ -92,7 +92,7 @@ rule rises { by k match a: e -> b: e[v > a.v]+ -> c: e[v < a.v] within 20s skip 
         max_size=40,
     ),
     st.lists(st.sampled_from((1, 1, 2, 3, 5)), min_size=1),
-    st.sampled_from((LOOSE, Merging(base=1, later=1, small=0), Merging(base=3, later=1, small=0))),
+    st.sampled_from((LOOSE, Merging(1, 1, 0, anew=2), Merging(3, 1, 0, anew=2), Merging(3, 1, 0))),
     st.sets(st.integers(0, 20), max_size=3),
 )
 def test_it_does_not_matter_where_batches_are_cut(

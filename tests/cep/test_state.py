@@ -46,7 +46,7 @@ def event(number: int, at: int, k: str, v: float) -> Arrival:
 def begun() -> Session:
     """A base and a difference, which changes runs of two keys and adds one to those of a value; a waiting
     event of a third key, and ids at the watermark."""
-    session = Session(plan(), merging=Merging(base=9, later=9, small=0))
+    session = Session(plan(), merging=Merging(base=9, later=9, small=0, anew=2))
     pack = session.plan.packs[0]
     session.feed(tables(pack, [event(1, 1, "x", 1.0), event(2, 1, "y", -1.0), event(3, 1, "y", 7.0)]), SECOND)
     session.feed(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.matching import kernel
-from cep.matching.gathering import gathered, merged
+from cep.matching.gathering import Gathered, gathered, merged
 from cep.matching.memory import Merging
 from cep.matching.numbered import Numbered
 from cep.matching.runs import Runs
@@ -171,6 +171,7 @@ class Model:
         names = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
         assert sorted(names) == sorted(key for key, words in self.keys.items() if something(words))
         same(found.rows, {name: self.keys[name] for name in names})
+        self.check_most(asked, found)
         events = events_of(found.rows)
         there = [np.zeros(0, np.int64)]
         for segment in self.segments:
@@ -180,6 +181,26 @@ class Model:
                 ids = of_stream.table.column("@id").take(pa.array(rows)).to_pylist()
                 assert ids == [f"e{n}" for n in events[places].tolist()]
         assert set(np.concatenate(there).tolist()) == set(events.tolist())
+
+    def check_most(self, asked: np.ndarray, all_of_it: Gathered) -> None:
+        """What is asked weighs what a segment of it would; where that is most, everything is found."""
+        hashes = hashed(KEYS, self.different)
+        weight = 0
+        for segment in self.segments:
+            mine = segment.having(np.unique(hashes[asked]))
+            weight += segment.weight_of(mine)
+            numbers = np.arange(len(mine))
+            assert segment.weight_of(mine) == len(mine) + segment.cut(mine, numbers).size
+            assert segment.weight_of(np.arange(len(segment))) == segment.weight
+        some, most = (
+            gathered(self.segments, columns(KEYS), hashes, asked, (END, END), weight + more)
+            for more in (1, 0)
+        )
+        assert (some.everything, most.everything) == (False, True)
+        names = list(zip(*(column.to_pylist() for column in most.columns), strict=True))
+        assert [names[number] for number in most.asked.tolist()] == KEYS == sorted(names, key=KEYS.index)
+        same(most.rows, {name: self.keys.get(name, []) for name in names})
+        assert events_of(most.rows).tolist() == events_of(all_of_it.rows).tolist()
 
     def due(self, after: int, until: int) -> set[Key]:
         """The keys that are due in between."""

@@ -32,7 +32,7 @@ from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
 from rules.typed import Emit, Match, Pack, Rule
 
-LOOSE = Merging(base=0.5, later=1, small=0)
+LOOSE = Merging(base=0.5, later=1, small=0, anew=2)
 """Segments of any weight go on as they are: small tests see what jobs see."""
 
 
@@ -93,7 +93,7 @@ def _program(
         drain=pick((True, True, False)),
         compiled=compiled,
         crowd=pick((None, 0, 0, 1, 2)),
-        merging=pick((LOOSE, Merging(base=8, later=8, small=0), Merging())),
+        merging=pick((LOOSE, Merging(8, 8, 0, anew=2), Merging(8, 8, 0), Merging())),
     )
 
 
