@@ -75,7 +75,9 @@ class Entries:
     def columns(self, then: Sequence[Columns] = ()) -> Columns:
         """The keys, and others after them."""
         pieces = [
-            tuple(column.take(pa.array(self.places[mine])) for column in segment.content.keys)
+            segment.content.keys
+            if mine.stop - mine.start == len(segment)
+            else tuple(column.take(pa.array(self.places[mine])) for column in segment.content.keys)
             for segment, mine in self._by_segment()
         ]
         return tuple(map(pa.concat_arrays, zip(*pieces, *then, strict=True)))
@@ -102,10 +104,9 @@ class Entries:
                 yield segment, slice(a, b)
 
 
-def numbered(hashes: Hashes, columns: Columns) -> tuple[Ints, Ints]:
+def numbered(hashes: Hashes, columns: Columns, order: Ints) -> tuple[Ints, Ints]:
     """Numbers for keys, equal for equal ones, that rise with their hashes, and with their values where hashes
-    are equal; for each number the place of the first such key."""
-    order = np.argsort(hashes, kind="stable")
+    are equal; for each number the place of one such key. In `order` hashes rise."""
     ranked = hashes[order]
     fresh = np.ones(len(order), bool)
     fresh[1:] = ranked[1:] != ranked[:-1]
@@ -223,7 +224,8 @@ class Gathered:
 
     `asked` are the numbers of the keys that were given, in their order. `known`: of which keys there is a
     word in a segment, and everything that is kept in `rows`; of the others that is not asked. `everything`:
-    all keys are there of which anything is kept.
+    all keys are there of which anything is kept; then runs, ways and nodes may be the very arrays of a
+    segment.
     """
 
     columns: Columns
@@ -246,18 +248,22 @@ def gathered(
     after one instant until another, with everything, too (`ripe`). All keys, where `ripe` is None or these
     weigh `most` and more."""
     places: Sequence[Ints] = ()
+    rising = np.argsort(hashes)
     if ripe is not None:
         due = Entries.of(segments, [segment.due(*ripe) for segment in segments])
-        sought = distinct(np.concatenate((hashes[wanted], due.hashes)))
+        sought = _distinct(np.concatenate((hashes[rising[wanted[rising]]], due.hashes)))
         places = [segment.having(sought) for segment in segments]
-        if sum(map(Segment.weight_of, segments, places)) >= most:
+        if _weigh(segments, places, most):
             ripe = None
     if ripe is None:
         places = [np.arange(len(segment)) for segment in segments]
     entries = Entries.of(segments, places)
     columns = entries.columns([keys] if len(hashes) else [])
+    # All of them are runs that rise: a stable sort merges such.
+    order = np.argsort(np.concatenate((entries.hashes, hashes[rising])), kind="stable")
+    order = np.concatenate((np.arange(len(entries)), len(entries) + rising))[order]
     hashes = np.concatenate((entries.hashes, hashes))
-    numbers, firsts = numbered(hashes, columns)
+    numbers, firsts = numbered(hashes, columns, order)
     of_entry, asked = numbers[: len(entries)], numbers[len(entries) :]
     held = holding(of_entry, entries.whole, len(firsts))
     times = entries.due
@@ -276,7 +282,7 @@ def gathered(
         asked=renumbered[asked],
         known=_of_any(of_entry, np.ones(len(of_entry), bool), len(firsts)),
         everything=ripe is None,
-        rows=entries.chosen(held).rows(of_entry),
+        rows=entries.chosen(held).rows(of_entry, shared=ripe is None),
     )
 
 
@@ -288,7 +294,7 @@ def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Calla
     """
     entries = Entries.of(segments, [np.arange(len(segment)) for segment in segments])
     hashes, columns = entries.hashes, entries.columns()
-    numbers, firsts = numbered(hashes, columns)
+    numbers, firsts = numbered(hashes, columns, np.argsort(hashes, kind="stable"))
     held = holding(numbers, entries.whole, len(firsts))
     if base:
         held &= _of_any(numbers, held & entries.something, len(firsts))[numbers]
@@ -318,10 +324,20 @@ def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Calla
     return indexed(number, content)
 
 
-def distinct(hashes: Hashes) -> Hashes:
-    """The hashes, rising, each once."""
-    # Sorting is several times as fast as what numpy.unique does.
-    hashes = np.sort(hashes)
+def _weigh(segments: Sequence[Segment], places: Sequence[Ints], most: float) -> bool:
+    """Whether some keys of each segment weigh so much together."""
+    weight = sum(segment.weight for segment in segments)
+    for segment, keys in zip(segments, places, strict=True):
+        if weight < most:
+            # The first ones are heavy: little is known to be little before all is weighed.
+            break
+        weight -= segment.weight - segment.weight_of(keys)
+    return weight >= most
+
+
+def _distinct(hashes: Hashes) -> Hashes:
+    """The hashes of several runs that rise, rising, each once."""
+    hashes = np.sort(hashes, kind="stable")
     new = np.ones(len(hashes), bool)
     np.not_equal(hashes[1:], hashes[:-1], out=new[1:])
     return hashes[new]

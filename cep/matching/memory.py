@@ -36,10 +36,11 @@ _WORD = (1 << 64) - 1
 class Merging:
     """When segments become one, by their weights.
 
-    All, when the later ones weigh more than about `base` times the first, or all together more than twice
-    what is still alive; otherwise one and those after it, when these outweigh it `later` times. So a row is
-    written about once more for every power of `later + 2`. What weighs less than `small` in all is one
-    segment.
+    All, when those after the base weigh more than about `base` times as much as it, or all together more than
+    twice what is still alive; otherwise one and those after it, when these outweigh it `later` times. So a
+    row is written about once more for every power of `later + 2`. What weighs less than `small` in all is one
+    segment. The base is the first one, or a later one that outweighs all before it `later` times: beside it
+    they are little, and what a batch has just brought is not written twice for their sake.
 
     With later ones of b times the base a merge writes 1 + b for every b that is new: a row is written 1 + 1/b
     times more, and the state takes up to 1 + b times its base. From b = 1/2 to 1 that saves a third of what
@@ -60,9 +61,16 @@ class Merging:
         after = sum(weights)
         if after < self.small or after > 2 * alive + self.small:
             return 0
+        base = before = 0
+        for place, weight in enumerate(weights):
+            if weight > self.later * before:
+                base = place
+            before += weight
         for place, weight in enumerate(weights):
             after -= weight
-            if after > weight * (self.later if place else self.base * _spread(weight)):
+            if place == base and after > weight * self.base * _spread(weight):
+                return 0
+            if place > base and after > weight * self.later:
                 return place
         return len(weights)
 
@@ -167,14 +175,14 @@ def recall(
     ripe = (after, until) if memory.layout is layout else None
     most = merging.anew * sum(segment.weight for segment in segments)
     found = gathered(segments, keys.columns, hashes, wanted, ripe, most)
-    texts, text_numbers = _texts(memory, layout, space, found.rows)
+    rows, texts, text_numbers = _with_texts(memory, layout, space, found.rows)
     recalled = Recalled(
         layout=memory.layout,
         keys=Keys(found.columns, len(found.hashes)),
         hashes=found.hashes,
         known=found.known,
         everything=found.everything,
-        rows=found.rows,
+        rows=rows,
         texts=texts,
         text_numbers=text_numbers,
         events=tuple(of_stream for segment in segments for of_stream in segment.content.events.items()),
@@ -183,8 +191,10 @@ def recall(
     return recalled, found.asked
 
 
-def _texts(memory: SpaceMemory, layout: Layout, space: Space, rows: Rows) -> tuple[pa.StringArray, Ints]:
-    """The texts that rows name, by their places from now on, and their numbers for good."""
+def _with_texts(
+    memory: SpaceMemory, layout: Layout, space: Space, rows: Rows
+) -> tuple[Rows, pa.StringArray, Ints]:
+    """Rows that name texts by their places, these texts, and their numbers for good."""
     assert space.tables is not None
     if memory.layout is layout:
         places = text_places(space.tables)
@@ -198,8 +208,12 @@ def _texts(memory: SpaceMemory, layout: Layout, space: Space, rows: Rows) -> tup
         places = TextPlaces(np.zeros(1, np.int64), np.zeros((0, 3), np.int64), histories)
     used = named(places, rows)
     texts, of_number, first = texts_of([segment.content.texts for segment in memory.segments], used)
-    renamed(places, rows, used, of_number)
-    return texts, first
+    if len(used):
+        # Ways may be those of a segment.
+        runs = {width: replace(of, threads=of.threads.copy()) for width, of in rows.runs.items()}
+        rows = replace(rows, runs=runs)
+        renamed(places, rows, used, of_number)
+    return rows, texts, first
 
 
 def remember(

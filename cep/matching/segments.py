@@ -31,6 +31,8 @@ KEY, RULE, FROM_HERE = range(3)
 """Columns of the rows of histories and sightings: numbers of key and rule; what follows is theirs."""
 FEW = 32
 """Runs of a key and rule in one segment beyond which the key is looked at whenever it has an event."""
+SPARSE = 64
+"""Numbers among which one is used, where it costs as much to mark those used as to sort them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,12 @@ class Segment:
     def weight_of(self, keys: Ints) -> int:
         """The weight of some keys."""
         weight = len(keys)
+        if not weight:
+            return 0
+        if 2 * weight > len(self):
+            others = np.ones(len(self), bool)
+            others[keys] = False
+            return self.weight - self.weight_of(np.flatnonzero(others))
         for width, runs in self.content.rows.runs.items():
             of_key, firsts = self.lists_of_key[width], self.firsts[width]
             counts = (firsts[of_key[keys + 1]] - firsts[of_key[keys]]).sum(axis=0)
@@ -173,7 +181,7 @@ def indexed(number: int, content: Content) -> Segment:
     bounds = np.arange(size + 1)
     something = rows.something(size)
     of_time = np.flatnonzero(something)
-    of_time = of_time[np.argsort(content.due[of_time], kind="stable")]
+    of_time = of_time[np.argsort(content.due[of_time])]
     crowded = [
         runs.lists[runs.lists[:, kernel.KEPT_RUNS] > FEW, kernel.KEPT_KEY] for runs in rows.runs.values()
     ]
@@ -198,9 +206,17 @@ def indexed(number: int, content: Content) -> Segment:
 
 def events_of(rows: Rows) -> Ints:
     """The numbers of the events that live runs took, rising."""
-    nodes = [runs.nodes[:, kernel.N_SEQUENCE] for runs in rows.runs.values()]
+    nodes = [runs.nodes[:, kernel.N_SEQUENCE] for runs in rows.runs.values() if len(runs.nodes)]
+    if not nodes:
+        return np.zeros(0, np.int64)
+    first, last = min(of.min() for of in nodes), max(of.max() for of in nodes)
+    if last - first < SPARSE * sum(map(len, nodes)):
+        taken = np.zeros(last - first + 1, bool)
+        for numbers in nodes:
+            taken[numbers - first] = True
+        return np.asarray(np.flatnonzero(taken) + first)
     # Sorting is many times as fast as what numpy.unique does with a million numbers.
-    numbers = np.sort(np.concatenate((np.zeros(0, np.int64), *nodes)))
+    numbers = np.sort(np.concatenate(nodes))
     return numbers[np.diff(numbers, prepend=-1) > 0]
 
 
