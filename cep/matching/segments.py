@@ -178,7 +178,6 @@ NO_TEXTS = Numbered(np.zeros(0, np.int64), pa.table({"t": pa.array([], pa.string
 def indexed(number: int, content: Content) -> Segment:
     """The segment of a content."""
     size, rows = len(content.due), content.rows
-    bounds = np.arange(size + 1)
     something = rows.something(size)
     of_time = np.flatnonzero(something)
     of_time = of_time[np.argsort(content.due[of_time])]
@@ -195,13 +194,19 @@ def indexed(number: int, content: Content) -> Segment:
         times=content.due[of_time],
         of_time=of_time,
         lists_of_key={
-            width: np.searchsorted(runs.lists[:, kernel.KEPT_KEY], bounds)
-            for width, runs in rows.runs.items()
+            width: _begins(runs.lists[:, kernel.KEPT_KEY], size) for width, runs in rows.runs.items()
         },
         firsts={width: runs.firsts() for width, runs in rows.runs.items()},
-        histories_of_key=np.searchsorted(rows.histories[:, KEY], bounds),
-        sightings_of_key=np.searchsorted(rows.sightings[:, KEY], bounds),
+        histories_of_key=_begins(rows.histories[:, KEY], size),
+        sightings_of_key=_begins(rows.sightings[:, KEY], size),
     )
+
+
+def _begins(keys: Ints, size: int) -> Ints:
+    """For each of so many keys where its rows begin, and where the last ones end, by the keys of all rows."""
+    found = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(keys, minlength=size), out=found[1:])
+    return found
 
 
 def events_of(rows: Rows) -> Ints:

@@ -50,6 +50,8 @@ def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:
     strict = [n for n in np.unique(lists[:, kernel.KEPT_RULE]).tolist() if tables.tables(n).everything]
     same = (later[place] == names) & np.all(new.lists[place, _COUNTS] >= lists[:, _COUNTS], axis=1)
     same &= ~np.isin(lists[:, kernel.KEPT_RULE], strict)
+    if not same.any():
+        return np.full(len(lists), -1, np.int64)
     firsts, new_firsts = old.firsts(), new.firsts()
     for column, (mine, its) in enumerate(
         ((old.runs, new.runs), (old.threads, new.threads), (old.nodes, new.nodes))
