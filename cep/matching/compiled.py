@@ -16,6 +16,7 @@ from typing import Any, get_type_hints
 
 import numba
 
+from cep.collector import settled
 from cep.matching import kernel
 from cep.matching.engines import Engine
 from cep.routing import compiled as strings
@@ -97,4 +98,5 @@ def load() -> Engine:
             namespace[name] = _compiler(cache=True, forceinline=name in _INLINED)(copy)
             namespace[name].compile(_signature(function))
             namespace[name].disable_compile()
+    settled()
     return Engine(*(namespace[field.name] for field in fields(Engine)))

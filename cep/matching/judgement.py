@@ -14,9 +14,12 @@ from cep.automata.space_tables import Sources, SpaceTables
 from cep.matching.arrivals import Arrivals, Part
 from cep.matching.engines import Engine
 from cep.matching.texts import Texts
+from cep.routing.verdicts import Column
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+BY_ATOM = 16
+"""Atoms up to which looking for each of them among all events is quicker than looking at each event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +93,17 @@ class Judgement:
             bases.append(total)
             more += _foreign_pairs(part, tables, total)
             total += part.verdicts.atoms
-        counts = np.zeros(total + 1, np.int64)
-        places = [self.events.rows_of(number) for number in range(len(self.events.parts))]
-        for part, base, (_, rows) in zip(self.events.parts, bases, places, strict=True):
-            verdicts = part.verdicts
-            engine.count_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, base, counts)
+        counts, lists = np.zeros(total + 1, np.int64), []
+        for number, (part, base) in enumerate(zip(self.events.parts, bases, strict=True)):
+            where, rows = self.events.rows_of(number)
+            # Bits beyond the last atom fill up a byte, and are 0.
+            of_atom, listed = _listed(part.verdicts, total - base, rows, where, engine)
+            counts[base + 1 : base + 1 + len(of_atom)] += of_atom
+            lists.append((base, listed))
         ends = np.cumsum(counts)
-        heads, events = ends[:-1].copy(), np.zeros(int(ends[-1]), np.int64)
-        for part, base, (where, rows) in zip(self.events.parts, bases, places, strict=True):
-            verdicts = part.verdicts
-            engine.list_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, base, where, heads, events)
+        events = np.empty(int(ends[-1]), np.int64)
+        for base, listed in lists:
+            events[ends[base] : ends[base] + len(listed)] = listed
         first_pairs, pairs = tables.first_pairs, tables.pairs
         if more:
             of_rule = np.concatenate(
@@ -119,12 +123,14 @@ class Judgement:
         nulls = np.ones(values.shape, np.uint8)
         for number, part in enumerate(self.events.parts):
             where, rows = self.events.rows_of(number)
+            # Where all events are of one part, rows are written as a whole.
+            here = slice(None) if len(self.events.parts) == 1 else where
             for first, block in zip(firsts[:-1].tolist(), blocks, strict=True):
                 for place, of in enumerate(block[number] or ()):
                     if part.stream in of:
                         known, null = self._column(number, of[part.stream])
-                        values[first + place, where] = known[rows]
-                        nulls[first + place, where] = null[rows]
+                        values[first + place, here] = known[rows]
+                        nulls[first + place, here] = null[rows]
         first_of_rule = np.zeros(len(self.tables.rules), np.int64)
         first_of_rule[rules] = firsts[of_rule]
         return Columns(values, nulls, first_of_rule)
@@ -152,6 +158,21 @@ class Judgement:
         return self._columns[part, number]
 
 
+def _listed(verdicts: Column, most: int, rows: Ints, events: Ints, engine: Engine) -> tuple[Ints, Ints]:
+    """How many of some rows each atom, `most` at most, is true of, and the numbers of their events, atom by
+    atom in order."""
+    atoms = min(most, verdicts.atoms)
+    if verdicts.bits and atoms <= BY_ATOM:
+        lists = [events[verdicts.true_of(atom, rows)] for atom in range(atoms)]
+        return np.array([len(one) for one in lists], np.int64), np.concatenate(lists)
+    counts = np.zeros(atoms + 1, np.int64)
+    engine.count_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, 0, counts)
+    ends = np.cumsum(counts)
+    listed = np.zeros(int(ends[-1]), np.int64)
+    engine.list_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, 0, events, ends[:-1].copy(), listed)
+    return counts[1:], listed
+
+
 def _foreign_pairs(part: Part, tables: SpaceTables, base: int) -> Sequence[tuple[int, int, int]]:
     """Rule, place and atom by the bits that another plan gave."""
     found = []
@@ -167,7 +188,9 @@ def _foreign_pairs(part: Part, tables: SpaceTables, base: int) -> Sequence[tuple
 
 def as_numbers(column: pa.Array, texts: Texts) -> tuple[Ints, Bytes]:
     """A column as 64 bits a value, and where it is null."""
-    nulls = column.is_null().to_numpy(zero_copy_only=False).astype(np.uint8)
+    nulls = np.zeros(len(column), np.uint8)
+    if column.null_count:
+        nulls[:] = column.is_null().to_numpy(zero_copy_only=False)
     if pa.types.is_null(column.type):
         return np.zeros(len(column), np.int64), nulls
     if _as_text(column.type):

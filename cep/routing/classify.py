@@ -218,13 +218,13 @@ def _by_shard(
     if len(rows) < len(table):
         key = [column.take(pa.array(rows)) for column in key]
     homes = shards_of(key, len(rows), shards).astype(np.int16)
-    # Stable, so that arrival is kept; int16 takes numpy's radix sort.
-    order = np.argsort(homes, kind="stable")
-    homes = homes[order]
-    chosen = rows[order]
+    if homes.min() != homes.max():
+        # Stable, so that arrival is kept; int16 takes numpy's radix sort.
+        order = np.argsort(homes, kind="stable")
+        homes, rows = homes[order], rows[order]
+    sorted_table = table if len(rows) == len(table) and shards == 1 else table.take(pa.array(rows))
     place = table.column_names.index(payload.COUNTED) + 1
-    bits = verdicts.column(chosen)
-    sorted_table = table.take(pa.array(chosen)).add_column(place, payload.BITS, bits)
+    sorted_table = sorted_table.add_column(place, payload.BITS, verdicts.column(rows))
     starts = np.flatnonzero(np.r_[True, homes[1:] != homes[:-1]])
     ends = np.r_[starts[1:], len(homes)]
     return [

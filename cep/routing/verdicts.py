@@ -110,13 +110,18 @@ class Column:
     @property
     def atoms(self) -> int:
         """A number beyond those of all atoms."""
+        if self.bits:
+            return 8 * int(self.ends[1] - self.ends[0]) if len(self.ends) > 1 else 1
         sizes = np.diff(self.ends)
-        of_bits = sizes[(sizes % 2 == 1) | self.bits]
+        of_bits = sizes[sizes % 2 == 1]
         _, numbers = self._numbers
         return max(8 * int(of_bits.max(initial=0)), 1 + int(numbers.max(initial=-1)))
 
     def true_of(self, atom: int, rows: Ints) -> Bools:
         """Of which of some events an atom is true."""
+        if self.bits and len(rows):
+            byte = self._rows[:, atom >> 3] if atom < self.atoms else np.zeros(len(self.ends) - 1, np.uint8)
+            return np.asarray((byte[rows] & np.uint8(128 >> (atom & 7))) != 0)
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         bits = np.flatnonzero(((sizes % 2 == 1) | self.bits) & (sizes > atom >> 3))
@@ -129,10 +134,8 @@ class Column:
     def any_of(self, atoms: Bools, rows: Ints) -> Bools:
         """Of which of some events any of the atoms is true that are marked among all."""
         if self.bits and len(rows):
-            # All events have equally many bytes.
-            of_events = self.data[self.ends[0] : self.ends[-1]].reshape(len(self.ends) - 1, -1)
-            asked = np.packbits(atoms)[: of_events.shape[1]]
-            return np.asarray(np.any(of_events[rows, : len(asked)] & asked, axis=1))
+            asked = np.packbits(atoms)[: self._rows.shape[1]]
+            return np.asarray(np.any(self._rows[rows, : len(asked)] & asked, axis=1))
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         packed = np.packbits(atoms)
@@ -144,6 +147,11 @@ class Column:
         events, numbers = self._numbers
         found[events[atoms[numbers]]] = True
         return found[rows]
+
+    @property
+    def _rows(self) -> Bytes:
+        """Where all have bits: a row of bytes each."""
+        return self.data[self.ends[0] : self.ends[-1]].reshape(len(self.ends) - 1, -1)
 
     @cached_property
     def _numbers(self) -> tuple[Ints, Ints]:
