@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.matching import kernel
+from cep.matching.rows import rising
 from cep.matching.runs import Runs
 
 Ints = npt.NDArray[np.int64]
@@ -35,8 +36,10 @@ def blocks(keys: Ints, count: int, looks: int, kept: Runs, rules: int) -> Ints:
     if len(kept.lists):
         lists = kept.lists
         work += np.bincount(lists[:, kernel.KEPT_KEY], lists[:, kernel.KEPT_RUNS], count)
-    of_key = np.cumsum(work) // at_once(rules)
-    ends = np.append(np.flatnonzero(np.diff(of_key)) + 1, count)
+    done, size = np.cumsum(work), at_once(rules)
+    # A block ends before the key with which so much is done again; the last one, where keys end.
+    ends = rising(np.searchsorted(done, size * np.arange(1, int(done[-1] // size) + 1)))
+    ends = np.append(ends[ends > 0], count)
     found = np.empty((len(ends), kernel.BLOCK), np.int64)
     found[:, kernel.B_EVENT] = np.searchsorted(keys, ends)
     found[:, kernel.B_KEY] = ends

@@ -12,7 +12,7 @@ from cep.routing import kernel
 class Kernel(NamedTuple):
     """What is called, under the kernel's names."""
 
-    hash_texts: Callable[..., None]
+    add_texts: Callable[..., None]
     number_texts: Callable[..., int]
 
 
@@ -30,6 +30,6 @@ def load() -> Kernel:
     words, ints = numba.uint64[::1], numba.int64[::1]
     untyped: Any = numba.njit
     return Kernel(
-        untyped(numba.void(offsets, data, words), cache=True, _nrt=False)(kernel.hash_texts),
+        untyped(numba.void(offsets, data, words), cache=True, _nrt=False)(kernel.add_texts),
         untyped(numba.int64(offsets, data, ints, ints, ints), cache=True, _nrt=False)(kernel.number_texts),
     )

@@ -19,18 +19,27 @@ Ints = npt.NDArray[np.int64]
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 NOTHING, ONE, BYTE, WORD = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(8)
+THIRTY, TWENTY_SEVEN, THIRTY_ONE = np.uint64(30), np.uint64(27), np.uint64(31)
 HALF, HIGH = np.uint64(32), np.uint64(33)
 NUMBER = 0xFFFFFFFF
 
 
-def hash_texts(offsets: Offsets, data: Data, found: Words) -> None:
-    """The sum of (byte + 1) * BASE ** place over each text's bytes (Karp and Rabin, 1987)."""
-    for row in range(len(found)):
+def add_texts(offsets: Offsets, data: Data, hashes: Words) -> None:
+    """Go on from each row's hash with its text, as `cep.routing.shards` says.
+
+    Of the text that is the sum of (byte + 1) * BASE ** place over its bytes (Karp and Rabin, 1987).
+    """
+    for row in range(len(hashes)):
         word = NOTHING
         # Horner's rule, from the last byte on.
         for at in range(offsets[row + 1] - 1, offsets[row] - 1, -1):
             word = word * BASE + (np.uint64(data[at]) + ONE)
-        found[row] = word
+        word = (word ^ (word >> THIRTY)) * FIRST
+        word = (word ^ (word >> TWENTY_SEVEN)) * SECOND
+        word = hashes[row] * BASE + (word ^ (word >> THIRTY_ONE))
+        word = (word ^ (word >> THIRTY)) * FIRST
+        word = (word ^ (word >> TWENTY_SEVEN)) * SECOND
+        hashes[row] = word ^ (word >> THIRTY_ONE)
 
 
 def number_texts(offsets: Offsets, data: Data, slots: Ints, firsts: Ints, numbers: Ints) -> int:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cep.routing import strings
 from cep.routing.kernel import BASE, FIRST, SECOND
-from cep.routing.strings import polynomials
 
 AT_ONCE = 32_768
 """Rows hashed together: what is computed on the way stays in the processor's cache."""
@@ -25,7 +25,8 @@ def shards_of(columns: Sequence[pa.Array], rows: int, shards: int) -> npt.NDArra
     if not columns or shards == 1:
         return np.zeros(rows, np.int64)
     found = hashes_of(columns, rows)
-    found %= np.uint64(shards)
+    # numpy divides by one number several times as fast as it takes remainders.
+    found -= found // np.uint64(shards) * np.uint64(shards)
     return found.view(np.int64)
 
 
@@ -35,9 +36,11 @@ def hashes_of(columns: Sequence[pa.Array], rows: int) -> Hashes:
     for first in range(0, rows, AT_ONCE):
         part = together[first : first + AT_ONCE]
         for column in columns:
-            part *= BASE
-            part += hashes(column.slice(first, AT_ONCE))
-            part[:] = _mixed(part)
+            values = column.slice(first, AT_ONCE)
+            if not strings.added(values, part):
+                part *= BASE
+                part += hashes(values)
+                part[:] = _mixed(part)
     return together
 
 
@@ -46,7 +49,7 @@ def hashes(column: pa.Array) -> Hashes:
     if pa.types.is_null(column.type):
         return np.zeros(len(column), np.uint64)
     if pa.types.is_string(column.type):
-        found = polynomials(column)
+        found = strings.polynomials(column)
     elif pa.types.is_floating(column.type):
         # 0.0 and -0.0 are one key.
         found = (column.fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0).view(np.uint64)

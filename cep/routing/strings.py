@@ -1,4 +1,4 @@
-"""Columns of strings as hashes and as numbers: by column, or compiled once the matching kernel is.
+"""Columns of strings as hashes and as numbers: by column, or compiled once the matching kernel is at hand.
 
 numba is not imported for this alone: an import takes as long as what it saves in twenty million strings. Both
 ways give the same.
@@ -20,17 +20,14 @@ SHORT = 64
 Bytes = npt.NDArray[np.uint8]
 
 
-def polynomials(column: pa.StringArray) -> Words:
-    """The sum of (byte + 1) * BASE ** place over the UTF-8 of each string, modulo 2 ** 64.
-
-    Source: Karp and Rabin, Efficient randomized pattern-matching algorithms, 1987.
-    """
+def added(column: pa.Array, hashes: Words) -> bool:
+    """Go on from the hash of each row with its string, as `cep.routing.shards` says; False: not done, for
+    these are no strings, some are null, or the kernel is not at hand."""
     kernel = at_hand()
-    if kernel is None:
-        return by_column(column)
-    found = np.empty(len(column), np.uint64)
-    kernel.hash_texts(*_texts(column), found)
-    return found
+    if kernel is None or column.null_count or not pa.types.is_string(column.type):
+        return False
+    kernel.add_texts(*_texts(column), hashes)
+    return True
 
 
 def numbered(column: pa.StringArray) -> tuple[Ints, Ints]:
@@ -58,8 +55,11 @@ def distinct(column: pa.Array) -> tuple[Ints, Ints]:
     return numbers, first
 
 
-def by_column(column: pa.StringArray) -> Words:
-    """What `polynomials` gives."""
+def polynomials(column: pa.StringArray) -> Words:
+    """The sum of (byte + 1) * BASE ** place over the UTF-8 of each string, modulo 2 ** 64.
+
+    Source: Karp and Rabin, Efficient randomized pattern-matching algorithms, 1987.
+    """
     offsets, data = _texts(column)
     begins, lengths = offsets[:-1].astype(np.int64), np.diff(offsets)
     if int(lengths.max(initial=0)) <= SHORT:

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from cep.routing import kernel, strings
 from cep.routing.compiled import load
-from cep.routing.strings import SHORT, by_column, distinct, numbered, polynomials
+from cep.routing.shards import hashes_of
+from cep.routing.strings import SHORT, distinct, numbered, polynomials
 
 BITS = 2**64
-INTERPRETED = SimpleNamespace(hash_texts=kernel.hash_texts, number_texts=kernel.number_texts)
+INTERPRETED = SimpleNamespace(add_texts=kernel.add_texts, number_texts=kernel.number_texts)
 COMPILED = load()
 
 short = st.text(max_size=9)
@@ -47,13 +48,33 @@ def polynomial(text: str) -> int:
     )
 
 
+def mixed(word: int) -> int:
+    for shift, factor in ((30, kernel.FIRST), (27, kernel.SECOND)):
+        word = (word ^ (word >> shift)) * int(factor) % BITS
+    return word ^ (word >> 31)
+
+
 @settings(max_examples=examples(100), deadline=None)
 @given(texts, st.lists(short, max_size=2))
 def test_a_hash_is_what_its_definition_says(values: list[str], before: list[str]) -> None:
-    expected = [polynomial(value) for value in values]
-    assert by_column(column(values, before)).tolist() == expected
-    assert by(COMPILED, polynomials, column(values, before)).tolist() == expected
-    assert by(INTERPRETED, polynomials, column(values, before)).tolist() == expected
+    assert polynomials(column(values, before)).tolist() == list(map(polynomial, values))
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(texts, st.lists(short, max_size=2), st.integers(0, 99))
+def test_hashes_of_keys_are_what_their_definition_says(
+    values: list[str], before: list[str], other: int
+) -> None:
+    others = pa.array([n % 7 + other for n in range(len(values))], pa.int64())
+    expected = []
+    for value, number in zip(values, others.to_pylist(), strict=True):
+        of_number = mixed(mixed(number))
+        of_value = mixed((of_number * int(kernel.BASE) + mixed(polynomial(value))) % BITS)
+        expected.append(mixed((of_value * int(kernel.BASE) + mixed(polynomial(value))) % BITS))
+    of_column = column(values, before)
+    for engine in (None, INTERPRETED, COMPILED):
+        found = by(engine, lambda key: hashes_of([others, key, key], len(key)), of_column)
+        assert found.tolist() == expected, engine
 
 
 @settings(max_examples=examples(100), deadline=None)
