@@ -96,7 +96,6 @@ class Judgement:
         counts, lists = np.zeros(total + 1, np.int64), []
         for number, (part, base) in enumerate(zip(self.events.parts, bases, strict=True)):
             where, rows = self.events.rows_of(number)
-            # Bits beyond the last atom fill up a byte, and are 0.
             of_atom, listed = _listed(part.verdicts, total - base, rows, where, engine)
             counts[base + 1 : base + 1 + len(of_atom)] += of_atom
             lists.append((base, listed))
@@ -158,13 +157,12 @@ class Judgement:
         return self._columns[part, number]
 
 
-def _listed(verdicts: Column, most: int, rows: Ints, events: Ints, engine: Engine) -> tuple[Ints, Ints]:
-    """How many of some rows each atom, `most` at most, is true of, and the numbers of their events, atom by
-    atom in order."""
-    atoms = min(most, verdicts.atoms)
-    if verdicts.bits and atoms <= BY_ATOM:
-        lists = [events[verdicts.true_of(atom, rows)] for atom in range(atoms)]
-        return np.array([len(one) for one in lists], np.int64), np.concatenate(lists)
+def _listed(verdicts: Column, atoms: int, rows: Ints, events: Ints, engine: Engine) -> tuple[Ints, Ints]:
+    """How many of some rows each of so many atoms is true of, at most, and the numbers of their events, atom
+    by atom in order."""
+    if verdicts.bits and min(atoms, verdicts.atoms) <= BY_ATOM:
+        lists = [events[verdicts.true_of(atom, rows)] for atom in range(min(atoms, verdicts.atoms))]
+        return np.array([len(one) for one in lists], np.int64), np.concatenate([events[:0], *lists])
     counts = np.zeros(atoms + 1, np.int64)
     engine.count_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, 0, counts)
     ends = np.cumsum(counts)

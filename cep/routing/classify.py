@@ -222,7 +222,9 @@ def _by_shard(
         # Stable, so that arrival is kept; int16 takes numpy's radix sort.
         order = np.argsort(homes, kind="stable")
         homes, rows = homes[order], rows[order]
-    sorted_table = table if len(rows) == len(table) and shards == 1 else table.take(pa.array(rows))
+        sorted_table = table.take(pa.array(rows))
+    else:
+        sorted_table = table if len(rows) == len(table) else table.take(pa.array(rows))
     place = table.column_names.index(payload.COUNTED) + 1
     sorted_table = sorted_table.add_column(place, payload.BITS, verdicts.column(rows))
     starts = np.flatnonzero(np.r_[True, homes[1:] != homes[:-1]])
