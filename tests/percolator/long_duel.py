@@ -6,9 +6,10 @@ A round draws queries and documents (percolator_trees), fills a library with the
 changes it - adds, replacements, removals, loads with bad lines, expiry, compactions, reopenings - and lets it
 answer documents that no state of it has seen: in columns and alone, with metadata and times, the writer or a
 reader that follows it, at the end readers that go back to pins. The hits of every pair are compared, names
-and highlights for the documents that are asked alone. Equal seeds give equal rounds; `--first 37 --rounds 1`
-runs one of them again. Every difference is told with its query and document; the exit code is 1 if there was
-one.
+and highlights for the documents that are asked alone. Rounds take turns in the languages of the text fields,
+new words keep coming, and the table of words is so small that it is started anew again and again. Equal seeds
+give equal rounds; `--first 37 --rounds 1` runs one of them again. Every difference is told with its query and
+document; the exit code is 1 if there was one.
 
 Pairs are counted once: texts of queries that stand, times documents that have come.
 """
@@ -47,12 +48,14 @@ from percolator.library.collection import Collection
 from percolator.library.reader import Reader
 from percolator.library.standing import NEVER, StandingQuery
 from percolator.library.writer import Library
-from percolator.matching import matcher
+from percolator.matching import matcher, surface
 from percolator.matching.compiled import load
+from percolator.matching.surface import SurfaceWords
 from percolator.query.parse import parse
 from percolator.query.print import to_text
 from percolator.query.tree import Node
 from percolator.reference import Names, Place
+from percolator.schema import FieldType, Kind, Schema
 from percolator.values import Terms
 
 TEXTS, DOCUMENTS = 360, 2000
@@ -60,6 +63,16 @@ IDS = 300
 STATES = 12
 """So many states of a library answer documents in a round."""
 PINS = 2
+WORDS = 96
+"""So many words the table of words holds before it is started anew."""
+LETTERS_A_WORD = 6
+"""So many bytes of them it begins with: their forms need more."""
+
+LANGUAGES = (("plain", "english"), ("german", "english"), ("plain", "french"), ("spanish", "swedish"))
+"""What a round takes for title and body."""
+STEMS = ("a", "ab", "run", "runn", "caf", "Caf\u00e9", "cafe\u0301", "BAC", "stra\u00dfe", "\u0130z")
+LETTERS = "abcrun\u00e9\u00df\u0259"
+ENDINGS = ("", "s", "es", "ing", "INGS", "ed", "ly", "en", "ungen", "\u00e9e", "ci\u00f3n", "heten", "'s")
 
 T = TypeVar("T")
 Highlighted = list[tuple[str, tuple[str, ...], dict[str, list[Range]]]]
@@ -85,6 +98,31 @@ def drawn(strategy: st.SearchStrategy[T], least: int, start: int) -> list[T]:
 
         draw()
         number += 1
+    return found
+
+
+def schema_of(round_: int) -> Schema:
+    """The fields of all duels, in the languages of a round."""
+    title, body = LANGUAGES[round_ % len(LANGUAGES)]
+    declared = {"title": FieldType(Kind.TEXT, title), "body": FieldType(Kind.TEXT, body)}
+    return Schema({**WHOLE_SCHEMA.fields, **declared}, WHOLE_SCHEMA.default)
+
+
+def with_new_words(document: Document, chance: random.Random) -> Document:
+    """The document with more words behind its texts: many were never seen, some stem as a query's do."""
+
+    def more(text: str) -> str:
+        inner = (
+            "".join(chance.choices(LETTERS, k=chance.choice([0, 0, 1, 2])))
+            for _ in range(chance.randrange(4))
+        )
+        return " ".join([text, *(chance.choice(STEMS) + one + chance.choice(ENDINGS) for one in inner)])
+
+    found = dict(document)
+    if isinstance(found.get("title"), str):
+        found["title"] = more(found["title"])
+    if "body" in found:
+        found["body"] = [more(text) for text in found["body"]]
     return found
 
 
@@ -120,9 +158,11 @@ class Duel:
     def round(self, number: int) -> None:
         """One library from its first query to its last state."""
         start = 1_000_000 * self.seed + number
-        chance = random.Random(start)
+        chance, schema = random.Random(start), schema_of(number)
         texts = list(dict.fromkeys(map(to_text, drawn(whole.filter(executable), TEXTS, 2000 * start))))
-        documents = drawn(whole_documents, DOCUMENTS, 2000 * start + 1000)
+        documents = [
+            with_new_words(one, chance) for one in drawn(whole_documents, DOCUMENTS, 2000 * start + 1000)
+        ]
         self.nodes = {text: parse(text) for text in texts}
         cuts = [len(documents) * part // (STATES + PINS) for part in range(STATES + PINS + 1)]
         chunks = iter([documents[low:high] for low, high in pairwise(cuts)])
@@ -132,12 +172,14 @@ class Duel:
             TemporaryDirectory() as name,
             patch.object(writer, "MOST_IN_LOG", 40),
             patch.object(matcher, "TIMED", 3),
+            patch.object(matcher, "SurfaceWords", lambda _: SurfaceWords(WORDS)),
+            patch.object(surface, "LETTERS_A_WORD", LETTERS_A_WORD),
             # What a term asks of a word is worked out once, not at every document.
             patch.object(reference, "_tests", cache(reference._tests)),
             patch.object(reference, "pieces", cache(reference.pieces)),
         ):
             path = Path(name) / "library"
-            library = Library.create(path, WHOLE_SCHEMA, disk=UnsyncedDisk(), kept=1000)
+            library = Library.create(path, schema, disk=UnsyncedDisk(), kept=1000)
             reader = Reader.open(path)
             changes: list[Change] = [("load", [self.query(chance, f"q{id_}", texts) for id_ in range(IDS)])]
             for _ in range(STATES):
@@ -210,9 +252,9 @@ class Duel:
             batch[storable[row]].add(queries.query(place).id)
         self.pairs += len(documents) * len({query.query for query in held.values()})
         for at, document in enumerate(documents):
-            judge = RememberingReader(document, WHOLE_SCHEMA)
+            judge = RememberingReader(document, queries.schema)
             true = {
-                text: judge.true(self.nodes[text], WHOLE_SCHEMA.default)
+                text: judge.true(self.nodes[text], queries.schema.default)
                 for text in dict.fromkeys(query.query for query in held.values())
             }
             wanted = [
@@ -242,7 +284,7 @@ class Duel:
         for id_, names, highlights in answer:
             self.highlighted += 1
             text = held[id_].query
-            wanted = judge.hit(self.nodes[text], WHOLE_SCHEMA.default)
+            wanted = judge.hit(self.nodes[text], judge.schema.default)
             if (names, highlights) != wanted or list(highlights) != list(wanted[1]):
                 self.tell(number, f"shown {names, highlights}, not {wanted}", text, judge.document)
 
