@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 """So many of each kind of problem are named on stderr; the rest are counted."""
+_LEAST = 0.005
+"""Microseconds: less would be told as 0.00."""
+_TIMED = 16
+"""With --slow one of so many documents is timed: a file may have only some hundred."""
 
 
 def register(subparsers: Subparsers) -> None:
@@ -114,7 +118,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
     from percolator.library.load import load
 
     schema = _schema(arguments)
-    queries = Collection(schema)
+    queries = Collection(schema, timed=_TIMED if arguments.slow else None)
     read = watched(lines(arguments.queries), lambda number, seconds: speed(number, seconds, "queries"))
     report = load(queries, read, arguments.dialect)
     queries.settle()
@@ -175,7 +179,12 @@ def _as_json(report: LoadReport, counts: _Counts, slow: list[SlowQuery]) -> dict
         "first_rejected": [{"line": at, "reason": why} for at, why in counts.first_rejected],
         "first_undecided": [{"document": one, "query": query} for one, query in counts.first_undecided],
         "slow": [
-            {"query": one.query.id, "microseconds": round(one.microseconds, 3), "hits": one.hits}
+            {
+                "query": one.query.id,
+                "microseconds": round(one.microseconds, 3),
+                "among_all": round(one.among_all, 3),
+                "hits": one.hits,
+            }
             for one in slow
         ],
     }
@@ -207,8 +216,9 @@ def _tell(arguments: argparse.Namespace, report: LoadReport, counts: _Counts, sl
     ]
     _list("undecided", undecided, counts.undecided)
     for one in slow:
-        said = f"{one.query.id}: {one.microseconds:,.1f} µs a document, {counted(one.hits, 'hit')}"
-        print(f"slow: {said}", file=sys.stderr)
+        among = f" ({one.among_all:,.2f} µs among all)" if one.among_all >= _LEAST else ""
+        said = f"{one.microseconds:,.1f} µs a document alone{among}, {counted(one.hits, 'hit')}"
+        print(f"slow: {one.query.id}: {said}", file=sys.stderr)
     if not report.taken:
         print(error_text("there is not one query that can be used"), file=sys.stderr)
     elif not counts.documents:

@@ -112,8 +112,8 @@ class Part:
 class Collection:
     """Queries of one schema by id, and the documents that they hit.
 
-    `base` are segments and the places in each that are dead. `engine` and `budget` are the matcher's,
-    `past_hits` the `hit_counts` of a collection that this one follows.
+    `base` are segments and the places in each that are dead. `engine`, `budget` and `timed` are the
+    matcher's, `past_hits` the `hit_counts` of a collection that this one follows.
     """
 
     def __init__(
@@ -124,6 +124,7 @@ class Collection:
         limits: Limits | None = None,
         engine: Engine | None = None,
         budget: int = BUDGET,
+        timed: int | None = None,
         past_hits: Mapping[str, int] | None = None,
     ) -> None:
         self.schema = schema
@@ -137,7 +138,7 @@ class Collection:
         self._passed = 0
         self._fresh: dict[str, Change] = {}
         self._count = sum(part.count() for part in self.parts)
-        self._matcher = Matcher(schema, engine=engine, budget=budget)
+        self._matcher = Matcher(schema, engine=engine, budget=budget, timed=timed)
         self._starts = [0]
         self._past_hits = Counter(past_hits)
         self._use()

@@ -69,8 +69,8 @@ class Matcher:
     """Answers the queries of some segments, all of one schema.
 
     A query's place is that in its segment, plus the sizes of the segments before. `engine` fixes the form
-    of the kernel; without it, the compiled one is loaded as soon as it pays. `clock` gives nanoseconds of
-    the thread.
+    of the kernel; without it, the compiled one is loaded as soon as it pays. One of `timed` runs of it is
+    timed (TIMED, if left out); `clock` gives nanoseconds of the thread.
     """
 
     def __init__(
@@ -81,10 +81,12 @@ class Matcher:
         engine: Engine | None = None,
         most_words: int = MOST_WORDS,
         budget: int = BUDGET,
+        timed: int | None = None,
         clock: Clock = time.thread_time_ns,
     ) -> None:
         self.schema = schema
         self._clock = clock
+        self._timed = timed or TIMED
         self._runs = 0
         self._fixed = engine
         self._read = 0
@@ -270,7 +272,7 @@ class Matcher:
         doubts: list[Longs] = []
         for first, behind in pairwise(parts):
             compiled = engine is not interpreted()
-            timed = compiled and self._runs % TIMED == 0
+            timed = compiled and self._runs % self._timed == 0
             self._runs += compiled
             parts_ = [(piece.data, piece.of(first, behind)) for piece in pieces]
             runs = self._scan(engine, parts_, edges, self._units)

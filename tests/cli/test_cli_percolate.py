@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from cep_command import Outcome, cep
 
 from cep.cli.progress import speed, watched
+from percolator.matching.matcher import COMPILE_AFTER
 
 CASES = Path(__file__).parents[1] / "percolator" / "data" / "percolate.jsonl"
 
@@ -234,6 +236,26 @@ def test_a_query_that_is_checked_on_every_document_carries_a_warning(tmp_path: P
     assert "warning: " in found.err
     assert "line 1 (n): it asks for no word or value" in found.err
     assert "slow: n: " in found.err
+
+
+@pytest.mark.slow
+def test_the_slow_list_tells_the_time_alone_and_among_all(tmp_path: Path) -> None:
+    busy = "(a* NEAR/200 b*) NEAR/200 (a* NEAR/200 c*)"
+    written(tmp_path / "queries.jsonl", [{"id": "busy", "query": busy}, {"id": "idle", "query": "frost"}])
+    # The kernel is compiled after the first document, which is long enough for that.
+    text = " ".join([f"a{n} b{n} c{n}" for n in range(100)] + ["x" * COMPILE_AFTER])
+    documents = written(tmp_path / "d.jsonl", [{"id": f"d{n}", "body": text} for n in range(5)])
+    told = percolate(tmp_path, "--output", "-", "--slow", "2", documents=documents).err
+    first, second = told.splitlines()[-2:]
+    assert re.fullmatch(
+        r"slow: busy: [\d,]+\.\d µs a document alone \([\d,]+\.\d\d µs among all\), 5 hits", first
+    )
+    assert re.fullmatch(r"slow: idle: \d+\.\d µs a document alone, 0 hits", second)
+    found = percolate(tmp_path, "--output", "-", "--slow", "2", "--format", "json", documents=documents)
+    dear, idle = json.loads(found.err)["slow"]
+    assert dear["microseconds"] > 10
+    assert dear["among_all"] > 10
+    assert idle["among_all"] == 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate, count
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,27 @@ def test_the_slow_list_names_the_slow_query() -> None:
     assert found[0].query.id == "slow"
     assert found[0].hits == 1
     assert found[0].microseconds > found[1].microseconds
+
+
+def test_a_machine_that_grows_slower_makes_no_query_slow() -> None:
+    queries = Collection(SCHEMA)
+    for number in range(20):
+        queries.add(StandingQuery(f"q{number}", "apple"))
+    queries.match({"body": "apple"})
+    moments = accumulate(1000 * (1 + call // 400) for call in count())
+    assert {slow.microseconds for slow in slowest(queries, 20, clock=lambda: next(moments))} == {0}
+
+
+def test_a_collection_may_time_its_candidates_more_often() -> None:
+    every, seldom = (Collection(SCHEMA, engine=load(), timed=timed) for timed in (1, None))
+    for queries in (every, seldom):
+        queries.add(StandingQuery("q", "(a NEAR/200 b) NEAR/200 (a NEAR/200 c)"))
+        queries._matcher._clock = accumulate([1, 1, 98] * 3).__next__
+    for text in ("", "", "a b c " * 30):
+        for queries in (every, seldom):
+            queries.match({"body": text})
+    assert every.busy(1) == {"q": pytest.approx(0.097)}
+    assert seldom.busy(1) == {}
 
 
 def test_the_time_of_candidates_is_shared_out_by_their_work() -> None:
