@@ -167,12 +167,12 @@ def read_duration(text: BlockText, start: int, written: str) -> Duration:
     return Duration(value, text.span(start, end))
 
 
-def read_number(text: BlockText, start: int, written: str) -> Number:
-    """A number: whole without a point and an exponent. Raises Refusal where it does not fit 64 bits."""
+def read_number(text: BlockText, start: int, written: str, greatest: int = GREATEST) -> Number:
+    """A number: whole without a point and an exponent, then up to `greatest`. Raises Refusal."""
     span = text.span(start, start + len(written))
     digits = written.replace("_", "")
     if digits.isdecimal():
-        if len(digits.lstrip("0")) > 19 or int(digits) > GREATEST:
+        if len(digits.lstrip("0")) > 19 or int(digits) > greatest:
             message = "this whole number does not fit 64 bits"
             help_ = "write it with a point for a double"
             raise Refusal(text, start, start + len(written), "CEP0105", message, help_=help_)

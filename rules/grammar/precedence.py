@@ -19,6 +19,7 @@ from rules.grammar.lexical import (
     read_number,
     read_string,
 )
+from rules.instants import LEAST
 from rules.source import Span
 from rules.syntax import (
     Between,
@@ -161,7 +162,12 @@ class _Reader:
         sign = self._take("minus")
         if sign is None:
             return self._primary(depth)
-        operand, height = self._signed(self._deeper(depth, sign))
+        below = self._deeper(depth, sign)
+        if number := self._take("number"):
+            # The least long has no positive one: its digits fit only behind their minus.
+            operand, height = read_number(self._text, number.start, number.text, -LEAST), 1
+        else:
+            operand, height = self._signed(below)
         return self._tall(Unary("-", operand, self._span(sign).to(operand.span)), height)
 
     def _primary(self, depth: int) -> Tall:

@@ -25,7 +25,7 @@ from rules.typed import Expression, On
 HEAD = """pack p version "1"
 stream e { id_: string  at: timestamp  s: string?  n: long?  w: double  b: boolean?  id id_  time at }
 """
-LONGS = st.sampled_from((0, 1, 2, 5, -(2**63) + 1, 2**63 - 1))
+LONGS = st.sampled_from((0, 1, 2, 5, -(2**63), -(2**63) + 1, 2**63 - 1))
 DOUBLES = st.sampled_from((0.0, -0.0, 1.0, 1.5, -2.25, 1e300, 5e-324))
 NAMES = st.sampled_from(("", "a", "b", "ab", "é", "zz"))
 SIGNS = st.sampled_from(("<", "<=", ">", ">=", "==", "!="))

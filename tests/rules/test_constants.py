@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from writing import loaded, on
+from writing import condition_of, errors, loaded, on
 
 from cep.expressions.scalar import evaluate
 from rules import typed
@@ -67,6 +68,25 @@ def test_constants_are_what_engines_would_compute(node: typed.Expression) -> Non
     assert isinstance(found, typed.Literal)
     expected = evaluate(node, Nowhere())  # type: ignore[arg-type]
     assert (found.value, type(found.value)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    "written", ["-9223372036854775808", "- 9_223_372_036_854_775_808", "(-09223372036854775808)"]
+)
+def test_the_least_long_can_be_written(written: str) -> None:
+    found = condition_of(f"n == {written}")
+    assert isinstance(found, typed.Compare)
+    assert isinstance(found.right, typed.Literal)
+    assert (found.right.value, found.right.type) == (-LARGE - 1, L)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["9223372036854775808", "-9223372036854775809", "-(9223372036854775808)", "1-9223372036854775808"],
+)
+def test_what_no_long_holds_is_refused(written: str) -> None:
+    number = written.strip("-()").removeprefix("1-")
+    assert errors(on(f"n == {written}")) == [("CEP0105", number)]
 
 
 def test_calls_are_left_to_engines() -> None:

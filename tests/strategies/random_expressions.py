@@ -129,7 +129,8 @@ def _arithmetic(operators: str, of: st.SearchStrategy[str]) -> st.SearchStrategy
 
 def longs(depth: int) -> st.SearchStrategy[str]:
     """Expressions of type long."""
-    leaf = st.sampled_from(("v", "n", "r.a", "0", "1", "2", "3", "7", "9_223_372_036_854_775_807"))
+    ends = "9_223_372_036_854_775_807", "-9_223_372_036_854_775_808"
+    leaf = st.sampled_from(("v", "n", "r.a", "0", "1", "2", "3", "7", *ends))
     if not depth:
         return leaf
     below, text = longs(depth - 1), strings(depth - 1)
