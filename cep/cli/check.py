@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         diagnostics=[d for one in loaded for d in one.diagnostics],
         allowed=[a for one in loaded for a in one.allowed],
         files=[name for one in loaded if one.pack is not None for name, _ in one.pack.files],
-        rules=sum(one.rules for one in loaded),
+        rules=sum(len(one.rules) for one in loaded),
         strict=arguments.strict,
     )
     print(told(found, arguments.format), end="")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from rules.typed import Pack, Rule
 
-_CODE = re.compile(r"(?:cep|pq)[ _-]?\d*", re.IGNORECASE)
+_CODE = re.compile(r"(?:cep|pq)[ _-]?\d*|\d+", re.IGNORECASE)
 _WIDTH = 100
 """Cells of a line, where the terminal has more."""
 
@@ -65,13 +65,16 @@ def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: s
     if wanted:
         print(_told(*wanted[0], drawing, form), end="")
         return OK
-    errors = [d for one in loaded for d in one.diagnostics if d.level == "error"]
+    broken = [one for one in loaded if one.pack is None]
+    errors = [d for one in broken if name in one.rules for d in one.diagnostics if d.level == "error"]
     if errors:
         print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
         return FINDINGS
     where = " or ".join(f"`{path}`" for path in paths) or "this folder"
-    guess = did_you_mean(name, [rule.name for _, rule in found])
-    help_ = guess or "rules stand in *.rules files: name their path"
+    help_ = did_you_mean(name, [rule for one in loaded for rule in one.rules])
+    if not help_ and broken:
+        help_ = "it may be in what cannot be read there: `cep check` shows the errors"
+    help_ = help_ or "rules stand in *.rules files: name their path"
     raise UsageError(f"there is no rule `{name}` in {where}", help_)
 
 
@@ -117,6 +120,10 @@ def _meant(code: str) -> str:
     from cep.pages import titles
     from rules.suggest import closest
 
+    if code.isdigit():
+        # A code without its letters is that of a rule, before it is that of a query.
+        whole = [each for each in (f"CEP{code:0>4}", f"PQ{code:0>2}") if each in titles()]
+        code = whole[0] if whole else f"CEP{code:0>4}"
     near = closest(code, titles()) if code[-1:].isdigit() else None
     if near is None:
         return "codes are such as CEP0207 and PQ05; they stand in brackets in a message"

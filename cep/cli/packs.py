@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 _HEADER = re.compile(
     r'\ufeff?(?:\s|#[^\n]*\n)*(?P<header>pack\s+(?P<name>`[^`\n]+`|\w+)(?:\s+version\s*"[^"\n]*")?)'
 )
-_RULE = re.compile(r"^[ \t]*rule\s+[`\w]", re.MULTILINE)
+_RULE = re.compile(r"^[ \t]*rule\s+(`[^`\n]+|\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A pack with everything that is to be said of it; None with errors. `rules` counts those written.
+    """A pack with everything that is to be said of it; None with errors. `rules` names those written.
 
     `allowed` are the findings that comments silence, `of_queries` those of the diagnostics that are about its
     standing queries: a line that is refused is left out of every run.
@@ -39,7 +39,7 @@ class Checked:
 
     pack: Pack | None
     diagnostics: tuple[Diagnostic, ...]
-    rules: int
+    rules: tuple[str, ...]
     allowed: tuple[Allowed, ...] = ()
     of_queries: tuple[Diagnostic, ...] = ()
 
@@ -109,13 +109,14 @@ def _checked(paths: Sequence[Path], to_run: bool, earlier: Earlier | None) -> Ch
 
         of_queries = findings(loaded.pack, earlier) if earlier else findings(loaded.pack)
     found = tuple(in_order((*loaded.diagnostics, *refused, *of_queries)))
-    return Checked(loaded.pack, found, len(loaded.pack.rules), loaded.allowed, tuple(of_queries))
+    names = tuple(rule.name for rule in loaded.pack.rules)
+    return Checked(loaded.pack, found, names, loaded.allowed, tuple(of_queries))
 
 
-def _written(paths: Sequence[Path]) -> int:
-    """How many rules a pack has that cannot be read as a whole."""
+def _written(paths: Sequence[Path]) -> tuple[str, ...]:
+    """The rules of a pack that cannot be read as a whole."""
     files = [f for path in paths for f in (path.rglob(f"*{SUFFIX}") if path.is_dir() else [path])]
-    return sum(len(_RULE.findall(_text(file))) for file in files)
+    return tuple(found[1].strip("`") for file in files for found in _RULE.finditer(_text(file)))
 
 
 def _text(file: Path) -> str:

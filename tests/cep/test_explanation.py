@@ -156,3 +156,21 @@ def test_the_command_finds_the_rule(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "cards.rules").write_text(PACK.replace("card:       string", "card:       strin"))
     assert main(["explain", "quiet", str(tmp_path)]) == 1
     assert "CEP0224" in capsys.readouterr().err
+
+
+def test_errors_of_other_packs_do_not_answer_for_a_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cards.rules").write_text(PACK)
+    (tmp_path / "other.rules").write_text('pack other version "1"\nrule broken { on nothing }\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", "quiet"]) == 0
+    assert capsys.readouterr().out.startswith("rule quiet, pack cards 1")
+    assert main(["explain", "absent"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: there is no rule `absent` in this folder\n")
+    assert "`cep check` shows the errors" in told
+    assert main(["explain", "brokn"]) == 2
+    assert "did you mean `broken`?" in capsys.readouterr().err
+    assert main(["explain", "broken"]) == 1
+    assert "CEP0201" in capsys.readouterr().err

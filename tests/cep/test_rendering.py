@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ KEYS = ("k", "v", "m", "k, s", "x, q", "f")
 OF_STEPS = (
     "k", "m", "c.x - first(a.x)", "first(a.s, 1)", "last(a.l)", "last(a.m, 2)", "count(a)", "max(a.w)",
     "list(a.s)", "sum(a.v)", "avg(a.m)", "list(a.t)", "b.r", "b.r.s", "b.y", "c.y.s", "coalesce(b.s, c.k)",
-    "b.j", "c.t", "c.u", "c.f", "c.q", "if(b.f, last(a.x), c.x)", "c.t - first(a.t)", '"100%"', "b.w",
+    "b.j", "c.t", "c.u", "c.f", "c.q", "(b.f ? last(a.x) : c.x)", "c.t - first(a.t)", '"100%"', "b.w",
     "list(b.q)", "1.50", "c.at",
 )  # fmt: skip
 SUPPRESS = ("", "suppress 1 hour", "suppress 1 hour by one")
@@ -77,6 +78,12 @@ def planned(text: str) -> RulePlan | None:
     """The one rule of a pack; None where the front end refuses it."""
     loaded = load_texts([("p.rules", f'pack p version "1"\n{STREAM}\n{text}')])
     return None if loaded.pack is None else next(iter(compile_plan([loaded.pack]).rules()))
+
+
+@pytest.mark.parametrize("sample", OF_STEPS)
+def test_every_sample_is_one_that_the_front_end_takes(sample: str) -> None:
+    key = sample if sample in KEYS else "k"
+    assert planned(f"rule r {{ by {key}  match a: e+ -> b: e? -> c: e  within 1 hour  emit one = {sample} }}")
 
 
 def columns(plan: RulePlan, events: list[dict[str, object]], ids: list[str], cut: int) -> EventColumns:

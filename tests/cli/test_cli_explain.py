@@ -38,6 +38,9 @@ def test_codes_of_queries_and_of_running_are_explained_too(capsys: pytest.Captur
     [
         ("CEP0270", "did you mean `CEP0207`: values of different types are compared?"),
         ("PQ50", "did you mean `PQ05`: something is missing beside an operator?"),
+        ("0207", "did you mean `CEP0207`: values of different types are compared?"),
+        ("207", "did you mean `CEP0207`: values of different types are compared?"),
+        ("05", "did you mean `PQ05`: something is missing beside an operator?"),
         ("CEP", "codes are such as CEP0207 and PQ05; they stand in brackets in a message"),
     ],
 )
