@@ -163,11 +163,11 @@ class _Reader:
         if sign is None:
             return self._primary(depth)
         below = self._deeper(depth, sign)
-        if number := self._take("number"):
-            # The least long has no positive one: its digits fit only behind their minus.
-            operand, height = read_number(self._text, number.start, number.text, -LEAST), 1
-        else:
-            operand, height = self._signed(below)
+        number = self._take("number")
+        # The least long has no positive one: its digits fit only behind their minus.
+        operand, height = (
+            (read_number(self._text, number.start, number.text, -LEAST), 1) if number else self._signed(below)
+        )
         return self._tall(Unary("-", operand, self._span(sign).to(operand.span)), height)
 
     def _primary(self, depth: int) -> Tall:
