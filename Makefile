@@ -51,8 +51,8 @@ trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=paym
 	@test -n "$(DATA)" || { echo "name a file of labelled payments: make trial DATA=payments.csv.gz" >&2; exit 2; }
 	@PYTHONPATH=examples $(BIN)/python -m fraud.trial "$(DATA)"
 
-bench: $(STAMP) java ## every benchmark, as tables
-	@for name in front_end engine_in_process patterns state percolator_match highlights percolator_library percolator_cost query_parsing percolator_spark job; do echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
+bench: $(STAMP) java ## every benchmark, as tables: about 15 minutes; make bench SIZE=small to see that they run
+	@$(BIN)/python benchmarks/all.py $(if $(filter small,$(SIZE)),--small) $(if $(DATA),--data "$(DATA)")
 
 clean: ## remove what make made
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work

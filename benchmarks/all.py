@@ -1,0 +1,73 @@
+"""Every benchmark of README.md, one after the other, and what each took: `make bench`.
+
+    python benchmarks/all.py [--small] [--data FOLDER] [--only NAME...]
+
+About fifteen minutes on two quiet cores. `--small` runs each with so little that its figures mean nothing, to
+see in some minutes that it runs. With `--data` percolator_match takes the analysts' queries in, too. A
+benchmark that fails does not keep the next one from running; the exit code is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+FULL: Mapping[str, str] = {
+    "front_end": "",
+    "engine_in_process": "",
+    "patterns": "--events 500000",
+    "state": "",
+    "percolator_match": "",
+    "highlights": "",
+    "percolator_library": "",
+    "percolator_cost": "",
+    "query_parsing": "",
+    "percolator_spark": "",
+    "job": "",
+}
+"""The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
+
+SMALL: Mapping[str, str] = {
+    "front_end": "--rules 10 50",
+    "engine_in_process": "--events 50000",
+    "patterns": "--events 20000",
+    "state": "--runs 20000 --expiries 50000 --batches 10",
+    "percolator_match": "--queries 2000",
+    "highlights": "",
+    "percolator_library": "5000",
+    "percolator_cost": "",
+    "query_parsing": "--count 1000",
+    "percolator_spark": "--queries 1000 --documents 5000",
+    "job": "--events 50000 --seconds 3",
+}
+
+
+def main() -> int:
+    """Runs them and prints the seconds of each; gives the exit code."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("--small", action="store_true")
+    arguments.add_argument("--data", type=Path)
+    arguments.add_argument("--only", nargs="+", choices=FULL, default=list(FULL), metavar="NAME")
+    options = arguments.parse_args()
+    told = []
+    for name in options.only:
+        command = [f"{name}.py", *(SMALL if options.small else FULL)[name].split()]
+        if name == "percolator_match" and options.data is not None:
+            command += ["--data", str(options.data)]
+        print(f"\n== benchmarks/{' '.join(command)}", flush=True)
+        begin = time.monotonic()
+        path = Path(__file__).with_name(command[0])
+        code = subprocess.run([sys.executable, path, *command[1:]], check=False).returncode
+        told.append((name, time.monotonic() - begin, code))
+    print(f"\n{'benchmark':<22}{'s':>6}")
+    for name, seconds, code in told:
+        print(f"{name:<22}{seconds:>6.0f}{'' if code == 0 else f'   failed, exit code {code}'}")
+    return 1 if any(code for _, _, code in told) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
