@@ -34,6 +34,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
+        default=[],  # so that argparse does not ask for a path where only the subject is missing
         type=Path,
         metavar="PATH",
         help="where the rule is: a rule file, or a folder that holds packs (default: this folder)",

@@ -136,9 +136,9 @@ def _tell(files: Sequence[File], arguments: argparse.Namespace) -> None:
     changed = sum(file.changes for file in files)
     refused = sum(file.after is None for file in files)
     verb = "would change" if arguments.check or arguments.diff else "changed"
-    total = (
-        f"{counted(changed, 'file')} {verb}, {counted(len(files) - changed - refused, 'file')} as they were"
-    )
+    kept = len(files) - changed - refused
+    were = "it was" if kept == 1 else "they were"
+    total = f"{counted(changed, 'file')} {verb}, {counted(kept, 'file')} as {were}"
     if refused:
         total += f", {counted(refused, 'file')} with errors"
     colour = "red" if refused else "yellow" if changed else "green"

@@ -20,7 +20,7 @@ from cep.cli.failure import HUNG_UP, INTERRUPTED, OK, OUTSIDE, USAGE, CommandErr
 
 VERBS: dict[str, tuple[str, str]] = {
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
-    "explain": ("cep.cli.explain", "what a diagnostic means, and what to do"),
+    "explain": ("cep.cli.explain", "what a diagnostic means; how a rule runs"),
     "fmt": ("cep.cli.fmt", "lay out rule files in the one way"),
     "test": ("cep.cli.test", "run the test blocks of rule packs"),
     "eval": ("cep.cli.eval", "run a pack over files, in this process"),

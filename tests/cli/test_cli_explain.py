@@ -49,6 +49,12 @@ def test_an_unknown_code_is_wrong_usage(written: str, help_: str, capsys: pytest
     assert capsys.readouterr().err == f"error: there is no code `{written}`\n  = help: {help_}\n"
 
 
+def test_only_what_is_missing_is_asked_for() -> None:
+    told = cep("explain")
+    assert told.code == 2
+    assert told.err.startswith("error: the following arguments are required: CODE|RULE\n")
+
+
 def test_json_has_the_page_as_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "CEP0301", "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)

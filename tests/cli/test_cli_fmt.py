@@ -31,7 +31,7 @@ def test_files_are_rewritten_and_named(tmp_path: Path) -> None:
     write(tmp_path, a=MESSY, b=NEAT, c=MESSY)
     told = cep("fmt", "a.rules", "b.rules", ".", cwd=tmp_path)
     assert (told.code, told.out) == (0, "a.rules\nc.rules\n")
-    assert told.err == "2 files changed, 1 file as they were\n"
+    assert told.err == "2 files changed, 1 file as it was\n"
     assert texts(tmp_path) == dict.fromkeys("abc", NEAT)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.rules", "b.rules", "c.rules"]
 
