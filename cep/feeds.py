@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -56,8 +57,8 @@ def matching(pattern: str) -> tuple[str, str]:
 def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
     """The parts in which a file of `length` bytes is to be read, in order.
 
-    Lines are cut every `block` bytes; CSV only if no cell is quoted, which is looked up; compressed
-    files never. A Parquet file is cut at row groups. A file that cannot be looked into is one part:
+    Lines are cut into equal parts of at most `block` bytes; CSV only if no cell is quoted, which is looked
+    up; compressed files never. A Parquet file is cut at row groups. A file that cannot be looked into is one part:
     reading it says what is wrong.
     """
     whole = [Split(file, 0, -1, length)]
@@ -69,8 +70,9 @@ def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
             return whole
     except (OSError, pa.ArrowException, UnknownFormatError):
         return whole
-    starts = range(0, length, block)
-    return [Split(file, start, min(start + block, length), length) for start in starts]
+    parts = -(-length // block)
+    places = [length * number // parts for number in range(parts + 1)]
+    return [Split(file, start, end, length) for start, end in pairwise(places)]
 
 
 def read(split: Split, decoder: Decoder, partition: str = "", block: int = BLOCK) -> Iterator[Decoded]:

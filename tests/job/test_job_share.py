@@ -48,6 +48,17 @@ def test_one_large_file_is_read_by_all_mappers(tmp_path: Path) -> None:
     assert read == [20 << 20, 20 << 20]
 
 
+def test_files_that_are_no_multiple_of_a_block_are_spread_evenly(tmp_path: Path) -> None:
+    listed = []
+    for number in range(3):
+        path = tmp_path / f"{number}.jsonl"
+        with path.open("wb") as file:
+            file.truncate(18 << 20)
+        listed.append(ListedFile("s", str(path), 18 << 20))
+    read = [sum(p.end - p.start for _, p in share(listed, lane, 2)) for lane in (0, 1)]
+    assert read == [27 << 20, 27 << 20]
+
+
 @given(st.integers(1, 64), st.integers(1, 8))
 def test_shards_are_spread_evenly_over_partitions(shards: int, partitions: int) -> None:
     keys = shard_keys(shards, partitions)
