@@ -58,8 +58,8 @@ def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
     """The parts in which a file of `length` bytes is to be read, in order.
 
     Lines are cut into equal parts of at most `block` bytes; CSV only if no cell is quoted, which is looked
-    up; compressed files never. A Parquet file is cut at row groups. A file that cannot be looked into is one part:
-    reading it says what is wrong.
+    up; compressed files never. A Parquet file is cut at row groups. A file that cannot be looked into is
+    one part: reading it says what is wrong.
     """
     whole = [Split(file, 0, -1, length)]
     try:

@@ -3,6 +3,9 @@
 SQLite runs in WAL mode with synchronous=FULL: readers never wait for the writer, and what was committed
 survives a loss of power (unless the caller did without). A transaction that will write takes the lock at
 its beginning, so that it can wait for it; one that only reads sees one moment.
+
+What is written ahead has to be written again, into the database. SQLite does that at the end of some
+transaction, whose writer waits for it; after a large one it takes so long that it can be left for later.
 """
 
 from __future__ import annotations
@@ -19,6 +22,11 @@ from alerts.outbox.errors import OutboxError, failure
 
 WRITES = "outbox_writes"
 """The execution option of a connection whose next transaction writes."""
+LARGE = "outbox_large"
+"""The execution option of a connection whose next transaction leaves to `checkpoint` what it wrote ahead."""
+
+_PAGES = 1000
+"""Pages written ahead at which a transaction brings them into the database itself; SQLite's own number."""
 
 
 def engine_for(url: str, *, wait: float, create: bool, durable: bool) -> Engine:
@@ -83,5 +91,23 @@ def _configure(connection: sqlite3.Connection, durable: bool) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    if options.get(WRITES, False):
+        pages = 0 if options.get(LARGE, False) else _PAGES
+        connection.exec_driver_sql(f"PRAGMA wal_autocheckpoint={pages}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.exec_driver_sql("BEGIN")
+
+
+def checkpoint(engine: Engine) -> None:
+    """Bring what was written ahead into the database, as far as nobody still reads what was there before.
+
+    Readers and writers go on meanwhile. Nothing to do where the database is not SQLite.
+    """
+    if engine.dialect.name == "sqlite":
+        connection = engine.raw_connection()
+        try:
+            connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
+        finally:
+            connection.close()

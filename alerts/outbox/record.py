@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from operator import attrgetter
 
 from sqlalchemy import Connection, delete, func, insert, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -21,6 +23,7 @@ REMEMBERED = 10_000
 """So many batches back a replay is recognised; rows of older batches are dropped (their alerts stay)."""
 
 _CHUNK = 10_000
+_ID = attrgetter("id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +102,22 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
     return digest is not None
 
 
-def _fresh(connection: Connection, ordered: Sequence[Raised]) -> list[Raised]:
+def _fresh(connection: Connection, ordered: Sequence[Raised]) -> Sequence[Raised]:
     """Each id once, without those of suppressed rules that the outbox has.
 
     A repeated alert must not withhold another; of the rest, inserting them tells what the outbox has.
     """
-    first = {one.id: one for one in ordered}
-    if len(first) < len(ordered):
-        first = {}
-        for one in ordered:
-            first.setdefault(one.id, one)
-    ids = [one.id for one in first.values() if one.withholding is not None]
+    ids = [one.id for one in ordered if one.withholding is not None]
+    known: set[str] = set()
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
-        for known in connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(chunk))):
-            del first[known]
+        known.update(connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(chunk))))
+    if not known and len(set(map(_ID, ordered))) == len(ordered):
+        return ordered
+    first: dict[str, Raised] = {}
+    for one in ordered:
+        if one.id not in known:
+            first.setdefault(one.id, one)
     return list(first.values())
 
 
@@ -134,11 +138,12 @@ def _insert(
     if not kept:
         return []
     first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
-    rows = [
-        (number, one.id, batch.number, one.pack, one.rule, one.severity, one.time, one.body, now)
-        for number, one in enumerate(kept, first)
-    ]
-    _insert_many(connection, rows)
+    _, ids, packs, rules, severities, times, bodies, _ = zip(*kept, strict=True)
+    rows = zip(
+        range(first, first + len(kept)), ids, repeat(batch.number), packs, rules, severities, times, bodies,
+        repeat(now), strict=False,
+    )  # fmt: skip
+    _insert_many(connection, list(rows))
     if connection.scalar(select(func.count()).where(alerts.c.number >= first)) != len(kept):
         new = set(connection.scalars(select(alerts.c.id).where(alerts.c.number >= first)))
         kept = [one for one in kept if one.id in new]
@@ -147,7 +152,7 @@ def _insert(
     return list(kept)
 
 
-def _insert_many(connection: Connection, rows: Sequence[tuple[object, ...]]) -> None:
+def _insert_many(connection: Connection, rows: list[tuple[object, ...]]) -> None:
     """Inserts alerts, whose values are in the order of the table's columns, but for ids that are there.
 
     A driver with positional parameters gets them as they are: building a dictionary for every row
@@ -160,7 +165,7 @@ def _insert_many(connection: Connection, rows: Sequence[tuple[object, ...]]) -> 
     names = [column.name for column in alerts.columns]
     compiled = statement.compile(dialect=connection.dialect, column_keys=names)
     if getattr(compiled, "positiontup", None) == names:
-        connection.exec_driver_sql(compiled.string, list(rows))
+        connection.exec_driver_sql(compiled.string, rows)
     else:
         connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine, inspect, select
 
 from alerts.codes import WRONG_VERSION
 from alerts.outbox import deliveries, stored
-from alerts.outbox.connect import WRITES, engine_for, place_of
+from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, place_of
 from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.record import BatchRecord, Recorded, record
@@ -18,6 +19,9 @@ from alerts.outbox.schema import VERSION, metadata, versions
 from alerts.outbox.stored import Delivery, Stored, Wanted
 from alerts.raised import Raised
 from alerts.routing import Route
+
+_MANY = 2_000
+"""So many alerts are a large transaction: what it wrote ahead is brought into the database afterwards."""
 
 
 class Outbox:
@@ -30,6 +34,8 @@ class Outbox:
     def __init__(self, engine: Engine, place: str, clock: Callable[[], int]) -> None:
         self._engine = engine
         self._clock = clock
+        self._afterwards = ThreadPoolExecutor(1, "outbox checkpoint")
+        self._checkpoint: Future[None] | None = None
         self.place = place
 
     @classmethod
@@ -84,11 +90,14 @@ class Outbox:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that may write; it is committed at the end, or not at all."""
+    def writing(self, *, large: bool = False) -> Iterator[Connection]:
+        """A transaction that may write; it is committed at the end, or not at all.
+
+        After a `large` one of SQLite's somebody has to call `checkpoint`.
+        """
         with (
             translated(self.place),
-            self._engine.connect().execution_options(**{WRITES: True}) as connection,
+            self._engine.connect().execution_options(**{WRITES: True, LARGE: large}) as connection,
             connection.begin(),
         ):
             yield connection
@@ -104,10 +113,23 @@ class Outbox:
 
         A batch that is there already is not written again, and `write` (what else belongs to the
         transaction, such as dead letters) is not called. Raises OutboxError also when the outbox has
-        another batch of that number, and passes on what `write` raises; then nothing was written.
+        another batch of that number or could not tidy up after the last, and passes on what `write` raises;
+        then nothing was written.
         """
-        with self.writing() as connection:
-            return record(connection, batch, raised, routes, write, self._clock())
+        if self._checkpoint is not None and self._checkpoint.done():
+            ended, self._checkpoint = self._checkpoint, None
+            ended.result()
+        large = len(raised) >= _MANY
+        with self.writing(large=large) as connection:
+            recorded = record(connection, batch, raised, routes, write, self._clock())
+        if large and self._checkpoint is None:  # one that still runs leaves the rest to the next
+            self._checkpoint = self._afterwards.submit(self._bring_in)
+        return recorded
+
+    def _bring_in(self) -> None:
+        """Bring what a large transaction wrote ahead into the database: nobody waits for it."""
+        with translated(self.place):
+            checkpoint(self._engine)
 
     def batch(self, number: int) -> BatchRecord | None:
         """The batch of that number, if it is there and not long ago."""
@@ -194,4 +216,5 @@ class Outbox:
 
     def close(self) -> None:
         """Gives its connections back."""
+        self._afterwards.shutdown()  # SQLite's last connection brings in what one that failed left
         self._engine.dispose()

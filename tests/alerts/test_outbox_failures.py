@@ -10,7 +10,7 @@ import pytest
 from some_alerts import raised
 from sqlalchemy import event
 
-from alerts.outbox import BatchRecord, Outbox, OutboxError
+from alerts.outbox import BatchRecord, Outbox, OutboxError, store
 from alerts.routing import Route
 
 ALL = [Route("desk")]
@@ -149,3 +149,38 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 
 def test_a_password_is_not_told() -> None:
     assert refused("postgresql://me:hunter2@127.0.0.1:1/x").code == "CEP0805"
+
+
+def test_a_large_batch_is_in_the_database_itself_while_the_job_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "outbox.db"
+    outbox = Outbox.open(f"sqlite:///{path}")
+    many = [raised(n, summary="x" * 500) for n in range(5_000)]
+    assert len(outbox.record(BatchRecord(0, "d", {}), many, ALL).alerts) == 5_000
+    assert outbox._checkpoint is not None
+    outbox._checkpoint.result()
+    assert path.stat().st_size > sum(len(one.body) for one in many)
+    outbox.record(BatchRecord(1, "d", {}), [raised(5_000)], ALL)
+    assert len(outbox.alerts()) == 5_001
+    outbox.close()
+
+
+def test_a_checkpoint_that_fails_is_told_by_the_next_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db")
+
+    def fails(_: object) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "checkpoint", fails)
+        outbox.record(BatchRecord(0, "d", {}), [raised(n) for n in range(5_000)], ALL)
+        assert outbox._checkpoint is not None
+        outbox._checkpoint.exception()
+    with pytest.raises(OutboxError, match="no room left"):
+        outbox.record(BatchRecord(1, "d", {}), [raised(5_001)], ALL)
+    assert outbox.last_batch() == BatchRecord(0, "d", {}), "what was committed stays, what was refused is not"
+    assert outbox.record(BatchRecord(1, "d", {}), [raised(5_001)], ALL).alerts
+    outbox.close()
