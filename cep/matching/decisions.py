@@ -113,10 +113,9 @@ class Decisions:
         Forks that took the same events in the same steps are one match (decision 8).
         """
         matches, ends, steps, events, sequences = _distinct(found)
-        of_key = pa.array(matches[:, kernel.M_KEY])
         return cls(
             matches[:, kernel.M_TIME],
-            [objects(column.take(of_key).to_pylist()) for column in keys.columns],
+            [objects(column.to_pylist()) for column in keys.of(matches[:, kernel.M_KEY])],
             _orders(matches[:, kernel.M_BY_EVENT], ends, sequences),
             matches[:, kernel.M_TIMEOUT] == 1,
             ends,

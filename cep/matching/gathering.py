@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.matching import kernel
+from cep.matching.keys import Keys
 from cep.matching.numbered import joined
 from cep.matching.runs import Runs
 from cep.matching.segments import (
@@ -228,7 +229,7 @@ class Gathered:
     segment.
     """
 
-    columns: Columns
+    keys: Keys
     hashes: Hashes
     asked: Ints
     known: Bools
@@ -248,7 +249,7 @@ def gathered(
     after one instant until another, with everything, too (`ripe`). All keys, where `ripe` is None or these
     weigh `most` and more."""
     places: Sequence[Ints] = ()
-    rising = np.argsort(hashes)
+    rising = _rising(hashes)
     if ripe is not None:
         due = Entries.of(segments, [segment.due(*ripe) for segment in segments])
         sought = _distinct(np.concatenate((hashes[rising[wanted[rising]]], due.hashes)))
@@ -277,7 +278,7 @@ def gathered(
     renumbered = np.cumsum(there) - 1
     of_entry, firsts = renumbered[of_entry[held]], firsts[there]
     return Gathered(
-        columns=tuple(column.take(pa.array(firsts)) for column in columns),
+        keys=Keys(columns, len(firsts), firsts),
         hashes=hashes[firsts],
         asked=renumbered[asked],
         known=_of_any(of_entry, np.ones(len(of_entry), bool), len(firsts)),
@@ -333,6 +334,17 @@ def _weigh(segments: Sequence[Segment], places: Sequence[Ints], most: float) -> 
             break
         weight -= segment.weight - segment.weight_of(keys)
     return weight >= most
+
+
+def _rising(hashes: Hashes) -> Ints:
+    """An order in which hashes rise: radix sorts, as numpy has them for 16 bits, by the higher half of them,
+    which leave little to do."""
+    order = np.argsort((hashes >> np.uint64(32)).astype(np.uint16), kind="stable")
+    order = order[np.argsort((hashes >> np.uint64(48)).astype(np.uint16)[order], kind="stable")]
+    ranked = hashes[order]
+    if np.any(ranked[1:] < ranked[:-1]):
+        order = order[np.argsort(ranked, kind="stable")]
+    return order
 
 
 def _distinct(hashes: Hashes) -> Hashes:

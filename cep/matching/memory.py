@@ -178,7 +178,7 @@ def recall(
     rows, texts, text_numbers = _with_texts(memory, layout, space, found.rows)
     recalled = Recalled(
         layout=memory.layout,
-        keys=Keys(found.columns, len(found.hashes)),
+        keys=found.keys,
         hashes=found.hashes,
         known=found.known,
         everything=found.everything,
@@ -249,7 +249,7 @@ def remember(
     which = np.flatnonzero(listed)
     rows = _renumbered(left.rows, np.cumsum(listed) - 1)
     delta = Content(
-        keys=tuple(column.take(pa.array(which)) for column in recalled.keys.columns),
+        keys=recalled.keys.of(which),
         hashes=recalled.hashes[which],
         whole=changed[which],
         due=_due(tables, rows, len(which)),

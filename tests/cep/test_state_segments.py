@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cep.matching import kernel
 from cep.matching.gathering import Gathered, gathered, merged
+from cep.matching.keys import Keys
 from cep.matching.memory import Merging
 from cep.matching.numbered import Numbered
 from cep.matching.runs import Runs
@@ -161,14 +162,14 @@ class Model:
         """Everything that can be asked of the segments is as the dictionary has it."""
         asked = np.array([key in wanted for key in KEYS])
         found = gathered(self.segments, columns(KEYS), hashed(KEYS, self.different), asked, (END, END))
-        names = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+        names = named(found.keys)
         assert [names[number] for number in found.asked.tolist()] == KEYS
         assert found.hashes.tolist() == sorted(hashed(KEYS, self.different).tolist())
         known = {name for name, known in zip(names, found.known.tolist(), strict=True) if known}
         assert {key for key in wanted if something(self.keys.get(key, []))} <= known
         same(found.rows, {name: self.keys[name] if name in known else [] for name in names})
         found = gathered(self.segments, columns([]), hashed([], None), np.zeros(0, bool), None)
-        names = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+        names = named(found.keys)
         assert sorted(names) == sorted(key for key, words in self.keys.items() if something(words))
         same(found.rows, {name: self.keys[name] for name in names})
         self.check_most(asked, found)
@@ -197,7 +198,7 @@ class Model:
             for more in (1, 0)
         )
         assert (some.everything, most.everything) == (False, True)
-        names = list(zip(*(column.to_pylist() for column in most.columns), strict=True))
+        names = named(most.keys)
         assert [names[number] for number in most.asked.tolist()] == KEYS == sorted(names, key=KEYS.index)
         same(most.rows, {name: self.keys.get(name, []) for name in names})
         assert events_of(most.rows).tolist() == events_of(all_of_it.rows).tolist()
@@ -205,9 +206,14 @@ class Model:
     def due(self, after: int, until: int) -> set[Key]:
         """The keys that are due in between."""
         found = gathered(self.segments, columns([]), hashed([], None), np.zeros(0, bool), (after, until))
-        names = list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+        names = named(found.keys)
         same(found.rows, {name: self.keys[name] for name in names})
         return set(names)
+
+
+def named(keys: Keys) -> list[tuple[object, ...]]:
+    """The values of keys, in order of their numbers."""
+    return list(keys.python(range(keys.count)).values())
 
 
 def something(words: Words) -> bool:
