@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from cep.matching import kernel
 from cep.matching.keys import Keys
 from cep.matching.numbered import joined
+from cep.matching.rows import rising
 from cep.matching.runs import Runs
 from cep.matching.segments import (
     FROM_HERE,
@@ -249,10 +250,10 @@ def gathered(
     after one instant until another, with everything, too (`ripe`). All keys, where `ripe` is None or these
     weigh `most` and more."""
     places: Sequence[Ints] = ()
-    rising = _rising(hashes)
+    order = _order(hashes)
     if ripe is not None:
         due = Entries.of(segments, [segment.due(*ripe) for segment in segments])
-        sought = _distinct(np.concatenate((hashes[rising[wanted[rising]]], due.hashes)))
+        sought = rising(np.concatenate((hashes[order[wanted[order]]], due.hashes)), runs=True)
         places = [segment.having(sought) for segment in segments]
         if _weigh(segments, places, most):
             ripe = None
@@ -261,8 +262,8 @@ def gathered(
     entries = Entries.of(segments, places)
     columns = entries.columns([keys] if len(hashes) else [])
     # All of them are runs that rise: a stable sort merges such.
-    order = np.argsort(np.concatenate((entries.hashes, hashes[rising])), kind="stable")
-    order = np.concatenate((np.arange(len(entries)), len(entries) + rising))[order]
+    merging = np.argsort(np.concatenate((entries.hashes, hashes[order])), kind="stable")
+    order = np.concatenate((np.arange(len(entries)), len(entries) + order))[merging]
     hashes = np.concatenate((entries.hashes, hashes))
     numbers, firsts = numbered(hashes, columns, order)
     of_entry, asked = numbers[: len(entries)], numbers[len(entries) :]
@@ -336,7 +337,7 @@ def _weigh(segments: Sequence[Segment], places: Sequence[Ints], most: float) -> 
     return weight >= most
 
 
-def _rising(hashes: Hashes) -> Ints:
+def _order(hashes: Hashes) -> Ints:
     """An order in which hashes rise: radix sorts, as numpy has them for 16 bits, by the higher half of them,
     which leave little to do."""
     order = np.argsort((hashes >> np.uint64(32)).astype(np.uint16), kind="stable")
@@ -345,14 +346,6 @@ def _rising(hashes: Hashes) -> Ints:
     if np.any(ranked[1:] < ranked[:-1]):
         order = order[np.argsort(ranked, kind="stable")]
     return order
-
-
-def _distinct(hashes: Hashes) -> Hashes:
-    """The hashes of several runs that rise, rising, each once."""
-    hashes = np.sort(hashes, kind="stable")
-    new = np.ones(len(hashes), bool)
-    np.not_equal(hashes[1:], hashes[:-1], out=new[1:])
-    return hashes[new]
 
 
 def _of_any(numbers: Ints, which: Bools, count: int) -> Bools:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -108,7 +107,7 @@ def match_shard(
             came.setdefault(segment.space, []).append(segment)
     if trace is not None:
         # It tells of what a batch comes to, not of keys that are only written anew.
-        merging = replace(merging, anew=inf)
+        merging = replace(merging, anew=2)
     batch = _Batch(plan, clock, count(before.next_part), compiled, trace, merging)
     after: dict[str, SpaceMemory] = {}
     for space in plan.spaces:

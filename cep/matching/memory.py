@@ -48,7 +48,7 @@ class Merging:
     less or more, by the base's weight, so that shards that began together do not all merge in one batch.
 
     A batch that recalls `anew` of all that segments hold recalls the rest, too, and what is left is the base:
-    where most of it changes, a difference and its merges write each row twice.
+    where most of it changes, a difference and its merges write each row twice. More than 1: no batch does.
     """
 
     base: float = 1.0

@@ -28,15 +28,16 @@ def numbered(columns: Sequence[pa.Array]) -> tuple[Ints, Ints]:
     return numbers, first
 
 
-def rising(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    """The different ones of some numbers, rising; of many, many times as fast as `numpy.unique`."""
-    ordered = np.sort(numbers)
+def rising(numbers: npt.NDArray[Number], runs: bool = False) -> npt.NDArray[Number]:
+    """The different ones of some numbers, rising; of many, many times as fast as `numpy.unique`. `runs`: they
+    are some that rise already, one after the other."""
+    ordered = np.sort(numbers, kind="stable" if runs else None)
     new = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     return ordered[new]
 
 
-def grouped(numbers: Ints) -> Ints:
+def grouped(numbers: Ints | npt.NDArray[np.uint64]) -> Ints:
     """The rows by number, those of one number in order: a radix sort, as numpy has it for 16 bits."""
     order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
     for bits in range(16, int(numbers.max(initial=0)).bit_length(), 16):

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from cep.matching import kernel
 from cep.matching.numbered import Numbered
+from cep.matching.rows import grouped
 from cep.matching.runs import Runs, ranges
 from cep.routing.shards import Hashes
 
@@ -180,7 +181,10 @@ def indexed(number: int, content: Content) -> Segment:
     size, rows = len(content.due), content.rows
     something = rows.something(size)
     of_time = np.flatnonzero(something)
-    of_time = of_time[np.argsort(content.due[of_time])]
+    times = content.due[of_time]
+    # Unsigned, for what begins before 1970 may never end.
+    order = grouped((times - times.min(initial=kernel.END_OF_TIME)).view(np.uint64))
+    of_time, times = of_time[order], times[order]
     crowded = [
         runs.lists[runs.lists[:, kernel.KEPT_RUNS] > FEW, kernel.KEPT_KEY] for runs in rows.runs.values()
     ]
@@ -191,7 +195,7 @@ def indexed(number: int, content: Content) -> Segment:
         something=something,
         distinct=bool(np.all(content.hashes[1:] != content.hashes[:-1])),
         crowded=content.hashes[np.concatenate([np.zeros(0, np.int64), *crowded])],
-        times=content.due[of_time],
+        times=times,
         of_time=of_time,
         lists_of_key={
             width: _begins(runs.lists[:, kernel.KEPT_KEY], size) for width, runs in rows.runs.items()

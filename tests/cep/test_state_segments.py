@@ -53,7 +53,7 @@ def kept() -> st.SearchStrategy[Kept]:
         st.fixed_dictionaries({16: lists, 24: lists}),
         st.integers(0, 2),
         st.integers(0, 2),
-        st.integers(0, 20) | st.just(END),
+        st.integers(-20, 20) | st.just(END),
     )
 
 
@@ -286,8 +286,8 @@ def steps() -> st.SearchStrategy[list[Step]]:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(
-    steps(), st.sampled_from([None, 1, 2, 5]), st.frozensets(st.sampled_from(KEYS)), st.integers(-1, 21),
-    st.integers(-1, 21),
+    steps(), st.sampled_from([None, 1, 2, 5]), st.frozensets(st.sampled_from(KEYS)), st.integers(-21, 21),
+    st.integers(-21, 21),
 )  # fmt: skip
 def test_segments_remember_as_a_dictionary_does(
     steps: list[Step], different: int | None, wanted: frozenset[Key], one: int, other: int
