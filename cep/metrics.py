@@ -54,6 +54,10 @@ class Metrics:
         self._dropped = Counter(
             "cep_runs_dropped", "Partial matches given up", ["rule", "reason"], registry=r
         )
+        self._ways = Counter(
+            "cep_ways_dropped", "Ways in which a partial match might have gone on, given up", ["rule"],
+            registry=r,
+        )  # fmt: skip
         self._overflows = Counter(
             "cep_overflows", "Results that became null for want of room", ["kind", "name"], registry=r
         )
@@ -95,6 +99,10 @@ class Metrics:
     def dropped(self, rule: str, reason: str, number: int) -> None:
         """So many runs of a rule were given up: over its `limit`, or `dropped` by a deploy."""
         self._dropped.labels(rule, reason).inc(number)
+
+    def ways(self, rule: str, number: int) -> None:
+        """So many ways of runs of a rule were given up: they had more than a run keeps."""
+        self._ways.labels(rule).inc(number)
 
     def overflows(self, kind: str, name: str, number: int) -> None:
         """So many results overflowed or were no number, in conditions of a `stream` or within a `rule`."""

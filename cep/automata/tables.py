@@ -27,8 +27,9 @@ from cep.automata.program import (
     Register,
 )
 from cep.automata.states import automaton
+from cep.automata.traits import Fact, Facts, Places, traits
 from cep.matching import kernel
-from rules.typed import Expression, Match, Pack, PrevRef, Rule, walk
+from rules.typed import Aggregate, Expression, Match, Pack, PrevRef, Rule, StepRef, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,8 @@ class _Writer:
     content: list[int] = field(default_factory=list)
     written: dict[_Program, tuple[int, int]] = field(default_factory=dict)
     questions: Questions = field(default_factory=Questions)
+    changes: dict[int, list[Instruction]] = field(default_factory=dict)
+    """By edge, what taking an event does to the registers."""
 
     def array(self) -> npt.NDArray[np.int64]:
         """The head, then everything that it and the parts point at, the states and their leaves last."""
@@ -176,7 +179,7 @@ class _Writer:
             self.written[name] = (self._put([n for code in program for n in code]), len(program))
         having = self.written[-1, frozenset()]
         steps = self._put([machine.name(step) for step in machine.edges])
-        states = self._states()
+        states = self._states(Places(counters, nulls + words, self._sums()))
         questions = self._put([n for row in self.questions.rows for n in row])
         within = -1 if self.match.within is None else self.match.within
         skip = self.match.skip
@@ -185,7 +188,8 @@ class _Writer:
             counters, nulls, nulls + words, thread, self.match.limit, self._most_rows(), int(machine.plain),
             int(self.match.on_timeout is not None), -1 if machine.taken is None else machine.taken, *having,
             kernel.SLEEP_BEYOND if self._sleeps() else NEVER_SLEEPS, len(self.asked), questions,
-            len(self.questions.rows), int(self._next_decides()),
+            len(self.questions.rows), int(self._next_decides()), kernel.MERGE_BEYOND, self._copies(),
+            kernel.MOST_WAYS,
         )  # fmt: skip
         return np.array(self.content, dtype=np.int64)
 
@@ -219,15 +223,19 @@ class _Writer:
 
     # States.
 
-    def _states(self) -> int:
+    def _states(self, places: Places) -> int:
         count = len(self.machine.states)
         at = self._put([0] * kernel.STATE * count)
+        leaves = [leaf for state in self.machine.states for leaf in state.leaves]
+        self.changes = {leaf.edge: self._updates(leaf) for leaf in leaves if leaf.edge is not None}
+        told_apart = traits(
+            self.machine, self._asked_by, self._reads((-1, frozenset())), self.changes, places
+        )
         self.updates = [(0, 0)] * len(self.machine.edges)
-        first = self._put([0] * kernel.LEAF * sum(len(state.leaves) for state in self.machine.states))
+        first = self._put([0] * kernel.LEAF * len(leaves))
         for number, state in enumerate(self.machine.states):
             row = at + number * kernel.STATE
-            leaves = state.leaves
-            for place, leaf in enumerate(leaves):
+            for place, leaf in enumerate(state.leaves):
                 where = first + place * kernel.LEAF
                 self.content[where : where + kernel.LEAF] = self._leaf(leaf)
             tokens = self._tokens(state, first)
@@ -235,10 +243,13 @@ class _Writer:
             for k in range(token, token + len(tokens), kernel.TOKEN):
                 self.content[k + kernel.K_END] = token + self.content[k + kernel.K_END] * kernel.TOKEN
             forks = any(isinstance(item, Each) for item in state.items)
+            apart = told_apart[number]
             self.content[row : row + kernel.STATE] = (
-                first, len(leaves), token, len(tokens) // kernel.TOKEN - 1, int(forks), int(_is_plain(state)),
+                first, len(state.leaves), token, len(tokens) // kernel.TOKEN - 1, int(forks),
+                int(_is_plain(state)), self._rows(state), self._put([n for row in apart for n in row]),
+                len(apart),
             )  # fmt: skip
-            first += len(leaves) * kernel.LEAF
+            first += len(state.leaves) * kernel.LEAF
         return at
 
     def _tokens(self, state: State, first: int) -> list[int]:
@@ -274,7 +285,7 @@ class _Writer:
             assert leaf.edge is not None
             place, step, edge = leaf.step, leaf.step, leaf.edge
             program, length = self.written[leaf.step, self._fresh(leaf)]
-            changes = self._updates(leaf)
+            changes = self.changes[edge]
             update = (self._put([n for change in changes for n in change]), len(changes))
             self.updates[edge] = update
         if leaf.target is not None:
@@ -346,13 +357,47 @@ class _Writer:
         return (len(self.layout.columns) + self.look_backs.index(look), duration)
 
     def _most_rows(self) -> int:
-        """How many rows one way may need for one event, what it gives back included."""
-        sizes = [_rows(state) for state in self.machine.states]
-        return 2 + max(
-            sizes[number]
-            + sum((5 if leaf.sign == "~>" else 2) + sizes[leaf.target or 0] for leaf in state.leaves)
-            for number, state in enumerate(self.machine.states)
+        """How many rows one way may need for one event."""
+        return max(map(self._rows, self.machine.states))
+
+    def _rows(self, state: State) -> int:
+        """How many rows a way of a state may need for one event, what it gives back included."""
+        states = self.machine.states
+        return (
+            2
+            + _rows(state)
+            + sum((5 if leaf.sign == "~>" else 2) + _rows(states[leaf.target or 0]) for leaf in state.leaves)
         )
+
+    def _copies(self) -> int:
+        """How many ways that are alike a list keeps: where ways go on independently, whether there is more
+        than one can be seen."""
+        states = self.machine.states
+        forks = any(isinstance(item, Each) for state in states for item in state.items)
+        return 2 if forks or any(leaf.sign == "~>" for state in states for leaf in state.leaves) else 1
+
+    def _sums(self) -> frozenset[int]:
+        return frozenset(n for n, register in enumerate(self.layout.registers) if register.what == "sum")
+
+    def _asked_by(self, leaf: Leaf) -> Facts:
+        """What the conditions of a leaf read of a way."""
+        numbers = [len(self.machine.steps) + watch.guard for watch in (*leaf.untils, *leaf.watches)]
+        if leaf.step is not None:
+            numbers.append(leaf.step)
+        return frozenset().union(*(self._reads((number, self._fresh(leaf))) for number in numbers))
+
+    def _reads(self, name: _Program) -> Facts:
+        """What a program reads of a way; what it asks outside reads the events that steps took."""
+        facts: set[Fact] = set()
+        for operation, a, _, _ in self.programs[name]:
+            if operation == kernel.REGISTER:
+                facts.add(Fact("register", a))
+            elif operation == kernel.OUTSIDE:
+                asked = self.layout.outside[a]
+                facts |= {Fact("register", register) for _, register in asked.registers}
+                names = [n.step for n in walk(asked.expression) if isinstance(n, StepRef | Aggregate)]
+                facts |= {Fact("taken", self.layout.steps[step]) for step in names}
+        return frozenset(facts)
 
     def _initial_nulls(self, words: int) -> list[int]:
         """All values are null at first, all counts 0."""

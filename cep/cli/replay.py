@@ -16,6 +16,7 @@ from cep.cli.output import counted
 from cep.decode import DeadLetter, Decoded, decoder
 from cep.events import MAX_TIME, MIN_TIME, TIME
 from cep.feeds import read, splits
+from cep.matching.kernel import MOST_WAYS
 from rules.typed import Match, On, Pack
 
 _TOLD = 5
@@ -26,8 +27,9 @@ _TOLD = 5
 class Report:
     """What became of the events. `events` counts those that could be read, `first` are rejected ones.
 
-    `over_limit` are dropped runs by rule, `overflows` results that became null by `rule NAME`, `stream NAME`,
-    `undecided` documents by set and id of the query of which nobody knows whether it hits them.
+    `over_limit` are dropped runs by rule, `ways` those that runs gave up, `overflows` results that became
+    null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query of which nobody
+    knows whether it hits them.
     """
 
     events: int = 0
@@ -37,6 +39,7 @@ class Report:
     first: list[DeadLetter] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     over_limit: Counter[str] = field(default_factory=Counter)
+    ways: Counter[str] = field(default_factory=Counter)
     overflows: Counter[str] = field(default_factory=Counter)
     undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -53,6 +56,8 @@ class Report:
                     self.counts[outcome] += number
                 case ("runs", rule, "limit"):
                     self.over_limit[rule] += number
+                case ("ways", rule, "limit"):
+                    self.ways[rule] += number
                 case ("overflows", kind, of):
                     self.overflows[f"{kind} {of}"] += number
                 case ("undecided", _, queries, query, _):
@@ -77,6 +82,11 @@ class Report:
             for rule, number in sorted(self.over_limit.items())
         ]
         lines += [
+            f"rule {rule}: {counted(number, 'way')} of its runs given up, the least preferred of more than "
+            f"{MOST_WAYS:,}"
+            for rule, number in sorted(self.ways.items())
+        ]
+        lines += [
             f"{of}: {counted(number, 'result')} became null (overflow or NaN)"
             for of, number in sorted(self.overflows.items())
         ]
@@ -96,6 +106,7 @@ class Report:
             "rejected": self.rejected,
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
             "limit": dict(self.over_limit),
+            "ways": dict(self.ways),
             "overflows": dict(self.overflows),
             "undecided": {f"{queries} {query}": n for (queries, query), n in self.undecided.items()},
             "reasons": [

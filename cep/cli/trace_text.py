@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from alerts.notation import plain, timestamp
+from cep.matching.kernel import MOST_WAYS
 from cep.matching.trace import Record, Seen
 
 
@@ -53,6 +54,8 @@ def sentence(record: Record) -> str:
             return f"ended by the match of run {record.by}"
         case "dropped":
             return "dropped: more runs than the rule's limit"
+        case "gave up":
+            return f"went on in its {MOST_WAYS:,} most preferred ways, and gave up the others"
         case "matched":
             return f"matched: {taken(record.taken)}"
         case "forked":

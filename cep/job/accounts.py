@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cep.job.progress import lags
+from cep.matching.kernel import MOST_WAYS
 
 if TYPE_CHECKING:
     from cep.job.driver import Batch
@@ -34,6 +35,9 @@ class Accounts:
                     metrics.dropped(rule, reason, number)
                     if reason == "limit":
                         self._over_limit(batch, rule, number)
+                case ("ways", rule, _):
+                    metrics.ways(rule, number)
+                    self._too_many_ways(batch, rule, number)
                 case ("overflows", kind, of):
                     metrics.overflows(kind, of, number)
                 case ("queries", stream, queries, became):
@@ -54,6 +58,13 @@ class Accounts:
         self._tell(
             f"batch {batch.number}: rule {rule} dropped {runs} over its `limit`, the oldest ones of a key; "
             "what they waited for is not found"
+        )
+
+    def _too_many_ways(self, batch: Batch, rule: str, number: int) -> None:
+        ways = f"{number:,} way{'' if number == 1 else 's'}"
+        self._tell(
+            f"batch {batch.number}: rule {rule} gave up {ways} in which runs might have gone on, the least "
+            f"preferred of more than {MOST_WAYS:,}; what they would have come to is not found"
         )
 
     def _not_known(self, stream: str, queries: str, query: str, number: int) -> None:

@@ -62,13 +62,14 @@ INSTRUCTION = 4
 (
     H_STATES, H_INITIAL, H_WITHIN, H_SKIP, H_SKIP_STEP, H_STEPS, H_MASKS, H_COUNTERS, H_NULLS,
     H_VALUES, H_THREAD, H_LIMIT, H_FORK, H_PLAIN, H_TIMEOUT, H_TAKEN, H_HAVING, H_HAVING_LENGTH,
-    H_SLEEP, H_PLACES, H_QUESTION, H_QUESTIONS, H_NEXT_DECIDES, HEAD,
-) = range(24)  # fmt: skip
+    H_SLEEP, H_PLACES, H_QUESTION, H_QUESTIONS, H_NEXT_DECIDES, H_MERGE, H_COPIES, H_WAYS, HEAD,
+) = range(27)  # fmt: skip
 SKIP_PAST_LAST, SKIP_TO_NEXT, SKIP_TO_FIRST, SKIP_TO_LAST, SKIP_NONE = range(5)
 
 # A state: its leaves, in order of preference, and the tokens that say how they stand to one another.
-# Plain: all that waits in it waits together, and what happens first decides.
-S_LEAF, S_LEAVES, S_TOKEN, S_TOKENS, S_FORKS, S_PLAIN, STATE = range(7)
+# Plain: all that waits in it waits together, and what happens first decides. Then the most rows that one
+# event can make of a way, and its traits.
+S_LEAF, S_LEAVES, S_TOKEN, S_TOKENS, S_FORKS, S_PLAIN, S_ROWS, S_TRAIT, S_TRAITS, STATE = range(10)
 # A token: a leaf, or `each` with its children, or a child; the leaves before it; the token after its last.
 K_KIND, K_LEAF, K_BEFORE, K_END, TOKEN = range(5)
 A_LEAF, AN_EACH, A_CHILD = range(3)
@@ -94,6 +95,24 @@ ZERO, ONE_MORE, AS_MANY, NOW = range(4)
 ACTION = 2
 # A look back: the column with the time of the last such event, and how long there must have been none.
 B_COLUMN, B_DURATION, LOOK = range(3)
+
+# A trait: what of a way that waits in a state its future can depend on, besides what it waits for
+# (cep.automata.traits): a number in its row, as it is or up to a bound; whether anything was taken since a
+# counter was set; whether it came by the newest event; whether a register is null; its value if it is not;
+# the events that a step took.
+D_KIND, D_PLACE, D_MORE, TRAIT = range(4)
+EXACTLY, UP_TO, TAKEN_SINCE, JUST_NOW, NULLNESS, IF_KNOWN, TAKEN_BY = range(7)
+# The ways of a run that are more than MERGE_BEYOND are merged where nothing tells them apart, whenever they
+# have become more; a run keeps MOST_WAYS of them. A place in the table of those that were seen: in which
+# pass, the way, its hash, how many like it.
+MERGE_BEYOND = 8
+MOST_WAYS = 256
+V_PASS, V_WAY, V_HASH, V_COUNT, SEEN = range(5)
+MOST_SEEN = 1024
+# Of the rows of a thinned run there are less than so many a way: the way, and forks around it. From so many
+# rows on that an event might need at most it is measured how many it needs.
+ROWS_PER_WAY = 4
+MEASURED_FROM = 1 << 18
 
 # In a list of more than SLEEP_BEYOND runs an event is shown only to those that it can matter to; the others
 # sleep. A run wants all events of some places (a bit each; the last bits are shared, or mean every event).
@@ -131,8 +150,8 @@ KEPT_START, KEPT_TIME, KEPT_FORK, KEPT_WAYS, KEPT_RUN = range(5)
 # row among them.
 (
     U_RULE, U_TABLES, U_TABLES_END, U_CONSTANTS, U_CONSTANTS_END, U_COLUMNS, U_PAIRS,
-    U_PAIRS_END, U_KEPT, U_KEPT_END, U_SINCE, U_TRACES, U_DROPPED, U_OVERFLOWS, RULE,
-) = range(15)  # fmt: skip
+    U_PAIRS_END, U_KEPT, U_KEPT_END, U_SINCE, U_TRACES, U_DROPPED, U_OVERFLOWS, U_GIVEN_UP, RULE,
+) = range(16)  # fmt: skip
 WAKING, RUNNING = range(2)
 # A block of keys: before which event and which key it ends.
 B_EVENT, B_KEY, BLOCK = range(3)
@@ -149,8 +168,9 @@ MATCHED, EACH, FORK = -1, -2, -3
     C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY,
     C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, C_FRESH_THREAD, C_FRESH_RUN,
     C_BLOCK, C_RULE, C_STAGE, C_AWAKE, C_OWN_LISTS, C_WIDTH,
-    C_KEPT_LISTS, C_KEPT_RUNS, C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, C_TOLD, C_TAKEN, C_FULL, CURSOR,
-) = range(48)  # fmt: skip
+    C_KEPT_LISTS, C_KEPT_RUNS, C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, C_TOLD, C_TAKEN, C_FULL,
+    C_NODES_NEED, C_PASS, C_GIVEN_UP, CURSOR,
+) = range(51)  # fmt: skip
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -158,8 +178,8 @@ MATCHED, EACH, FORK = -1, -2, -3
 ) = range(11)  # fmt: skip
 (
     BEGAN, TOOK, TRIED, PREVENTED, BROKEN, EXPIRED, SKIPPED, DROPPED, MATCHES, FORKED, TIMED_OUT, STOPPED,
-    REFUSED, PASSED,
-) = range(14)  # fmt: skip
+    REFUSED, PASSED, GAVE_UP,
+) = range(15)  # fmt: skip
 WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD = range(4)
 
 NONE = -1
@@ -1269,6 +1289,236 @@ def first_way(threads: Ints, head: int) -> int:
     return row
 
 
+def ways_in(threads: Ints, head: int) -> int:
+    """How many ways there are, those in forks included."""
+    count = 0
+    row = head
+    while row >= 0:
+        count += 1 if threads[row + T_STATE] > EACH else ways_in(threads, threads[row + T_NODE])
+        row = threads[row + T_NEXT]
+    return int(count)
+
+
+def trait(tables: Ints, threads: Ints, row: int, at: int, newest: int) -> int:
+    """A trait of a way as a number."""
+    kind = tables[at + D_KIND]
+    value = threads[row + tables[at + D_PLACE]]
+    more = tables[at + D_MORE]
+    if kind == UP_TO:
+        return int(min(value, more))
+    if kind == TAKEN_SINCE:
+        return 1 if threads[row + tables[H_COUNTERS] + tables[H_TAKEN]] > value else 0
+    if kind == JUST_NOW:
+        return 1 if value >= newest else 0
+    if kind == NULLNESS:
+        return is_null(threads, row + tables[H_NULLS], more)
+    if kind == IF_KNOWN and is_null(threads, row + tables[H_NULLS], more):
+        return 0
+    return int(value)
+
+
+def blended(found: int, value: int) -> int:
+    """A hash, not negative, with a number more in it."""
+    low = (value ^ (value >> 31) ^ (value >> 62)) & FOLD
+    product = (found ^ low) * 1_540_483_477 + low
+    return (product ^ (product >> 31)) & FOLD
+
+
+def taken_by(tables: Ints, nodes: Ints, node: int, step: int) -> int:
+    """The last node of a chain that is of a step."""
+    while node >= 0 and tables[tables[H_STEPS] + nodes[node + N_EDGE]] != step:
+        node = nodes[node + N_PREVIOUS]
+    return node
+
+
+def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int) -> int:
+    """A hash of all that the future of a way, or of forks, depends on."""
+    state = threads[row + T_STATE]
+    found = blended(0, state)
+    if state == EACH:
+        fork = threads[row + T_NODE]
+        while fork >= 0:
+            found = blended(found, FORK)
+            way = threads[fork + T_NODE]
+            while way >= 0:
+                found = blended(found, fingerprint(tables, threads, nodes, way, newest))
+                way = threads[way + T_NEXT]
+            fork = threads[fork + T_NEXT]
+        return found
+    if state == MATCHED:
+        return found
+    found = blended(found, threads[row + T_DEADLINE])
+    for word in range(tables[H_MASKS]):
+        found = blended(found, threads[row + T_MASK + word])
+    at = tables[H_STATES] + state * STATE
+    for k in range(tables[at + S_TRAIT], tables[at + S_TRAIT] + tables[at + S_TRAITS] * TRAIT, TRAIT):
+        if tables[k + D_KIND] != TAKEN_BY:
+            found = blended(found, trait(tables, threads, row, k, newest))
+            continue
+        node = taken_by(tables, nodes, threads[row + T_NODE], tables[k + D_MORE])
+        while node >= 0:
+            found = blended(found, nodes[node + N_SEQUENCE])
+            node = taken_by(tables, nodes, nodes[node + N_PREVIOUS], tables[k + D_MORE])
+    return found
+
+
+def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) -> bool:
+    """Whether a step took the same events in two chains."""
+    while one != other:
+        one = taken_by(tables, nodes, one, step)
+        other = taken_by(tables, nodes, other, step)
+        if one < 0 or other < 0:
+            return one == other
+        if nodes[one + N_SEQUENCE] != nodes[other + N_SEQUENCE]:
+            return False
+        one = nodes[one + N_PREVIOUS]
+        other = nodes[other + N_PREVIOUS]
+    return True
+
+
+def alike(tables: Ints, threads: Ints, nodes: Ints, one: int, other: int, newest: int) -> bool:
+    """Whether nothing that is still to come can tell two ways, or forks, apart."""
+    state = threads[one + T_STATE]
+    if state != threads[other + T_STATE]:
+        return False
+    if state == MATCHED:
+        return True
+    if state <= EACH:
+        mine = threads[one + T_NODE]
+        yours = threads[other + T_NODE]
+        while mine >= 0 and yours >= 0:
+            if not alike(tables, threads, nodes, mine, yours, newest):
+                return False
+            mine = threads[mine + T_NEXT]
+            yours = threads[yours + T_NEXT]
+        return bool(mine == yours)
+    if threads[one + T_DEADLINE] != threads[other + T_DEADLINE]:
+        return False
+    for word in range(tables[H_MASKS]):
+        if threads[one + T_MASK + word] != threads[other + T_MASK + word]:
+            return False
+    at = tables[H_STATES] + state * STATE
+    for k in range(tables[at + S_TRAIT], tables[at + S_TRAIT] + tables[at + S_TRAITS] * TRAIT, TRAIT):
+        if tables[k + D_KIND] == TAKEN_BY:
+            if not took_the_same(
+                tables, nodes, threads[one + T_NODE], threads[other + T_NODE], tables[k + D_MORE]
+            ):
+                return False
+        elif trait(tables, threads, one, k, newest) != trait(tables, threads, other, k, newest):
+            return False
+    return True
+
+
+def merge(tables: Ints, threads: Ints, nodes: Ints, head: int, newest: int, seen: Ints, cursor: Ints) -> None:
+    """Leave out the ways of a list that nothing tells from preferred ones, and so of each list in it.
+
+    The first stays where it is. Why of some rules two that are alike stay: docs/decisions/0012.
+    """
+    row = head
+    while row >= 0:
+        if threads[row + T_STATE] == EACH:
+            fork = threads[row + T_NODE]
+            while fork >= 0:
+                merge(tables, threads, nodes, threads[fork + T_NODE], newest, seen, cursor)
+                fork = threads[fork + T_NEXT]
+        row = threads[row + T_NEXT]
+    if threads[head + T_NEXT] < 0:
+        return
+    cursor[C_PASS] += 1
+    distinct = 0
+    before = NONE
+    row = head
+    while row >= 0:
+        following = threads[row + T_NEXT]
+        found = fingerprint(tables, threads, nodes, row, newest)
+        slot = (found % MOST_SEEN) * SEEN
+        while seen[slot + V_PASS] == cursor[C_PASS] and not (
+            seen[slot + V_HASH] == found and alike(tables, threads, nodes, seen[slot + V_WAY], row, newest)
+        ):
+            slot = (slot + SEEN) % (MOST_SEEN * SEEN)
+        if seen[slot + V_PASS] == cursor[C_PASS]:
+            seen[slot + V_COUNT] += 1
+            if seen[slot + V_COUNT] > tables[H_COPIES]:
+                threads[before + T_NEXT] = following
+                threads[row + T_NEXT] = NONE
+                free_list(threads, row, cursor)
+                row = following
+                continue
+        elif distinct < MOST_SEEN // 2:
+            # What comes after so many that differ is more than a run may keep anyway.
+            distinct += 1
+            seen[slot + V_PASS] = cursor[C_PASS]
+            seen[slot + V_WAY] = row
+            seen[slot + V_HASH] = found
+            seen[slot + V_COUNT] = 1
+        before = row
+        row = following
+
+
+def shortened(threads: Ints, head: int, room: int, cursor: Ints) -> tuple[int, int]:
+    """The most preferred ways, as many as there is room for, and the room that is left."""
+    first = last = NONE
+    row = head
+    while row >= 0 and room > 0:
+        following = threads[row + T_NEXT]
+        threads[row + T_NEXT] = NONE
+        part = row
+        if threads[row + T_STATE] == EACH:
+            forks = final = NONE
+            fork = threads[row + T_NODE]
+            while fork >= 0:
+                after = threads[fork + T_NEXT]
+                ways, room = shortened(threads, threads[fork + T_NODE], room, cursor)
+                free_thread(threads, fork, cursor)
+                forks, final = forked(threads, forks, final, ways, cursor)
+                fork = after
+            free_thread(threads, row, cursor)
+            part = each_of(threads, forks, cursor)
+        else:
+            room -= 1
+        first, last = joined(threads, first, last, part, cursor)
+        row = following
+    free_list(threads, row, cursor)
+    return first, room
+
+
+def detached(threads: Ints, head: int) -> int:
+    """The last of several ways if it is complete, taken out of their list."""
+    before = NONE
+    row = head
+    while threads[row + T_NEXT] >= 0:
+        before = row
+        row = threads[row + T_NEXT]
+    if before < 0 or threads[row + T_STATE] != MATCHED:
+        return NONE
+    threads[before + T_NEXT] = NONE
+    return row
+
+
+def thinned(
+    tables: Ints, threads: Ints, nodes: Ints, head: int, newest: int, i: int, t: int, seen: Ints, cursor:
+    Ints, trace: Ints,
+) -> int:  # fmt: skip
+    """The ways of a run that have become more, without those that cannot matter and those beyond its bound.
+
+    `newest` is the sequence number of the last event that its key was shown. A complete way stays: it is a
+    match, if nothing preferred comes to one.
+    """
+    if ways_in(threads, head) <= tables[H_MERGE]:
+        return head
+    merge(tables, threads, nodes, head, newest, seen, cursor)
+    count = ways_in(threads, head)
+    if count > tables[H_WAYS]:
+        certain = detached(threads, head)
+        head, _ = shortened(threads, head, tables[H_WAYS], cursor)
+        head, last = joined(threads, NONE, NONE, head, cursor)
+        head, _ = joined(threads, head, last, certain, cursor)
+        count -= ways_in(threads, head)
+        cursor[C_GIVEN_UP] += count
+        note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
+    return head
+
+
 def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
     """The complete ways, added to those in `done`, and the ways without them and their reserve."""
     if head < 0:
@@ -1822,24 +2072,67 @@ def keep_to_limit(
         cursor[C_DROPPED] += 1
 
 
-def crowded(
-    tables: Ints, lists: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints, trace: Ints
-) -> bool:
-    """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
-    living = 1 if at < 0 else lists[at + L_THREADS] + 1
-    need = living * tables[H_FORK]
-    cursor[C_NEED] = need
-    if cursor[C_CHAINS] == 0 and tables[H_QUESTIONS] > 0 and at >= 0 and lists[at + L_RUNS] > tables[H_SLEEP]:
-        cursor[C_SHORT] = 1
+def most_rows(tables: Ints, threads: Ints, head: int, nodes: int) -> tuple[int, int]:
+    """How many rows ways may need for one event before they give any back; nodes, added to those given."""
+    rows = 0
+    row = head
+    while row >= 0:
+        state = threads[row + T_STATE]
+        if state <= EACH:
+            more, nodes = most_rows(tables, threads, threads[row + T_NODE], nodes)
+            rows += 1 + more
+        elif state != MATCHED:
+            at = tables[H_STATES] + state * STATE
+            rows += tables[at + S_ROWS]
+            nodes += tables[at + S_LEAVES]
+        row = threads[row + T_NEXT]
+    return int(rows), int(nodes)
+
+
+def measure(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, cursor: Ints) -> None:
+    """Note how much room an event needs, run by run: each is thinned before the next one is shown it."""
+    total = most = tables[tables[H_STATES] + S_ROWS]
+    nodes = tables[tables[H_STATES] + S_LEAVES]
+    run = NONE if at < 0 else lists[at + L_FIRST]
+    while run >= 0:
+        rows, nodes = most_rows(tables, threads, runs[run + R_THREAD], nodes)
+        total += min(rows, ROWS_PER_WAY * (tables[H_WAYS] + 1))
+        most = max(most, rows)
+        run = runs[run + R_NEXT]
+    cursor[C_NEED] = total + most
+    cursor[C_NODES_NEED] = nodes
+
+
+def too_small(lists: Ints, nodes: Ints, matches: Ints, cursor: Ints, trace: Ints) -> bool:
+    """Whether some pool lacks the room that the cursor says is needed."""
+    need = cursor[C_NEED]
     return bool(
         cursor[C_THREADS] < need
         or cursor[C_RUNS] < need
         or cursor[C_SHORT] == 1
         or cursor[C_LISTS] + LIST > len(lists)
-        or cursor[C_NODES] + need * NODE > len(nodes)
+        or cursor[C_NODES] + cursor[C_NODES_NEED] * NODE > len(nodes)
         or cursor[C_MATCHES] + (need + 1) * MATCH > len(matches)
         or (cursor[C_TRACES] >= 0 and cursor[C_TRACES] + 4 * (need + 4) * TRACE > len(trace))
     )
+
+
+def crowded(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints,
+    trace: Ints,
+) -> bool:  # fmt: skip
+    """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
+    living = 1 if at < 0 else lists[at + L_THREADS] + 1
+    need = living * tables[H_FORK]
+    cursor[C_NEED] = cursor[C_NODES_NEED] = need
+    if cursor[C_CHAINS] == 0 and tables[H_QUESTIONS] > 0 and at >= 0 and lists[at + L_RUNS] > tables[H_SLEEP]:
+        cursor[C_SHORT] = 1
+    if not too_small(lists, nodes, matches, cursor, trace):
+        return False
+    if need <= MEASURED_FROM:
+        return True
+    measure(tables, lists, runs, threads, at, cursor)
+    return too_small(lists, nodes, matches, cursor, trace)
 
 
 def complete(runs: Ints, run: int, last: int, first: int, count: int) -> tuple[int, int]:
@@ -1857,7 +2150,7 @@ def complete(runs: Ints, run: int, last: int, first: int, count: int) -> tuple[i
 def settle(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, at: int,
     bound: int, constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats:
-    Floats, unknown: Ints, cursor: Ints, trace: Ints,
+    Floats, unknown: Ints, seen: Ints, cursor: Ints, trace: Ints,
 ) -> bool:  # fmt: skip
     """Settle what is due in one list up to and including `bound`, one instant after the other.
 
@@ -1868,7 +2161,7 @@ def settle(
     silent = tables[H_PLAIN] == 1 and tables[H_TIMEOUT] == 0 and tables[H_WITHIN] >= 0
     if silent and bound < END_OF_TIME:
         # Expiry takes no room, but to tell of it does.
-        if cursor[C_TRACES] >= 0 and crowded(tables, lists, nodes, matches, at, cursor, trace):
+        if cursor[C_TRACES] >= 0 and crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
             return False
         expire(tables, lists, runs, threads, index, at, bound, cursor, trace)
     cursor[C_SEEN] = lists[at + L_SEEN]
@@ -1878,7 +2171,7 @@ def settle(
         lists[at + L_THREADS] += free - cursor[C_THREADS]
         if lists[at + L_FIRST] < 0 or due > bound:
             return True
-        if crowded(tables, lists, nodes, matches, at, cursor, trace):
+        if crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
             return False
         free = cursor[C_THREADS]
         cursor[C_MODE] = BY_TIME if due < END_OF_TIME else AT_END
@@ -1890,10 +2183,15 @@ def settle(
             if runs[run + R_DEADLINE] <= due:
                 this_run(lists, runs, at, run, cursor)
                 node = threads[first_way(threads, runs[run + R_THREAD]) + T_NODE]
+                before = cursor[C_THREADS]
                 head = moved(
                     tables, threads, nodes, runs[run + R_THREAD], NONE, due, constants, places, columns,
                     nulls, ranks, slots, floats, unknown, cursor, trace,
                 )  # fmt: skip
+                if cursor[C_THREADS] < before:
+                    head = thinned(
+                        tables, threads, nodes, head, cursor[C_SEEN], NONE, due, seen, cursor, trace
+                    )
                 runs[run + R_THREAD] = head
                 if head < 0:
                     if due < END_OF_TIME:
@@ -1962,7 +2260,7 @@ def first_of_all(tables: Ints, threads: Ints, cursor: Ints) -> int:
 def show(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, at: int, i:
     int, t: int, constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints,
-    floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
+    floats: Floats, unknown: Ints, seen: Ints, cursor: Ints, trace: Ints,
 ) -> None:  # fmt: skip
     """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
     cursor[C_MODE] = BY_EVENT
@@ -2016,6 +2314,7 @@ def show(
         this_run(lists, runs, at, run, cursor)
         head = runs[run + R_THREAD]
         state = threads[head + T_STATE]
+        free = cursor[C_THREADS]
         if (
             threads[head + T_NEXT] < 0
             and state >= 0
@@ -2039,6 +2338,9 @@ def show(
                 tables, threads, nodes, head, i, t, constants, places, columns, nulls, ranks, slots, floats,
                 unknown, cursor, trace,
             )  # fmt: skip
+        if cursor[C_THREADS] < free:
+            newest = cursor[C_SEQUENCE] + i
+            ways = thinned(tables, threads, nodes, ways, newest, i, t, seen, cursor, trace)
         runs[run + R_THREAD] = ways
         if ways < 0:
             free_run(lists, runs, threads, index, at, run, cursor)
@@ -2061,7 +2363,7 @@ def show(
 def run(
     tables: Ints, constants: Ints, wake: Ints, keys: Ints, times: Ints, places: Bytes, columns: Ints, nulls:
     Bytes, ranks: Ints, list_of_key: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints,
-    index: Ints, slots: Ints, unknown: Ints, cursor: Ints, trace: Ints,
+    index: Ints, slots: Ints, unknown: Ints, seen: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Run one rule over a shard's events: first the events in `wake`, then what is due by the watermark.
 
@@ -2085,17 +2387,17 @@ def run(
         due = at >= 0 and lists[at + L_DEADLINE] <= times[i]
         if due and not settle(
             tables, lists, runs, threads, nodes, matches, index, at, times[i], constants, places, columns,
-            nulls, ranks, slots, floats, unknown, cursor, trace,
+            nulls, ranks, slots, floats, unknown, seen, cursor, trace,
         ):  # fmt: skip
             return MORE_ROOM
-        if crowded(tables, lists, nodes, matches, at, cursor, trace):
+        if crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
             return MORE_ROOM
         if at < 0:
             at = new_list(list_of_key, lists, key, cursor[C_RULE], cursor)
         free = cursor[C_THREADS]
         show(
             tables, lists, runs, threads, nodes, matches, index, at, i, times[i], constants, places, columns,
-            nulls, ranks, slots, floats, unknown, cursor, trace,
+            nulls, ranks, slots, floats, unknown, seen, cursor, trace,
         )  # fmt: skip
         lists[at + L_THREADS] += free - cursor[C_THREADS]
         cursor[C_POSITION] += 1
@@ -2104,7 +2406,7 @@ def run(
         due = lists[at + L_DEADLINE] <= cursor[C_WATERMARK] and lists[at + L_FIRST] >= 0
         if due and not settle(
             tables, lists, runs, threads, nodes, matches, index, at, cursor[C_WATERMARK], constants, places,
-            columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+            columns, nulls, ranks, slots, floats, unknown, seen, cursor, trace,
         ):  # fmt: skip
             return MORE_ROOM
         cursor[C_SETTLED] += LIST
@@ -2222,7 +2524,7 @@ def load(
     source = kept * KEPT_LIST
     count = kept_lists[source + KEPT_RUNS]
     need = max(count, kept_lists[source + KEPT_THREADS], kept_lists[source + KEPT_NODES])
-    cursor[C_NEED] = need
+    cursor[C_NEED] = cursor[C_NODES_NEED] = need
     if (
         cursor[C_THREADS] < need
         or cursor[C_RUNS] < need
@@ -2523,18 +2825,18 @@ def run_rules(
     rules: Ints, tables: Ints, constants: Ints, pairs: Ints, ends: Ints, hits: Ints, keys: Ints, times:
     Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, blocks: Ints, order: Ints, firsts: Ints,
     kept_lists: Kept, kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept, list_of_key: Ints, listed: Ints,
-    wake: Ints, heads: Ints, slots: Ints, unknown: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints,
-    moved: Ints, matches: Ints, index: Ints, left_lists: Ints, left_runs: Ints, left_threads: Ints,
-    left_nodes: Ints, taken: Ints, cursor: Ints, trace: Ints,
+    wake: Ints, heads: Ints, slots: Ints, unknown: Ints, seen: Ints, lists: Ints, runs: Ints, threads: Ints,
+    nodes: Ints, moved: Ints, matches: Ints, index: Ints, left_lists: Ints, left_runs: Ints, left_threads:
+    Ints, left_nodes: Ints, taken: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Run rules over a shard's events, block by block and in each one after the other; see `run`.
 
     What they share lies in a few arrays, of which a rule sees its part. `order` numbers the kept lists by
     rule, those of a rule by key. `list_of_key` and `listed` (two numbers a key) are NONE; `places` is all 0
     and has room for the places of any rule, `wake` for the events of any block; `slots` for the longest
-    program and two more. Behind each block what lives on is added to `left_lists` and what follows, and what
-    its matches took to `taken`. Returns DONE, or MORE_ROOM: then the caller
-    lets the pools grow and calls again.
+    program and two more, `seen` for MOST_SEEN ways, all 0. Behind each block what lives on is added to
+    `left_lists` and what follows, and what its matches took to `taken`. Returns DONE, or MORE_ROOM: then the
+    caller lets the pools grow and calls again.
     """
     size = len(keys)
     while cursor[C_BLOCK] * BLOCK < len(blocks):
@@ -2559,6 +2861,7 @@ def run_rules(
                 cursor[C_AWAKE] = awake
                 cursor[C_OWN_LISTS] = cursor[C_SETTLED] = cursor[C_LISTS]
                 cursor[C_POSITION] = cursor[C_FORKS] = cursor[C_DROPPED] = cursor[C_OVERFLOWS] = 0
+                cursor[C_GIVEN_UP] = 0
                 cursor[C_SINCE] = rules[u + U_SINCE]
                 blank = cursor[C_BLANK]
                 for k in range(own[H_THREAD]):
@@ -2581,7 +2884,7 @@ def run_rules(
                 own, constants[rules[u + U_CONSTANTS] : rules[u + U_CONSTANTS_END]], wake[: cursor[C_AWAKE]],
                 keys, times, places, columns[rules[u + U_COLUMNS] * size :],
                 nulls[rules[u + U_COLUMNS] * size :], ranks, list_of_key, lists, runs, threads, nodes,
-                matches, index, slots, unknown, cursor, trace,
+                matches, index, slots, unknown, seen, cursor, trace,
             )  # fmt: skip
             if outcome == MORE_ROOM:
                 return MORE_ROOM
@@ -2590,6 +2893,7 @@ def run_rules(
             rules[u + U_TRACES] = cursor[C_TRACES]
             rules[u + U_DROPPED] += cursor[C_DROPPED]
             rules[u + U_OVERFLOWS] += cursor[C_OVERFLOWS]
+            rules[u + U_GIVEN_UP] += cursor[C_GIVEN_UP]
             cursor[C_STAGE] = WAKING
             cursor[C_RULE] += 1
         if not (

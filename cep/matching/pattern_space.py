@@ -211,7 +211,7 @@ class _Batch:
         scratch = (
             np.full(self.keys, kernel.NONE, np.int64), np.full(2 * self.keys, kernel.NONE, np.int64),
             np.zeros(size, np.int64), hits.ends[hits.pairs[:, 1]], np.zeros(slots, np.int64),
-            np.zeros(slots, np.int64),
+            np.zeros(slots, np.int64), np.zeros(kernel.MOST_SEEN * kernel.SEEN, np.int64),
         )  # fmt: skip
         while True:
             outcome = machine.run_rules(
@@ -236,12 +236,13 @@ class _Batch:
 
 def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
     rows = pool.rules
-    for row in np.flatnonzero(rows[:, kernel.U_DROPPED] | rows[:, kernel.U_OVERFLOWS]).tolist():
+    kinds = (kernel.U_DROPPED, kernel.U_GIVEN_UP, kernel.U_OVERFLOWS)
+    for row in np.flatnonzero(rows[:, kinds].any(axis=1)).tolist():
         name = tables.rules[rows[row, kernel.U_RULE]].rule.name
-        if rows[row, kernel.U_DROPPED]:
-            counts["runs", name, "limit"] += int(rows[row, kernel.U_DROPPED])
-        if rows[row, kernel.U_OVERFLOWS]:
-            counts["overflows", "rule", name] += int(rows[row, kernel.U_OVERFLOWS])
+        names = (("runs", name, "limit"), ("ways", name, "limit"), ("overflows", "rule", name))
+        for kind, counted in zip(kinds, names, strict=True):
+            if rows[row, kind]:
+                counts[counted] += int(rows[row, kind])
 
 
 def _matches(tables: SpaceTables, pool: Pool) -> Iterator[Found]:

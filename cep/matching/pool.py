@@ -84,50 +84,56 @@ class Pool:
 
     def grow(self, engine: Engine) -> None:
         """Double what is short; the kernel has noted how many rows it needs."""
-        cursor, need = self.cursor, int(self.cursor[kernel.C_NEED])
+        cursor = self.cursor
+        need, nodes = int(cursor[kernel.C_NEED]), int(cursor[kernel.C_NODES_NEED]) * kernel.NODE
         if cursor[kernel.C_FULL]:
             self._make_room_for_what_is_left()
             return
         if cursor[kernel.C_THREADS] < need:
             before = len(self.threads)
-            self.threads = _extended(self.threads, before + need * self.width)
+            self.threads = _extended(self.threads, before + need * self.width, cursor[kernel.C_FRESH_THREAD])
             cursor[kernel.C_THREADS] += (len(self.threads) - before) // self.width
         if cursor[kernel.C_RUNS] < need:
             before = len(self.runs)
-            self.runs = _extended(self.runs, before + need * kernel.RUN)
+            self.runs = _extended(self.runs, before + need * kernel.RUN, cursor[kernel.C_FRESH_RUN])
             cursor[kernel.C_RUNS] += (len(self.runs) - before) // kernel.RUN
         if cursor[kernel.C_LISTS] + kernel.LIST > len(self.lists):
-            self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST)
-        if cursor[kernel.C_NODES] + need * kernel.NODE > len(self.nodes):
+            self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST, cursor[kernel.C_LISTS])
+        if cursor[kernel.C_NODES] + nodes > len(self.nodes):
             if cursor[kernel.C_TRACES] < 0:
                 engine.drop_nodes(
                     self.lists, self.runs, self.threads, self.nodes, self.matches, self.moved, cursor
                 )
-            if 2 * (cursor[kernel.C_NODES] + need * kernel.NODE) > len(self.nodes):
-                self.nodes = _extended(self.nodes, len(self.nodes) + need * kernel.NODE)
+            if 2 * (cursor[kernel.C_NODES] + nodes) > len(self.nodes):
+                self.nodes = _extended(self.nodes, len(self.nodes) + nodes, cursor[kernel.C_NODES])
                 self.moved = np.zeros(len(self.nodes) // kernel.NODE, np.int64)
         if cursor[kernel.C_MATCHES] + (need + 1) * kernel.MATCH > len(self.matches):
-            self.matches = _extended(self.matches, len(self.matches) + (need + 1) * kernel.MATCH)
+            self.matches = _extended(
+                self.matches, len(self.matches) + (need + 1) * kernel.MATCH, cursor[kernel.C_MATCHES]
+            )
         if cursor[kernel.C_SHORT]:
             self._lengthen_chains()
         if cursor[kernel.C_TRACES] >= 0:
-            self.trace = _extended(self.trace, int(cursor[kernel.C_TRACES]) + 4 * (need + 4) * kernel.TRACE)
+            told = cursor[kernel.C_TRACES]
+            self.trace = _extended(self.trace, int(told) + 4 * (need + 4) * kernel.TRACE, told)
 
     def _make_room_for_what_is_left(self) -> None:
         """Room for all that is in the pool now."""
         cursor = self.cursor
-        needs = (
-            cursor[kernel.C_KEPT_LISTS] * kernel.KEPT_LIST + len(self.lists),
-            (cursor[kernel.C_KEPT_RUNS] + len(self.runs) // kernel.RUN) * kernel.KEPT_RUN,
-            cursor[kernel.C_KEPT_THREADS] * self.width + len(self.threads),
-            cursor[kernel.C_KEPT_NODES] * kernel.NODE + len(self.nodes),
+        used = (
+            cursor[kernel.C_KEPT_LISTS] * kernel.KEPT_LIST,
+            cursor[kernel.C_KEPT_RUNS] * kernel.KEPT_RUN,
+            cursor[kernel.C_KEPT_THREADS] * self.width,
+            cursor[kernel.C_KEPT_NODES] * kernel.NODE,
         )
+        kept_runs = len(self.runs) // kernel.RUN * kernel.KEPT_RUN
+        more = (len(self.lists), kept_runs, len(self.threads), len(self.nodes))
         self.left = [
-            rows if len(rows) >= need else _extended(rows, int(need))
-            for rows, need in zip(self.left, needs, strict=True)
+            rows if len(rows) >= written + of_pool else _extended(rows, int(written + of_pool), written)
+            for rows, written, of_pool in zip(self.left, used, more, strict=True)
         ]
         if len(self.taken) < cursor[kernel.C_FULL]:
-            self.taken = _extended(self.taken, int(cursor[kernel.C_FULL]))
+            self.taken = _extended(self.taken, int(cursor[kernel.C_FULL]), cursor[kernel.C_TAKEN])
         cursor[kernel.C_FULL] = 0
 
     def _lengthen_chains(self) -> None:
@@ -178,7 +184,8 @@ class Pool:
         return Runs(*found)
 
 
-def _extended(array: Ints, least: int) -> Ints:
+def _extended(array: Ints, least: int, used: int) -> Ints:
+    """A longer array; only what was used of the old one is copied, and only that takes memory yet."""
     grown = np.zeros(max(least, 2 * len(array)), np.int64)
-    grown[: len(array)] = array
+    grown[:used] = array[:used]
     return grown

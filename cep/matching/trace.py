@@ -28,7 +28,7 @@ from rules.typed import Expression, Match, Stream
 Ints = npt.NDArray[np.int64]
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "skipped", "dropped", "matched", "forked",
-    "timed out", "stopped", "refused", "passed", "waiting",
+    "timed out", "stopped", "refused", "passed", "gave up", "waiting",
 ]  # fmt: skip
 KINDS: Mapping[int, Kind] = {
     kernel.BEGAN: "began",
@@ -45,6 +45,7 @@ KINDS: Mapping[int, Kind] = {
     kernel.STOPPED: "stopped",
     kernel.REFUSED: "refused",
     kernel.PASSED: "passed",
+    kernel.GAVE_UP: "gave up",
 }
 
 

@@ -191,6 +191,8 @@ def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Ite
             yield f"  at {at} the match of run {end.by} ended it (`skip`)"
         case "dropped":
             yield f"  at {at} it was dropped: `limit {body.limit} runs`"
+        case "gave up":
+            yield f"  at {at} it gave up the least preferred of too many ways to go on"
         case "stopped" if isinstance(end.node, Guard):
             yield f"  at {at} {event} ended the loop: it is `{end.node.span.text}`"
             yield from _drawing(end, notation)

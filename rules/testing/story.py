@@ -12,7 +12,7 @@ from rules.typed import Guard, On, Step
 
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "passed", "skipped", "dropped", "matched",
-    "forked", "timed out", "stopped", "refused", "waiting",
+    "forked", "timed out", "stopped", "refused", "gave up", "waiting",
 ]  # fmt: skip
 
 
@@ -30,6 +30,7 @@ class Happening:
     passed          the time of the guard `node` was over undisturbed
     skipped         the match of run `by` ended the run
     dropped         `limit` ended it
+    gave up         it went on without its least preferred ways, of which there were too many
     matched         it came to a match, or an event satisfied an `on` rule
     forked          it goes on as another run beside run `parent`
     waiting         it still waits at the end of the test, for `waits`, until the time `until`

@@ -67,24 +67,31 @@ class Program:
 
 @st.composite
 def programs(
-    draw: st.DrawFn, compiled: bool = False, texts: st.SearchStrategy[str] | None = None, most: int = 12
+    draw: st.DrawFn,
+    compiled: bool = False,
+    texts: st.SearchStrategy[str] | None = None,
+    most: int = 12,
+    longest: int = 30,
 ) -> Program:
-    """Random programs; of packs like `texts` if given, with mostly so many events."""
+    """Random programs; of packs like `texts` if given, with mostly so many events, some with the longest."""
     text = draw((packs() if texts is None else texts).filter(accepted))
     nested = random_values.drawn()
-    return _program(text, lambda of: draw(st.sampled_from(of)), lambda: draw(nested), most, compiled)
+    return _program(
+        text, lambda of: draw(st.sampled_from(of)), lambda: draw(nested), (most, longest), compiled
+    )
 
 
-def program(text: str, seed: int, most: int = 12) -> Program:
+def program(text: str, seed: int, most: int = 12, longest: int = 30) -> Program:
     """A program of a pack, as `programs` draws them, by a seed: cheap to make, but it cannot be shrunk."""
     chance = random.Random(seed)
-    return _program(text, chance.choice, lambda: random_values.values(chance), most, False)
+    return _program(text, chance.choice, lambda: random_values.values(chance), (most, longest), False)
 
 
 def _program(
-    text: str, pick: Pick, nested: Callable[[], dict[str, Any]], most: int, compiled: bool
+    text: str, pick: Pick, nested: Callable[[], dict[str, Any]], events: tuple[int, int], compiled: bool
 ) -> Program:
-    came = in_batches(pick, some_events(pick, nested, pick((most, most, most, 30))))
+    most, longest = events
+    came = in_batches(pick, some_events(pick, nested, pick((most, most, most, longest))))
     return Program(
         text,
         came,
@@ -124,11 +131,15 @@ def _loaded(text: str) -> Loaded:
 
 
 def plan_of(text: str, crowd: int | None = None) -> Plan:
-    """A plan as a worker derives it, from the text alone; `crowd` as in Program."""
+    """A plan as a worker derives it, from the text alone; `crowd` as in Program.
+
+    Where it is given, ways are merged from so many in a run on, too.
+    """
     plan = compile_plan([pack_of(text)])
     for space in plan.spaces:
         for of_width in space.tables.classes if crowd is not None and space.tables is not None else ():
             for rule, of_rule in zip(of_width.rules, of_width.rows, strict=True):
+                of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_MERGE] = crowd
                 if space.tables.tables(rule).sleeps:
                     of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
     return plan

@@ -56,15 +56,17 @@ def _emits(draw: st.DrawFn, names: list[Named], key: str) -> list[str]:
 
 
 @st.composite
-def match_rules(draw: st.DrawFn, name: str, fancy: bool | None = None, equal: bool = False) -> str:
-    """One rule with a pattern; `fancy`: of every construct, or not (None: mostly); `equal` as in patterns."""
+def match_rules(
+    draw: st.DrawFn, name: str, fancy: bool | None = None, equal: bool = False, dense: bool = False
+) -> str:
+    """One rule with a pattern; `fancy`: of every construct, or not (None: mostly); others as in patterns."""
     streams = draw(st.sampled_from((("e",), ("e",), ("e",), ("e", "f"))))
     fancy = draw(st.integers(0, 3)) > 0 if fancy is None else fancy
-    pattern, names = draw(patterns(streams, fancy, equal))
-    keys = ["by g", "by g", "by g", "by n", "by g, n", ""]
+    pattern, names = draw(patterns(streams, fancy, equal, dense))
+    keys = [""] if dense else ["by g", "by g", "by g", "by n", "by g, n", ""]
     if all(f"{name}" in pattern for name in ("f[", "e[")):
         keys += ["by e.g = f.h", "by e.g = f.h"]
-    keys += [f"by {key}" for key in random_values.KEYS]
+    keys += [f"by {key}" for key in random_values.KEYS if not dense]
     by = draw(st.sampled_from(keys))
     within = draw(
         st.sampled_from((2, 3, 5, 8, 20, 20)).map(lambda s: f"within {s}s") | st.just("within unbounded")
@@ -110,4 +112,11 @@ def packs(draw: st.DrawFn, fancy: bool | None = None) -> str:
 def crowded_packs(draw: st.DrawFn) -> str:
     """A pack of one rule whose steps mostly ask for values of earlier ones, with many runs side by side."""
     rule = draw(match_rules("r0", draw(st.sampled_from((True, False))), True))
+    return header(draw(st.sampled_from((LATENESS, 0)))) + "\n" + rule
+
+
+@st.composite
+def dense_packs(draw: st.DrawFn) -> str:
+    """A pack of one rule of loops in loops that most events fit, so that a run may go on in many ways."""
+    rule = draw(match_rules("r0", dense=True))
     return header(draw(st.sampled_from((LATENESS, 0)))) + "\n" + rule

@@ -19,7 +19,8 @@ _SINGLE = ("", "?", "??")
 class Shape:
     """What may be built: the streams, how many elements are left, how deep groups may nest, which signs.
 
-    `equal`: most conditions say that an event has a value of an earlier one.
+    `equal`: most conditions say that an event has a value of an earlier one. `dense`: most steps take any
+    event, and most of them, and of the groups, are loops.
     """
 
     streams: tuple[str, ...]
@@ -27,6 +28,7 @@ class Shape:
     fancy: bool
     signs: tuple[str, ...]
     equal: bool = False
+    dense: bool = False
 
 
 @dataclass(slots=True)
@@ -44,8 +46,10 @@ class Build:
 
 
 @st.composite
-def _source(draw: st.DrawFn, names: list[Named], stream: str, equal: bool) -> str:
-    if equal and names and draw(st.integers(0, 3)):
+def _source(draw: st.DrawFn, names: list[Named], stream: str, shape: Shape) -> str:
+    if shape.dense and draw(st.integers(0, 3)):
+        return stream
+    if shape.equal and names and draw(st.integers(0, 3)):
         return f"{stream}[{draw(equalities(names))}]"
     how = draw(st.sampled_from(("any", "any", "alone", "alone", "alone", "whatever", "whatever")))
     if how == "any":
@@ -56,7 +60,7 @@ def _source(draw: st.DrawFn, names: list[Named], stream: str, equal: bool) -> st
 @st.composite
 def _loop(draw: st.DrawFn, build: Build, shape: Shape) -> tuple[str, bool]:
     """A quantifier with what follows it, and whether it takes at most one."""
-    simple = ("", "", "", "", "", *PLAIN)
+    simple = PLAIN if shape.dense else ("", "", "", "", "", *PLAIN)
     quantifier = draw(st.sampled_from((*simple, *RELUCTANT) if shape.fancy else simple))
     more = []
     if quantifier and draw(st.integers(0, 3)) == 0:
@@ -64,7 +68,7 @@ def _loop(draw: st.DrawFn, build: Build, shape: Shape) -> tuple[str, bool]:
     if shape.fancy and quantifier and quantifier not in RELUCTANT and draw(st.integers(0, 4)) == 0:
         more = [draw(st.sampled_from(("each", "each", "any", "each contiguous", "any each")))]
     if shape.fancy and quantifier and draw(st.integers(0, 5)) == 0:
-        more.append(f"until {draw(_source(build.names, draw(st.sampled_from(shape.streams)), shape.equal))}")
+        more.append(f"until {draw(_source(build.names, draw(st.sampled_from(shape.streams)), shape))}")
     if shape.fancy and draw(st.integers(0, 7)) == 0:
         more.append(f"gap {draw(st.integers(1, 4))}s")
     return " ".join([quantifier, *more]), quantifier in _SINGLE
@@ -81,7 +85,7 @@ def _step(draw: st.DrawFn, build: Build, shape: Shape) -> str:
     own = Named(name, stream, single and name not in again)
     visible = before if single or draw(st.booleans()) else [*before, own]
     build.names = before
-    source = draw(_source(visible, stream, shape.equal))
+    source = draw(_source(visible, stream, shape))
     build.names = [*before, own]
     return f"{name}: {source}{loop}"
 
@@ -115,33 +119,38 @@ def _sequence(draw: st.DrawFn, build: Build, shape: Shape) -> str:
         stream = draw(st.sampled_from(shape.streams))
         if kind == 13:
             sign = "->" if parts else ""
-            guard = draw(_source(build.names, stream, shape.equal))
+            guard = draw(_source(build.names, stream, shape))
             parts.append(f"{sign} absent {guard} for {draw(st.integers(1, 4))}s")
             continue
         if kind in (11, 12) and parts:
-            guard = draw(_source(build.names, stream, shape.equal))
+            guard = draw(_source(build.names, stream, shape))
             parts.append(f"{draw(st.sampled_from(('->', '=>')))} not {guard}")
             continue
-        grouped = kind in (7, 8, 9, 10) and shape.depth > 0
+        grouped = kind in (3, 4, 5, 6, 7, 8, 9, 10)[0 if shape.dense else 4 :] and shape.depth > 0
         parts.append(f"{sign} {draw(_group(build, shape) if grouped else _step(build, shape))}".strip())
     return " ".join(parts)
 
 
 @st.composite
 def patterns(
-    draw: st.DrawFn, streams: tuple[str, ...] = ("e", "f"), fancy: bool = True, equal: bool = False
+    draw: st.DrawFn,
+    streams: tuple[str, ...] = ("e", "f"),
+    fancy: bool = True,
+    equal: bool = False,
+    dense: bool = False,
 ) -> tuple[str, list[Named]]:
-    """A pattern's text and its steps; `equal` as in Shape. Not `fancy`: one sequence."""
+    """A pattern's text and its steps; `equal` and `dense` as in Shape. Not `fancy`: one sequence."""
     build = Build(left=draw(st.sampled_from((2, 2, 3, 3, 4) if equal else (2, 3, 4, 5, 6))))
     signs = ("->", "->", "=>") + (("~>",) if fancy and draw(st.booleans()) else ())
-    shape = Shape(streams, draw(st.sampled_from((0, 1, 1, 2))), fancy, signs, equal)
+    depth = draw(st.sampled_from((1, 2) if dense else (0, 1, 1, 2)))
+    shape = Shape(streams, depth, fancy, signs, equal, dense)
     parts = [draw(_sequence(build, shape))]
     while build.left > 0 and draw(st.booleans()):
         parts.append(f"{draw(st.sampled_from(signs))} {draw(_sequence(build, shape))}")
     if draw(st.integers(0, 4)) == 0:
-        source = draw(_source(build.names, draw(st.sampled_from(streams)), shape.equal))
+        source = draw(_source(build.names, draw(st.sampled_from(streams)), shape))
         parts.append(f"-> absent {source} for {draw(st.integers(1, 4))}s")
     elif fancy and draw(st.integers(0, 8)) == 0:
-        source = draw(_source(build.names, draw(st.sampled_from(streams)), shape.equal))
+        source = draw(_source(build.names, draw(st.sampled_from(streams)), shape))
         parts.append(draw(st.sampled_from((f"-> absent {source}", f"=> not {source}"))))
     return " ".join(parts), build.names

@@ -1,0 +1,222 @@
+"""A run goes on in many ways: those that nothing tells apart are one, and of others there is a bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from duel import Program, by_engine, by_reference, difference, plan_of, programs
+from effort import examples
+from event_tables import tables
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from random_packs import dense_packs
+from random_streams import SECOND, Arrival
+
+from alerts.raised import Raised
+from cep.cli.trace_text import sentence
+from cep.evaluate import Session
+from cep.matching.kernel import MOST_WAYS
+from cep.matching.trace import Trace
+
+QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+HEAD = """pack p version "1"
+stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
+"""
+NEVER = 10**9
+
+
+class Fed:
+    """A session of one rule, with one event a second, all of one key."""
+
+    def __init__(self, rule: str, compiled: bool = False, trace: Trace | None = None) -> None:
+        self.session = Session(plan_of(HEAD + f"rule r {{ {rule} }}"), compiled=compiled, trace=trace)
+        self.count = 0
+
+    def feed(self, *values: int) -> list[Raised]:
+        """Alerts of one batch of events."""
+        came = [
+            Arrival("e", "p", "f", {"id_": f"{n}", "at": n * SECOND, "k": "x", "v": v})
+            for n, v in enumerate(values, self.count)
+        ]
+        self.count += len(values)
+        return self.session.feed([*tables(self.session.plan.packs[0], came, self.count - len(values))])
+
+    def rows(self) -> tuple[int, int]:
+        """How many runs live, and how many rows their ways take."""
+        (memory,) = self.session.memories.values()
+        rows = [
+            (len(runs.runs), len(runs.threads))
+            for space in memory.spaces.values()
+            for segment in space.segments
+            for runs in segment.content.rows.runs.values()
+        ]
+        return sum(runs for runs, _ in rows), sum(ways for _, ways in rows)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("pattern", "most"),
+    [
+        ("(a: e -> b: e*){1,} -> c: e[v == 9]", 2),
+        ("(a: e+){2,} -> c: e[v == 9]", 2),
+        ("a: e* -> b: e* -> c: e* -> d: e[v == 9]", 3),
+        ("((a: e -> b: e?)+ -> c: e*){3,} -> d: e[v == 9]", 12),
+        # What was read and is read no more, and what stays as it is, tells nothing apart.
+        ("(a: e+ -> b: e[v > avg(a.v) - 9]) -> (c: e -> f: e*){1,} -> d: e[v == 9]", 8),
+        ("(a: e -> b: e*){1,} -> c: e[v > first(a.v) + 9]", 2),
+        ("(a: e -> b: e* gap 5s){1,} -> c: e[v == 9]", 4),
+        # An absence counts from one time or another.
+        ("(a: e -> b: e*){1,} -> absent e[v == 8] for 5s -> c: e[v == 9]", 12),
+        # What no program expresses reads the events that `x` took.
+        ("(a: e -> b: e*){1,} -> c: e[v > 9 + percentile(x.v, 0.5)]", 2),
+    ],
+)
+def test_ways_that_nothing_tells_apart_are_one(pattern: str, most: int, compiled: bool) -> None:
+    """However many events have come: merging waits for the ninth way, and keeps this many of them."""
+    fed = Fed(f"match x: e[v == 0] -> {pattern} within 1 hour", compiled)
+    for count in (20, 40):
+        fed.feed(*[0] * (fed.count == 0), *[1] * count)
+        runs, rows = fed.rows()
+        assert runs == 1
+        assert rows <= max(8, most)
+    assert ("ways", "r", "limit") not in fed.session.counts
+
+
+@BOTH
+def test_the_first_of_equal_ways_is_the_one_that_is_raised(compiled: bool) -> None:
+    fed = Fed("match (a: e -> b: e*){1,} -> c: e[v == 9] within 1 hour", compiled)
+    assert fed.feed(*[1] * 20, 9) == []
+    (one,) = fed.session.drain()
+    taken = one.alert.events
+    assert (taken["a"], taken["b"], taken["c"]) == (["0"], [f"{n}" for n in range(1, 20)], ["20"])
+
+
+MANY = "match x: e[v == 0] -> (a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)] within 1 hour"
+DIFFERENT = [0, *(2**n for n in range(16))]
+"""Any two ways to sum some of them differ."""
+
+
+@BOTH
+def test_of_ways_that_differ_a_run_keeps_the_most_preferred(compiled: bool) -> None:
+    fed = Fed(MANY, compiled)
+    fed.feed(*DIFFERENT)
+    assert fed.rows() == (1, MOST_WAYS)
+    assert fed.session.counts["ways", "r", "limit"] > 1_000
+    fed.feed(-(2**20))
+    (one,) = fed.session.drain()
+    # The greedy loop comes first: all are `b` but the first.
+    assert one.alert.events["b"] == [f"{n}" for n in range(2, 17)]
+
+
+def test_what_is_given_up_does_not_depend_on_where_batches_are_cut() -> None:
+    found = []
+    for size in (len(DIFFERENT), 7, 1):
+        fed = Fed(MANY)
+        for first in range(0, len(DIFFERENT), size):
+            fed.feed(*DIFFERENT[first : first + size])
+        found.append((fed.rows(), fed.session.counts["ways", "r", "limit"]))
+    assert found == [found[0]] * 3
+    assert found[0][1] > 0
+
+
+def test_a_way_that_is_complete_is_not_given_up() -> None:
+    """A match is certain, whatever may still come that would be preferred to it."""
+    fed = Fed(
+        "match x: e[v == 0] -> ((a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)])? within 1 hour"
+    )
+    assert fed.feed(*DIFFERENT) == []
+    assert fed.session.counts["ways", "r", "limit"] > 0
+    (one,) = fed.session.drain()
+    assert one.alert.events == {"x": ["0"]}
+
+
+@BOTH
+def test_a_trace_tells_that_ways_were_given_up(compiled: bool) -> None:
+    trace = Trace()
+    fed = Fed(MANY, compiled, trace)
+    fed.feed(*DIFFERENT)
+    told = [record for record in trace.records if record.kind == "gave up"]
+    assert {record.run for record in told} == {1}
+    assert sentence(told[0]) == "went on in its 256 most preferred ways, and gave up the others"
+    assert fed.session.counts["ways", "r", "limit"] > 0
+
+
+def dense(most: int = 8, longest: int = 9) -> st.SearchStrategy[Program]:
+    """Programs in which a run goes on in many ways, of so few events that they can be tried one by one."""
+    return programs(texts=dense_packs(), most=most, longest=longest)
+
+
+def compared(program: Program) -> Program:
+    """The program, if none of its ways is given up."""
+    assume(all(name[0] != "ways" for name in by_engine(program).counts))
+    return program
+
+
+@settings(max_examples=examples(40), **QUIET)
+@given(dense())
+def test_engines_agree_in_loops_of_loops(program: Program) -> None:
+    found = difference(program, by_reference(program), by_engine(compared(program)))
+    if found:
+        pytest.fail(found, pytrace=False)
+
+
+def assert_that_merging_is_not_seen(program: Program) -> None:
+    merged = by_engine(replace(compared(program), crowd=0))
+    apart = by_engine(replace(program, crowd=NEVER))
+    assert merged.alerts == apart.alerts, f"{program}"
+    # Of conditions that are not asked nothing overflows.
+    counts = [{k: n for k, n in a.counts.items() if k[0] != "overflows"} for a in (merged, apart)]
+    assert counts[0] == counts[1], f"{program}"
+
+
+@settings(max_examples=examples(25), **QUIET)
+@given(dense(5, 6))
+def test_nobody_can_tell_whether_ways_are_merged(program: Program) -> None:
+    assert_that_merging_is_not_seen(program)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(600), **QUIET)
+@given(dense())
+def test_nobody_can_tell_whether_many_ways_are_merged(program: Program) -> None:
+    assert_that_merging_is_not_seen(replace(program, compiled=True))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(60), **QUIET)
+@given(dense(30, 40))
+def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
+    """What the reference cannot try: only the engine against itself."""
+    program = replace(program, restarts=frozenset(), compiled=True)
+    arrivals = [one for batch in program.batches for one in batch]
+    assume(arrivals)
+    late = by_engine(program).late
+    assume(not late)
+    whole = by_engine(replace(program, batches=(tuple(arrivals),)))
+    single = by_engine(replace(program, batches=tuple((one,) for one in arrivals)))
+    assume(not single.late)
+    assert (whole.alerts, whole.counts) == (single.alerts, single.counts), f"{program}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(600), **QUIET)
+@given(dense())
+def test_engines_agree_in_many_loops_of_loops(program: Program) -> None:
+    found = difference(program, by_reference(program), by_engine(compared(program)))
+    if found:
+        pytest.fail(found, pytrace=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(150), **QUIET)
+@given(dense(20, 30))
+def test_the_compiled_kernel_merges_and_gives_up_the_same(program: Program) -> None:
+    plain, compiled = by_engine(program), by_engine(replace(program, compiled=True))
+    assert compiled.alerts == plain.alerts, f"{program}"
+    assert compiled.counts == plain.counts, f"{program}"
