@@ -5,6 +5,8 @@ A run is a tree of ways. Each leaf waits for something; the inner nodes say how 
     Joint    they wait together: what happens first decides, and the rest are given up
     First    in order of preference: the next takes its place when one can no longer lead to a match
     Each     they go on independently, and each is a match of its own
+
+All ways are kept, however many they become; what runs in production keeps fewer (docs/decisions/0012).
 """
 
 from __future__ import annotations

@@ -179,8 +179,8 @@ def test_nobody_can_tell_whether_ways_are_merged(program: Program) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(600), **QUIET)
-@given(dense())
+@settings(max_examples=examples(300), **QUIET)
+@given(dense(6, 8))
 def test_nobody_can_tell_whether_many_ways_are_merged(program: Program) -> None:
     assert_that_merging_is_not_seen(replace(program, compiled=True))
 
@@ -190,9 +190,9 @@ def test_nobody_can_tell_whether_many_ways_are_merged(program: Program) -> None:
 @settings(max_examples=examples(60), **QUIET)
 @given(dense(30, 40))
 def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
-    """What the reference cannot try: only the engine against itself."""
+    """What the reference cannot try: only the engine against itself, with one order of arrival."""
     program = replace(program, restarts=frozenset(), compiled=True)
-    arrivals = [one for batch in program.batches for one in batch]
+    arrivals = [replace(one, partition="0", file="one") for batch in program.batches for one in batch]
     assume(arrivals)
     late = by_engine(program).late
     assume(not late)
@@ -204,7 +204,7 @@ def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(600), **QUIET)
+@settings(max_examples=examples(400), **QUIET)
 @given(dense())
 def test_engines_agree_in_many_loops_of_loops(program: Program) -> None:
     found = difference(program, by_reference(program), by_engine(compared(program)))
@@ -214,8 +214,8 @@ def test_engines_agree_in_many_loops_of_loops(program: Program) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(150), **QUIET)
-@given(dense(20, 30))
+@settings(max_examples=examples(100), **QUIET)
+@given(dense(12, 16))
 def test_the_compiled_kernel_merges_and_gives_up_the_same(program: Program) -> None:
     plain, compiled = by_engine(program), by_engine(replace(program, compiled=True))
     assert compiled.alerts == plain.alerts, f"{program}"

@@ -283,6 +283,14 @@ rule big { on e[n * n > 10] }
     assert (report["limit"], report["overflows"], report["late"]) == ({"late": 3}, {"stream e": 1}, 0)
 
 
+def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
+    report = Report()
+    report.count({("ways", "many", "limit"): 1_200})
+    told = "rule many: 1,200 ways of its runs given up, the least preferred of more than 256"
+    assert told in report.lines()
+    assert report.as_dict()["ways"] == {"many": 1_200}
+
+
 def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder / "p.jsonl"
     file.write_text("nonsense\n" * 9 + json.dumps(payment(0, "a", 1)) + "\n")

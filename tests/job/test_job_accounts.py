@@ -29,6 +29,7 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     lost = {
         ("runs", "late", "limit"): 1_290,
         ("runs", "calm", "dropped"): 4,
+        ("ways", "calm", "limit"): 1_000,
         ("overflows", "rule", "late"): 3,
         ("overflows", "stream", "e"): 2,
         ("undecided", "article", "w", "q1", "times"): 6,
@@ -41,6 +42,7 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     for line in (
         'cep_runs_dropped_total{reason="limit",rule="late"} 2580.0',
         'cep_runs_dropped_total{reason="dropped",rule="calm"} 8.0',
+        'cep_ways_dropped_total{rule="calm"} 2000.0',
         'cep_overflows_total{kind="rule",name="late"} 6.0',
         'cep_overflows_total{kind="stream",name="e"} 4.0',
         'cep_events_total{outcome="late",stream="e"} 10.0',
@@ -53,4 +55,6 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     assert [one.partition(":")[0] for one in over] == ["batch 3", "batch 4"]
     assert "rule late dropped 1,290 runs" in over[0]
     assert len([one for one in told if "query q1 of w" in one]) == 1
-    assert len(told) == 3
+    ways = [one for one in told if "rule calm gave up 1,000 ways" in one]
+    assert [one.partition(":")[0] for one in ways] == ["batch 3", "batch 4"]
+    assert len(told) == 5
