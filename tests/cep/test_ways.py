@@ -187,8 +187,8 @@ def test_nobody_can_tell_whether_many_ways_are_merged(program: Program) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(60), **QUIET)
-@given(dense(30, 40))
+@settings(max_examples=examples(30), **QUIET)
+@given(dense(16, 20))
 def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
     """What the reference cannot try: only the engine against itself, with one order of arrival."""
     program = replace(program, restarts=frozenset(), compiled=True)
