@@ -18,13 +18,13 @@ from typing import assert_never
 from alerts.notation import json_value
 from cep.events import MAX_TIME, MIN_TIME, hit_id
 from cep.expressions.held import value_at
-from cep.reference.runs import Decided, HitJudge, Matcher, Scope, TextJudge, emitted
+from cep.reference.runs import Decided, HitJudge, Matcher, Scope, TextJudge, TooManyWaysError, emitted
 from cep.reference.ways import Event, Way
 from cep.told import life_of
 from rules.typed import By, Hits, Match, On, Over, Pack, Rule, Stream
 from rules.types import Type
 
-__all__ = ["Decided", "HitJudge", "TextJudge", "decided"]
+__all__ = ["Decided", "HitJudge", "TextJudge", "TooManyWaysError", "decided"]
 
 
 def decided(
@@ -40,6 +40,8 @@ def decided(
 
     `arrivals` are (stream, id, values) in order of arrival, late ones left out; events above the watermark
     wait. MAX_TIME drains. `text` judges `matches` conditions, `hits` documents.
+
+    Raises TooManyWaysError.
     """
     events: list[Event] = []
     for stream, id_, values in arrivals:

@@ -44,6 +44,13 @@ TextJudge = Callable[[TextMatch, Mapping[str, object]], bool]
 HitJudge = Callable[[str, Mapping[str, object], int], list[Mapping[str, object]]]
 """Stream of hits, values and time of a document -> what each hit has besides, in order of query id."""
 Key = tuple[tuple[str, object], ...]
+MOST_WAYS = 10_000
+"""Ways of the runs of one key beyond which the reference gives up: it keeps all, and loops in loops make
+exponentially many (decision 12)."""
+
+
+class TooManyWaysError(Exception):
+    """The runs of one key of a rule go on in more ways than can be tried one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +157,15 @@ class Matcher:
         self.raise_complete(None, 0)
 
     def keep_to_limit(self) -> None:
-        """Drops the runs with the oldest first events, forks counted, that are more than `limit`."""
+        """Drops the runs with the oldest first events, forks counted, that are more than `limit`.
+
+        Raises TooManyWaysError.
+        """
         while sum(len(forks(run.tree)) for run in self.runs) > self.body.limit:
             self.runs[0].tree = each(forks(self.runs[0].tree)[1:])
             self.runs = [run for run in self.runs if run.tree is not None]
+        if sum(len(leaves(run.tree)) for run in self.runs) > MOST_WAYS:
+            raise TooManyWaysError(self.rule.name)
 
     # Events.
 

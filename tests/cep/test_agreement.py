@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from duel import Program, by_engine, by_reference, difference, programs
+from duel import Program, agreement, by_engine, by_reference, programs
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from random_packs import header
@@ -23,7 +23,7 @@ QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
 def assert_agreement(program: Program) -> None:
-    found = difference(program, by_reference(program), by_engine(program))
+    found = agreement(program)
     if found:
         pytest.fail(found, pytrace=False)
 

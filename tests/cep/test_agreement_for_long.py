@@ -17,7 +17,7 @@ import soak
 from duel import Answer, Program, by_engine
 from effort import examples
 from hypothesis import strategies as st
-from random_packs import crowded_packs, header, packs
+from random_packs import crowded_packs, dense_packs, header, packs
 from random_streams import long_stream
 
 from cep.automata.plan import Plan
@@ -27,8 +27,10 @@ PACKS = 40
 
 
 def of_every_kind() -> st.SearchStrategy[list[Program]]:
-    """Two of three of any rules, one of three of rules with many runs side by side."""
-    return st.one_of(soak.families(packs()), soak.families(packs()), soak.families(crowded_packs(), 20))
+    """Half of any rules; a quarter of rules with many runs side by side, a quarter of runs with many ways."""
+    anything = soak.families(packs())
+    many_runs, many_ways = soak.families(crowded_packs(), 20), soak.families(dense_packs(), 8)
+    return st.one_of(anything, anything, many_runs, many_ways)
 
 
 @pytest.mark.soak

@@ -291,6 +291,23 @@ def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
     assert report.as_dict()["ways"] == {"many": 1_200}
 
 
+@pytest.mark.slow
+def test_the_reference_refuses_more_ways_than_it_can_try(tmp_path: Path) -> None:
+    (tmp_path / "p.rules").write_text(
+        """pack p version "1"
+stream e { n: long  at: timestamp  id n  time at }
+rule nested { match (a: e -> b: e*){1,} -> c: e[n < 0] within 1 hour }
+"""
+    )
+    write(tmp_path / "e.jsonl", [{"n": n, "at": at(n)} for n in range(20)])
+    arguments = ["eval", "p.rules", "--events", "e=e.jsonl", "--output", "-"]
+    assert cep(*arguments, cwd=tmp_path).code == 0
+    told = cep(*arguments, "--engine", "reference", cwd=tmp_path)
+    assert told.code == 2
+    assert "rule `nested` go on in more ways than the reference engine can try" in told.err
+    assert "leave --engine reference out" in told.err
+
+
 def test_the_report_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder / "p.jsonl"
     file.write_text("nonsense\n" * 9 + json.dumps(payment(0, "a", 1)) + "\n")

@@ -12,6 +12,7 @@ from typing import Any
 
 import random_values
 from event_tables import in_order_of_arrival, row, tables
+from hypothesis import assume, reject
 from hypothesis import strategies as st
 from random_packs import packs
 from random_streams import SECOND, Arrival, Pick, in_batches, some_events
@@ -27,7 +28,7 @@ from cep.expressions.text_judge import text_judge
 from cep.matching import kernel
 from cep.matching.memory import Merging
 from cep.matching.trace import Trace
-from cep.reference import Decided, decided
+from cep.reference import Decided, TooManyWaysError, decided
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
 from rules.typed import Emit, Match, Pack, Rule
@@ -177,8 +178,29 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
     return Answer([one.alert.as_dict() for one in in_order(raised)], watermark, late, dict(session.counts))
 
 
+def gave_up(answer: Answer) -> bool:
+    """Whether a run had more ways than the engine keeps; the reference keeps all."""
+    return any(name[0] == "ways" for name in answer.counts)
+
+
+def agreement(program: Program) -> str:
+    """How the engine's answer differs from the reference's; empty where it does not.
+
+    Hypothesis is told to take another program where a run has too many ways for one of them.
+    """
+    answer = by_engine(program)
+    assume(not gave_up(answer))
+    try:
+        return difference(program, by_reference(program), answer)
+    except TooManyWaysError:
+        reject()
+
+
 def by_reference(program: Program) -> Answer:
-    """The reference, told which events came too late by the rule of language.md, "Time"."""
+    """The reference, told which events came too late by the rule of language.md, "Time".
+
+    Raises TooManyWaysError.
+    """
     pack = pack_of(program.text)
     read = {name for rule in pack.rules for name in _streams(rule)}
     in_time, late, watermark = [], 0, MIN_TIME
