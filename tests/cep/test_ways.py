@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
+import overlapping_rules
 import pytest
 from duel import (
     Program,
+    accepted,
     agreement,
     by_engine,
     by_reference,
@@ -257,3 +260,17 @@ def test_the_compiled_kernel_merges_and_gives_up_the_same(program: Program) -> N
     plain, compiled = by_engine(program), by_engine(replace(program, compiled=True))
     assert compiled.alerts == plain.alerts, f"{program}"
     assert compiled.counts == plain.counts, f"{program}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(100), **QUIET)
+@given(st.integers(0, 10**9))
+def test_engines_agree_where_conditions_overlap(seed: int) -> None:
+    chance = random.Random(seed)
+    text = overlapping_rules.HEAD + overlapping_rules.rule(chance)
+    assume(accepted(text))
+    for _ in range(10):
+        found = agreement(overlapping_rules.fed(text, chance))
+        if found:
+            pytest.fail(found, pytrace=False)
