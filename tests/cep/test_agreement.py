@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from duel import Program, agreement, by_engine, by_reference, programs
+from duel import Program, assert_agreement, by_engine, by_reference, programs
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from random_packs import header
@@ -20,12 +20,6 @@ from random_streams import long_stream
 
 MANY = examples(500)
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
-
-
-def assert_agreement(program: Program) -> None:
-    found = agreement(program)
-    if found:
-        pytest.fail(found, pytrace=False)
 
 
 @settings(max_examples=examples(120), **QUIET)

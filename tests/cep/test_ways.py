@@ -10,7 +10,7 @@ import pytest
 from duel import (
     Program,
     accepted,
-    agreement,
+    assert_agreement,
     by_engine,
     by_reference,
     difference,
@@ -198,9 +198,7 @@ def test_patterns_that_grew_without_bound(name: str) -> None:
 @settings(max_examples=examples(40), **QUIET)
 @given(dense())
 def test_engines_agree_in_loops_of_loops(program: Program) -> None:
-    found = agreement(program)
-    if found:
-        pytest.fail(found, pytrace=False)
+    assert_agreement(program)
 
 
 def assert_that_merging_is_not_seen(program: Program) -> None:
@@ -247,9 +245,7 @@ def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
 @settings(max_examples=examples(400), **QUIET)
 @given(dense())
 def test_engines_agree_in_many_loops_of_loops(program: Program) -> None:
-    found = agreement(program)
-    if found:
-        pytest.fail(found, pytrace=False)
+    assert_agreement(program)
 
 
 @pytest.mark.slow
@@ -271,6 +267,4 @@ def test_engines_agree_where_conditions_overlap(seed: int) -> None:
     text = overlapping_rules.HEAD + overlapping_rules.rule(chance)
     assume(accepted(text))
     for _ in range(10):
-        found = agreement(overlapping_rules.fed(text, chance))
-        if found:
-            pytest.fail(found, pytrace=False)
+        assert_agreement(overlapping_rules.fed(text, chance))
