@@ -782,6 +782,38 @@ def children_alive(tables: Ints, threads: Ints, row: int, token: int) -> int:
     return count
 
 
+def drop_behind(tables: Ints, threads: Ints, row: int, token: int, end: int) -> bool:
+    """Wait for nothing between two tokens behind what is complete, or of which an independent way is.
+
+    Returns whether nothing is preferred to that.
+    """
+    k = token
+    preferred = True
+    while k < end:
+        kind = tables[k + K_KIND]
+        complete = False
+        if kind == AN_EACH and children_alive(tables, threads, row, k) > 1:
+            after = tables[k + K_END]
+            child = k + TOKEN
+            while child < after:
+                if drop_behind(tables, threads, row, child + TOKEN, tables[child + K_END]):
+                    complete = True
+                child = tables[child + K_END]
+        elif kind == A_LEAF and alive(threads, row, tables[k + K_BEFORE]):
+            after = k + TOKEN
+            complete = tables[tables[k + K_LEAF] + F_KIND] == THE_END
+        else:
+            k += TOKEN
+            continue
+        if complete:
+            for leaf in range(tables[after + K_BEFORE], tables[end + K_BEFORE]):
+                kill(threads, row, leaf)
+            return preferred
+        preferred = False
+        k = after
+    return False
+
+
 def spread(tables: Ints, threads: Ints, row: int, token: int, end: int, cursor: Ints) -> tuple[int, int]:
     """The ways, first and last, that a way's leaves between two tokens are.
 
@@ -791,6 +823,7 @@ def spread(tables: Ints, threads: Ints, row: int, token: int, end: int, cursor: 
     head = tail = NONE
     if token >= end:
         return NONE, NONE
+    drop_behind(tables, threads, row, token, end)
     begin = k = token
     count = 0
     sole = NONE
@@ -1235,7 +1268,7 @@ def moved(
             elif not waits(tables, threads, row):
                 free_thread(threads, row, cursor)
                 part = NONE
-            elif before == threads[row + T_MASK] and tables[H_MASKS] == 1 and cursor[C_MODE] != BY_TIME:
+            elif before == threads[row + T_MASK] and tables[H_MASKS] == 1 and cursor[C_MODE] == BY_EVENT:
                 part = row
             elif tables[at + S_FORKS] == 0:
                 set_due(tables, threads, row, cursor)

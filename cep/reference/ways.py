@@ -11,7 +11,7 @@ All ways are kept, however many they become; what runs in production keeps fewer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cep.events import MAX_TIME
@@ -173,17 +173,29 @@ def each(nodes: Iterable[Node]) -> Node:
 
 
 def joint(nodes: Iterable[Node]) -> Node:
-    """The nodes, waiting together. One that is at its end stays in reserve behind those preferred to it."""
+    """The nodes, waiting together. One that is at its end stays in reserve behind those preferred to it.
+
+    Nothing waits behind one that is complete, or of which an independent way is.
+    """
     ordered: list[Node] = []
     waiting: list[Node] = []
-    for node in nodes:
-        for part in node.nodes if isinstance(node, First) else [node]:
-            if isinstance(part, Done | Ending):
-                ordered += [_together(waiting), part]
-                waiting = []
-            else:
-                waiting.extend(part.nodes if isinstance(part, Joint) else [part] * (part is not None))
+    for part in _parts(nodes):
+        if isinstance(part, Done | Ending):
+            ordered += [_together(waiting), part]
+            waiting = []
+        else:
+            waiting.append(part)
+        if complete(part)[0]:
+            break
     return first([*ordered, _together(waiting)])
+
+
+def _parts(nodes: Iterable[Node]) -> Iterator[Each | Leaf]:
+    for node in nodes:
+        if isinstance(node, First | Joint):
+            yield from _parts(node.nodes)
+        elif node is not None:
+            yield node
 
 
 def _together(nodes: list[Node]) -> Node:
