@@ -106,7 +106,7 @@ def beside_live_runs(rule: str, shown_as: str, runs: int, shards: int, batches: 
     full = Session(plan, shards, compiled=True)
     for first in range(0, runs, 250_000):
         feed(full, stream.events(min(250_000, runs - first), np.arange(KEYS), 1.0))
-    before = full.runs["lasting"]
+    before = full.runs["bench", "lasting"]
     spent: dict[str, list[float]] = {"nothing": [], "runs": []}
     written: dict[str, list[int]] = {"nothing": [], "runs": []}
     for number in range(batches + 2):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep import watermark as marks
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import Plan, RuleName, compile_plan
 from cep.events import MIN_TIME, Events
 from cep.matching.match import MERGING, Clock, match_shard
 from cep.matching.memory import NOTHING, Merging, ShardMemory
@@ -44,7 +44,7 @@ class Session:
         plan: Plan,
         shards: int = 1,
         one_partition: bool = False,
-        since: Mapping[str, int] | None = None,
+        since: Mapping[RuleName, int] | None = None,
         compiled: bool | None = None,
         trace: Trace | None = None,
         sets: QuerySets | None = None,
@@ -69,9 +69,9 @@ class Session:
         self.told = Told.of(self.plan.packs)
 
     @property
-    def runs(self) -> dict[str, int]:
-        """The live runs by rule, of those that have some."""
-        found: Counter[str] = Counter()
+    def runs(self) -> dict[RuleName, int]:
+        """The live runs by pack and rule, of those that have some."""
+        found: Counter[RuleName] = Counter()
         for memory in self.memories.values():
             for space in memory.spaces.values():
                 found.update(space.runs())
@@ -121,8 +121,9 @@ class Session:
         ordered = in_order(raised)
         fresh = self.told.fresh(ordered, after)
         if len(fresh) < len(ordered):
-            again = Counter(one.rule for one in ordered) - Counter(one.rule for one in fresh)
-            self.counts.subtract({("matches", rule): count for rule, count in again.items()})
+            again = Counter((one.pack, one.rule) for one in ordered)
+            again -= Counter((one.pack, one.rule) for one in fresh)
+            self.counts.subtract({("matches", *rule): count for rule, count in again.items()})
         return fresh
 
     def store(self) -> int:

@@ -52,14 +52,14 @@ class Metrics:
         )  # fmt: skip
         self._runs = Gauge("cep_runs", "Partial matches that live", ["rule"], registry=r)
         self._dropped = Counter(
-            "cep_runs_dropped", "Partial matches given up", ["rule", "reason"], registry=r
+            "cep_runs_dropped", "Partial matches given up", ["pack", "rule", "reason"], registry=r
         )
         self._ways = Counter(
-            "cep_ways_dropped", "Ways in which a partial match might have gone on, given up", ["rule"],
-            registry=r,
+            "cep_ways_dropped", "Ways in which a partial match might have gone on, given up",
+            ["pack", "rule"], registry=r,
         )  # fmt: skip
         self._overflows = Counter(
-            "cep_overflows", "Results that became null for want of room", ["kind", "name"], registry=r
+            "cep_overflows", "Results that became null for want of room", ["kind", "pack", "name"], registry=r
         )
         self._state = Gauge("cep_state_bytes", "Size of all shards' state", registry=r)
         self._alerts = Counter("cep_alerts", "Alerts raised", ["severity"], registry=r)
@@ -96,17 +96,18 @@ class Metrics:
         """So many documents of a stream were asked by standing queries, or hit, ..."""
         self._queries.labels(stream, queries, outcome).inc(number)
 
-    def dropped(self, rule: str, reason: str, number: int) -> None:
+    def dropped(self, pack: str, rule: str, reason: str, number: int) -> None:
         """So many runs of a rule were given up: over its `limit`, or `dropped` by a deploy."""
-        self._dropped.labels(rule, reason).inc(number)
+        self._dropped.labels(pack, rule, reason).inc(number)
 
-    def ways(self, rule: str, number: int) -> None:
+    def ways(self, pack: str, rule: str, number: int) -> None:
         """So many ways of runs of a rule were given up: they had more than a run keeps."""
-        self._ways.labels(rule).inc(number)
+        self._ways.labels(pack, rule).inc(number)
 
-    def overflows(self, kind: str, name: str, number: int) -> None:
-        """So many results overflowed or were no number, in conditions of a `stream` or within a `rule`."""
-        self._overflows.labels(kind, name).inc(number)
+    def overflows(self, kind: str, pack: str, name: str, number: int) -> None:
+        """So many results overflowed or were no number, in conditions of a `stream` (of every pack: `pack` is
+        "") or within a `rule`."""
+        self._overflows.labels(kind, pack, name).inc(number)
 
     def batch(self, seconds: float, stages: Mapping[str, float], state_bytes: int) -> None:
         """A batch is in the outbox; `stages` are seconds by stage."""
@@ -121,7 +122,7 @@ class Metrics:
             self._lag.labels(stream).set(lag)
 
     def rules(self, matches: Mapping[str, int], runs: Mapping[str, int]) -> None:
-        """New matches, and the runs that live, by rule; rules that are gone lose their gauge."""
+        """New matches, and the runs that live, by rule's name; rules that are gone lose their gauge."""
         for rule, number in matches.items():
             self._matches.labels(rule).inc(number)
         self._runs.clear()

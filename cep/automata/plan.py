@@ -37,12 +37,16 @@ from rules.typed import (
 )
 from rules.types import Record, Scalar, Type
 
+RuleName = tuple[str, str]
+"""A rule among those of a job, by pack and name: two packs may each have a rule of one name."""
+
 LAYOUT = 2
 """Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
 
 __all__ = [
     "HitStream",
     "Plan",
+    "RuleName",
     "RulePlan",
     "Space",
     "StreamPlan",
@@ -103,6 +107,11 @@ class RulePlan:
     def identity(self) -> tuple[str, str, str]:
         """Pack, name and structure: what live runs belong to."""
         return (self.pack, self.rule.name, self.rule.structure)
+
+    @property
+    def name(self) -> RuleName:
+        """Pack and name: what is counted and remembered of the rule goes by it."""
+        return (self.pack, self.rule.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,11 @@ class Report:
             match name:
                 case ("events", _, outcome):
                     self.counts[outcome] += number
-                case ("runs", rule, "limit"):
+                case ("runs", _, rule, "limit"):
                     self.over_limit[rule] += number
-                case ("ways", rule, "limit"):
+                case ("ways", _, rule, "limit"):
                     self.ways[rule] += number
-                case ("overflows", kind, of):
+                case ("overflows", kind, *_, of):
                     self.overflows[f"{kind} {of}"] += number
                 case ("undecided", _, queries, query, _):
                     self.undecided[queries, query] += number

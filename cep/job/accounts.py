@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -24,29 +25,33 @@ class Accounts:
     def take(self, batch: Batch) -> None:
         """A batch that counts: one that was not replayed."""
         outcome, metrics = batch.outcome, self._metrics
-        matches: dict[str, int] = {}
+        matches: Counter[str] = Counter()
+        runs = Counter({rule.rule.name: 0 for rule in batch.plan.rules()})
+        for (_, rule), number in outcome.runs.items():
+            runs[rule] += number
         for name, number in sorted(outcome.counts.items()):
             match name:
                 case ("events", stream, became):
                     metrics.events(stream, became, number)
-                case ("matches", rule):
-                    matches[rule] = number
-                case ("runs", rule, reason):
-                    metrics.dropped(rule, reason, number)
+                case ("matches", _, rule):
+                    matches[rule] += number
+                case ("runs", pack, rule, reason):
+                    metrics.dropped(pack, rule, reason, number)
                     if reason == "limit":
-                        self._over_limit(batch, rule, number)
-                case ("ways", rule, _):
-                    metrics.ways(rule, number)
-                    self._too_many_ways(batch, rule, number)
-                case ("overflows", kind, of):
-                    metrics.overflows(kind, of, number)
+                        self._over_limit(batch, f"{rule} of pack {pack}", number)
+                case ("ways", pack, rule, _):
+                    metrics.ways(pack, rule, number)
+                    self._too_many_ways(batch, f"{rule} of pack {pack}", number)
+                case ("overflows", "rule", pack, rule):
+                    metrics.overflows("rule", pack, rule, number)
+                case ("overflows", "stream", stream):
+                    metrics.overflows("stream", "", stream, number)
                 case ("queries", stream, queries, became):
                     metrics.queries(stream, queries, became, number)
                 case ("undecided", stream, queries, query, _):
                     self._not_known(stream, queries, query, number)
                 case _:
                     pass
-        runs = dict.fromkeys((r.rule.name for r in batch.plan.rules()), 0) | dict(outcome.runs)
         metrics.rules(matches, runs)
         metrics.alerts(batch.alerts)
         metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)

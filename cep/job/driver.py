@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from alerts.outbox import BatchRecord, Outbox
 from alerts.routing import Route
 from cep import deadletters, deploy
-from cep.automata.plan import Plan, hit_streams
+from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.collector import paused
 from cep.job import manifest as manifests
 from cep.job import revisions, takeover
@@ -233,10 +233,10 @@ class Driver:
                 except UnreadableError as error:
                     raise self._folder.damaged(str(error)) from error
 
-    def _take_over(self) -> tuple[list[Deployed], set[str]]:
+    def _take_over(self) -> tuple[list[Deployed], set[RuleName]]:
         """Takes what was handed over into what runs; refusals are answered at once."""
         taken: list[Deployed] = []
-        fresh: set[str] = set()
+        fresh: set[RuleName] = set()
         for request in deploy.waiting(self._folder):
             came = takeover.take(self.running, request, self._environ, self._shelf)
             if isinstance(came, deploy.Answer):

@@ -22,7 +22,7 @@ from pathlib import Path
 from cep.job.errors import ConfigurationError
 from cep.job.files import write_json
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from cep.automata.plan import Plan
+from cep.automata.plan import Plan, RuleName
 from cep.events import MIN_TIME
 from cep.job import silence
 from cep.job.errors import ConfigurationError
@@ -23,7 +23,7 @@ from cep.job.files import to_json, write_whole
 from cep.job.silence import Quiet
 from cep.watermark import Partition, earliest, progress, watermark
 
-VERSION = 1
+VERSION = 2
 _KEPT = 1_000  # manifests of so many batches: Spark can go back 100
 
 
@@ -43,8 +43,8 @@ class Manifest:
 
     `watermark` and `greatest` (event time by partition) are those before the batch. `clock` is the wall
     clock, `elapsed` batch time (cep.job.silence), `heard` when in batch time each partition last delivered.
-    `since` has for rules that were deployed to a running job the watermark of that moment, `first` for every
-    stream the time of its earliest event. `drain`: time ends with this batch.
+    `since` has for rules that were deployed to a running job the watermark of that moment, by pack and name,
+    `first` for every stream the time of its earliest event. `drain`: time ends with this batch.
     """
 
     batch: int
@@ -57,7 +57,7 @@ class Manifest:
     heard: Mapping[Partition, int] = field(default_factory=dict)
     silent: tuple[Partition, ...] = ()
     quiet: Quiet | None = None
-    since: Mapping[str, int] = field(default_factory=dict)
+    since: Mapping[RuleName, int] = field(default_factory=dict)
     drain: bool = False
     deployed: tuple[Deployed, ...] = ()
     first: Mapping[str, int] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Manifest:
             "heard": _rows(self.heard),
             "silent": [list(p) for p in self.silent],
             "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
-            "since": dict(self.since),
+            "since": _rows(self.since),
             "drain": self.drain,
             "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
             "first": dict(sorted(self.first.items())),
@@ -93,7 +93,7 @@ class Manifest:
 class Result:
     """What the next manifest must know of a batch: a JSON object in the outbox.
 
-    `runs` are the live runs by rule after the batch.
+    `runs` are the live runs by pack and rule after the batch.
     """
 
     revisions: Mapping[str, str]
@@ -103,8 +103,8 @@ class Result:
     clock: int
     elapsed: int
     quiet: Quiet | None
-    since: Mapping[str, int]
-    runs: Mapping[str, int]
+    since: Mapping[RuleName, int]
+    runs: Mapping[RuleName, int]
     drained: bool
     first: Mapping[str, int] = field(default_factory=dict)
 
@@ -118,8 +118,8 @@ class Result:
             "clock": self.clock,
             "elapsed": self.elapsed,
             "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
-            "since": dict(self.since),
-            "runs": dict(self.runs),
+            "since": _rows(self.since),
+            "runs": _rows(self.runs),
             "drained": self.drained,
             "first": dict(sorted(self.first.items())),
         }
@@ -132,14 +132,14 @@ def result_of(value: Mapping[str, object]) -> Result:
         return Result(
             revisions=_texts(value["revisions"]),
             watermark=_int(value["watermark"]),
-            greatest=_partitions(value["greatest"]),
-            heard=_partitions(value["heard"]),
+            greatest=_pairs(value["greatest"]),
+            heard=_pairs(value["heard"]),
             clock=_int(value["clock"]),
             elapsed=_int(value["elapsed"]),
             quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
-            since=_ints(value["since"]),
-            first=_ints(value.get("first", {})),
-            runs=_ints(value["runs"]),
+            since=_pairs(value["since"]),
+            first=_ints(value["first"]),
+            runs=_pairs(value["runs"]),
             drained=bool(value["drained"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -160,12 +160,12 @@ def parse(text: str) -> Manifest:
             clock=_int(value["clock"]),
             elapsed=_int(value["elapsed"]),
             watermark=_int(value["watermark"]),
-            greatest=_partitions(value["greatest"]),
-            heard=_partitions(value["heard"]),
+            greatest=_pairs(value["greatest"]),
+            heard=_pairs(value["heard"]),
             silent=tuple((str(s), str(p)) for s, p in value["silent"]),
             quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
-            since=_ints(value["since"]),
-            first=_ints(value.get("first", {})),
+            since=_pairs(value["since"]),
+            first=_ints(value["first"]),
             drain=bool(value["drain"]),
             deployed=tuple(Deployed(*map(str, d)) for d in value["deployed"]),
         )
@@ -215,7 +215,7 @@ def following(
     continued: bool,
     drain: bool,
     deployed: Iterable[Deployed] = (),
-    fresh: Collection[str] = (),
+    fresh: Collection[RuleName] = (),
 ) -> Manifest:
     """The manifest of a batch that was never begun.
 
@@ -229,7 +229,7 @@ def following(
     elapsed = before.elapsed + (max(0, clock - before.clock) if continued else 0)
     idle = {name: stream.idle for name, stream in plan.streams.items()}
     quiet_ones = silence.silent(before.heard, plan.read, idle, elapsed)
-    names = {rule.rule.name for rule in plan.rules()}
+    names = {rule.name for rule in plan.rules()}
     since = {name: at for name, at in before.since.items() if name in names}
     since |= dict.fromkeys(fresh, before.watermark)
     return replace(
@@ -273,7 +273,7 @@ def result(
     plan: Plan,
     seen: Mapping[Partition, int],
     after: int,
-    runs: Mapping[str, int],
+    runs: Mapping[RuleName, int],
     first: Mapping[str, int] = _NOTHING,
 ) -> Result:
     """What is to be remembered of the batch.
@@ -295,12 +295,13 @@ def result(
     )
 
 
-def _rows(of: Mapping[Partition, int]) -> list[list[object]]:
-    return [[stream, partition, value] for (stream, partition), value in sorted(of.items())]
+def _rows(of: Mapping[tuple[str, str], int]) -> list[list[object]]:
+    """Numbers by partition, or by rule."""
+    return [[*name, number] for name, number in sorted(of.items())]
 
 
-def _partitions(value: object) -> dict[Partition, int]:
-    return {(str(s), str(p)): _int(v) for s, p, v in _list(value)}
+def _pairs(value: object) -> dict[tuple[str, str], int]:
+    return {(str(a), str(b)): _int(number) for a, b, number in _list(value)}
 
 
 def _list(value: object) -> list[Any]:

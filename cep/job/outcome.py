@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from alerts.raised import Raised
+from cep.automata.plan import RuleName
 from cep.deadletters import LateEvent
 from cep.decode.letters import DeadLetter
 from cep.job.rows import Kind, unpack, unpack_raised
@@ -17,6 +18,8 @@ from cep.watermark import Partition, earliest, progress
 class BatchOutcome:
     """A batch after its one action. `greatest` and `first` are event times seen in it, by partition, stream.
 
+    `counts` are those of classification and matching; `runs` the live runs by pack and rule, of those that
+    have some.
     `seconds` by stage are sums over tasks, which run side by side.
     """
 
@@ -27,7 +30,7 @@ class BatchOutcome:
     dead: tuple[DeadLetter, ...]
     late: tuple[LateEvent, ...]
     counts: Mapping[tuple[str, ...], int]
-    runs: Mapping[str, int]
+    runs: Mapping[RuleName, int]
     state_bytes: int
     seconds: Mapping[str, float]
 
@@ -47,7 +50,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
     dead: list[DeadLetter] = []
     late: list[LateEvent] = []
     counts: Counter[tuple[str, ...]] = Counter()
-    runs: Counter[str] = Counter()
+    runs: Counter[RuleName] = Counter()
     greatest: dict[Partition, int] = {}
     first: dict[str, int] = {}
     watermarks: list[int] = []

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 
-from cep.automata.plan import Plan, compile_plan, hit_streams
+from cep.automata.plan import Plan, RuleName, compile_plan, hit_streams
 from cep.config import Job, check_feeds, load_job
 from cep.deploy import Answer, Request, RuleFate
 from cep.feeds import matching
@@ -89,7 +89,7 @@ def take(
 
 
 def fates(
-    before: Pack | None, after: Pack, runs_before: Mapping[str, int], runs_after: Mapping[str, int]
+    before: Pack | None, after: Pack, runs_before: Mapping[RuleName, int], runs_after: Mapping[RuleName, int]
 ) -> tuple[RuleFate, ...]:
     """Every rule of the pack and what became of its runs, in the order of the pack, removed ones last."""
     old = {rule.name: rule.structure for rule in before.rules} if before else {}
@@ -98,18 +98,20 @@ def fates(
         if rule.name not in old:
             found.append(RuleFate(rule.name, "new", 0))
         elif old[rule.name] == rule.structure:
-            found.append(RuleFate(rule.name, "kept", runs_after.get(rule.name, 0)))
+            found.append(RuleFate(rule.name, "kept", runs_after.get((after.name, rule.name), 0)))
         else:
-            found.append(RuleFate(rule.name, "started anew", runs_before.get(rule.name, 0)))
+            found.append(RuleFate(rule.name, "started anew", runs_before.get((after.name, rule.name), 0)))
     here = {rule.name for rule in after.rules}
-    found.extend(RuleFate(name, "removed", runs_before.get(name, 0)) for name in old if name not in here)
+    found.extend(
+        RuleFate(name, "removed", runs_before.get((after.name, name), 0)) for name in old if name not in here
+    )
     return tuple(found)
 
 
-def begun(before: Pack | None, after: Pack) -> set[str]:
+def begun(before: Pack | None, after: Pack) -> set[RuleName]:
     """The rules that begin to watch with the deploy."""
     old = {rule.name: rule.structure for rule in before.rules} if before else {}
-    return {rule.name for rule in after.rules if old.get(rule.name) != rule.structure}
+    return {(after.name, rule.name) for rule in after.rules if old.get(rule.name) != rule.structure}
 
 
 def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:

@@ -62,7 +62,7 @@ class Migration:
         numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
         for name, number, runs in zip(rules, numbers, counted(old.runs, len(rules)).tolist(), strict=True):
             if number < 0 and runs:
-                counts["runs", name[1], "dropped"] += runs
+                counts["runs", *name[:2], "dropped"] += runs
         kept = {width: _renumbered(runs, numbers) for width, runs in old.runs.items()}
         histories, sightings = (_of_rules(rows, numbers) for rows in (old.histories, old.sightings))
         past = _past(tables, replace(old, histories=histories, sightings=sightings))

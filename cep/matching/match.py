@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from alerts.raised import Raised
-from cep.automata.plan import Plan, Space
+from cep.automata.plan import Plan, RuleName, RulePlan, Space
 from cep.collector import paused
 from cep.events import MAX_TIME, MIN_TIME
 from cep.matching.arrivals import (
@@ -38,7 +38,7 @@ from cep.matching.single_events import run_single
 from cep.matching.trace import Trace
 from cep.matching.waiting import AtWatermark, Layout, Pending, layout_of
 from cep.routing.payload import Segment, unpack
-from rules.typed import Match, Rule
+from rules.typed import Match
 
 Counts = Counter[tuple[str, ...]]
 MERGING = Merging()
@@ -57,15 +57,16 @@ class Clock:
     batch: int
     watermark_before: int
     watermark_after: int
-    since: Mapping[str, int] = field(default_factory=dict)
+    since: Mapping[RuleName, int] = field(default_factory=dict)
     one_partition: bool = False
     first: Mapping[str, int] = field(default_factory=dict)
 
-    def watching(self, rule: Rule) -> int:
+    def watching(self, plan: RulePlan) -> int:
         """Since when a rule has been watching: the first event of its streams, or its deploy."""
-        streams = rule.body.streams if isinstance(rule.body, Match) else (rule.body.stream,)
+        body = plan.rule.body
+        streams = body.streams if isinstance(body, Match) else (body.stream,)
         begun = min((self.first[name] for name in streams if name in self.first), default=MAX_TIME)
-        return max(begun, self.since.get(rule.name, MIN_TIME))
+        return max(begun, self.since.get(plan.name, MIN_TIME))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,9 @@ class Outcome:
     """What a shard came to in a batch.
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
-    `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict), ("runs", rule,
-    dropped | limit), ("overflows", "rule", rule), ("matches", rule).
+    `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict),
+    ("runs", pack, rule, dropped | limit), ("ways", pack, rule, "limit"), ("overflows", "rule", pack, rule),
+    ("matches", pack, rule).
     """
 
     memory: ShardMemory
@@ -82,8 +84,8 @@ class Outcome:
     counts: Counts
 
     @property
-    def runs(self) -> dict[str, int]:
-        """The live runs by rule, of those that have some; worked out when asked for."""
+    def runs(self) -> dict[RuleName, int]:
+        """The live runs by pack and rule, of those that have some; worked out when asked for."""
         return {rule: runs for space in self.memory.spaces.values() for rule, runs in space.runs().items()}
 
 
@@ -122,7 +124,7 @@ def match_shard(
     for name, old in before.spaces.items():
         if name not in known:
             for rule, runs in old.runs().items():
-                batch.counts["runs", rule, "dropped"] += runs
+                batch.counts["runs", *rule, "dropped"] += runs
     changed = after.keys() != before.spaces.keys() or any(
         kept is not before.spaces[name] for name, kept in after.items()
     )
@@ -186,7 +188,7 @@ class _Batch:
         with paused():
             raised = run_single(self.plan, space, ready)
         for one in raised:
-            self.counts["matches", one.rule] += 1
+            self.counts["matches", one.pack, one.rule] += 1
         self.raised += raised
         return replace(old, layout=layout)
 
@@ -229,5 +231,5 @@ def _decisions(result: Result, keys: Keys, counts: Counts) -> list[Raised]:
     for found in result.found:
         decisions = Decisions.of_matches(found, keys, numbers, columns)
         raised += renderer(found.rule).raised(decisions)
-        counts["matches", found.rule.rule.name] += len(decisions.time)
+        counts["matches", *found.rule.name] += len(decisions.time)
     return raised

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.plan import Space
+from cep.automata.plan import RuleName, Space
 from cep.automata.space_tables import SpaceTables
 from cep.matching import history, kernel, sightings
 from cep.matching.beginnings import MOST_SEGMENTS
@@ -101,11 +101,11 @@ class SpaceMemory:
         """Whether there is nothing to remember."""
         return not self.segments and self.pending.empty
 
-    def runs(self) -> dict[str, int]:
-        """The live runs by rule, of those that have some."""
+    def runs(self) -> dict[RuleName, int]:
+        """The live runs by pack and rule, of those that have some."""
         some = np.flatnonzero(self.live)
         return {
-            self.layout.rules[n][1]: count
+            self.layout.rules[n][:2]: count
             for n, count in zip(some.tolist(), self.live[some].tolist(), strict=True)
         }
 

@@ -29,7 +29,6 @@ from cep.matching.segments import Rows, events_of
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts
 from cep.matching.trace import Teller, Trace
-from rules.typed import Rule
 
 Ints = npt.NDArray[np.int64]
 Counts = Counter[tuple[str, ...]]
@@ -67,7 +66,7 @@ def run_patterns(
     events: Arrivals,
     numbers: Ints,
     watermark: int,
-    watching: Callable[[Rule], int],
+    watching: Callable[[RulePlan], int],
     engine: Engine,
     counts: Counts,
     trace: Trace | None = None,
@@ -156,7 +155,7 @@ class _Batch:
     events: Events
     columns: Columns
     evidence: Evidence
-    watching: Callable[[Rule], int]
+    watching: Callable[[RulePlan], int]
     keys: int
     traced: bool
 
@@ -167,7 +166,7 @@ class _Batch:
         rows[:, kernel.U_PAIRS_END] = self.events.hits.first_pairs[rules + 1]
         rows[:, kernel.U_COLUMNS] = self.columns.first_of_rule[rules]
         for number in np.flatnonzero(np.isin(rules, self.tables.back)).tolist():
-            rows[number, kernel.U_SINCE] = self.watching(self.tables.rules[rules[number]].rule)
+            rows[number, kernel.U_SINCE] = self.watching(self.tables.rules[rules[number]])
         # Rules that ask a judge run alone, and those between them together.
         kept = Runs.none(of_width.width) if kept is None else kept
         asking = np.flatnonzero(np.isin(rules, self.tables.outside))
@@ -238,8 +237,8 @@ def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
     rows = pool.rules
     kinds = (kernel.U_DROPPED, kernel.U_GIVEN_UP, kernel.U_OVERFLOWS)
     for row in np.flatnonzero(rows[:, kinds].any(axis=1)).tolist():
-        name = tables.rules[rows[row, kernel.U_RULE]].rule.name
-        names = (("runs", name, "limit"), ("ways", name, "limit"), ("overflows", "rule", name))
+        name = tables.rules[rows[row, kernel.U_RULE]].name
+        names = (("runs", *name, "limit"), ("ways", *name, "limit"), ("overflows", "rule", *name))
         for kind, counted in zip(kinds, names, strict=True):
             if rows[row, kind]:
                 counts[counted] += int(rows[row, kind])

@@ -170,7 +170,7 @@ def test_a_key_whose_events_only_begin_runs_is_added_to() -> None:
     (space,) = session.memories[0].spaces.values()
     assert [segment.content.rows.size for segment in space.segments] == [space.weight // 4] * 4
     assert not any(segment.content.whole.any() for segment in space.segments)
-    assert session.runs == {"later": 20}
+    assert session.runs == {("p", "later"): 20}
     assert fed(session, [[event(100, -1)]]) == [("later", 0)], (
         "the match ends the runs that began after its own"
     )
@@ -188,7 +188,7 @@ def test_more_than_the_limit_is_dropped_and_counted_wherever_batches_are_cut() -
         found.append((raised, session.counts))
     raised, counts = found[0]
     assert [value for _, value in raised] == [*range(60, MANY + 60)]
-    assert counts["runs", "later", "limit"] == 60
+    assert counts["runs", "p", "later", "limit"] == 60
     assert all(one == found[0] for one in found)
 
 

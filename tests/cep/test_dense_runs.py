@@ -66,7 +66,7 @@ def test_beyond_the_limit_the_oldest_runs_are_dropped_and_counted(compiled: bool
     running, raised = begun_and_ended(rule, compiled, 300)
     assert [one.alert.events["a"] for one in raised] == [[f"{n}"] for n in range(290, 300)]
     # The event that ends them begins none.
-    assert running.counts["runs", "r", "limit"] == 290
+    assert running.counts["runs", "p", "r", "limit"] == 290
 
 
 @pytest.mark.slow

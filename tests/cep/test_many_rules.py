@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from random_packs import header
 from random_streams import long_stream
 
-from cep.automata.plan import compile_plan
+from cep.automata.plan import RuleName, compile_plan
 from cep.evaluate import Session
 from cep.matching import blocks, kernel
 from cep.matching.runs import Runs, joined, width_class
@@ -37,7 +37,7 @@ def rules() -> list[str]:
     ]
 
 
-def found(texts: list[str], compiled: bool) -> tuple[list[tuple[object, ...]], dict[str, int], Session]:
+def found(texts: list[str], compiled: bool) -> tuple[list[tuple[object, ...]], dict[RuleName, int], Session]:
     """The alerts of the rules and their live runs after some batches."""
     plan = compile_plan([pack_of(header(2) + "".join(texts))])
     session = Session(plan, shards=2, compiled=compiled)

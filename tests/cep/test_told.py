@@ -44,7 +44,7 @@ def test_a_match_decided_twice_is_told_when_it_is_first_decided(cuts: tuple[int,
             session.counts = counts
             session.restore(snapshot)
     assert found == [(2, {"a": ["0"], "b": ["1", "2"]})]
-    assert session.counts["matches", "r"] == 1
+    assert session.counts["matches", "p", "r"] == 1
 
 
 def test_an_id_is_remembered_while_its_run_may_live(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def test_ways_that_nothing_tells_apart_are_one(pattern: str, most: int, compiled
         runs, rows = fed.rows()
         assert runs == 1
         assert rows <= max(8, most)
-    assert ("ways", "r", "limit") not in fed.session.counts
+    assert ("ways", "p", "r", "limit") not in fed.session.counts
 
 
 @BOTH
@@ -116,7 +116,7 @@ def test_of_ways_that_differ_a_run_keeps_the_most_preferred(compiled: bool) -> N
     fed = Fed(MANY, compiled)
     fed.feed(*DIFFERENT)
     assert fed.rows() == (1, MOST_WAYS)
-    assert fed.session.counts["ways", "r", "limit"] > 1_000
+    assert fed.session.counts["ways", "p", "r", "limit"] > 1_000
     fed.feed(-(2**20))
     (one,) = fed.session.drain()
     # The greedy loop comes first: all are `b` but the first.
@@ -129,7 +129,7 @@ def test_what_is_given_up_does_not_depend_on_where_batches_are_cut() -> None:
         fed = Fed(MANY)
         for first in range(0, len(DIFFERENT), size):
             fed.feed(*DIFFERENT[first : first + size])
-        found.append((fed.rows(), fed.session.counts["ways", "r", "limit"]))
+        found.append((fed.rows(), fed.session.counts["ways", "p", "r", "limit"]))
     assert found == [found[0]] * 3
     assert found[0][1] > 0
 
@@ -140,7 +140,7 @@ def test_a_way_that_is_complete_is_not_given_up() -> None:
         "match x: e[v == 0] -> ((a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)])? within 1 hour"
     )
     assert fed.feed(*DIFFERENT) == []
-    assert fed.session.counts["ways", "r", "limit"] > 0
+    assert fed.session.counts["ways", "p", "r", "limit"] > 0
     (one,) = fed.session.drain()
     assert one.alert.events == {"x": ["0"]}
 
@@ -153,7 +153,7 @@ def test_a_trace_tells_that_ways_were_given_up(compiled: bool) -> None:
     told = [record for record in trace.records if record.kind == "gave up"]
     assert {record.run for record in told} == {1}
     assert sentence(told[0]) == "went on in its 256 most preferred ways, and gave up the others"
-    assert fed.session.counts["ways", "r", "limit"] > 0
+    assert fed.session.counts["ways", "p", "r", "limit"] > 0
 
 
 def dense(most: int = 8, longest: int = 9) -> st.SearchStrategy[Program]:

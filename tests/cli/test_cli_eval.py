@@ -285,7 +285,7 @@ rule big { on e[n * n > 10] }
 
 def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
     report = Report()
-    report.count({("ways", "many", "limit"): 1_200})
+    report.count({("ways", "p", "many", "limit"): 1_200})
     told = "rule many: 1,200 ways of its runs given up, the least preferred of more than 256"
     assert told in report.lines()
     assert report.as_dict()["ways"] == {"many": 1_200}

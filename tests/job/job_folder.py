@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from alerts.outbox import Outbox
-from cep.automata.plan import compile_plan
+from cep.automata.plan import RuleName, compile_plan
+from cep.cli.run import first_packs
 from cep.config import load_job
 from cep.decode.blocks import decoder
 from cep.evaluate import Session
@@ -26,7 +27,7 @@ from cep.events import Events
 from cep.feeds import read, splits
 from cep.job import life
 from cep.job.folder import StateFolder
-from cep.job.manifest import result_of
+from cep.job.manifest import Result, result_of
 from cep.job.progress import Progress
 from rules.packs import load
 from rules.typed import Stream
@@ -88,7 +89,7 @@ class JobFolder:
         told = io.StringIO()
         life.run(
             job,
-            lambda: [load([job.packs]).need()],
+            lambda: first_packs(job),
             dict(os.environ),
             life.Mode(once=True, drain=drain),
             Progress(told),
@@ -106,13 +107,20 @@ class JobFolder:
 
     def watermark(self) -> int:
         """Where event time stands after the last batch in the outbox."""
+        return self._last_result().watermark
+
+    def runs(self) -> Mapping[RuleName, int]:
+        """The runs that live after the last batch in the outbox."""
+        return self._last_result().runs
+
+    def _last_result(self) -> Result:
         outbox = Outbox.open(f"sqlite:///{self.outbox}", create=False)
         try:
             last = outbox.last_batch()
         finally:
             outbox.close()
         assert last is not None
-        return result_of(last.result).watermark
+        return result_of(last.result)
 
     @property
     def outbox(self) -> Path:

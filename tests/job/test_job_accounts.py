@@ -19,7 +19,7 @@ rule calm { match a: e -> b: e[n < 0] within 1 hour }
 
 def batch(number: int, counts: dict[tuple[str, ...], int]) -> Batch:
     plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
-    outcome = BatchOutcome(0, {}, {}, (), (), (), counts, {"late": 2}, 10, {})
+    outcome = BatchOutcome(0, {}, {}, (), (), (), counts, {("p", "late"): 2}, 10, {})
     return Batch(number, plan, Manifest(number, {}, 1, 0), outcome, {}, False, 0.1, {}, 0)
 
 
@@ -27,24 +27,24 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     metrics, told = Metrics(), list[str]()
     accounts = Accounts(metrics, told.append)
     lost = {
-        ("runs", "late", "limit"): 1_290,
-        ("runs", "calm", "dropped"): 4,
-        ("ways", "calm", "limit"): 1_000,
-        ("overflows", "rule", "late"): 3,
+        ("runs", "p", "late", "limit"): 1_290,
+        ("runs", "p", "calm", "dropped"): 4,
+        ("ways", "p", "calm", "limit"): 1_000,
+        ("overflows", "rule", "p", "late"): 3,
         ("overflows", "stream", "e"): 2,
         ("undecided", "article", "w", "q1", "times"): 6,
         ("events", "e", "late"): 5,
-        ("matches", "late"): 7,
+        ("matches", "p", "late"): 7,
     }
     for number in (3, 4):
         accounts.take(batch(number, lost))
     text = metrics.text().decode()
     for line in (
-        'cep_runs_dropped_total{reason="limit",rule="late"} 2580.0',
-        'cep_runs_dropped_total{reason="dropped",rule="calm"} 8.0',
-        'cep_ways_dropped_total{rule="calm"} 2000.0',
-        'cep_overflows_total{kind="rule",name="late"} 6.0',
-        'cep_overflows_total{kind="stream",name="e"} 4.0',
+        'cep_runs_dropped_total{pack="p",reason="limit",rule="late"} 2580.0',
+        'cep_runs_dropped_total{pack="p",reason="dropped",rule="calm"} 8.0',
+        'cep_ways_dropped_total{pack="p",rule="calm"} 2000.0',
+        'cep_overflows_total{kind="rule",name="late",pack="p"} 6.0',
+        'cep_overflows_total{kind="stream",name="e",pack=""} 4.0',
         'cep_events_total{outcome="late",stream="e"} 10.0',
         'cep_rule_matches_total{rule="late"} 14.0',
         'cep_runs{rule="late"} 2.0',
@@ -53,8 +53,8 @@ def test_what_rules_lose_is_counted_and_told() -> None:
         assert f"\n{line}\n" in text, line
     over = [one for one in told if "`limit`" in one]
     assert [one.partition(":")[0] for one in over] == ["batch 3", "batch 4"]
-    assert "rule late dropped 1,290 runs" in over[0]
+    assert "rule late of pack p dropped 1,290 runs" in over[0]
     assert len([one for one in told if "query q1 of w" in one]) == 1
-    ways = [one for one in told if "rule calm gave up 1,000 ways" in one]
+    ways = [one for one in told if "rule calm of pack p gave up 1,000 ways" in one]
     assert [one.partition(":")[0] for one in ways] == ["batch 3", "batch 4"]
     assert len(told) == 5

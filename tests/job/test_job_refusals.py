@@ -107,7 +107,7 @@ def test_drain_without_once_is_refused(folder: JobFolder, capsys: pytest.Capture
 
 def _made_with(folder: JobFolder, **changes: object) -> None:
     folder.state.make()
-    layout = {"format": 2, "shards": 4, "partitions": 2, "feeds": ["payment"]} | changes
+    layout = {"format": 3, "shards": 4, "partitions": 2, "feeds": ["payment"]} | changes
     import json
 
     folder.state.layout_file.write_text(json.dumps(layout))
@@ -154,7 +154,7 @@ def _a_file(folder: JobFolder) -> None:
     ("make", "code", "said"),
     [
         (_other_shards, 2, "was made with shards = 8, job.toml says 4"),
-        (_other_format, 2, "has format 99, this program writes format 2"),
+        (_other_format, 2, "has format 99, this program writes format 3"),
         (_other_feeds, 2, "was fed by login"),
         (_broken_layout, 2, "is damaged: layout.json cannot be read"),
         (_no_layout, 2, "is damaged: layout.json is missing"),
