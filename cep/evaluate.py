@@ -118,13 +118,7 @@ class Session:
             self.counts.update(outcome.counts)
         self.watermark = after
         self.batch += 1
-        ordered = in_order(raised)
-        fresh = self.told.fresh(ordered, after)
-        if len(fresh) < len(ordered):
-            again = Counter((one.pack, one.rule) for one in ordered)
-            again -= Counter((one.pack, one.rule) for one in fresh)
-            self.counts.subtract({("matches", *rule): count for rule, count in again.items()})
-        return fresh
+        return self.told.fresh(in_order(raised), after)
 
     def store(self) -> int:
         """Bring `stored` up to what is remembered, as the job does after every batch; how many bytes were

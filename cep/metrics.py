@@ -44,7 +44,7 @@ class Metrics:
             "cep_stage_seconds", "Time by stage of a batch, summed over tasks", ["stage"], registry=r
         )
         self._matches = Counter(
-            "cep_rule_matches", "What a rule matched, withheld or not", ["rule"], registry=r
+            "cep_rule_matches", "What a rule matched, once each, withheld or not", ["rule"], registry=r
         )
         self._queries = Counter(
             "cep_queries", "Documents asked, hits, and what is not known", ["stream", "queries", "outcome"],

@@ -63,7 +63,7 @@ class Report:
                 case ("undecided", _, queries, query, _):
                     self.undecided[queries, query] += number
                 case _:
-                    pass  # matches are told as alerts
+                    pass  # what only a job tells of
 
     def lines(self) -> list[str]:
         """For people."""

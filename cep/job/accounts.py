@@ -25,7 +25,6 @@ class Accounts:
     def take(self, batch: Batch) -> None:
         """A batch that counts: one that was not replayed."""
         outcome, metrics = batch.outcome, self._metrics
-        matches: Counter[str] = Counter()
         runs = Counter({rule.rule.name: 0 for rule in batch.plan.rules()})
         for (_, rule), number in outcome.runs.items():
             runs[rule] += number
@@ -33,8 +32,6 @@ class Accounts:
             match name:
                 case ("events", stream, became):
                     metrics.events(stream, became, number)
-                case ("matches", _, rule):
-                    matches[rule] += number
                 case ("runs", pack, rule, reason):
                     metrics.dropped(pack, rule, reason, number)
                     if reason == "limit":
@@ -52,7 +49,7 @@ class Accounts:
                     self._not_known(stream, queries, query, number)
                 case _:
                     pass
-        metrics.rules(matches, runs)
+        metrics.rules(batch.matches, runs)
         metrics.alerts(batch.alerts)
         metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
         metrics.packs(batch.manifest.revisions)

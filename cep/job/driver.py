@@ -49,6 +49,8 @@ class Batch:
     `stages` are seconds by stage: `decode`, `classify` and `match` are sums over tasks, `spark` the whole
     action around them, `merge` putting its rows together, `outbox` the transaction.
 
+    `alerts` counts what is new in the outbox by severity, `matches` that and what is withheld by rule's name.
+
     `replayed`: the outbox had it already, so that nothing of it counts again.
     """
 
@@ -57,6 +59,7 @@ class Batch:
     manifest: Manifest
     outcome: BatchOutcome
     alerts: Mapping[str, int]
+    matches: Mapping[str, int]
     replayed: bool
     seconds: float
     stages: Mapping[str, float]
@@ -150,10 +153,13 @@ class Driver:
         for one in manifest.deployed:
             self._answer(manifest, one, before, result)
         severities = Counter(alert.severity for alert in recorded.alerts)
+        matches = Counter(one.rule for one in (*recorded.alerts, *recorded.withheld))
         seconds = time.perf_counter() - begun
         stages = {**outcome.seconds, **spent}
         ended = self._clock()
-        return Batch(number, plan, manifest, outcome, severities, recorded.already, seconds, stages, ended)
+        return Batch(
+            number, plan, manifest, outcome, severities, matches, recorded.already, seconds, stages, ended
+        )
 
     def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> Recorded:
         record = BatchRecord(manifest.batch, manifest.digest, result.as_dict())

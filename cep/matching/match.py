@@ -75,8 +75,7 @@ class Outcome:
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
     `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict),
-    ("runs", pack, rule, dropped | limit), ("ways", pack, rule, "limit"), ("overflows", "rule", pack, rule),
-    ("matches", pack, rule).
+    ("runs", pack, rule, dropped | limit), ("ways", pack, rule, "limit"), ("overflows", "rule", pack, rule).
     """
 
     memory: ShardMemory
@@ -186,10 +185,7 @@ class _Batch:
 
     def _alone(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
         with paused():
-            raised = run_single(self.plan, space, ready)
-        for one in raised:
-            self.counts["matches", one.pack, one.rule] += 1
-        self.raised += raised
+            self.raised += run_single(self.plan, space, ready)
         return replace(old, layout=layout)
 
     def _patterns(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
@@ -207,7 +203,7 @@ class _Batch:
             engine(len(of_events), self.compiled), self.counts, self.trace,
         )  # fmt: skip
         with paused():
-            self.raised += _decisions(result, recalled.keys, self.counts)
+            self.raised += _decisions(result, recalled.keys)
         return remember(
             old, layout, space, recalled, result.left, old.sequence + len(of_events), self.numbers,
             self.merging,
@@ -221,7 +217,7 @@ def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str
     }
 
 
-def _decisions(result: Result, keys: Keys, counts: Counts) -> list[Raised]:
+def _decisions(result: Result, keys: Keys) -> list[Raised]:
     """The alerts of all matches of a space."""
     raised: list[Raised] = []
     if not result.found:
@@ -231,5 +227,4 @@ def _decisions(result: Result, keys: Keys, counts: Counts) -> list[Raised]:
     for found in result.found:
         decisions = Decisions.of_matches(found, keys, numbers, columns)
         raised += renderer(found.rule).raised(decisions)
-        counts["matches", *found.rule.name] += len(decisions.time)
     return raised

@@ -129,7 +129,7 @@ def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
     runs = {("left", "r"): 3, ("right", "r"): 2}
     outcome = BatchOutcome(0, {}, {}, (), (), (), counts, runs, 10, {})
     Accounts(metrics, told.append).take(
-        Batch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, False, 0.1, {}, 0)
+        Batch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, 0)
     )
     lines = metrics.text().decode().splitlines()
     for line in (
