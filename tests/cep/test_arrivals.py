@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from duel import pack_of
 from effort import examples
+from event_tables import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_streams import SECOND, Arrival
 
 from cep.automata.plan import compile_plan
+from cep.evaluate import Session
 from cep.matching.arrivals import Arrivals, in_order, parts_of, without_duplicates
 from cep.matching.keys import number_keys
 from cep.matching.rows import grouped, numbered
@@ -180,3 +184,32 @@ def test_equal_rows_have_equal_numbers_in_order_of_first_occurrence(
 def test_rows_are_grouped_in_order(numbers: list[int]) -> None:
     array = np.array(numbers, np.int64)
     assert grouped(array).tolist() == np.argsort(array, kind="stable").tolist()
+
+
+IDS = """pack p version "1"
+stream e { id_: string  at: timestamp  k: string  v: long  s: string?  id id_  time at }
+rule keyed { by k  match a: e[v > 0]{1} within 1 hour }
+rule alone { on e[v > 0] }
+"""
+AGAIN = [("1", 1, "a"), ("1", 1, "b"), ("2", 2, "a"), ("2", 3, "a"), ("3", 4, "a"), ("3", 4, "a")]
+"""Ids that come again: with another key, with another time, and as a redelivery."""
+
+
+@pytest.mark.parametrize("shards", [1, 16])
+def test_an_id_that_comes_again_is_what_the_page_on_feeds_says(shards: int) -> None:
+    session = Session(compile_plan([pack_of(IDS)]), shards, compiled=False)
+    came = [
+        Arrival("e", "p", "f", {"id_": id_, "at": at * SECOND, "k": k, "v": 1, "s": None})
+        for id_, at, k in AGAIN
+    ]
+    raised = session.feed(tables(session.plan.packs[0], came), 5 * SECOND)
+    found = [(one.rule, one.time // SECOND, one.alert.events) for one in raised]
+    assert [(time, events["a"]) for rule, time, events in found if rule == "keyed"] == [
+        (1, ["1"]), (1, ["1"]), (2, ["2"]), (3, ["2"]), (4, ["3"]),
+    ]  # fmt: skip
+    assert [(time, events["e"]) for rule, time, events in found if rule == "alone"] == [
+        (1, ["1"]), (2, ["2"]), (3, ["2"]), (4, ["3"]),
+    ]  # fmt: skip
+    assert session.counts["events", "e", "duplicate"] == 1
+    # a and b lie in two of 16 shards
+    assert session.counts["events", "e", "id_conflict"] == (2 if shards == 1 else 1)
