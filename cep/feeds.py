@@ -94,16 +94,31 @@ def check_file(file: str) -> tuple[Diagnostic, ...]:
     """What stands in the way of reading a file that a user named; empty if nothing does."""
     path = Path(file)
     if not path.exists():
-        return (Diagnostic("CEP0851", "error", f"there is no file {file}"),)
+        return (
+            Diagnostic(
+                "CEP0851",
+                "error",
+                f"there is no file {file}",
+                help="correct the path; it is relative to the folder where the command runs",
+            ),
+        )
     try:
         if path.is_dir():
             raise IsADirectoryError
         with path.open("rb"):
             format_of(file)
     except UnknownFormatError as error:
-        return (Diagnostic("CEP0853", "error", f"{file} cannot be read: {error}"),)
+        message = f"{file} cannot be read: {error}"
+        return (Diagnostic("CEP0853", "error", message, help="rename it so that its name ends so"),)
     except OSError as error:
-        return (Diagnostic("CEP0852", "error", f"{file} cannot be read: {_sentence(error)}"),)
+        return (
+            Diagnostic(
+                "CEP0852",
+                "error",
+                f"{file} cannot be read: {_sentence(error)}",
+                help="name a file that the user of this command may read",
+            ),
+        )
     return ()
 
 

@@ -6,7 +6,7 @@ DiagnosticsError    raised where a caller asked for a value and only diagnostics
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rules.source import Span
@@ -24,7 +24,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding: a stable code, one sentence, the smallest span, and where one exists the fix.
+    """One finding: a stable code, one sentence, the smallest span, and in `help` the fix.
 
     `note` is what is drawn under the span itself. A finding about a whole file or about something
     that has no text (a missing file) has no span.
@@ -36,7 +36,7 @@ class Diagnostic:
     span: Span | None = None
     note: str = ""
     labels: tuple[Label, ...] = ()
-    help: str = ""
+    help: str = field(kw_only=True)
 
     def as_dict(self) -> dict[str, object]:
         """The JSON form: code, level, message, file, line, column, end_line, end_column, note, help, labels.

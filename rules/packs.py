@@ -71,7 +71,17 @@ def read_texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[Diagn
 def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:
     """The pack of files given as (name, text)."""
     if not files:
-        return Loaded(None, (Diagnostic("CEP0508", "error", "no rule file was given"),))
+        return Loaded(
+            None,
+            (
+                Diagnostic(
+                    "CEP0508",
+                    "error",
+                    "no rule file was given",
+                    help=f"name a {SUFFIX} file, or a folder that holds some",
+                ),
+            ),
+        )
     from rules.checks import check
     from rules.grammar import parse
     from rules.resolve import resolve
@@ -101,7 +111,13 @@ def _not_unicode(name: str, text: str) -> Diagnostic | None:
         text.encode()
     except UnicodeEncodeError as problem:
         span = Span(SourceFile(name, text), problem.start, problem.start + 1)
-        return Diagnostic("CEP0507", "error", "this is half of a UTF-16 pair, not a character", span)
+        return Diagnostic(
+            "CEP0507",
+            "error",
+            "this is half of a UTF-16 pair, not a character",
+            span,
+            help="write the character itself, or both halves of it",
+        )
     return None
 
 
@@ -137,11 +153,22 @@ def _files(path: Path, diagnostics: list[Diagnostic]) -> list[Path]:
             return [path]
         files = sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file())
     except OSError as problem:
-        diagnostics.append(Diagnostic("CEP0506", "error", f"cannot read `{path}`: {_reason(problem)}"))
+        diagnostics.append(
+            Diagnostic(
+                "CEP0506",
+                "error",
+                f"cannot read `{path}`: {_reason(problem)}",
+                help="let the user of this command read it",
+            )
+        )
         return []
     if not files:
         message = f"there is no {SUFFIX} file in `{path}`"
-        diagnostics.append(Diagnostic("CEP0508", "error", message))
+        diagnostics.append(
+            Diagnostic(
+                "CEP0508", "error", message, help="name the folder that holds the rule files, or a file"
+            )
+        )
     return files
 
 
@@ -149,12 +176,26 @@ def _text(path: Path, diagnostics: list[Diagnostic]) -> str | None:
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        diagnostics.append(Diagnostic("CEP0505", "error", f"there is no file `{path}`"))
+        diagnostics.append(
+            Diagnostic(
+                "CEP0505",
+                "error",
+                f"there is no file `{path}`",
+                help="correct the path; it is relative to the folder where the command runs",
+            )
+        )
     except UnicodeDecodeError as problem:
         message = f"`{path}` is not UTF-8: byte {problem.start} cannot be read"
         diagnostics.append(Diagnostic("CEP0507", "error", message, help="save the file as UTF-8"))
     except (OSError, ValueError) as problem:
-        diagnostics.append(Diagnostic("CEP0506", "error", f"cannot read `{path}`: {_reason(problem)}"))
+        diagnostics.append(
+            Diagnostic(
+                "CEP0506",
+                "error",
+                f"cannot read `{path}`: {_reason(problem)}",
+                help="let the user of this command read it",
+            )
+        )
     return None
 
 

@@ -55,6 +55,8 @@ def _located(queries: Queries, folder: Path | None, diagnostics: list[Diagnostic
     except (OSError, ValueError) as problem:
         reason = (getattr(problem, "strerror", None) or str(problem)).lower()
         message = f"cannot read `{path}`: {reason}"
-        diagnostics.append(Diagnostic("CEP0506", "error", message, queries.span))
+        diagnostics.append(
+            Diagnostic("CEP0506", "error", message, queries.span, help="let the user of this command read it")
+        )
         return queries
     return replace(queries, path=str(path), content=content)

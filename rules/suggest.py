@@ -7,6 +7,9 @@ from collections.abc import Iterable
 LONGEST = 100
 """Characters of a word that are looked at."""
 
+LISTED = 6
+"""Names that a help lists."""
+
 _CONSTANTS = {"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null"}
 
 
@@ -33,6 +36,21 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     guess = _CONSTANTS.get(word.lower()) or closest(word, known)
     return f"did you mean `{guess}`?" if guess is not None else ""
+
+
+def meant(word: str, known: Iterable[str], plural: str) -> str:
+    """The help for an unknown name: the known one that is like it, or which there are, the first six.
+
+    `plural` is what they are called.
+    """
+    names = list(known)
+    if guess := did_you_mean(word, names):
+        return guess
+    if not names:
+        return f"there are no {plural}"
+    shown = ", ".join(f"`{name}`" for name in names[:LISTED])
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"the {plural} are {shown}{more}" if len(names) > 1 else f"the only one is {shown}"
 
 
 def _plain(word: str) -> str:

@@ -65,7 +65,8 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
             automaton(rule.body)
         except TooManyStatesError:
             message = f"this pattern may be in more than {MOST_STATES:,} states"
-            found.append(Diagnostic("CEP0906", "error", message, rule.body.pattern.span))
+            help_ = "put operands that need not be in any order one after the other, or write two rules"
+            found.append(Diagnostic("CEP0906", "error", message, rule.body.pattern.span, help=help_))
     return found
 
 
@@ -91,4 +92,14 @@ def _read(rule: Rule, stream: str) -> Span:
 
 
 def _finding(code: str, what: str, span: Span) -> Diagnostic:
-    return Diagnostic(code, "error", f"{what} is checked but not executed yet", span)
+    return Diagnostic(code, "error", f"{what} is checked but not executed yet", span, help=_INSTEAD[code])
+
+
+_INSTEAD = {
+    "CEP0912": "put the query into the condition",
+    "CEP0913": "where it fits, say it as a pattern: `match a: S[...]{101} within 5 minutes`",
+    "CEP0914": 'put a short list into a constant: `let risky = ("m1", "m2")`',
+    "CEP0916": "say it as one pattern over the streams that are fed",
+    "CEP0917": "correct the times before the events come, and remove it",
+}
+"""What an author can write meanwhile."""

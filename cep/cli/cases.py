@@ -143,14 +143,34 @@ def run_cases(
         try:
             case = read_case(line)
         except BadCaseError as error:
-            yield refused(error.id, [Diagnostic("CEP0854", "error", str(error))])
+            yield refused(
+                error.id,
+                [
+                    Diagnostic(
+                        "CEP0854",
+                        "error",
+                        str(error),
+                        help="a line is one JSON object with `id`, `rules` and `events`: docs/cli.md",
+                    )
+                ],
+            )
             continue
         try:
             yield _result(case, load, evaluate)
         except DiagnosticsError as error:
             yield refused(case.id, error.diagnostics)
         except Exception as error:
-            yield refused(case.id, [Diagnostic("CEP0999", "error", unforeseen(error))])
+            yield refused(
+                case.id,
+                [
+                    Diagnostic(
+                        "CEP0999",
+                        "error",
+                        unforeseen(error),
+                        help="this is a mistake of ours: please report it with the case",
+                    )
+                ],
+            )
 
 
 def _result(

@@ -101,7 +101,7 @@ def _read_stdin() -> tuple[list[File], list[Diagnostic]]:
         return [File(STDIN, sys.stdin.buffer.read().decode("utf-8"), None)], []
     except UnicodeDecodeError as problem:
         message = f"standard input is not UTF-8: byte {problem.start} cannot be read"
-        return [], [Diagnostic("CEP0507", "error", message)]
+        return [], [Diagnostic("CEP0507", "error", message, help="save the text as UTF-8")]
 
 
 def _laid_out(files: Sequence[File]) -> tuple[list[File], list[Diagnostic]]:

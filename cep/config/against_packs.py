@@ -75,7 +75,13 @@ def _feed(job: Job, feed: Feed, streams: dict[str, Stream]) -> Iterator[Diagnost
                     help=_meant(name, value, types),
                 )
             elif table == "constants" and (said := _misfit(value, types[name])):
-                yield Diagnostic("CEP0713", "error", f"`{name}` {said}", job.places.value(place))
+                yield Diagnostic(
+                    "CEP0713",
+                    "error",
+                    f"`{name}` {said}",
+                    job.places.value(place),
+                    help="write a value of the type that the stream declares",
+                )
     both = dict(feed.format.fields).keys() & dict(feed.format.constants).keys()
     for name in sorted(both):
         yield Diagnostic(
@@ -83,6 +89,7 @@ def _feed(job: Job, feed: Feed, streams: dict[str, Stream]) -> Iterator[Diagnost
             "error",
             f"`{name}` is a constant and a source field at once",
             job.places.key((*at, "constants", name)),
+            help="remove one of them",
         )
     yield from _shared(job, feed, types)
 
@@ -99,7 +106,13 @@ def _shared(job: Job, feed: Feed, types: dict[str, Type]) -> Iterator[Diagnostic
         if types[other] != type_ and {types[other], type_} != {Scalar.STRING, Scalar.TEXT}:
             place = job.places.value(("feeds", feed.name, "fields", name))
             said = f"`{source}` cannot be both `{other}` ({types[other]}) and `{name}` ({type_})"
-            yield Diagnostic("CEP0715", "error", said, place)
+            yield Diagnostic(
+                "CEP0715",
+                "error",
+                said,
+                place,
+                help="read one of them from another field, or declare both with one type",
+            )
 
 
 def _meant(name: str, value: object, types: dict[str, Type]) -> str:

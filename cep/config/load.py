@@ -36,9 +36,20 @@ def load_job(path: Path, environ: Mapping[str, str]) -> JobLoaded:
             Diagnostic("CEP0701", "error", f"{path} is a folder", help=f"did you mean {path / 'job.toml'}?")
         )
     except UnicodeDecodeError as error:
-        return _refused(Diagnostic("CEP0701", "error", f"{path} is not UTF-8 (byte {error.start})"))
+        return _refused(
+            Diagnostic(
+                "CEP0701", "error", f"{path} is not UTF-8 (byte {error.start})", help="save the file as UTF-8"
+            )
+        )
     except OSError as error:
-        return _refused(Diagnostic("CEP0701", "error", f"{path} cannot be read: {error.strerror}"))
+        return _refused(
+            Diagnostic(
+                "CEP0701",
+                "error",
+                f"{path} cannot be read: {error.strerror}",
+                help="let the user of this command read it",
+            )
+        )
     file = SourceFile(str(path), text.replace("\r\n", "\n"))
     try:
         data = tomllib.loads(file.text)
@@ -60,10 +71,16 @@ def _syntax(message: str, file: SourceFile) -> Diagnostic:
     else:
         start = len(file.text.rstrip())
     span = Span(file, start, min(start + 1, len(file.text)))
-    help_ = 'text stands in quotes: name = "fraud"' if said == "Invalid value" else ""
+    help_ = (
+        'text stands in quotes: name = "fraud"'
+        if said == "Invalid value"
+        else "docs/job.md shows a whole one"
+    )
     if said.startswith("Cannot overwrite"):
         twice = places_of(file).twice
-        span, said, help_ = (twice[0], "this key is given twice", "") if twice else (span, said, help_)
+        span, said, help_ = (
+            (twice[0], "this key is given twice", "remove one of them") if twice else (span, said, help_)
+        )
     return Diagnostic("CEP0702", "error", f"the job file is not TOML: {said}", span, help=help_)
 
 
@@ -150,6 +167,13 @@ def _receiver(name: str, one: ReceiverSection, folder: Path) -> Receiver:
     )
 
 
+_WRITTEN = {
+    "url": "write the whole address: https://desk.example/cep",
+    "secret": "docs/alerts.md shows how one is made",
+}
+"""How what stands elsewhere looks, by its key."""
+
+
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """What is wrong with the values that stand elsewhere; no message repeats one."""
     from alerts.signing import secret_key
@@ -175,11 +199,11 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
         try:
             value = secret.reveal(environ)
         except SecretError as error:
-            found.append(Diagnostic("CEP0708", "error", str(error), span))
+            found.append(Diagnostic("CEP0708", "error", str(error), span, help=error.help))
             continue
         try:
             if check is not None:
                 check(value)
         except ValueError as error:
-            found.append(Diagnostic("CEP0709", "error", str(error), span))
+            found.append(Diagnostic("CEP0709", "error", str(error), span, help=_WRITTEN[str(path[-1])]))
     return found

@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _KINDS = {
-    "string_type": "text in quotes",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "bool_type": "true or false",
-    "list_type": "a list in brackets",
-    "dict_type": "a table",
-    "model_type": "a table",
-    "model_attributes_type": "a table",
+    "string_type": ("text in quotes", '`{} = "..."`'),
+    "int_type": ("a whole number", "`{} = 4`"),
+    "int_from_float": ("a whole number", "`{} = 4`"),
+    "bool_type": ("true or false", "`{} = true`"),
+    "list_type": ("a list in brackets", '`{} = ["..."]`'),
+    "dict_type": ("a table", "its keys under a line of its own, `[{}]`"),
+    "model_type": ("a table", "its keys under a line of its own, `[{}]`"),
+    "model_attributes_type": ("a table", "its keys under a line of its own, `[{}]`"),
 }
+"""What a value must be, and how it is written."""
+
+_ALLOWED = "docs/job.md says what it can be"
 
 
 def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
@@ -46,7 +49,8 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
         case "missing":
             span, table = places.key(path[:-1]), ".".join(str(part) for part in path[:-1])
             where = f"`{last}` is missing in [{table}]" if table else f"the table [{last}] is missing"
-            return Diagnostic("CEP0704", "error", where, span)
+            help_ = f"write `{last} = ...` there" if table else f"write [{last}]"
+            return Diagnostic("CEP0704", "error", where, span, help=help_)
         case "extra_forbidden":
             known = _known(path[:-1])
             help_ = did_you_mean(last, known) or f"known here: {', '.join(known)}"
@@ -54,22 +58,24 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
         case "value_error":
             span = places.value(path) if path in places.values else places.key(path)
             said = str(detail["ctx"]["error"])
-            return Diagnostic("CEP0706", "error", f"`{name}` cannot be used: {said}", span)
+            return Diagnostic("CEP0706", "error", f"`{name}` cannot be used: {said}", span, help=_ALLOWED)
         case "literal_error":
             given = str(detail["input"])
             choices = [str(choice) for choice in _choices(path)]
-            help_ = did_you_mean(given, choices)
+            help_ = did_you_mean(given, choices) or f"write {_or(choices)}"
             said = f"`{name}` is {_or(choices)}, not `{given}`"
             return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
         case kind if kind in _KINDS:
-            return Diagnostic("CEP0705", "error", f"`{name}` must be {_KINDS[kind]}", places.value(path))
+            what, written = _KINDS[kind]
+            help_ = f"write {written.format(last)}"
+            return Diagnostic("CEP0705", "error", f"`{name}` must be {what}", places.value(path), help=help_)
         case "too_short" if last == "feeds":
             return Diagnostic(
                 "CEP0704", "error", "there is no feed", places.key(path), help="write [feeds.STREAM]"
             )
         case _:
             said = detail["msg"].removeprefix("Input ").removeprefix("Value ")
-            return Diagnostic("CEP0706", "error", f"`{name}` {said}", places.value(path))
+            return Diagnostic("CEP0706", "error", f"`{name}` {said}", places.value(path), help=_ALLOWED)
 
 
 def _path(detail: ErrorDetails) -> KeyPath:

@@ -15,7 +15,11 @@ _FILE = "file:"
 
 
 class SecretError(Exception):
-    """A secret that is not there. The text names the variable or file, never a value."""
+    """A secret that is not there. The text names the variable or file, never a value; `help` is the fix."""
+
+    def __init__(self, message: str, help: str) -> None:  # noqa: A002  as diagnostics call it
+        super().__init__(message)
+        self.help = help
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,12 +50,17 @@ class Secret:
             try:
                 return path.read_text(encoding="utf-8").rstrip("\r\n")
             except FileNotFoundError:
-                raise SecretError(f"there is no file {path}") from None
+                raise SecretError(f"there is no file {path}", "make it, or correct the path") from None
             except OSError as error:
-                raise SecretError(f"{path} cannot be read: {error.strerror}") from None
+                raise SecretError(
+                    f"{path} cannot be read: {error.strerror}", "let the job's user read it"
+                ) from None
             except UnicodeDecodeError:
-                raise SecretError(f"{path} is not text") from None
+                raise SecretError(f"{path} is not text", "save the file as UTF-8") from None
         missing = [name for name in _VARIABLE.findall(self.written) if name not in environ]
         if missing:
-            raise SecretError(f"the environment variable {missing[0]} is not set")
+            raise SecretError(
+                f"the environment variable {missing[0]} is not set",
+                f"set it where the job is started: export {missing[0]}=...",
+            )
         return _VARIABLE.sub(lambda found: environ[found[1]], self.written)

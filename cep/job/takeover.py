@@ -83,7 +83,17 @@ def take(
     except DiagnosticsError as error:
         return _refused(request, error.diagnostics)
     except (UnreadableError, OSError) as error:  # a full disk, too, leaves the last good pack running
-        return _refused(request, [Diagnostic(CANNOT_BE_READ, "error", str(error))])
+        return _refused(
+            request,
+            [
+                Diagnostic(
+                    CANNOT_BE_READ,
+                    "error",
+                    str(error),
+                    help="see that the files can be read and that the disk has room, then deploy again",
+                )
+            ],
+        )
     before = running.packs.get(pack.name)
     return after, Deployed(request.id, pack.name, pack.revision, before.revision if before else "")
 

@@ -38,7 +38,15 @@ def findings(pack: Pack, earlier: Callable[[HitStream], Kept] = lambda _: NONE) 
         try:
             found += _of_set(hits, compiled(hits, earlier(hits)))
         except UnreadableError as problem:
-            found.append(Diagnostic(CANNOT_BE_READ, "error", str(problem), hits.queries.span))
+            found.append(
+                Diagnostic(
+                    CANNOT_BE_READ,
+                    "error",
+                    str(problem),
+                    hits.queries.span,
+                    help="write a new file beside it and rename it in; run the command again",
+                )
+            )
     return list({(d.code, d.message, d.span and (d.span.file.name, d.span.line)): d for d in found}.values())
 
 
@@ -46,7 +54,13 @@ def _of_set(hits: HitStream, one: CompiledSet) -> Iterator[Diagnostic]:
     report, queries = one.report, hits.queries
     if not report.taken:
         message = f"there is no query in `{queries.path}` that stream `{hits.documents.name}` can be asked"
-        yield Diagnostic(NO_QUERIES, "error", message, queries.span)
+        yield Diagnostic(
+            NO_QUERIES,
+            "error",
+            message,
+            queries.span,
+            help="mend its lines; to run without queries, take out the rules that read them",
+        )
     places = _Lines(
         queries.path, [r.line for r in report.refused[:TOLD]] + [w[0] for w in report.warnings[:TOLD]]
     )
@@ -54,9 +68,23 @@ def _of_set(hits: HitStream, one: CompiledSet) -> Iterator[Diagnostic]:
     for refused in report.refused[:TOLD]:
         message = f"this query is not taken in: {refused.refusal.message}"
         span = places.inside(refused)
-        yield Diagnostic(str(refused.refusal.code), "warning", message, span, labels=named)
+        yield Diagnostic(
+            str(refused.refusal.code),
+            "warning",
+            message,
+            span,
+            labels=named,
+            help=f"`cep explain {refused.refusal.code}` says what to do",
+        )
     for line, id_, said in report.warnings[:TOLD]:
-        yield Diagnostic(COSTLY, "warning", f"query `{id_}`: {said}", places.line(line), labels=named)
+        yield Diagnostic(
+            COSTLY,
+            "warning",
+            f"query `{id_}`: {said}",
+            places.line(line),
+            labels=named,
+            help="ask for a rarer word beside it; `cep explain CEP0864` says what costs",
+        )
     for all_, what in ((report.refused, "not taken in"), (report.warnings, "costly")):
         more = len(all_) - TOLD
         if more > 0:

@@ -19,8 +19,12 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         message = f"this condition is {verdict} true" + (_so(condition) if verdict == "never" else "")
         places = dict.fromkeys(span for span in condition.judged.because if span != condition.node.span)
         labels = tuple(Label(span, "this") for span in places)
-        help_ = "remove it" if verdict == "always" else ""
-        yield Diagnostic("CEP0305", "warning", message, condition.node.span, "", labels, help_)
+        help_ = (
+            "remove it"
+            if verdict == "always"
+            else "mend the comparison that was meant otherwise, often `or` for `and`"
+        )
+        yield Diagnostic("CEP0305", "warning", message, condition.node.span, "", labels, help=help_)
 
 
 def _so(condition: Condition) -> str:

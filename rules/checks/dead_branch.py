@@ -29,7 +29,7 @@ def _of(either: typed.Either, streams: dict[str, typed.Stream]) -> Iterator[Diag
                 labels = (Label(earlier.span, "this branch is tried first"),)
                 message = "this branch is never taken"
                 help_ = "remove it, or put it first"
-                yield Diagnostic("CEP0234", "warning", message, later.span, "", labels, help_)
+                yield Diagnostic("CEP0234", "warning", message, later.span, "", labels, help=help_)
                 break
 
 

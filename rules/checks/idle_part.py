@@ -24,4 +24,5 @@ def _finding(part: Certain) -> Diagnostic:
         labels = tuple(Label(span, "because of this") for span in dict.fromkeys(part.because))
     else:
         message, labels = f"this is {part.verdict} true", ()
-    return Diagnostic("CEP0233", "warning", message, part.node.span, labels=labels)
+    help_ = "remove it, or mend the comparison that was meant otherwise"
+    return Diagnostic("CEP0233", "warning", message, part.node.span, labels=labels, help=help_)

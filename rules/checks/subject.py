@@ -57,14 +57,14 @@ Labels = tuple[tuple[Span, str], ...]
 
 
 def warning(
-    code: str, message: str, span: Span, *, note: str = "", help_: str = "", labels: Labels = ()
+    code: str, message: str, span: Span, *, help_: str, note: str = "", labels: Labels = ()
 ) -> Diagnostic:
     """A finding of a lint: something that is probably not meant."""
     return _finding("warning", code, message, span, note, help_, labels)
 
 
 def hint(
-    code: str, message: str, span: Span, *, note: str = "", help_: str = "", labels: Labels = ()
+    code: str, message: str, span: Span, *, help_: str, note: str = "", labels: Labels = ()
 ) -> Diagnostic:
     """A finding of a lint that may well be meant, and is worth a thought."""
     return _finding("hint", code, message, span, note, help_, labels)
@@ -74,4 +74,4 @@ def _finding(
     level: Level, code: str, message: str, span: Span, note: str, help_: str, labels: Labels
 ) -> Diagnostic:
     places = tuple(Label(place, text) for place, text in labels)
-    return Diagnostic(code, level, message, span, note, places, help_)
+    return Diagnostic(code, level, message, span, note, places, help=help_)

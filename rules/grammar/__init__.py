@@ -60,7 +60,11 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
     if len(diagnostics) >= ERRORS:
         place = diagnostics[ERRORS - 1].span
         message = f"the file has {ERRORS:,} errors: what follows was not read"
-        diagnostics[ERRORS:] = [Diagnostic("CEP0111", "error", message, place)]
+        diagnostics[ERRORS:] = [
+            Diagnostic(
+                "CEP0111", "error", message, place, help="mend those that are shown; then the rest is read"
+            )
+        ]
     return File(source, tuple(reader.blocks), pieces.comments), tuple(diagnostics)
 
 

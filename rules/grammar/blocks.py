@@ -82,7 +82,9 @@ class _Cutter:
                 self.comments.append(Comment(Span(self._source, start, end)))
                 self._blank(start, end)
             case "unclosed":
-                self._report("CEP0102", "this string is never closed", start, start + 1)
+                self._report(
+                    "CEP0102", "this string is never closed", start, start + 1, 'write `"` where it ends'
+                )
                 self._whole = False
                 self._blank(start, end)
             case "brace" if found.group() == "{":
@@ -127,7 +129,13 @@ class _Cutter:
 
     def _close(self, start: int) -> None:
         if not self._braces:
-            self._report("CEP0103", "`}` closes nothing", start, start + 1)
+            self._report(
+                "CEP0103",
+                "`}` closes nothing",
+                start,
+                start + 1,
+                "remove it, or write the `{` that it closes",
+            )
             self._blank(start, start + 1)
             return
         opened = self._braces.pop()
@@ -143,7 +151,9 @@ class _Cutter:
             if self._whole:  # else a string that is never closed holds the brace
                 # a `}` that stands further left than the line of its `{` is meant for another one
                 opened = self._braces[0] if self._outdented is None else self._outdented
-                self._report("CEP0103", "`{` is never closed", opened, opened + 1)
+                self._report(
+                    "CEP0103", "`{` is never closed", opened, opened + 1, "write `}` where the block ends"
+                )
             self._braces.clear()
             self._whole = False
 
@@ -171,5 +181,6 @@ class _Cutter:
         self._outdented = None
         self._keyword, self._whole = "", True
 
-    def _report(self, code: str, message: str, start: int, end: int) -> None:
-        self.diagnostics.append(Diagnostic(code, "error", message, Span(self._source, start, end)))
+    def _report(self, code: str, message: str, start: int, end: int, help_: str) -> None:
+        span = Span(self._source, start, end)
+        self.diagnostics.append(Diagnostic(code, "error", message, span, help=help_))

@@ -25,7 +25,7 @@ class Refusal(ParseSyntaxException):
     """
 
     def __init__(
-        self, text: str, start: int, end: int, code: str, message: str, *, note: str = "", help_: str = ""
+        self, text: str, start: int, end: int, code: str, message: str, *, help_: str, note: str = ""
     ) -> None:
         super().__init__(text, start, message)
         self.end = end

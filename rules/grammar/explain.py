@@ -46,8 +46,8 @@ def explain(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagn
             start, end = _found(text, start)
         span = text.span(start, end)
         help_ = problem.help
-        if not help_ and problem.code == "CEP0101":
-            help_ = said_here(problem.msg, span.text, text[max(start - _BEFORE, 0) : start])
+        if problem.code == "CEP0101":
+            help_ = said_here(problem.msg, span.text, text[max(start - _BEFORE, 0) : start]) or help_
         return Diagnostic(problem.code, "error", problem.msg, span, problem.note, help=help_)
     if comma is not None:
         span = text.span(comma, comma + 1)
@@ -65,7 +65,7 @@ def stray(text: BlockText, before: str) -> Diagnostic:
     start, end = _found(text, 0)
     word = str(text[start:end])
     guess = closest(word, KEYWORDS)
-    help_ = f"did you mean `{guess}`?" if guess and guess != word else ""
+    help_ = f"did you mean `{guess}`?" if guess and guess != word else "begin a block here, or remove it"
     if before and ("\n" not in text[:start] or BOUNDARIES[before].at(text, start)):
         help_ = f"{TOO_EARLY}, whose `}}` comes too early"
     return Diagnostic(
@@ -106,7 +106,7 @@ def _unknown_character(text: BlockText, start: int, end: int) -> Diagnostic | No
         return None
     message = f"`{char}` is not a character of the language"
     help_ = "strings stand in double quotes" if char in "'“”„‘’" else ""
-    help_ = help_ or ("nothing is needed between clauses: remove it" if char == ";" else "")
+    help_ = help_ or ("nothing is needed between clauses: remove it" if char == ";" else "remove it")
     return Diagnostic("CEP0108", "error", message, text.span(start, end), help=help_)
 
 
@@ -130,7 +130,9 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
     if guess is not None and guess != word:
         return f"did you mean `{guess}`?"
     listed = "a clause of a rule" in expected and _last_clause(before) in {"emit", "tags", "by"}
-    return "a comma stands between the items of a list" if listed else ""
+    if listed:
+        return "a comma stands between the items of a list"
+    return f"write that here, or remove `{_clipped(word)}`" if word else "write that before the block ends"
 
 
 def _help_in_clause(before: str, following: str, word: str) -> str:

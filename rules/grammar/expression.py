@@ -58,7 +58,14 @@ class Open:
         """Open a bracket. Raises Refusal where too many are."""
         if len(self.brackets) >= DEPTH:
             message = f"more than {DEPTH} brackets are open here"
-            raise Refusal(text, piece.start, piece.end, "CEP0104", message)
+            raise Refusal(
+                text,
+                piece.start,
+                piece.end,
+                "CEP0104",
+                message,
+                help_="name parts of it with `let`, or split the rule",
+            )
         self.brackets.append(piece)
         self.waiting.append(0)
 
@@ -78,7 +85,14 @@ class Open:
         square = self.brackets[-1].kind == "lookup"
         if (piece.kind == "comma" and square) or (piece.kind != "comma" and (piece.kind == "shut") != square):
             message = f"expected `{']' if square else ')'}`, found `{piece.text}`"
-            raise Refusal(text, piece.start, piece.end, "CEP0103", message)
+            raise Refusal(
+                text,
+                piece.start,
+                piece.end,
+                "CEP0103",
+                message,
+                help_="close the bracket that was opened last",
+            )
         if piece.kind != "comma":
             self.brackets.pop()
             self.waiting.pop()
@@ -150,13 +164,27 @@ def _refuse(text: BlockText, at: int, wants_operand: bool, last: Piece, open_: O
         if last.kind == "comma":
             message = "an item must follow the comma"
             raise Refusal(text, last.start, last.end, "CEP0109", message, help_="remove the comma")
-        raise Refusal(text, at, at, "CEP0101", f"expected a value after `{last.text}`")
+        raise Refusal(
+            text,
+            at,
+            at,
+            "CEP0101",
+            f"expected a value after `{last.text}`",
+            help_="write a field, a number, a string or an expression in parentheses here",
+        )
     if not open_.brackets:
         return
     if "\n" in text[last.end : at] and _CLAUSE.match(text, at):
         _refuse_open(text, open_.brackets[-1])
     if at < len(text):
-        raise Refusal(text, at, at, "CEP0101", f"expected an operator or `{_closing(open_.brackets[-1])}`")
+        raise Refusal(
+            text,
+            at,
+            at,
+            "CEP0101",
+            f"expected an operator or `{_closing(open_.brackets[-1])}`",
+            help_="close the bracket, or go on with `and`, `or`, `==`, `+`, ...",
+        )
     _refuse_open(text, open_.brackets[-1])
 
 
@@ -165,7 +193,14 @@ def _closing(opened: Piece) -> str:
 
 
 def _refuse_open(text: BlockText, opened: Piece) -> NoReturn:
-    raise Refusal(text, opened.start, opened.end, "CEP0103", f"`{_closing(opened)}` is missing")
+    raise Refusal(
+        text,
+        opened.start,
+        opened.end,
+        "CEP0103",
+        f"`{_closing(opened)}` is missing",
+        help_=f"write `{_closing(opened)}` where this bracket ends",
+    )
 
 
 def _refuse_number(text: BlockText, at: int) -> None:

@@ -68,7 +68,14 @@ def _type(cursor: Cursor, depth: int) -> FieldType:
         return _scalar(cursor)
     if depth >= NESTING:
         message = f"records and lists are nested more than {NESTING} deep"
-        raise Refusal(cursor.text, start, opened.end(), "CEP0104", message)
+        raise Refusal(
+            cursor.text,
+            start,
+            opened.end(),
+            "CEP0104",
+            message,
+            help_="give the inner values fields of their own",
+        )
     if opened.group() != "{":
         element = _type(cursor, depth + 1)
         if nullable := cursor.take(_NULLABLE):

@@ -92,10 +92,10 @@ def read_name(text: BlockText, start: int, written: str) -> Name:
     """A name at that place. Raises Refusal where it begins with `@`, which is ours."""
     if written.startswith("`@"):
         message = "a name cannot begin with `@`"
-        raise Refusal(text, start, start + len(written), "CEP0108", message)
+        raise Refusal(text, start, start + len(written), "CEP0108", message, help_="begin it with a letter")
     if len(written) > LONGEST:
         message = f"a name has {LONGEST} characters at most"
-        raise Refusal(text, start, start + len(written), "CEP0108", message)
+        raise Refusal(text, start, start + len(written), "CEP0108", message, help_="give it a shorter name")
     return Name(spell(written), text.span(start, start + len(written)))
 
 
@@ -103,7 +103,14 @@ def read_dotted(text: BlockText, start: int, written: str) -> Dotted:
     """Names with dots between them."""
     if written.count(".") > DEEPEST:
         message = f"a name has {DEEPEST} dots at most"
-        raise Refusal(text, start, start + len(written), "CEP0104", message)
+        raise Refusal(
+            text,
+            start,
+            start + len(written),
+            "CEP0104",
+            message,
+            help_="let the feed deliver the inner value as a field of its own",
+        )
     names = tuple(read_name(text, start + m.start(), m.group()) for m in _NAME.finditer(written))
     return Dotted(names, text.span(start, start + len(written)))
 
@@ -163,7 +170,7 @@ def read_duration(text: BlockText, start: int, written: str) -> Duration:
     end = start + len(written)
     if value is None:
         message = "this duration is not a whole number of nanoseconds below 2^63 (292 years)"
-        raise Refusal(text, start, end, "CEP0105", message)
+        raise Refusal(text, start, end, "CEP0105", message, help_="write a shorter one, in ms, s, m, h or d")
     return Duration(value, text.span(start, end))
 
 
@@ -179,7 +186,14 @@ def read_number(text: BlockText, start: int, written: str, greatest: int = GREAT
         return Number(int(digits), span)
     value = float(digits)
     if value == float("inf"):
-        raise Refusal(text, start, start + len(written), "CEP0105", "this number does not fit a double")
+        raise Refusal(
+            text,
+            start,
+            start + len(written),
+            "CEP0105",
+            "this number does not fit a double",
+            help_="write one below 1.8e308",
+        )
     return Number(value, span)
 
 

@@ -74,11 +74,14 @@ def _counts(text: BlockText, start: int, shape: str) -> tuple[int, int | None]:
     low, comma, high = _COUNTS.fullmatch(shape).groups()  # type: ignore[union-attr]  # as in _QUANTIFIER
     problem = help_ = ""
     if not low:
-        problem, help_ = "a quantifier needs its lower count", f"write `{{0,{high}}}`" if high else ""
+        problem, help_ = (
+            "a quantifier needs its lower count",
+            f"write `{{0,{high}}}`" if high else "write `{1,}`",
+        )
     elif max(len(low), len(high)) > 7 or int(low) > MOST or int(high or 0) > MOST:
-        problem = f"a quantifier counts to {MOST:,} at most"
+        problem, help_ = f"a quantifier counts to {MOST:,} at most", "write a smaller number"
     elif int(high or low) == 0 and (high or not comma):
-        problem = "a step that is taken no times has no place in a pattern"
+        problem, help_ = "a step that is taken no times has no place in a pattern", "remove the step"
     elif high and int(high) < int(low):
         problem, help_ = f"at least {low} and at most {high} cannot be", f"did you mean `{{{high},{low}}}`?"
     if problem:
@@ -156,12 +159,24 @@ def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
         match token:
             case Span() if token.text == "(":
                 if len(stack) > NESTING:
-                    raise _refusal(text, token, "CEP0104", f"groups are nested more than {NESTING} deep")
+                    raise _refusal(
+                        text,
+                        token,
+                        "CEP0104",
+                        f"groups are nested more than {NESTING} deep",
+                        help_="split the rule, or put steps that need no group outside of it",
+                    )
                 stack.append(_Open(token))
             case Span():
                 group = stack.pop()
                 if group.opened is None:
-                    raise _refusal(text, token, "CEP0103", "`)` closes nothing")
+                    raise _refusal(
+                        text,
+                        token,
+                        "CEP0103",
+                        "`)` closes nothing",
+                        help_="remove it, or write the `(` that it closes",
+                    )
                 group.end_branch()
                 span = group.opened.to(token)
                 stack[-1].elements.append(Group(tuple(group.branches), tuple(group.bars), (), (), span))
@@ -174,11 +189,19 @@ def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
             case _:
                 elements += 1
                 if elements > STEPS:
-                    raise _refusal(text, token.span, "CEP0104", f"a pattern has at most {STEPS} steps")
+                    raise _refusal(
+                        text,
+                        token.span,
+                        "CEP0104",
+                        f"a pattern has at most {STEPS} steps",
+                        help_="split the rule: one emits `into` a stream that the other reads",
+                    )
                 stack[-1].elements.append(token)
     last = stack[-1]
     if last.opened is not None:
-        raise _refusal(text, last.opened, "CEP0103", "`(` is never closed")
+        raise _refusal(
+            text, last.opened, "CEP0103", "`(` is never closed", help_="write `)` where the group ends"
+        )
     last.end_branch()
     return [last.branches[0]]
 
@@ -198,7 +221,13 @@ def _suffixed(text: BlockText, element: Element, suffix: Quantifier | Modifier) 
     match element:
         case Unless() | Absent():
             word = "not" if isinstance(element, Unless) else "absent"
-            raise _refusal(text, suffix.span, "CEP0408", f"`{word}` takes no `{suffix.span.text}`")
+            raise _refusal(
+                text,
+                suffix.span,
+                "CEP0408",
+                f"`{word}` takes no `{suffix.span.text}`",
+                help_="remove it; a guard stands once, between the steps that it is about",
+            )
         case _ if isinstance(suffix, Quantifier):
             span = element.span.to(suffix.span)
             return replace(element, quantifiers=(*element.quantifiers, suffix), span=span)
@@ -206,7 +235,7 @@ def _suffixed(text: BlockText, element: Element, suffix: Quantifier | Modifier) 
             return replace(element, modifiers=(*element.modifiers, suffix), span=element.span.to(suffix.span))
 
 
-def _refusal(text: BlockText, span: Span, code: str, message: str, help_: str = "") -> Refusal:
+def _refusal(text: BlockText, span: Span, code: str, message: str, help_: str) -> Refusal:
     return Refusal(text, span.start - text.base, span.end - text.base, code, message, help_=help_)
 
 

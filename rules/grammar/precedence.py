@@ -82,7 +82,9 @@ class _Reader:
             return test, height
         yes, high = self.conditional(self._deeper(depth, question))
         if self._take("else") is None:
-            raise self._refusal(question, "CEP0101", "`?` without its `:`")
+            raise self._refusal(
+                question, "CEP0101", "`?` without its `:`", help_="write `condition ? value : other`"
+            )
         no, higher = self.conditional(depth + 1)
         return self._tall(Conditional(test, yes, no, test.span.to(no.span)), height, high, higher)
 
@@ -236,10 +238,12 @@ class _Reader:
 
     def _too_deep(self, start: int, end: int) -> Refusal:
         message = f"this expression is nested more than {NESTING} deep"
-        return Refusal(self._text, start, end, "CEP0104", message)
+        return Refusal(
+            self._text, start, end, "CEP0104", message, help_="name parts of it with `let`, or split the rule"
+        )
 
     def _span(self, piece: Piece) -> Span:
         return self._text.span(piece.start, piece.end)
 
-    def _refusal(self, piece: Piece, code: str, message: str, help_: str = "") -> Refusal:
+    def _refusal(self, piece: Piece, code: str, message: str, help_: str) -> Refusal:
         return Refusal(self._text, piece.start, piece.end, code, message, help_=help_)

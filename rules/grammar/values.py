@@ -75,7 +75,14 @@ class MapToken(Token):
         nests = cursor.sees(_OPEN) or cursor.sees(_OPEN_LIST)
         if nests and depth > NESTING:
             message = f"values are nested more than {NESTING} deep"
-            raise Refusal(cursor.text, cursor.at, cursor.at + 1, "CEP0104", message)
+            raise Refusal(
+                cursor.text,
+                cursor.at,
+                cursor.at + 1,
+                "CEP0104",
+                message,
+                help_="give a value that is nested less",
+            )
         if not nests:
             return self._expression(cursor)
         return self._map(cursor, depth) if cursor.sees(_OPEN) else self._list(cursor, depth)

@@ -90,7 +90,9 @@ def _first_of_each(files: Sequence[syntax.File], findings: Findings) -> Iterator
             if key in seen:
                 labels = (Label(seen[key].span, "first declared here"),)
                 message = f"{kind} `{block.name.text}` is declared twice"
-                findings.error("CEP0206", message, block.name.span, labels=labels)
+                findings.error(
+                    "CEP0206", message, block.name.span, labels=labels, help_="rename or remove one of them"
+                )
                 continue
             seen[key] = block.name
             yield block
@@ -171,4 +173,9 @@ def _check_not_empty(files: Sequence[syntax.File], findings: Findings) -> None:
         and not findings.diagnostics
         and not any(isinstance(b, syntax.Rule) for b in blocks)
     ):
-        findings.error("CEP0503", "the pack has no rule", header.span)
+        findings.error(
+            "CEP0503",
+            "the pack has no rule",
+            header.span,
+            help_="add a rule, or name the folder that holds all files of the pack",
+        )

@@ -56,5 +56,7 @@ def whole_number(node: syntax.Call, least: int, most: int, scope: Scope, resolve
     if isinstance(found, int) and least <= found <= most:
         return found
     message = f"`{node.function.text}` needs a whole number from {least} to {most:,}, as a constant"
-    scope.findings.error("CEP0214", message, node.arguments[1].span)
+    scope.findings.error(
+        "CEP0214", message, node.arguments[1].span, help_="write the number itself, or a `let`"
+    )
     return None

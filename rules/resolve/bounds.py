@@ -26,7 +26,12 @@ def check_bounds(pattern: typed.Sequence, within: syntax.Within | None, findings
     if within.duration is None:
         return
     if within.duration.value == 0:
-        findings.error("CEP0402", "`within` nothing there is no match", within.duration.span)
+        findings.error(
+            "CEP0402",
+            "`within` nothing there is no match",
+            within.duration.span,
+            help_="give it a length: `within 10 minutes`",
+        )
         return
     _check_middle(pattern, within.duration, findings)
 

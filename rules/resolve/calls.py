@@ -49,7 +49,7 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
         return None
     known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
     message = f"{scope.subject} calls an unknown function `{name}`"
-    help_ = called_here(name) or did_you_mean(name, known)
+    help_ = called_here(name) or did_you_mean(name, known) or "docs/functions.md lists those that there are"
     scope.findings.error("CEP0204", message, node.function.span, help_=help_)
     return None
 
@@ -70,7 +70,7 @@ def _function(
             return typed.Call(node.function.text, tuple(agreed), agreed[0].type, node.span)
         if agreed is not None:
             message = f"`{node.function.text}` needs values of one type, not {values[0].type} and {agreed}"
-            scope.findings.error("CEP0211", message, node.span)
+            scope.findings.error("CEP0211", message, node.span, help_="give values of one type")
         return None
     fitted = [
         _argument(node, value, parameter, scope) for value, parameter in zip(values, parameters, strict=False)
@@ -118,7 +118,13 @@ def _argument(
     if value.type not in _ACCEPTED[parameter] and not counts:
         shown = f"a {parameter}" if parameter in ("number", "string or list") else kind_of(_TYPED[parameter])
         message = f"`{node.function.text}` needs {shown} here"
-        scope.findings.error("CEP0211", message, value.span, note=f"this is {kind_of(value.type)}")
+        scope.findings.error(
+            "CEP0211",
+            message,
+            value.span,
+            note=f"this is {kind_of(value.type)}",
+            help_=f"give it {shown}: another field, or a constant",
+        )
         return None
     if parameter in ("zone", "network") and not _known_constant(node, value, parameter, scope):
         return None
@@ -130,7 +136,7 @@ def _known_constant(node: syntax.Call, value: typed.Expression, parameter: str, 
     what = "a time zone" if parameter == "zone" else "a network"
     if not isinstance(value, typed.Literal):
         message = f"`{node.function.text}` needs {what} as a constant"
-        scope.findings.error("CEP0214", message, value.span)
+        scope.findings.error("CEP0214", message, value.span, help_="write the text itself, or a `let`")
         return False
     text = str(value.value)
     if _zone_exists(text) if parameter == "zone" else _network_exists(text):
@@ -205,7 +211,13 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
         return None
     if not signature.takes(type_):
         message = f"`{name}` cannot be taken of {kind_of(type_)}"
-        scope.findings.error("CEP0211", message, argument.span, note=f"`{path[-1].text}` is {kind_of(type_)}")
+        scope.findings.error(
+            "CEP0211",
+            message,
+            argument.span,
+            note=f"`{path[-1].text}` is {kind_of(type_)}",
+            help_="take it of a field of another type",
+        )
         return None
     result = ListOf(type_) if name == "list" else signature.gives(type_)
     return typed.Aggregate(name, bound.name, tuple(n.text for n in path), parameter, result, node.span)

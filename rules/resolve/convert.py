@@ -90,7 +90,7 @@ def as_instant(operand: Expression, findings: Findings) -> Expression | None:
     try:
         return Literal(parse_instant(operand.value), Scalar.TIMESTAMP, operand.span)
     except ValueError as problem:
-        findings.error("CEP0227", str(problem), operand.span)
+        findings.error("CEP0227", str(problem), operand.span, help_="write it as `2026-01-31T10:05:00Z`")
         return None
 
 

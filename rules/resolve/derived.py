@@ -99,7 +99,9 @@ def _may_make(into: syntax.Into, makers: Mapping[str, syntax.Rule], declared: De
         assert other is not None
         labels = (Label(other.stream.span, f"rule `{makers[name].name.text}` makes it"),)
         message = f"stream `{name}` is made twice: one rule makes a stream"
-        declared.findings.error("CEP0258", message, into.stream.span, labels=labels)
+        declared.findings.error(
+            "CEP0258", message, into.stream.span, labels=labels, help_="write another name after `into`"
+        )
         return False
     declares = declared.streams.get(name)
     if declares is not None:
@@ -142,7 +144,13 @@ def _report(circle: Sequence[syntax.Rule], declared: Declared) -> None:
         drawn[DRAWN:] = [f"{len(drawn) - DRAWN} more"]
     way = " -> ".join((*drawn, f"`{circle[0].name.text}`"))
     message = f"rules feed one another in a circle: {way}"
-    declared.findings.error("CEP0260", message, first.stream.span, labels=tuple(labels[-DRAWN:]))
+    declared.findings.error(
+        "CEP0260",
+        message,
+        first.stream.span,
+        labels=tuple(labels[-DRAWN:]),
+        help_="let one of these rules read a stream that is declared",
+    )
 
 
 def _types(rule: typed.Rule, outputs: Sequence[syntax.Output], declared: Declared) -> dict[str, Type]:
@@ -153,12 +161,20 @@ def _types(rule: typed.Rule, outputs: Sequence[syntax.Output], declared: Declare
         place = next(o for o in outputs if o.span == emitted.span)
         if of is Scalar.NULL:
             message = f"`{emitted.name}` is always null: the field of the stream has no type"
-            declared.findings.error("CEP0261", message, place.name.span)
+            declared.findings.error(
+                "CEP0261", message, place.name.span, help_="emit a value that has a type, or leave it out"
+            )
         elif types.setdefault(emitted.name, of) != of:
             first = next(o for o in outputs if o.name.text == emitted.name)
             labels = (Label(first.name.span, f"a {types[emitted.name]} here"),)
             message = f"`{emitted.name}` is one field of the stream, but here a {of}"
-            declared.findings.error("CEP0261", message, place.name.span, labels=labels)
+            declared.findings.error(
+                "CEP0261",
+                message,
+                place.name.span,
+                labels=labels,
+                help_="emit values of one type under one name, or take two names",
+            )
     return types
 
 

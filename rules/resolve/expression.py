@@ -44,7 +44,7 @@ def expected(node: syntax.Expression, to: Type, scope: Scope) -> typed.Expressio
     if widens(found.type, to):
         return widen(found, to)
     message, note = f"{scope.subject} needs {kind_of(to)} here", f"this is {kind_of(found.type)}"
-    scope.findings.error("CEP0211", message, node.span, note=note)
+    scope.findings.error("CEP0211", message, node.span, note=note, help_=f"give it {kind_of(to)}")
     return None
 
 
@@ -115,7 +115,7 @@ def _boolean(node: syntax.Expression, scope: Scope, what: str, help_: str = "") 
     if found.type is Scalar.NULL:
         return widen(found, Scalar.BOOLEAN)
     message = f"{what} is true or false, but this is {kind_of(found.type)}"
-    scope.findings.error("CEP0209", message, node.span, help_=help_)
+    scope.findings.error("CEP0209", message, node.span, help_=help_ or "compare it with something")
     return None
 
 
@@ -134,7 +134,9 @@ def constant_list(node: syntax.Bracketed, scope: Scope) -> typed.Literal | None:
             return None
         if not isinstance(found, typed.Literal):
             message = "a list holds constants, but after `in`"
-            scope.findings.error("CEP0232", message, item.span)
+            scope.findings.error(
+                "CEP0232", message, item.span, help_="compare one by one: `kind == a or kind == b`"
+            )
             return None
         items.extend(spread(found))
     agreed = agreeing(items, scope.findings)
@@ -142,7 +144,7 @@ def constant_list(node: syntax.Bracketed, scope: Scope) -> typed.Literal | None:
         return listed(agreed, node.span)
     if agreed is not None:
         message = f"{scope.subject} lists {items[0].type} and {agreed} values"
-        scope.findings.error("CEP0207", message, node.span)
+        scope.findings.error("CEP0207", message, node.span, help_="list values of one type")
     return None
 
 

@@ -65,7 +65,7 @@ def timestamp_at(path: syntax.Dotted, what: str, fields: Fields, findings: Findi
     written = ".".join(n.text for n in path.names)
     if type_ is not Scalar.TIMESTAMP:
         message = f"{what} must be a timestamp, but `{written}` is {kind_of(type_)}"
-        findings.error("CEP0223", message, path.span)
+        findings.error("CEP0223", message, path.span, help_="name a field of type timestamp")
         return None
     names = tuple(n.text for n in path.names)
     for length in range(1, len(names) + 1):
@@ -85,7 +85,13 @@ def _first_of_each(nodes: Sequence[syntax.Field], findings: Findings) -> Iterato
         name = node.name.text
         if name in places:
             again = (Label(places[name], "first declared here"),)
-            findings.error("CEP0206", f"field `{name}` is declared twice", node.name.span, labels=again)
+            findings.error(
+                "CEP0206",
+                f"field `{name}` is declared twice",
+                node.name.span,
+                labels=again,
+                help_="rename or remove one of them",
+            )
             continue
         places[name] = node.name.span
         yield node

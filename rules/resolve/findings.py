@@ -20,7 +20,7 @@ class Findings:
         *,
         note: str = "",
         labels: tuple[Label, ...] = (),
-        help_: str = "",
+        help_: str,
     ) -> None:
         """Record a finding at that place."""
-        self.diagnostics.append(Diagnostic(code, "error", message, span, note, labels, help_))
+        self.diagnostics.append(Diagnostic(code, "error", message, span, note, labels, help=help_))

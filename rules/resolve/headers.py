@@ -22,7 +22,9 @@ def resolve_header(files: Sequence[syntax.File], findings: Findings) -> tuple[st
             findings.error("CEP0501", message, Span(file.source, 0, 0), help_=help_)
         for again in headers[1:]:
             labels = (Label(headers[0].span, "the first one"),)
-            findings.error("CEP0504", "a file has one pack header", again.span, labels=labels)
+            findings.error(
+                "CEP0504", "a file has one pack header", again.span, labels=labels, help_="remove it"
+            )
         if not headers:
             continue
         if first is None:
@@ -30,7 +32,13 @@ def resolve_header(files: Sequence[syntax.File], findings: Findings) -> tuple[st
         elif _said(headers[0]) != _said(first):
             labels = (Label(first.span, "the header of another file"),)
             message = "all files of a pack have the same header"
-            findings.error("CEP0502", message, headers[0].span, labels=labels)
+            findings.error(
+                "CEP0502",
+                message,
+                headers[0].span,
+                labels=labels,
+                help_="make the headers equal, or put the files in different folders",
+            )
     return _said(first) if first is not None else ("", "")
 
 

@@ -9,7 +9,7 @@ from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.declared import Declared, StreamInfo
 from rules.source import Span
-from rules.suggest import did_you_mean
+from rules.suggest import meant
 from rules.types import ListOf, Scalar, Type
 
 HIT_FIELDS: Mapping[str, tuple[Type, bool]] = MappingProxyType(
@@ -26,7 +26,12 @@ HIT_FIELDS: Mapping[str, tuple[Type, bool]] = MappingProxyType(
 def declare_queries(node: syntax.Queries, declared: Declared) -> None:
     """Add the queries to what is declared. Their lines are read where they are put to use."""
     if not node.file.value.strip():
-        declared.findings.error("CEP0253", "the file of the queries has no name", node.file.span)
+        declared.findings.error(
+            "CEP0253",
+            "the file of the queries has no name",
+            node.file.span,
+            help_='name it: `from "watchlist.jsonl"`',
+        )
     declared.queries[node.name.text] = typed.Queries(node.name.text, node.file.value, node.file.span)
 
 
@@ -37,7 +42,7 @@ def hits_of(
     name = f"{documents.name} matching {queries.text}"
     if queries.text not in declared.queries:
         message = f"unknown queries `{queries.text}`"
-        help_ = did_you_mean(queries.text, declared.queries)
+        help_ = meant(queries.text, declared.queries, "queries")
         if not declared.queries:
             help_ = f'declare them: `queries {queries.text} {{ from "{queries.text}.jsonl" }}`'
         declared.findings.error("CEP0255", message, queries.span, help_=help_)
@@ -55,12 +60,23 @@ def _check(documents: StreamInfo, stream: syntax.Name, queries: syntax.Name, dec
     searched = (Scalar.TEXT, None)  # None has its finding already
     if documents.known and not any(of in searched for of in documents.fields.values()):
         message = f"stream `{documents.name}` has no field of type text, so no query can hit its events"
-        declared.findings.error("CEP0256", message, stream.span)
+        declared.findings.error(
+            "CEP0256",
+            message,
+            stream.span,
+            help_="declare the field that is searched as `text`, or `text english`",
+        )
     for name in HIT_FIELDS:
         if name in documents.fields:
             message = f"a hit has a field `{name}`, but so has stream `{documents.name}`"
             labels = tuple(Label(place, "give it another name") for place in _written(documents, name))
-            declared.findings.error("CEP0257", message, queries.span, labels=labels)
+            declared.findings.error(
+                "CEP0257",
+                message,
+                queries.span,
+                labels=labels,
+                help_="rename the field of the stream, and in job.toml let `fields` say where it comes from",
+            )
 
 
 def _written(documents: StreamInfo, name: str) -> Iterator[Span]:

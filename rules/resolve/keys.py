@@ -9,7 +9,7 @@ from rules.diagnostics import Label
 from rules.resolve.declared import Declared
 from rules.resolve.paths import type_at
 from rules.source import Span
-from rules.suggest import did_you_mean
+from rules.suggest import did_you_mean, meant
 from rules.types import ListOf, Record, Type, kind_of
 
 Names = dict[str, Type | None]
@@ -25,7 +25,9 @@ def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> 
     for paths in node.keys:
         name = _last(paths[0], called).text
         if name in names:
-            findings.error("CEP0206", f"key field `{name}` is given twice", paths[0].span)
+            findings.error(
+                "CEP0206", f"key field `{name}` is given twice", paths[0].span, help_="remove one of them"
+            )
             whole = False
             continue
         found, type_ = _column(paths, streams, declared)
@@ -93,7 +95,9 @@ def _column(
             continue
         if isinstance(type_, ListOf | Record):
             message = f"a key is made of single values, but `{_written(field)}` is {kind_of(type_)}"
-            findings.error("CEP0219", message, _place(field))
+            findings.error(
+                "CEP0219", message, _place(field), help_="name a field inside it, or another field"
+            )
             return {}, None
         found[stream] = tuple(name.text for name in field)
         if common is not None and common[0] != type_:
@@ -102,7 +106,13 @@ def _column(
                 Label(_place(common[1]), f"`{common[2]}.{_written(common[1])}` is a {common[0]}"),
             )
             labels = labels if common[1] is not field else ()
-            findings.error("CEP0219", message, _place(field), labels=labels)
+            findings.error(
+                "CEP0219",
+                message,
+                _place(field),
+                labels=labels,
+                help_="declare both fields with one type, and let the feeds deliver it",
+            )
             return {}, common[0]
         common = common or (type_, field, stream)
     return found, None if common is None else common[0]
@@ -132,4 +142,6 @@ def _missing(field: syntax.Name, stream: str, own: bool, declared: Declared) -> 
         other = next((s for s in declared.streams if field.text in declared.streams[s].fields), None)
         guess = help_.removeprefix("did you mean `").removesuffix("`?") or "its_field"
         help_ = f"name the field it has: `by {other}.{field.text} = {stream}.{guess}`" if other else help_
-    declared.findings.error("CEP0218", message, field.span, help_=help_)
+    declared.findings.error(
+        "CEP0218", message, field.span, help_=help_ or meant(field.text, fields, "fields")
+    )

@@ -23,7 +23,12 @@ def _in_order(by_name: dict[str, syntax.Let], declared: Declared) -> list[syntax
     found = in_order({name: _names(node.value) for name, node in by_name.items()})
     for circle in found.circles:
         message = f"constant `{circle[0]}` depends on itself"
-        declared.findings.error("CEP0231", message, by_name[circle[0]].name.span)
+        declared.findings.error(
+            "CEP0231",
+            message,
+            by_name[circle[0]].name.span,
+            help_="give one of the constants a value of its own",
+        )
     declared.constants.update(dict.fromkeys(found.left))
     return [by_name[name] for name in found.ordered]
 
@@ -43,5 +48,7 @@ def _constant(node: syntax.Let, declared: Declared) -> typed.Literal | None:
     if found is None or isinstance(found, typed.Literal):
         return found
     message = f"{scope.subject} must be worked out before anything runs"
-    declared.findings.error("CEP0226", message, node.value.span)
+    declared.findings.error(
+        "CEP0226", message, node.value.span, help_="write a constant, or an expression of constants"
+    )
     return None

@@ -70,7 +70,11 @@ def _refuse_arithmetic(
         help_ = 'texts are put together in `summary "{a} {b}"`, of emitted names'
     note = _note(culprit) if culprit.type not in numbers else ""
     scope.findings.error(
-        "CEP0208", f"{scope.subject} {verb[node.operator]} {both}", span, note=note, help_=help_
+        "CEP0208",
+        f"{scope.subject} {verb[node.operator]} {both}",
+        span,
+        note=note,
+        help_=help_ or "name values of types that go together: numbers, or a timestamp and a duration",
     )
 
 
@@ -139,7 +143,8 @@ def _refuse_comparison(
         note=_note(culprit),
         help_=_conversion(left, right)
         or _single(culprit, other)
-        or _alternative(culprit, other, scope, _comparable(other.type)),
+        or _alternative(culprit, other, scope, _comparable(other.type))
+        or f"compare it with {kind_of(culprit.type)}",
     )
 
 
@@ -248,7 +253,7 @@ def membership(
     if not isinstance(agreed, list):
         culprit = next(i for i in items if not isinstance(agreeing([operand, i], scope.findings), list))
         message = f"{scope.subject} looks for {operand.type} among {culprit.type} values"
-        help_ = _conversion(operand, culprit)
+        help_ = _conversion(operand, culprit) or f"list values of type {operand.type}"
         scope.findings.error("CEP0207", message, culprit.span, note=_note(culprit), help_=help_)
         return None
     if _has_records(agreed[0].type):
@@ -274,7 +279,9 @@ def _within_list(
     if not _has_records(element) and widens(operand.type, element):
         return typed.In(widen(operand, element), (values,), node.negated, node.span)
     message = f"{scope.subject} looks for {operand.type} in {kind_of(values.type)}"
-    help_ = "" if not _has_records(element) else f"name a field of the records: `{values.span.text}.field`"
+    help_ = f"look for {kind_of(element)}"
+    if _has_records(element):
+        help_ = f"name a field of the records: `{values.span.text}.field`"
     scope.findings.error("CEP0207", message, operand.span, note=_note(operand), help_=help_)
     return None
 
@@ -288,6 +295,8 @@ def choose(test: Typed, yes: Typed, no: Typed, node: syntax.Conditional, scope: 
         return None
     if not isinstance(agreed, list):
         message = f"{scope.subject} chooses between {yes.type} and {no.type}"
-        scope.findings.error("CEP0207", message, node.no.span, note=_note(no))
+        scope.findings.error(
+            "CEP0207", message, node.no.span, note=_note(no), help_="give both branches one type"
+        )
         return None
     return typed.Choose(test, agreed[0], agreed[1], agreed[0].type, node.span)

@@ -25,7 +25,13 @@ def resolve_outputs(nodes: Sequence[syntax.Output], scope: Scope) -> tuple[typed
         name = node.name.text
         if name in places:
             labels = (Label(places[name], "first emitted here"),)
-            scope.findings.error("CEP0206", f"`{name}` is emitted twice", node.name.span, labels=labels)
+            scope.findings.error(
+                "CEP0206",
+                f"`{name}` is emitted twice",
+                node.name.span,
+                labels=labels,
+                help_="rename or remove one of them",
+            )
         places[name] = node.name.span
         written = syntax.Dotted((node.name,), node.name.span) if node.value is None else node.value
         value = expression(written, scope)
@@ -68,7 +74,12 @@ def _inside(node: syntax.String, start: int, end: int) -> Span:
 def resolve_suppress(node: syntax.Suppress, names: Collection[str], findings: Findings) -> typed.Suppress:
     """The time for which alerts with equal values are withheld."""
     if node.duration.value == 0:
-        findings.error("CEP0402", "`suppress` for nothing withholds nothing", node.duration.span)
+        findings.error(
+            "CEP0402",
+            "`suppress` for nothing withholds nothing",
+            node.duration.span,
+            help_="give it a length: `suppress 1 hour`, or remove the clause",
+        )
     for name in node.names:
         if name.text not in names:
             message = f"`suppress` compares `{name.text}`, which is neither a key field nor emitted"

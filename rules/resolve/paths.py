@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rules import syntax, typed
 from rules.resolve.findings import Findings
-from rules.suggest import did_you_mean
+from rules.suggest import meant
 from rules.types import ListOf, Record, Type, kind_of
 
 
@@ -24,7 +24,7 @@ def type_at(
     """
     first, *inner = names
     if first.text not in fields:
-        help_ = did_you_mean(first.text, (*fields, *others)) or _inside(first.text, fields)
+        help_ = _inside(first.text, fields) or meant(first.text, (*fields, *others), "fields")
         findings.error("CEP0202", f"{owner} has no field `{first.text}`", first.span, help_=help_)
         return None
     type_ = fields[first.text]
@@ -42,7 +42,7 @@ def _field(type_: Type, outer: syntax.Name, name: syntax.Name, findings: Finding
         case Record():
             found = type_.field(name.text)
             if found is None:
-                help_ = did_you_mean(name.text, [known for known, _ in type_.fields])
+                help_ = meant(name.text, [known for known, _ in type_.fields], "fields")
                 message = f"record `{outer.text}` has no field `{name.text}`"
                 findings.error("CEP0202", message, name.span, help_=help_)
             return found
@@ -51,7 +51,9 @@ def _field(type_: Type, outer: syntax.Name, name: syntax.Name, findings: Finding
             return None if found is None else ListOf(found)
         case _:
             message = f"`{outer.text}` is {kind_of(type_)} and has no fields"
-            findings.error("CEP0202", message, name.span)
+            findings.error(
+                "CEP0202", message, name.span, help_=f"write `{outer.text}` alone, or declare it as a record"
+            )
             return None
 
 

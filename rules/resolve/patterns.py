@@ -84,7 +84,9 @@ def _element(node: syntax.Element, walk: _Walk) -> typed.Element:
         case syntax.Absent():
             if node.duration is not None and node.duration.value == 0:
                 message = "`absent ... for` must be longer than nothing"
-                walk.declared.findings.error("CEP0402", message, node.duration.span)
+                walk.declared.findings.error(
+                    "CEP0402", message, node.duration.span, help_="give it a length: `for 10 minutes`"
+                )
             duration = None if node.duration is None else node.duration.value
             return typed.Absent(_guard(node.source, walk, "`absent`"), duration, node.span)
         case syntax.Group():

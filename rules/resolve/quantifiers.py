@@ -33,14 +33,25 @@ def loop_of(
     for modifier in modifiers:
         if modifier.kind in given:
             again = (Label(given[modifier.kind].span, "first given here"),)
-            findings.error("CEP0409", f"`{modifier.kind}` is given twice", modifier.span, labels=again)
+            findings.error(
+                "CEP0409",
+                f"`{modifier.kind}` is given twice",
+                modifier.span,
+                labels=again,
+                help_="remove one of them",
+            )
         given[modifier.kind] = modifier
         if not quantifiers and modifier.kind != "gap":
             message = f"`{modifier.kind}` needs a quantifier before it"
             findings.error("CEP0408", message, modifier.span, help_="such as `+` or `{2,}`")
     gap = given["gap"].gap if "gap" in given else None
     if gap is not None and gap.value == 0:
-        findings.error("CEP0402", "a gap of nothing admits no event", gap.span)
+        findings.error(
+            "CEP0402",
+            "a gap of nothing admits no event",
+            gap.span,
+            help_="give it a length: `gap 5 minutes`, or remove it",
+        )
     _contradictions(quantifiers, given, findings)
     until = given["until"].until if "until" in given else None
     return Loop(_quantifier(quantifiers, given), until, None if gap is None else gap.value)
@@ -52,7 +63,7 @@ def _contradictions(
     if "any" in given and "contiguous" in given:
         label = (Label(given["contiguous"].span, "the opposite"),)
         message = "a loop's events follow one another `contiguous` or in `any` way, not both"
-        findings.error("CEP0409", message, given["any"].span, labels=label)
+        findings.error("CEP0409", message, given["any"].span, labels=label, help_="remove one of them")
     exhaustive = given.get("each") or given.get("any")
     if exhaustive is not None and quantifiers and quantifiers[0].reluctant:
         label = (Label(quantifiers[0].span, "reluctant"),)

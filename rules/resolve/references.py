@@ -9,7 +9,7 @@ from rules.functions import WINDOW_AGGREGATES
 from rules.resolve.declared import StreamInfo
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Bound, Scope
-from rules.suggest import did_you_mean
+from rules.suggest import did_you_mean, meant
 from rules.types import NUMERIC, Type
 
 Names = tuple[syntax.Name, ...]
@@ -44,9 +44,9 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
         help_ = help_ or "use the field in a condition: `stream[...]`"
         scope.findings.error("CEP0203", message, node.span, help_=help_)
         return None
-    scope.findings.error(
-        "CEP0203", f"{scope.subject} names an unknown step `{first.text}`", first.span, help_=help_
-    )
+    message = f"{scope.subject} names an unknown step `{first.text}`"
+    help_ = help_ or f"name a step so: `{first.text}: stream[...]`"
+    scope.findings.error("CEP0203", message, first.span, help_=help_)
     return None
 
 
@@ -70,7 +70,7 @@ def step(name: syntax.Name, scope: Scope) -> Bound | None:
         note = "not bound yet here, or in another branch"
         scope.findings.error("CEP0212", message, name.span, note=note, help_="conditions cannot look ahead")
         return None
-    help_ = did_you_mean(name.text, scope.all_steps)
+    help_ = meant(name.text, scope.all_steps, "steps")
     scope.findings.error(
         "CEP0203", f"{scope.subject} names an unknown step `{name.text}`", name.span, help_=help_
     )
@@ -167,6 +167,9 @@ def _unknown(name: syntax.Name, scope: Scope) -> None:
     if scope.window is not None and name.text in WINDOW_AGGREGATES:
         help_ = f"did you mean `{WINDOW_AGGREGATES[name.text].shown}`?"
     message = f"`{name.text}` is no constant"
+    if not help_ and scope.keys is not None:
+        known = meant(name.text, (*scope.keys, *constants), "names")
+        help_ = known if scope.window is not None else f"a field stands behind its step: `step.{name.text}`"
     if not help_ and scope.keys is None:
         help_ = f'a string stands in quotes: `"{name.text}"`'
     if (scope.in_pattern or scope.window is not None) and scope.keys is not None:

@@ -41,7 +41,7 @@ class _Clauses:
                 word = _word(clause)
                 labels = (Label(_word(first), "first given here"),)
                 message = f"`{word.text}` is given twice"
-                declared.findings.error("CEP0112", message, word, labels=labels)
+                declared.findings.error("CEP0112", message, word, labels=labels, help_="remove one of them")
 
     def get(self, kind: type[Node]) -> Node | None:
         """The clause of that kind."""
@@ -170,7 +170,7 @@ def _pattern_rule(
     bound = within.duration.value if within is not None and within.duration is not None else None
     if timed_out is not None and not has_deadline(resolved.pattern, bound):
         message = "no run of this rule times out: it has neither `within` nor a `gap`"
-        findings.error("CEP0413", message, _word(timed_out))
+        findings.error("CEP0413", message, _word(timed_out), help_="add `within d`, or remove `on timeout`")
     match = typed.Match(
         resolved.pattern,
         resolved.streams,
@@ -208,7 +208,12 @@ def _limit(node: syntax.Limit | None, declared: Declared) -> int:
     if node is None:
         return RUNS
     if node.runs.value == 0:
-        declared.findings.error("CEP0402", "with a limit of 0 runs there is no match", node.runs.span)
+        declared.findings.error(
+            "CEP0402",
+            "with a limit of 0 runs there is no match",
+            node.runs.span,
+            help_="allow one run or more: `limit 100 runs`",
+        )
     return int(node.runs.value)
 
 

@@ -56,7 +56,7 @@ def _absent(
 ) -> None:
     if sign is not None and sign.text != "->":
         message = f"the sign before `absent` is `->`, not `{sign.text}`"
-        findings.error("CEP0405", message, sign.span)
+        findings.error("CEP0405", message, sign.span, help_="write `-> absent`")
     if node.duration is None and (alone or not is_last):
         message = "only at the end of a pattern may `absent` go without `for`"
         findings.error("CEP0405", message, node.span, help_="write `absent S[...] for d`")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rules import syntax
 from rules.resolve.declared import Declared, StreamInfo
 from rules.resolve.hits import hits_of
-from rules.suggest import did_you_mean
+from rules.suggest import meant
 from rules.typed import Derived
 
 
@@ -21,11 +21,9 @@ def named(name: syntax.Name, declared: Declared) -> StreamInfo:
     """The stream of that name, as above."""
     found = declared.streams.get(name.text)
     if found is None:
-        help_ = did_you_mean(name.text, _written(declared.streams.values()))
+        help_ = meant(name.text, _written(declared.streams.values()), "streams")
         if name.text in declared.tables:
             help_ = f"`{name.text}` is a table: look its rows up as `{name.text}[key].field`"
-        elif not declared.streams:
-            help_ = "no stream is declared"
         declared.findings.error("CEP0201", f"unknown stream `{name.text}`", name.span, help_=help_)
         return StreamInfo(name.text, {}, False, None)
     return found

@@ -27,7 +27,7 @@ def check_name(name: syntax.Name, findings: Findings) -> None:
         findings.error("CEP0206", message, name.span, help_="`on timeout` begins a clause")
     elif " matching " in name.text:
         message = "a stream may not be called so: this is how documents and their queries are named"
-        findings.error("CEP0206", message, name.span)
+        findings.error("CEP0206", message, name.span, help_="give it a name without ` matching ` in it")
 
 
 def _stream(node: syntax.Stream, fields: Fields, findings: Findings) -> typed.Stream | None:
@@ -37,7 +37,13 @@ def _stream(node: syntax.Stream, fields: Fields, findings: Findings) -> typed.St
             continue
         if part.kind in given:
             again = (Label(given[part.kind].span, "first given here"),)
-            findings.error("CEP0112", f"`{part.kind}` is given twice", part.span, labels=again)
+            findings.error(
+                "CEP0112",
+                f"`{part.kind}` is given twice",
+                part.span,
+                labels=again,
+                help_="remove one of them",
+            )
         given[part.kind] = part
     time = _time(given.get("time"), node, fields, findings)
     corrected = _correction(given.get("time"), fields, findings)
@@ -48,7 +54,12 @@ def _stream(node: syntax.Stream, fields: Fields, findings: Findings) -> typed.St
         _check_id(id_.path, fields, findings)
     lateness, idle = given.get("lateness"), given.get("idle")
     if isinstance(idle, syntax.DurationSetting) and idle.duration.value == 0:
-        findings.error("CEP0402", "`idle` must be longer than nothing", idle.duration.span)
+        findings.error(
+            "CEP0402",
+            "`idle` must be longer than nothing",
+            idle.duration.span,
+            help_="give it a length: `idle 1 minute`, or remove it",
+        )
     if time is None:
         return None
     return typed.Stream(
@@ -94,4 +105,4 @@ def _check_id(path: syntax.Dotted, fields: Fields, findings: Findings) -> None:
     type_ = type_at(path.names, fields.owner, fields.types, findings)
     if isinstance(type_, ListOf | Record):
         message = f"the id must be a single value, but `{path.span.text}` is {kind_of(type_)}"
-        findings.error("CEP0223", message, path.span)
+        findings.error("CEP0223", message, path.span, help_="name a field inside it, or another field")

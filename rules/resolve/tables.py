@@ -9,7 +9,7 @@ from rules.resolve.declared import Declared, TableInfo
 from rules.resolve.fields import Fields, fields_of, timestamp_at
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Scope
-from rules.suggest import did_you_mean
+from rules.suggest import meant
 from rules.types import ListOf, Record, Scalar, Type, kind_of
 
 
@@ -22,7 +22,9 @@ def declare_table(node: syntax.Table, declared: Declared) -> None:
     settings = [part for part in node.parts if isinstance(part, syntax.PathSetting)]
     for again in settings[1:]:
         labels = (Label(settings[0].span, "first given here"),)
-        findings.error("CEP0112", "`time` is given twice", again.span, labels=labels)
+        findings.error(
+            "CEP0112", "`time` is given twice", again.span, labels=labels, help_="remove one of them"
+        )
     time = timestamp_at(settings[0].path, "the time of a row", fields, findings) if settings else None
     table = typed.Table(name, node.key.text, fields.full, time, node.span)
     declared.tables[name] = TableInfo(name, fields.types, key, True, table)
@@ -34,14 +36,16 @@ def _key(node: syntax.Table, fields: Fields, declared: Declared) -> Type | None:
     if name not in fields.types:
         if not node.broken:
             message = f"{fields.owner} has no field `{name}` to be its key"
-            declared.findings.error("CEP0254", message, node.key.span, help_=did_you_mean(name, fields.types))
+            declared.findings.error(
+                "CEP0254", message, node.key.span, help_=meant(name, fields.types, "fields")
+            )
         return None
     field = next((f for f in fields.full if f.name == name), None)
     if field is None:
         return None
     if isinstance(field.type, ListOf | Record):
         message = f"the key of a table is a single value, but `{name}` is {kind_of(field.type)}"
-        declared.findings.error("CEP0254", message, node.key.span)
+        declared.findings.error("CEP0254", message, node.key.span, help_="name a field of a single value")
         return None
     if field.nullable:
         message = f"the key `{name}` of a table must not be nullable"
@@ -66,7 +70,7 @@ def lookup(node: syntax.Lookup, key: typed.Expression | None, scope: Scope) -> t
 
 def _unknown(node: syntax.Lookup, scope: Scope) -> None:
     name = node.table.text
-    help_ = did_you_mean(name, scope.declared.tables)
+    help_ = meant(name, scope.declared.tables, "tables")
     if name in scope.declared.streams:
         help_ = f"`{name}` is a stream; a table is declared by `table NAME key FIELD {{ ... }}`"
     elif name in scope.all_steps:
@@ -74,8 +78,6 @@ def _unknown(node: syntax.Lookup, scope: Scope) -> None:
         help_ = f"`{name}` is a step: write `first({name}.{field})` or `last({name}.{field})`"
     elif scope.candidate is not None and isinstance(scope.candidate.fields.get(name), ListOf):
         help_ = f"the values of a list have no numbers: write `... in {name}`"
-    elif not scope.declared.tables:
-        help_ = "no table is declared"
     scope.findings.error("CEP0250", f"unknown table `{name}`", node.table.span, help_=help_)
 
 
@@ -98,5 +100,5 @@ def _as_key(key: typed.Expression, table: TableInfo, wanted: Type, scope: Scope)
     if key.type is not Scalar.NULL and widens(key.type, wanted):
         return widen(key, wanted)
     message = f"table `{table.name}` is looked up by {kind_of(wanted)}, but this is {kind_of(key.type)}"
-    scope.findings.error("CEP0251", message, key.span)
+    scope.findings.error("CEP0251", message, key.span, help_=f"look it up by {kind_of(wanted)}")
     return None

@@ -36,7 +36,12 @@ def search(operand: Typed, pattern: Typed, node: syntax.Predicate, scope: Scope)
     if problem is not None:
         message, index = problem
         span = _inside(node.argument, index)
-        scope.findings.error("CEP0215", f"this regular expression cannot be read: {message}", span)
+        scope.findings.error(
+            "CEP0215",
+            f"this regular expression cannot be read: {message}",
+            span,
+            help_="mend it at this place; `cep explain CEP0215` says what expressions hold",
+        )
         return None
     return typed.Search(operand, text, node.span)
 
@@ -54,11 +59,18 @@ def text_match(operand: Typed, node: syntax.Predicate, scope: Scope) -> Typed:
         return None
     if not isinstance(operand, typed.FieldRef):
         message = "`matches` searches a field of the candidate"
-        scope.findings.error("CEP0216", message, node.operand.span)
+        scope.findings.error(
+            "CEP0216", message, node.operand.span, help_="name a field of type text before `matches`"
+        )
         return None
     if len(operand.path) > 1:
         message = "`matches` searches a field of the event itself, not one of a record"
-        scope.findings.error("CEP0216", message, node.operand.span)
+        scope.findings.error(
+            "CEP0216",
+            message,
+            node.operand.span,
+            help_="declare a field of the stream as `text`, and let the feed deliver it",
+        )
         return None
     if operand.type is not Scalar.TEXT:
         message = f"`matches` searches fields of type text, but this is {kind_of(operand.type)}"
@@ -75,7 +87,8 @@ def _accepts(query: syntax.String, operand: Typed, scope: Scope) -> bool:
     try:
         _read(query.value, operand, scope)
     except QueryError as problem:
-        code, message, help_ = "CEP0217", f"this query cannot be read: {problem.message}", ""
+        code, message = "CEP0217", f"this query cannot be read: {problem.message}"
+        help_ = f"`cep explain {problem.code}` says what to do"
         if problem.code is Code.UNKNOWN_FIELD:
             help_ = "a query searches fields of type text; join tests of other fields to it by `and`"
         span = query.span if problem.position is None else _inside(query, problem.position)
@@ -111,13 +124,15 @@ def _constant(operand: Typed, pattern: Typed, node: syntax.Predicate, scope: Sco
     """The pattern's text; None, mostly with a finding, where operand or pattern are not right."""
     if pattern is not None and not (isinstance(pattern, typed.Literal) and isinstance(pattern.value, str)):
         message = f"`{node.operator}` needs its pattern as a constant string"
-        scope.findings.error("CEP0214", message, node.argument.span)
+        scope.findings.error(
+            "CEP0214", message, node.argument.span, help_="write the pattern itself, or a `let`"
+        )
         pattern = None
     if operand is None:
         return None
     if operand.type not in STRINGS and operand.type is not Scalar.NULL:
         message = f"`{node.operator}` tests strings, but this is {kind_of(operand.type)}"
-        scope.findings.error("CEP0207", message, node.operand.span)
+        scope.findings.error("CEP0207", message, node.operand.span, help_="name a field of type string")
         return None
     if pattern is None:
         return None

@@ -12,9 +12,9 @@ from rules.resolve.rules import SEVERITIES
 from rules.resolve.scope import Scope
 from rules.resolve.sources import fed
 from rules.resolve.tolerances import near, refuse_tolerance
-from rules.resolve.values import Values, entries
+from rules.resolve.values import NO_NULL, Values, entries
 from rules.source import Span
-from rules.suggest import did_you_mean
+from rules.suggest import did_you_mean, meant
 from rules.types import Scalar, Type
 
 OF_THE_ALERT: Mapping[str, Type] = {"severity": Scalar.STRING, "kind": Scalar.STRING}
@@ -29,7 +29,7 @@ def resolve_test(node: syntax.TestBlock, declared: Declared) -> typed.Test | Non
     names = tuple(name.text for name in node.rules) or tuple(declared.rules)
     for name in node.rules:
         if name.text not in declared.rules:
-            help_ = did_you_mean(name.text, declared.rules)
+            help_ = meant(name.text, declared.rules, "rules")
             declared.findings.error(
                 "CEP0601", f"the test names an unknown rule `{name.text}`", name.span, help_=help_
             )
@@ -42,7 +42,11 @@ def resolve_test(node: syntax.TestBlock, declared: Declared) -> typed.Test | Non
     if nothing is not None and some is not None:
         labels = (Label(some.span, "expects an alert"),)
         declared.findings.error(
-            "CEP0606", "the test expects nothing and something", nothing.span, labels=labels
+            "CEP0606",
+            "the test expects nothing and something",
+            nothing.span,
+            labels=labels,
+            help_="remove `expect nothing`, or the alerts that are expected",
         )
     elif nothing is None and some is None:
         message = "the test expects nothing in particular"
@@ -96,17 +100,24 @@ class _Timeline:
 
     def _begin(self, line: syntax.Start) -> None:
         if line is not next(x for x in self._node.lines if not isinstance(x, syntax.AllowOther)):
-            self._findings.error("CEP0607", "`start` comes before everything else in a test", line.span)
+            self._findings.error(
+                "CEP0607", "`start` comes before everything else in a test", line.span, help_="put it first"
+            )
         try:
             self._start = parse_instant(line.instant.value)
         except ValueError as problem:
-            self._findings.error("CEP0227", str(problem), line.instant.span)
+            self._findings.error(
+                "CEP0227", str(problem), line.instant.span, help_="write it as `2026-01-31T10:05:00Z`"
+            )
 
     def _instant(self, offset: int, span: Span) -> int:
         instant = self._start + offset
         if instant > GREATEST:
             self._findings.error(
-                "CEP0604", "this time is beyond what 64 bits of nanoseconds hold (2262)", span
+                "CEP0604",
+                "this time is beyond what 64 bits of nanoseconds hold (2262)",
+                span,
+                help_="begin the test earlier, or take a shorter time",
             )
             return self._start
         return instant
@@ -129,7 +140,12 @@ class _Timeline:
         times = 1 if line.times is None else int(line.times.value)
         if line.times is not None and not 0 < times <= EVENTS:
             message = f"an event is given 1 to {EVENTS:,} times"
-            self._findings.error("CEP0608", message, line.times.span)
+            self._findings.error(
+                "CEP0608",
+                message,
+                line.times.span,
+                help_=f"write a number from 1 to {EVENTS:,}, or remove the line",
+            )
             times = 1
         every = 0 if line.every is None else line.every.value
         found: list[typed.Given] = []
@@ -147,7 +163,7 @@ class _Timeline:
             if name not in source.fields:
                 if source.known:
                     message = f"stream `{source.name}` has no field `{name}`"
-                    help_ = did_you_mean(name, source.fields)
+                    help_ = meant(name, source.fields, "fields")
                     self._findings.error("CEP0602", message, entry.name.span, help_=help_)
                 continue
             type_ = source.fields[name]
@@ -159,7 +175,12 @@ class _Timeline:
             nullable = source.stream is None or source.stream.field(name).nullable
             if value.value is None and not nullable:
                 message = f"field `{name}` is required and cannot be null"
-                self._findings.error("CEP0603", message, entry.value.span)
+                self._findings.error(
+                    "CEP0603",
+                    message,
+                    entry.value.span,
+                    help_=NO_NULL,
+                )
             values[name] = value.value
         return tuple(values.items())
 
@@ -198,14 +219,16 @@ class _Timeline:
         if not self._unread:
             known = (*self._emitted, "key", "events", *OF_THE_ALERT)
             message = f"no rule of this test emits `{name}`"
-            self._findings.error("CEP0605", message, entry.name.span, help_=did_you_mean(name, known))
+            self._findings.error("CEP0605", message, entry.name.span, help_=meant(name, known, "names"))
         return None
 
     def _of_alert(self, entry: syntax.Entry) -> tuple[object] | None:
         """`key: {...}` and `events: {...}` as pairs."""
         if not isinstance(entry.value, syntax.MapValue):
             message = f"`{entry.name.text}` is given as `{{ name: value }}`"
-            self._findings.error("CEP0603", message, entry.value.span)
+            self._findings.error(
+                "CEP0603", message, entry.value.span, help_='write the braces: `{ card: "c1" }`'
+            )
             return None
         pairs: list[tuple[str, object]] = []
         types = self._keys if entry.name.text == "key" else None
@@ -213,11 +236,11 @@ class _Timeline:
             name = inner.name.text
             if types is not None and name not in types and not self._unread:
                 message = f"the key has no field `{name}`"
-                self._findings.error("CEP0605", message, inner.name.span, help_=did_you_mean(name, types))
+                self._findings.error("CEP0605", message, inner.name.span, help_=meant(name, types, "fields"))
                 continue
             if types is None and not self._unread and not any(name in self._steps(r) for r in self._rules):
                 message = f"no step is called `{name}`"
-                help_ = did_you_mean(name, {step for r in self._rules for step in self._steps(r)})
+                help_ = meant(name, dict.fromkeys(s for r in self._rules for s in self._steps(r)), "steps")
                 self._findings.error("CEP0605", message, inner.name.span, help_=help_)
                 continue
             refuse_tolerance(inner, f"`{name}` of `{entry.name.text}` is compared exactly", self._findings)

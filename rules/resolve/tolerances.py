@@ -31,16 +31,26 @@ def near(entry: syntax.Entry, value: object, type_: Type | None, scope: Scope) -
     if value is None or measured not in (*NUMERIC, Scalar.TIMESTAMP, Scalar.DURATION):
         shown = "null" if value is None else kind_of(measured)
         message = f"`within` is for numbers, times and durations, but this is {shown}"
-        findings.error("CEP0609", message, entry.value.span)
+        findings.error("CEP0609", message, entry.value.span, help_="leave `within` out")
         return value
     wanted = "number" if measured in NUMERIC else "duration"
     fits = allowed.type in NUMERIC if wanted == "number" else allowed.type is Scalar.DURATION
     if not isinstance(allowed, typed.Literal) or not fits:
-        findings.error("CEP0609", f"how far {kind_of(measured)} may be off is a {wanted}", span)
+        findings.error(
+            "CEP0609",
+            f"how far {kind_of(measured)} may be off is a {wanted}",
+            span,
+            help_=f"write a {wanted} after `within`",
+        )
         return value
     assert isinstance(allowed.value, int | float | Decimal)
     if allowed.value < 0:
-        findings.error("CEP0609", "a tolerance is not negative", span)
+        findings.error(
+            "CEP0609",
+            "a tolerance is not negative",
+            span,
+            help_="write how far the value may be off to either side, without a sign",
+        )
         return value
     return typed.Near(value, allowed.value)
 

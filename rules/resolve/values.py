@@ -12,8 +12,11 @@ from rules.resolve.expression import expected, expression
 from rules.resolve.findings import Findings
 from rules.resolve.scope import Scope
 from rules.source import Span
-from rules.suggest import did_you_mean
+from rules.suggest import meant
 from rules.types import ListOf, Record, Scalar, Type, kind_of
+
+NO_NULL = "give it a value, or declare it nullable in the stream, with `?` after its type"
+"""The help for a null where there can be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,18 @@ class Values:
 
     def _record(self, node: syntax.MapValue, type_: Type | None) -> typed.Literal | None:
         if not isinstance(type_, Record):
-            message = "braces stand here only after `key` and `events`"
+            message, help_ = "braces stand here only after `key` and `events`", "give a single value"
             if type_ is not None:
                 message = f"this is a record, but {kind_of(type_)} is asked for"
-            self._refuse(message, node.span)
+                help_ = f"write {kind_of(type_)}"
+            self._refuse(message, node.span, help_)
             return None
         types = dict(type_.fields)
         found: dict[str, object] = {}
         for entry in entries(node, self.scope.findings):
             name = entry.name.text
             if name not in types:
-                help_ = did_you_mean(name, types)
+                help_ = meant(name, types, "fields")
                 message = f"the record has no field `{name}`"
                 self.scope.findings.error("CEP0602", message, entry.name.span, help_=help_)
                 continue
@@ -59,18 +63,18 @@ class Values:
             if value is None:
                 continue
             if value.value is None and name not in type_.nullable:
-                self._refuse(f"field `{name}` is required and cannot be null", entry.value.span)
+                self._refuse(f"field `{name}` is required and cannot be null", entry.value.span, NO_NULL)
             found[name] = value.value
         return typed.Literal(found, type_, node.span)
 
     def _list(self, node: syntax.ListValue, type_: Type | None) -> typed.Literal | None:
         if type_ is not None and not isinstance(type_, ListOf):
-            self._refuse(f"this is a list, not {kind_of(type_)}", node.span)
+            self._refuse(f"this is a list, not {kind_of(type_)}", node.span, f"write {kind_of(type_)}")
             return None
         items = [self.of(item, None if type_ is None else type_.element) for item in node.items]
         null = next((n for n, i in zip(node.items, items, strict=True) if i and i.value is None), None)
         if self.given and null is not None:
-            self._refuse("the values of a list are never null", null.span)
+            self._refuse("the values of a list are never null", null.span, "leave it out")
         values = tuple(None if i is None else i.value for i in items)
         return typed.Literal(values, type_ or ListOf(Scalar.NULL), node.span)
 
@@ -84,7 +88,7 @@ class Values:
         if value is None or isinstance(value, typed.Literal):
             return value
         message = "the test needs a value that can be worked out before anything runs"
-        self.scope.findings.error("CEP0226", message, node.span)
+        self.scope.findings.error("CEP0226", message, node.span, help_="write the value itself")
         return None
 
     def _timestamp(self, node: syntax.Expression) -> typed.Expression | None:
@@ -102,7 +106,7 @@ class Values:
         self._refuse(f"this is {kind_of(value.type)}, not a timestamp", node.span, help_)
         return None
 
-    def _refuse(self, message: str, span: Span, help_: str = "") -> None:
+    def _refuse(self, message: str, span: Span, help_: str) -> None:
         self.scope.findings.error("CEP0603", message, span, help_=help_)
 
 
@@ -113,6 +117,6 @@ def entries(node: syntax.MapValue, findings: Findings) -> Iterator[syntax.Entry]
         if entry.name.text in seen:
             labels = (Label(seen[entry.name.text], "first given here"),)
             message = f"`{entry.name.text}` is given twice"
-            findings.error("CEP0206", message, entry.name.span, labels=labels)
+            findings.error("CEP0206", message, entry.name.span, labels=labels, help_="remove one of them")
         seen[entry.name.text] = entry.name.span
         yield entry

@@ -26,8 +26,8 @@ def resolve_window(node: syntax.Window, findings: Findings) -> typed.Window | No
     """The typed window; None, with a finding, where there can be none."""
     problem = _problem(node)
     if problem is not None:
-        code, message, place, note = problem
-        findings.error(code, message, place, note=note)
+        code, message, place, note, help_ = problem
+        findings.error(code, message, place, note=note, help_=help_)
         return None
     match node:
         case syntax.Tumbling():
@@ -44,21 +44,36 @@ def resolve_window(node: syntax.Window, findings: Findings) -> typed.Window | No
             assert_never(node)
 
 
-def _problem(node: syntax.Window) -> tuple[str, str, Span, str] | None:
-    """Why there can be no such window: code, message, place and what is drawn under it."""
+def _problem(node: syntax.Window) -> tuple[str, str, Span, str, str] | None:
+    """Why there can be no such window: code, message, place, what is drawn under it, and the fix."""
     sizes = [part for part in typed.parts(node) if isinstance(part, syntax.Duration | syntax.Number)]
     empty = next((size for size in sizes if size.value == 0), None)
     match node:
         case _ if empty is not None:
-            return "CEP0402", "a window of nothing holds no event", empty.span, ""
+            return "CEP0402", "a window of nothing holds no event", empty.span, "", "give it a length"
         case syntax.LastEvents(events) if events.value > MOST:
-            return "CEP0407", f"a window holds {MOST:,} last events at most", events.span, ""
+            message = f"a window holds {MOST:,} last events at most"
+            return (
+                "CEP0407",
+                message,
+                events.span,
+                "",
+                "ask for fewer, or for a window of time: `sliding 1 hour`",
+            )
         case syntax.Hopping(size, every) if every.value > size.value:
             message = "these windows leave gaps: events between one and the next are in none"
-            return "CEP0420", message, every.span, f"longer than the window's `{size.span.text}`"
+            note = f"longer than the window's `{size.span.text}`"
+            return "CEP0420", message, every.span, note, f"write `every {size.span.text}`, or a shorter one"
         case syntax.Hopping(size, every) if size.value % every.value:
             message = "a hopping window lasts a whole number of hops"
-            return "CEP0420", message, every.span, f"`{size.span.text}` is no multiple of `{every.span.text}`"
+            note = f"`{size.span.text}` is no multiple of `{every.span.text}`"
+            return (
+                "CEP0420",
+                message,
+                every.span,
+                note,
+                f"write an `every` that `{size.span.text}` is a multiple of",
+            )
         case _:
             return None
 
@@ -103,7 +118,9 @@ def _aggregate(
     if not signature.takes(type_):
         message = f"`{name}` cannot be taken of {kind_of(type_)}"
         note = f"`{path[-1]}` is {kind_of(type_)}"
-        scope.findings.error("CEP0211", message, node.arguments[0].span, note=note)
+        scope.findings.error(
+            "CEP0211", message, node.arguments[0].span, note=note, help_="take it of a field of another type"
+        )
         return None
     return typed.WindowAggregate(name, path, parameter, "this", 0, signature.gives(type_), node.span)
 
@@ -181,7 +198,8 @@ def _met(back: int, node: syntax.Call, window: typed.Window | None, scope: Scope
     """Whether there is a window that long ago; else there is a finding."""
     match window:
         case _ if back <= 0:
-            problem, help_ = "`ago` looks back: its duration is longer than nothing", ""
+            problem = "`ago` looks back: its duration is longer than nothing"
+            help_ = "say how long ago: `ago(count(), 7 days)`"
         case None:
             return False
         case typed.Session() | typed.LastEvents():

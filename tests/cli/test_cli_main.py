@@ -63,7 +63,7 @@ def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixt
         (UsageError("no such pack", "look again"), 2, "error: no such pack\n  = help: look again\n"),
         (OutsideError("Java is missing"), 3, "error: Java is missing\n"),
         (
-            DiagnosticsError([Diagnostic("CEP0701", "error", "no job file")]),
+            DiagnosticsError([Diagnostic("CEP0701", "error", "no job file", help="")]),
             2,
             "error[CEP0701]: no job file\n\n",
         ),

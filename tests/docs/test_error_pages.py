@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def refused(code: str) -> Diagnostic:
     error = raised.value
     file = SourceFile("query", text)
     span = None if error.position is None else Span(file, error.position, error.position + 1)
-    return Diagnostic(error.code, "error", error.message, span)
+    return Diagnostic(error.code, "error", error.message, span, help="")
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:
@@ -100,7 +101,35 @@ def test_the_example_of_a_page_gives_its_code(code: str) -> None:
     found = found_in(code)
     levels = {"warning", "hint"} if code in LINTS else {"error"}
     assert [d.code for d in found if d.level in levels] == [code]
+    assert all(d.help for d in found), "a diagnostic says what to do"
     same_as_golden(render_all(d for d in found if d.code == code), GOLDEN / f"{code}.txt")
+
+
+def test_no_diagnostic_is_made_without_saying_what_to_do() -> None:
+    """`help` has no default, so what is left are empty ones; helps that are worked out are tried by texts."""
+    empty = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for name in PACKAGES
+        for path in (ROOT / name).rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg in ("help", "help_") and "" in _constants(keyword.value)
+    ]
+    assert empty == []
+
+
+def _constants(value: ast.expr) -> list[object]:
+    """What an expression may be, as far as it is written there."""
+    match value:
+        case ast.Constant(constant):
+            return [constant]
+        case ast.IfExp(_, one, other):
+            return _constants(one) + _constants(other)
+        case ast.BoolOp(_, values):
+            return _constants(values[-1])
+        case _:
+            return []
 
 
 @pytest.mark.parametrize("code", QUERY_CODES)

@@ -125,10 +125,15 @@ MISTAKES = {
         ("CEP0206", "timeout", "a stream may not be called `timeout`", "`on timeout` begins a clause")
     ],
     "rule r { on payment  emit n  into hot }\nrule s { on login  emit n  into hot }": [
-        ("CEP0258", "hot", "stream `hot` is made twice: one rule makes a stream", "")
+        (
+            "CEP0258",
+            "hot",
+            "stream `hot` is made twice: one rule makes a stream",
+            "write another name after `into`",
+        )
     ],
     "rule r { on payment  emit n  into hot }\nrule s { on hot[m > 1] }": [
-        ("CEP0202", "m", "stream `hot` has no field `m`", "")
+        ("CEP0202", "m", "stream `hot` has no field `m`", "the only one is `n`")
     ],
     "rule r { on payment  emit n  into hot }\nrule s { on hott }": [
         ("CEP0201", "hott", "unknown stream `hott`", "did you mean `hot`?")
@@ -142,16 +147,36 @@ MISTAKES = {
         )
     ],
     "rule r { on payment  emit n = null  into hot }": [
-        ("CEP0261", "n", "`n` is always null: the field of the stream has no type", "")
+        (
+            "CEP0261",
+            "n",
+            "`n` is always null: the field of the stream has no type",
+            "emit a value that has a type, or leave it out",
+        )
     ],
     "rule r { by n  match a: payment+  within 1h  emit x = 1  on timeout emit x = true  into hot }": [
-        ("CEP0261", "x", "`x` is one field of the stream, but here a boolean", "")
+        (
+            "CEP0261",
+            "x",
+            "`x` is one field of the stream, but here a boolean",
+            "emit values of one type under one name, or take two names",
+        )
     ],
     "rule r { on hot[n > 1]  emit n  into hot }": [
-        ("CEP0260", "hot", "rules feed one another in a circle: `r` into `hot` -> `r`", "")
+        (
+            "CEP0260",
+            "hot",
+            "rules feed one another in a circle: `r` into `hot` -> `r`",
+            "let one of these rules read a stream that is declared",
+        )
     ],
     "rule a { on y  emit n = x  into x }\nrule b { on x  emit x = n  into y }\nrule c { on y[x > 1] }": [
-        ("CEP0260", "x", "rules feed one another in a circle: `a` into `x` -> `b` into `y` -> `a`", "")
+        (
+            "CEP0260",
+            "x",
+            "rules feed one another in a circle: `a` into `x` -> `b` into `y` -> `a`",
+            "let one of these rules read a stream that is declared",
+        )
     ],
     'rule a { on payment  emit n  into x }\nrule b { on x }\ntest b "x" { at 0s x { n: 1 } expect {} }': [
         (
@@ -162,21 +187,31 @@ MISTAKES = {
         )
     ],
     'rule a { on payment  emit n, n = 2  into x }\nrule b { on x[n == "a"] }': [
-        ("CEP0206", "n", "`n` is emitted twice", ""),
-        ("CEP0207", "n", "rule `b` compares long with string", ""),
+        ("CEP0206", "n", "`n` is emitted twice", "rename or remove one of them"),
+        ("CEP0207", "n", "rule `b` compares long with string", "compare it with a long"),
     ],
     'rule a { on payment  emit n = nope  into x }\nrule b { on x[n == "a" and m > 2] }': [
-        ("CEP0202", "nope", "stream `payment` has no field `nope`", ""),
-        ("CEP0202", "m", "stream `x` has no field `m`", ""),
+        (
+            "CEP0202",
+            "nope",
+            "stream `payment` has no field `nope`",
+            "the fields are `payment_id`, `card_id`, `at`, `kind`, `amount`, `n` and 5 more",
+        ),
+        ("CEP0202", "m", "stream `x` has no field `m`", "the only one is `n`"),
     ],
     'rule a { on nope  emit n  into x }\nrule b { on x[n == "a"] }': [
-        ("CEP0201", "nope", "unknown stream `nope`", "")
+        ("CEP0201", "nope", "unknown stream `nope`", "the streams are `payment`, `login`")
     ],
     'rule a { on payment[n >]  emit n  into x }\nrule b { on x[n == "a"] }': [
-        ("CEP0101", "]", "expected a value after `>`", "")
+        (
+            "CEP0101",
+            "]",
+            "expected a value after `>`",
+            "write a field, a number, a string or an expression in parentheses here",
+        )
     ],
     "rule a { on payment  emit n  into x }\nrule a { on payment  emit n  into x }": [
-        ("CEP0206", "a", "rule `a` is declared twice", "")
+        ("CEP0206", "a", "rule `a` is declared twice", "rename or remove one of them")
     ],
     CLOCKS + "corrected by b, b }\nrule r { on s }": [
         (
@@ -190,8 +225,13 @@ MISTAKES = {
         ("CEP0223", "c", "the time of receipt `c` must not be nullable", "remove the `?` of `c`")
     ],
     CLOCKS + "corrected by d, e }\nrule r { on s }": [
-        ("CEP0223", "d", "the time of sending must be a timestamp, but `d` is a long", ""),
-        ("CEP0202", "e", "stream `s` has no field `e`", ""),
+        (
+            "CEP0223",
+            "d",
+            "the time of sending must be a timestamp, but `d` is a long",
+            "name a field of type timestamp",
+        ),
+        ("CEP0202", "e", "stream `s` has no field `e`", "the fields are `a`, `b`, `c`, `d`"),
     ],
 }
 

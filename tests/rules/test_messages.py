@@ -96,7 +96,12 @@ GOLDEN = {
         "expected a clause of a rule or `}`",
         "steps are joined by `->`, `=>` or `~>`",
     ),
-    'rule "r" { on payment }': ("CEP0101", '"r"', "expected the rule's name", ""),
+    'rule "r" { on payment }': (
+        "CEP0101",
+        '"r"',
+        "expected the rule's name",
+        'write that here, or remove `"r"`',
+    ),
     "rule card-testing { on payment }": (
         "CEP0101",
         "-",
@@ -173,7 +178,7 @@ GOLDEN = {
         "CEP0101",
         "having",
         f"expected {SHOWN}",
-        "",
+        "write that here, or remove `having`",
     ),
     'rule r { on payment matching "acme" }': (
         "CEP0101",
@@ -181,18 +186,23 @@ GOLDEN = {
         "expected a clause of a rule or `}`",
         "`matching` names a block of `queries`; a query in quotes stands in `[field matches ...]`",
     ),
-    "table t { id: string }\nrule r { on payment }": ("CEP0101", "{", "expected `key`", ""),
+    "table t { id: string }\nrule r { on payment }": (
+        "CEP0101",
+        "{",
+        "expected `key`",
+        "write that here, or remove `{`",
+    ),
     "table t key id { id: string  lateness 5s }\nrule r { on payment }": (
         "CEP0101",
         "lateness",
         "expected a field `name: type`, the setting `time` or `}`",
-        "",
+        "write that here, or remove `lateness`",
     ),
     "queries w { from x }\nrule r { on payment }": (
         "CEP0101",
         "x",
         "expected the file's name in quotes",
-        "",
+        "write that here, or remove `x`",
     ),
     matching("a: payment -> b: payment", ""): (
         "CEP0401",

@@ -53,6 +53,7 @@ def assert_judged(text: str) -> Loaded:
         span = diagnostic.span
         assert span is None or 0 <= span.start <= span.end <= len(span.file.text), diagnostic
         assert diagnostic.message.strip()
+        assert diagnostic.help.strip(), f"{diagnostic.code} does not say what to do: {diagnostic.message}"
     assert render_all(found.diagnostics) is not None
     return found
 

@@ -21,7 +21,7 @@ def place(text: str, part: str, name: str = "a.rules") -> Span:
 
 
 def drawn(span: Span | None, **more: object) -> list[str]:
-    return render(Diagnostic("CEP0101", "error", "what", span, **more)).splitlines()  # type: ignore[arg-type]
+    return render(Diagnostic("CEP0101", "error", "what", span, **{"help": "", **more})).splitlines()  # type: ignore[arg-type]
 
 
 def test_a_place_is_underlined() -> None:
@@ -172,10 +172,8 @@ def test_a_place_without_length_is_one_mark() -> None:
 
 @pytest.mark.parametrize("filler", ["x", "中", "\t", "e\u0301"])
 def test_long_lines_are_cut_around_the_place(filler: str) -> None:
-    text = render(
-        Diagnostic("CEP0101", "error", "what", place(filler * 5_000 + "bad" + "y" * 5_000, "bad"), "here"),
-        width=60,
-    )
+    span = place(filler * 5_000 + "bad" + "y" * 5_000, "bad")
+    text = render(Diagnostic("CEP0101", "error", "what", span, "here", help=""), width=60)
     line, under = text.splitlines()[3:]
     shown = line.removeprefix("1 | ")
     assert wcswidth(shown) <= 60
@@ -189,9 +187,8 @@ def test_long_lines_are_cut_around_the_place(filler: str) -> None:
 def test_what_is_not_shown_of_a_long_line_is_marked_at_the_dots() -> None:
     source = "start " + "x" * 100 + "bad" + "y" * 100
     main = place(source, "bad")
-    told = render(
-        Diagnostic("CEP0101", "error", "what", main, "", (Label(Span(main.file, 0, 5), "there"),)), width=40
-    )
+    labels = (Label(Span(main.file, 0, 5), "there"),)
+    told = render(Diagnostic("CEP0101", "error", "what", main, "", labels, help=""), width=40)
     assert told.splitlines()[3:] == [
         "1 | ...xxxxxxxxxxxxxxxbadyyyyyyyyyyyyyyyy...",
         "  | -                 ^^^",
@@ -207,7 +204,9 @@ def test_emoji_are_drawn_in_parts_on_which_all_terminals_agree() -> None:
 def test_no_text_reaches_the_terminal_as_a_command() -> None:
     main = place("x", "x", "a\x1b[2J.rules")
     text = render(
-        Diagnostic("CEP0101", "error", "m\x1b[2J", main, "n\x07", (Label(main, "l\x9b"),), "h\u202e\nh\r")
+        Diagnostic(
+            "CEP0101", "error", "m\x1b[2J", main, "n\x07", (Label(main, "l\x9b"),), help="h\u202e\nh\r"
+        )
     )
     assert not set(text) & set("\x1b\x07\x9b\u202e\r")
 
@@ -220,7 +219,7 @@ def test_colours_change_no_text() -> None:
 
 
 def test_several_have_an_empty_line_between() -> None:
-    one = Diagnostic("CEP0101", "error", "what")
+    one = Diagnostic("CEP0101", "error", "what", help="")
     assert render_all([one, one]) == "error[CEP0101]: what\n\nerror[CEP0101]: what\n\n"
 
 
@@ -234,7 +233,7 @@ def test_any_text_and_places_can_be_drawn(text: str, spans: list[tuple[int, int,
     file = SourceFile("f", text)
     at = [Span(file, min(s, len(text)), min(s + length, len(text))) for s, length, _ in spans]
     labels = tuple(Label(span, said) for span, (_, _, said) in zip(at[1:], spans[1:], strict=True))
-    diagnostic = Diagnostic("CEP0101", "error", "what", at[0], spans[0][2], labels)
+    diagnostic = Diagnostic("CEP0101", "error", "what", at[0], spans[0][2], labels, help="")
     lines = render(diagnostic, width=width).splitlines()
     assert any("^" in line for line in lines[4:])
     assert all(line.isprintable() or not line.isascii() for line in lines)

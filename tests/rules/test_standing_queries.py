@@ -78,12 +78,19 @@ rule read { by url  match picked matching w{2}  within 1h }
 
 POST = "stream post { id_: string  body: text  tags: string  query: long  at: timestamp  id id_  time at }\n"
 MISTAKES = {
-    ARTICLES + "rule r { on article matching v }": [("CEP0255", "v", "unknown queries `v`", "")],
+    ARTICLES + "rule r { on article matching v }": [
+        ("CEP0255", "v", "unknown queries `v`", "the only one is `w`")
+    ],
     "rule r { on payment matching v }": [
         ("CEP0255", "v", "unknown queries `v`", 'declare them: `queries v { from "v.jsonl" }`')
     ],
     ARTICLES + "rule r { on login matching w }": [
-        ("CEP0256", "login", "stream `login` has no field of type text, so no query can hit its events", "")
+        (
+            "CEP0256",
+            "login",
+            "stream `login` has no field of type text, so no query can hit its events",
+            "declare the field that is searched as `text`, or `text english`",
+        )
     ],
     ARTICLES + "rule r { on artcle matching w }": [
         ("CEP0201", "artcle", "unknown stream `artcle`", "did you mean `article`?")
@@ -95,7 +102,7 @@ MISTAKES = {
         ("CEP0207", "tags", "rule `r` compares list<string> with string", 'did you mean `"x" in tags`?')
     ],
     ARTICLES + 'rule r { on article[query == "x"] }': [
-        ("CEP0202", "query", "stream `article` has no field `query`", "")
+        ("CEP0202", "query", "stream `article` has no field `query`", "the fields are `url`, `title`, `seen`")
     ],
     ARTICLES + "rule r { match article matching w -> article  within 1h }": [
         (
@@ -117,25 +124,35 @@ MISTAKES = {
         ("CEP0218", "artcle", "`artcle` is no stream of this rule", "did you mean `article`?")
     ],
     POST + 'queries w { from "w.jsonl" }\nrule r { on post matching w[tags == "x"] }': [
-        ("CEP0257", "w", "a hit has a field `query`, but so has stream `post`", ""),
-        ("CEP0257", "w", "a hit has a field `tags`, but so has stream `post`", ""),
+        (
+            "CEP0257",
+            "w",
+            "a hit has a field `query`, but so has stream `post`",
+            "rename the field of the stream, and in job.toml let `fields` say where it comes from",
+        ),
+        (
+            "CEP0257",
+            "w",
+            "a hit has a field `tags`, but so has stream `post`",
+            "rename the field of the stream, and in job.toml let `fields` say where it comes from",
+        ),
     ],
     'queries w { from "" }\nrule r { on payment }': [
-        ("CEP0253", '""', "the file of the queries has no name", "")
+        ("CEP0253", '""', "the file of the queries has no name", 'name it: `from "watchlist.jsonl"`')
     ],
     'queries w { from "a" }\nqueries w { from "b" }\nrule r { on payment }': [
-        ("CEP0206", "w", "queries `w` is declared twice", "")
+        ("CEP0206", "w", "queries `w` is declared twice", "rename or remove one of them")
     ],
     "stream `a matching b` { at: timestamp  time at }\nrule r { on `a matching b` }": [
         (
             "CEP0206",
             "`a matching b`",
             "a stream may not be called so: this is how documents and their queries are named",
-            "",
+            "give it a name without ` matching ` in it",
         )
     ],
     ARTICLES + 'test r "x" { at 0s article { query: "x" } expect {} }\nrule r { on article matching w }': [
-        ("CEP0602", "query", "stream `article` has no field `query`", "")
+        ("CEP0602", "query", "stream `article` has no field `query`", "the fields are `url`, `title`, `seen`")
     ],
 }
 

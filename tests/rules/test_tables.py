@@ -71,9 +71,7 @@ def test_a_key_is_widened_to_the_type_of_the_table_s() -> None:
 
 
 MISTAKES = {
-    "rule r { on payment[x[kind].risk > 1] }": [
-        ("CEP0250", "x", "unknown table `x`", "no table is declared")
-    ],
+    "rule r { on payment[x[kind].risk > 1] }": [("CEP0250", "x", "unknown table `x`", "there are no tables")],
     TABLE + "rule r { on payment[mm[kind].risk > 1] }": [
         ("CEP0250", "mm", "unknown table `mm`", "did you mean `m`?")
     ],
@@ -86,22 +84,32 @@ MISTAKES = {
         )
     ],
     TABLE + "rule r { on payment[m[n].risk > 1] }": [
-        ("CEP0251", "n", "table `m` is looked up by a string, but this is a long", "")
+        ("CEP0251", "n", "table `m` is looked up by a string, but this is a long", "look it up by a string")
     ],
     TABLE + "rule r { on payment[m[null].risk > 1] }": [
-        ("CEP0251", "null", "table `m` is looked up by a string, but this is null", "")
+        ("CEP0251", "null", "table `m` is looked up by a string, but this is null", "look it up by a string")
     ],
     TABLE + "rule r { on payment[m[nope].risk > 1] }": [
-        ("CEP0202", "nope", "stream `payment` has no field `nope`", "")
+        (
+            "CEP0202",
+            "nope",
+            "stream `payment` has no field `nope`",
+            "the fields are `payment_id`, `card_id`, `at`, `kind`, `amount`, `n` and 5 more",
+        )
     ],
     TABLE + "rule r { on payment[m[kind].rsk > 1] }": [
         ("CEP0202", "rsk", "table `m` has no field `rsk`", "did you mean `risk`?")
     ],
     TABLE + 'rule r { on payment[m[kind].place.town == "x"] }': [
-        ("CEP0202", "town", "record `place` has no field `town`", "")
+        ("CEP0202", "town", "record `place` has no field `town`", "the only one is `city`")
     ],
     TABLE + "rule r { on payment[m[kind].risk.x > 1] }": [
-        ("CEP0202", "x", "`risk` is a double and has no fields", "")
+        (
+            "CEP0202",
+            "x",
+            "`risk` is a double and has no fields",
+            "write `risk` alone, or declare it as a record",
+        )
     ],
     TABLE + "rule r { on payment[m[kind] is null] }": [
         (
@@ -123,7 +131,12 @@ MISTAKES = {
         ("CEP0201", "m", "unknown stream `m`", "`m` is a table: look its rows up as `m[key].field`")
     ],
     TABLE + 'let x = m["a"].risk\nrule r { on payment[n > x] }': [
-        ("CEP0226", 'm["a"].risk', "constant `x` must be worked out before anything runs", "")
+        (
+            "CEP0226",
+            'm["a"].risk',
+            "constant `x` must be worked out before anything runs",
+            "write a constant, or an expression of constants",
+        )
     ],
     TABLE
     + "rule r { by card_id  over payment[amount > m[kind].risk] sliding 5m  having m[kind].risk > 1 }": [
@@ -143,40 +156,60 @@ MISTAKES = {
         )
     ],
     "table m key id { name: string }\nrule r { on payment }": [
-        ("CEP0254", "id", "table `m` has no field `id` to be its key", "")
+        ("CEP0254", "id", "table `m` has no field `id` to be its key", "the only one is `name`")
     ],
     "table m key id { id: string? }\nrule r { on payment }": [
         ("CEP0254", "id", "the key `id` of a table must not be nullable", "remove its `?`")
     ],
     "table m key id { id: list<string> }\nrule r { on payment }": [
-        ("CEP0254", "id", "the key of a table is a single value, but `id` is a list of strings", "")
+        (
+            "CEP0254",
+            "id",
+            "the key of a table is a single value, but `id` is a list of strings",
+            "name a field of a single value",
+        )
     ],
     "table m key id { id: { x: long } }\nrule r { on payment[m[1].id == 2] }": [
-        ("CEP0254", "id", "the key of a table is a single value, but `id` is a record", "")
+        (
+            "CEP0254",
+            "id",
+            "the key of a table is a single value, but `id` is a record",
+            "name a field of a single value",
+        )
     ],
     "table m key id { id: string  id: long }\nrule r { on payment }": [
-        ("CEP0206", "id", "field `id` is declared twice", "")
+        ("CEP0206", "id", "field `id` is declared twice", "rename or remove one of them")
     ],
     "table m key id { id: sting }\nrule r { on payment[m[n].id == 1] }": [
         ("CEP0224", "sting", "`sting` is not a type", "did you mean `string`?")
     ],
     "table m key id { id: string  time at }\nrule r { on payment }": [
-        ("CEP0202", "at", "table `m` has no field `at`", "")
+        ("CEP0202", "at", "table `m` has no field `at`", "the only one is `id`")
     ],
     "table m key id { id: string  at: timestamp?  time at }\nrule r { on payment }": [
         ("CEP0223", "at", "the time of a row `at` must not be nullable", "remove the `?` of `at`")
     ],
     "table m key id { id: string  at: long  time at }\nrule r { on payment }": [
-        ("CEP0223", "at", "the time of a row must be a timestamp, but `at` is a long", "")
+        (
+            "CEP0223",
+            "at",
+            "the time of a row must be a timestamp, but `at` is a long",
+            "name a field of type timestamp",
+        )
     ],
     "table m key id { id: string  at: timestamp  time at  time at }\nrule r { on payment }": [
-        ("CEP0112", "time at", "`time` is given twice", "")
+        ("CEP0112", "time at", "`time` is given twice", "remove one of them")
     ],
     "table m key id { id: string }\ntable m key id { id: long }\nrule r { on payment }": [
-        ("CEP0206", "m", "table `m` is declared twice", "")
+        ("CEP0206", "m", "table `m` is declared twice", "rename or remove one of them")
     ],
     'table m key at { at: timestamp  n: long }\nrule r { on payment[m["yesterday"].n > 1] }': [
-        ("CEP0227", '"yesterday"', "`yesterday` is not a time such as `2026-01-05T09:00:00Z`", "")
+        (
+            "CEP0227",
+            '"yesterday"',
+            "`yesterday` is not a time such as `2026-01-05T09:00:00Z`",
+            "write it as `2026-01-31T10:05:00Z`",
+        )
     ],
 }
 

@@ -91,17 +91,38 @@ def test_fields_of_the_key_may_be_named_with_a_window() -> None:
 
 
 MISTAKES = {
-    "sliding 0s having count() > 1": [("CEP0402", "0s", "a window of nothing holds no event", "")],
-    "hopping 1h every 0s having count() > 1": [("CEP0402", "0s", "a window of nothing holds no event", "")],
+    "sliding 0s having count() > 1": [
+        ("CEP0402", "0s", "a window of nothing holds no event", "give it a length")
+    ],
+    "hopping 1h every 0s having count() > 1": [
+        ("CEP0402", "0s", "a window of nothing holds no event", "give it a length")
+    ],
     "hopping 5m every 10m having count() > 1": [
-        ("CEP0420", "10m", "these windows leave gaps: events between one and the next are in none", "")
+        (
+            "CEP0420",
+            "10m",
+            "these windows leave gaps: events between one and the next are in none",
+            "write `every 5m`, or a shorter one",
+        )
     ],
     "hopping 1h every 25m having ago(count(), 7m) > 1": [
-        ("CEP0420", "25m", "a hopping window lasts a whole number of hops", "")
+        (
+            "CEP0420",
+            "25m",
+            "a hopping window lasts a whole number of hops",
+            "write an `every` that `1h` is a multiple of",
+        )
     ],
-    "last 0 events having count() > 1": [("CEP0402", "0", "a window of nothing holds no event", "")],
+    "last 0 events having count() > 1": [
+        ("CEP0402", "0", "a window of nothing holds no event", "give it a length")
+    ],
     "last 1_000_001 events having count() > 1": [
-        ("CEP0407", "1_000_001", "a window holds 1,000,000 last events at most", "")
+        (
+            "CEP0407",
+            "1_000_001",
+            "a window holds 1,000,000 last events at most",
+            "ask for fewer, or for a window of time: `sliding 1 hour`",
+        )
     ],
     "sliding 5m": [
         (
@@ -159,7 +180,9 @@ MISTAKES = {
             "write `last(kind)` or `distinct(kind)`",
         )
     ],
-    "sliding 5m having nope > 5": [("CEP0205", "nope", "`nope` is neither a `by` field nor a constant", "")],
+    "sliding 5m having nope > 5": [
+        ("CEP0205", "nope", "`nope` is neither a `by` field nor a constant", "the only one is `card_id`")
+    ],
     "sliding 5m having count(payment) > 5": [
         ("CEP0210", "count", "`count` takes 0 arguments, not 1", "write `count()`")
     ],
@@ -171,14 +194,23 @@ MISTAKES = {
             "did you mean `avg(amount)`?",
         )
     ],
-    "sliding 5m having avg(nope) > 5": [("CEP0202", "nope", "stream `payment` has no field `nope`", "")],
+    "sliding 5m having avg(nope) > 5": [
+        (
+            "CEP0202",
+            "nope",
+            "stream `payment` has no field `nope`",
+            "the fields are `payment_id`, `card_id`, `at`, `kind`, `amount`, `n` and 5 more",
+        )
+    ],
     "sliding 5m having avg(amount * 2) > 5": [
         ("CEP0225", "amount * 2", "`avg` needs a field of the window's events", "write `avg(field)`")
     ],
     "sliding 5m having avg(max(amount)) > 5": [
         ("CEP0225", "max(amount)", "`avg` needs a field of the window's events", "write `avg(field)`")
     ],
-    "sliding 5m having avg(kind) > 5": [("CEP0211", "kind", "`avg` cannot be taken of a string", "")],
+    "sliding 5m having avg(kind) > 5": [
+        ("CEP0211", "kind", "`avg` cannot be taken of a string", "take it of a field of another type")
+    ],
     "sliding 5m having avg() > 5": [
         ("CEP0210", "avg", "`avg` takes 1 argument, not 0", "write `avg(field)`")
     ],
@@ -216,10 +248,20 @@ MISTAKES = {
         )
     ],
     "sliding 5m having previous(count(), 0) > 5": [
-        ("CEP0214", "0", "`previous` needs a whole number from 1 to 1,000,000, as a constant", "")
+        (
+            "CEP0214",
+            "0",
+            "`previous` needs a whole number from 1 to 1,000,000, as a constant",
+            "write the number itself, or a `let`",
+        )
     ],
     "sliding 5m having previous(count(), avg(n)) > 5": [
-        ("CEP0214", "avg(n)", "`previous` needs a whole number from 1 to 1,000,000, as a constant", "")
+        (
+            "CEP0214",
+            "avg(n)",
+            "`previous` needs a whole number from 1 to 1,000,000, as a constant",
+            "write the number itself, or a `let`",
+        )
     ],
     "sliding 5m having previous() > 5": [
         ("CEP0210", "previous", "`previous` takes 1 to 2 arguments, not 0", "write `previous(aggregate, n)`")
@@ -234,7 +276,12 @@ MISTAKES = {
         ("CEP0214", "3", "`ago` needs a duration as a constant", "such as `7 days`")
     ],
     "sliding 5m having ago(count(), 0s) > 5": [
-        ("CEP0421", "0s", "`ago` looks back: its duration is longer than nothing", "")
+        (
+            "CEP0421",
+            "0s",
+            "`ago` looks back: its duration is longer than nothing",
+            "say how long ago: `ago(count(), 7 days)`",
+        )
     ],
     "tumbling 1h having ago(count(), 90m) > 5": [
         ("CEP0421", "90m", "no window ends just that long ago", "look back a multiple of the window's length")
@@ -281,7 +328,12 @@ MISTAKES = {
         )
     ],
     "sliding 5m having count()": [
-        ("CEP0209", "count()", "a condition is true or false, but this is a long", "")
+        (
+            "CEP0209",
+            "count()",
+            "a condition is true or false, but this is a long",
+            "compare it with something",
+        )
     ],
 }
 
