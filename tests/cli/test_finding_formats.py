@@ -178,7 +178,7 @@ def spans(draw: st.DrawFn) -> Span:
 
 labels = st.lists(st.builds(Label, spans(), texts), max_size=2).map(tuple)
 codes = st.sampled_from(["CEP0101", "CEP0207", "CEP0301", "CEP0999"])
-findings = st.builds(Diagnostic, codes, levels, texts, st.none() | spans(), texts, labels, texts)
+findings = st.builds(Diagnostic, codes, levels, texts, st.none() | spans(), texts, labels, help=texts)
 
 
 @settings(max_examples=examples(60), deadline=None)
