@@ -60,7 +60,7 @@ def lines(name: str) -> Iterator[bytes]:
     try:
         yield from lines_of(name)
     except FileNotFoundError:
-        raise UsageError(f"there is no file `{name}`") from None
+        raise UsageError(f"there is no file `{name}`", "correct the path") from None
     except (OSError, pa.ArrowException) as problem:
         raise OutsideError(f"`{name}` cannot be read: {problem}") from None
 
@@ -83,7 +83,7 @@ def _parquet(name: str) -> Iterator[tuple[int, object]]:
                     number += 1
                     yield number, row
     except FileNotFoundError:
-        raise UsageError(f"there is no file `{name}`") from None
+        raise UsageError(f"there is no file `{name}`", "correct the path") from None
     except (OSError, pa.ArrowException) as problem:
         raise OutsideError(f"`{name}` cannot be read: {problem}") from None
 

@@ -71,11 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         raise UsageError("--output is missing", "name a file, or - for stdout")
     if arguments.drain and arguments.watermark is not None:
-        raise UsageError("--drain and --watermark exclude one another")
+        raise UsageError("--drain and --watermark exclude one another", "leave one of them out")
     if arguments.trace is not None and arguments.engine == "reference":
         raise UsageError("--trace tells what the compiled engine does", "leave --engine reference out")
     if arguments.trace == "-" and arguments.output == "-":
-        raise UsageError("--trace and --output cannot both go to stdout")
+        raise UsageError("--trace and --output cannot both go to stdout", "name a file for one of them")
     return _run_files(arguments)
 
 
@@ -179,9 +179,9 @@ def output_file(name: str | None) -> Iterator[IO[bytes]]:
         return
     path = Path(name)
     if path.is_dir():
-        raise UsageError(f"--output {name} is a folder")
+        raise UsageError(f"--output {name} is a folder", "name a file in it")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder `{path.parent}` for --output")
+        raise UsageError(f"there is no folder `{path.parent}` for --output", "make it first")
     if path.exists() and not path.is_file():  # a pipe or a device
         with path.open("wb") as out:
             yield out
@@ -236,6 +236,6 @@ def _opened(name: str) -> IO[bytes]:
     try:
         return Path(name).open("rb")
     except FileNotFoundError:
-        raise UsageError(f"there is no file `{name}`") from None
+        raise UsageError(f"there is no file `{name}`", "correct the path") from None
     except OSError as error:
         raise UsageError(f"`{name}` cannot be read: {(error.strerror or str(error)).lower()}") from error

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     piped = "-" in arguments.paths
     if piped and len(arguments.paths) > 1:
-        raise UsageError("`-` stands alone: standard input goes to standard output")
+        raise UsageError("`-` stands alone: standard input goes to standard output", "leave the others out")
     files, diagnostics = _read_stdin() if piped else _read([Path(path) for path in arguments.paths])
     files, problems = _laid_out(files)
     diagnostics += problems
@@ -89,7 +89,7 @@ def _read(paths: Sequence[Path]) -> tuple[list[File], list[Diagnostic]]:
 
     for path in paths:
         if not path.exists():
-            raise UsageError(f"there is no file or folder `{path}`")
+            raise UsageError(f"there is no file or folder `{path}`", "correct the path")
     found, diagnostics = read_texts(paths)
     return [File(name, text, None) for name, text in dict(found).items()], diagnostics
 

@@ -52,7 +52,7 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
     """
     for path in paths:
         if not path.exists():
-            raise UsageError(f"there is no file or folder `{path}`")
+            raise UsageError(f"there is no file or folder `{path}`", "correct the path")
     return [_checked(part, to_run, earlier) for path in paths for part in _packs_in(path)]
 
 

@@ -107,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
             'cep percolate --queries FILE --documents FILE --output FILE --field body="text english"',
         )
     if arguments.queries == arguments.documents == "-":
-        raise UsageError("--queries and --documents cannot both come from stdin")
+        raise UsageError(
+            "--queries and --documents cannot both come from stdin", "name a file for one of them"
+        )
     return _run_files(arguments)
 
 
@@ -239,7 +241,7 @@ def _schema(arguments: argparse.Namespace) -> Schema:
     default = None if arguments.default is None else arguments.default.split(",")
     if arguments.schema is not None:
         if arguments.field:
-            raise UsageError("--schema and --field exclude one another")
+            raise UsageError("--schema and --field exclude one another", "write the field into the schema")
         declared, in_file = _schema_file(arguments.schema)
         default = in_file if default is None else default
     else:
@@ -265,9 +267,13 @@ def _schema_file(name: str) -> tuple[dict[str, str], list[str] | None]:
     try:
         found = json.loads(Path(name).read_bytes())
     except OSError as problem:
-        raise UsageError(f"--schema {name} cannot be read: {problem.strerror}") from None
+        raise UsageError(
+            f"--schema {name} cannot be read: {problem.strerror}", "name a file of JSON"
+        ) from None
     except ValueError as problem:
-        raise UsageError(f"--schema {name} is not JSON: {problem}") from None
+        raise UsageError(
+            f"--schema {name} is not JSON: {problem}", 'write {"schema": {"title": "text"}}'
+        ) from None
     fields = found.get("schema") if isinstance(found, dict) else None
     default = found.get("default") if isinstance(found, dict) else None
     if (

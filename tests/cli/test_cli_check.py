@@ -87,7 +87,8 @@ def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
 
 def test_a_path_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     told = cep("check", "nowhere.rules", cwd=tmp_path)
-    assert (told.code, told.err) == (2, "error: there is no file or folder `nowhere.rules`\n")
+    said = "error: there is no file or folder `nowhere.rules`\n  = help: correct the path\n"
+    assert (told.code, told.err) == (2, said)
 
 
 def test_nothing_to_check_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

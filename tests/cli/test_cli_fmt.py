@@ -96,7 +96,7 @@ def test_a_dash_stands_alone(tmp_path: Path) -> None:
     told = cep("fmt", "-", ".", cwd=tmp_path)
     assert (told.code, told.err) == (
         2,
-        "error: `-` stands alone: standard input goes to standard output\n",
+        "error: `-` stands alone: standard input goes to standard output\n  = help: leave the others out\n",
     )
 
 
