@@ -695,14 +695,19 @@ def over(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
 
 
 def deadline(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
-    """When time decides a leaf: an option is too late, a timer is over, an end is reached."""
+    """When time decides a leaf: an option is too late, a timer is over, an end is reached.
+
+    What was over before the way came here is so when it comes: absences may last longer than `within`.
+    """
     kind = tables[leaf + F_KIND]
     if kind == TIMER:
-        return over(tables, threads, row, leaf, cursor)
+        return max(over(tables, threads, row, leaf, cursor), threads[row + T_TIME])
     if kind == THE_END:
         return END_OF_TIME
     end = end_of_within(tables, cursor)
-    if kind == OPTION and tables[leaf + F_GAP] >= 0:
+    if kind == ENDING:
+        return max(end, threads[row + T_TIME])
+    if tables[leaf + F_GAP] >= 0:
         return min(end, later(threads[row + T_LAST], tables[leaf + F_GAP]))
     return end
 

@@ -66,7 +66,7 @@ class Pattern:
                 replace(way, lookback=(*way.lookback, *((a.guard, a.duration or 0) for a in absences)))
             )
         watches = self._watches_of(way, absences)
-        over = max(watch.until for watch in watches)
+        over = max(way.time, *(watch.until for watch in watches))
         return Timer(way, replace(inside, watches=(*inside.watches, *watches)), over, then)
 
     def _watches_of(self, way: Way, absences: list[Absent]) -> tuple[Watch, ...]:

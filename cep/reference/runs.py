@@ -240,7 +240,7 @@ class Matcher:
         if not way.taken:
             return None
         if any(watch.strict for watch in way.watches):
-            return Ending(way, self.pattern.end_of_within(way))
+            return Ending(way, max(way.time, self.pattern.end_of_within(way)))
         return self.matched(way)
 
     def matched(self, way: Way) -> Node:
