@@ -701,12 +701,12 @@ def deadline(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> 
     """
     kind = tables[leaf + F_KIND]
     if kind == TIMER:
-        return max(over(tables, threads, row, leaf, cursor), threads[row + T_TIME])
+        return int(max(over(tables, threads, row, leaf, cursor), threads[row + T_TIME]))
     if kind == THE_END:
         return END_OF_TIME
     end = end_of_within(tables, cursor)
     if kind == ENDING:
-        return max(end, threads[row + T_TIME])
+        return int(max(end, threads[row + T_TIME]))
     if tables[leaf + F_GAP] >= 0:
         return min(end, later(threads[row + T_LAST], tables[leaf + F_GAP]))
     return end
@@ -2193,6 +2193,8 @@ def settle(
     """Settle what is due in one list up to and including `bound`, one instant after the other.
 
     At the end of time no event will come: what nothing else ends is raised at the time of its last event.
+    No pass is in vain: of a way that is due a leaf dies or is passed, which without an event leads only
+    forward in the pattern, or its deadline is found to be later; and the end of time leaves nothing.
     Returns False where there is too little room to go on.
     """
     free = cursor[C_THREADS]
