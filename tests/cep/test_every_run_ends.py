@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duel import Program, assert_agreement, by_engine
+from duel import Program, assert_agreement, by_engine, gave_up
 from effort import examples
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
@@ -74,5 +74,5 @@ def test_every_run_ends_and_the_engines_agree(rule: str, stream: Stream, cut: in
 def test_every_run_ends_in_the_compiled_kernel(rule: str, stream: Stream, cut: int) -> None:
     asked = program(rule, stream, cut)
     compiled = by_engine(replace(asked, compiled=True))
-    assume(not any(name[0] == "ways" for name in compiled.counts))
+    assume(not gave_up(compiled))
     assert compiled.alerts == by_engine(asked).alerts
