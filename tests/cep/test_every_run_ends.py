@@ -61,7 +61,7 @@ def program(rule: str, stream: Stream, cut: int) -> Program:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900, method="thread")
-@settings(max_examples=examples(150), **QUIET)
+@settings(max_examples=examples(60), **QUIET)
 @given(endless().filter(accepted), streams(5), st.integers(0, 5))
 def test_every_run_ends_and_the_engines_agree(rule: str, stream: Stream, cut: int) -> None:
     assert_agreement(program(rule, stream, cut))
@@ -69,7 +69,7 @@ def test_every_run_ends_and_the_engines_agree(rule: str, stream: Stream, cut: in
 
 @pytest.mark.slow
 @pytest.mark.timeout(900, method="thread")
-@settings(max_examples=examples(150), **QUIET)
+@settings(max_examples=examples(60), **QUIET)
 @given(endless().filter(accepted), streams(8), st.integers(0, 8))
 def test_every_run_ends_in_the_compiled_kernel(rule: str, stream: Stream, cut: int) -> None:
     asked = program(rule, stream, cut)
