@@ -31,12 +31,8 @@ def read(connection: Connection, slots: Iterable[Slot]) -> Memory:
     return Memory(held)
 
 
-def write(connection: Connection, before: Memory, after: Memory, now: int) -> None:
-    """Brings the table from `before` to `after`, both of the same slots.
-
-    Of the other slots, those that can withhold nothing from event time `now` on are forgotten, unless
-    a count is to be told.
-    """
+def write(connection: Connection, before: Memory, after: Memory) -> None:
+    """Brings the table from `before` to `after`, both of the same slots."""
     table = suppression.c
     changed = {slot: held for slot, held in after.held.items() if before.held.get(slot) != held}
     gone = [slot for slot in before.held if slot in changed or slot not in after.held]
@@ -51,4 +47,9 @@ def write(connection: Connection, before: Memory, after: Memory, now: int) -> No
             for (pack, rule, key), h in changed.items()
         ]
         connection.execute(insert(suppression), rows)
+
+
+def forget(connection: Connection, now: int) -> None:
+    """Drops the slots that can withhold nothing from event time `now` on and have no count to tell."""
+    table = suppression.c
     connection.execute(delete(suppression).where(table.pending == 0, table.until <= now))

@@ -17,13 +17,13 @@ from alerts.outbox.errors import OutboxError
 from alerts.outbox.schema import alerts, batches, deliveries
 from alerts.raised import Raised
 from alerts.routing import Route
-from alerts.suppress import Slot, in_order, slot, withhold
+from alerts.suppress import in_order, slot, withhold
 
 REMEMBERED = 10_000
 """So many batches back a replay is recognised; rows of older batches are dropped (their alerts stay)."""
 
 _CHUNK = 10_000
-_ID = attrgetter("id")
+_WITHHOLDING = attrgetter("withholding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,13 @@ def record(
     if _known(connection, batch):
         return Recorded((), (), 0, True)
     ordered = in_order(raised)
-    kept, withheld = _suppressed(connection, _fresh(connection, ordered))
+    kept: Sequence[Raised] = ordered
+    withheld: Sequence[Raised] = ()
+    if any(map(_WITHHOLDING, ordered)):
+        kept, withheld = _suppressed(connection, _fresh(connection, ordered))
     kept = _insert(connection, batch, kept, routes, now)
+    if ordered:
+        memory.forget(connection, ordered[-1].time)
     repeated = len(ordered) - len(kept) - len(withheld)
     row = {
         "number": batch.number,
@@ -102,7 +107,7 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
     return digest is not None
 
 
-def _fresh(connection: Connection, ordered: Sequence[Raised]) -> Sequence[Raised]:
+def _fresh(connection: Connection, ordered: Sequence[Raised]) -> list[Raised]:
     """Each id once, without those of suppressed rules that the outbox has.
 
     A repeated alert must not withhold another; of the rest, inserting them tells what the outbox has.
@@ -112,8 +117,6 @@ def _fresh(connection: Connection, ordered: Sequence[Raised]) -> Sequence[Raised
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
         known.update(connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(chunk))))
-    if not known and len(set(map(_ID, ordered))) == len(ordered):
-        return ordered
     first: dict[str, Raised] = {}
     for one in ordered:
         if one.id not in known:
@@ -122,21 +125,22 @@ def _fresh(connection: Connection, ordered: Sequence[Raised]) -> Sequence[Raised
 
 
 def _suppressed(connection: Connection, fresh: Sequence[Raised]) -> tuple[list[Raised], list[Raised]]:
-    places = (slot(one) for one in fresh if one.withholding is not None)
-    slots: set[Slot] = {place for place in places if place is not None}
+    slots = {place for one in fresh if (place := slot(one)) is not None}
     before = memory.read(connection, slots)
     kept, withheld, after = withhold(fresh, before)
-    if fresh:
-        memory.write(connection, before, after, fresh[-1].time)
+    memory.write(connection, before, after)
     return kept, withheld
 
 
 def _insert(
     connection: Connection, batch: BatchRecord, kept: Sequence[Raised], routes: Sequence[Route], now: int
-) -> list[Raised]:
-    """Inserts the alerts that the outbox does not have, and their deliveries; returns these alerts."""
+) -> Sequence[Raised]:
+    """Inserts the alerts that the outbox does not have, and their deliveries; returns these alerts.
+
+    Of several with one id the first is inserted.
+    """
     if not kept:
-        return []
+        return ()
     first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
     _, ids, packs, rules, severities, times, bodies, _ = zip(*kept, strict=True)
     rows = zip(
@@ -144,12 +148,13 @@ def _insert(
         repeat(now), strict=False,
     )  # fmt: skip
     _insert_many(connection, list(rows))
-    if connection.scalar(select(func.count()).where(alerts.c.number >= first)) != len(kept):
-        new = set(connection.scalars(select(alerts.c.id).where(alerts.c.number >= first)))
-        kept = [one for one in kept if one.id in new]
+    a = alerts.c
+    if connection.scalar(select(func.count()).where(a.number >= first)) != len(kept):
+        numbers = connection.scalars(select(a.number).where(a.number >= first).order_by(a.number))
+        kept = [kept[number - first] for number in numbers]
     for route in routes:
         _route(connection, route, first, now)
-    return list(kept)
+    return kept
 
 
 def _insert_many(connection: Connection, rows: list[tuple[object, ...]]) -> None:

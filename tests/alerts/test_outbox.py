@@ -86,6 +86,42 @@ def test_an_id_is_delivered_once_and_its_repetition_counted(outbox: Outbox) -> N
     assert outbox.pending("desk") == 3
 
 
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(20)
+)
+@given(
+    st.lists(
+        st.lists(
+            st.builds(
+                lambda number, summary, suppress: raised(
+                    number, rule=f"r{suppress}", summary=summary, suppress=suppress
+                ),
+                st.integers(0, 9),
+                st.sampled_from("xyz"),
+                st.sampled_from([None, 0]),
+            ),
+            max_size=12,
+        ),
+        max_size=4,
+    )
+)
+def test_of_alerts_with_one_id_the_first_is_kept(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[Raised]]
+) -> None:
+    """With rules that suppress and without: the oracle is a dictionary."""
+    outbox = Outbox.open(f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db", durable=False)
+    first: dict[str, Raised] = {}
+    for number, alerts in enumerate(batches):
+        new = {one.id: one for one in reversed(in_order(alerts)) if one.id not in first}
+        recorded = outbox.record(batch(number), alerts, ALL)
+        assert recorded.alerts == tuple(in_order(new.values()))
+        assert recorded.repeated == len(alerts) - len(new)
+        first |= {one.id: one for one in recorded.alerts}
+    assert [one.alert for one in outbox.alerts()] == [one.alert.as_dict() for one in first.values()]
+    assert outbox.pending("desk") == len(first)
+    outbox.close()
+
+
 def test_a_repeated_alert_withholds_nothing(outbox: Outbox) -> None:
     outbox.record(batch(0), [raised(1, key="c", time=0, suppress=10)], ALL)
     later = [raised(1, key="c", time=50, suppress=10), raised(2, key="c", time=51, suppress=10)]
