@@ -43,6 +43,8 @@ class Told:
 
     def fresh(self, raised: Iterable[Raised], watermark: int) -> list[Raised]:
         """Those that were not told before, which are told now; `watermark` is the one after the batch."""
+        if not self.lives:
+            return list(raised)
         fresh = []
         for one in raised:
             life = self.lives.get((one.pack, one.rule))

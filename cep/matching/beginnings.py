@@ -34,6 +34,6 @@ def may_matter(plan: str, space: Space, events: Arrivals, numbers: Ints, keys: i
     for number, part in enumerate(events.parts):
         where, rows = events.rows_of(number)
         if part.layout.plan == plan:
-            where = where[part.verdicts.any_of(space.tables.awaited[part.stream], rows)]
-        found[numbers[where]] = True
+            where = where.compress(part.verdicts.any_of(space.tables.awaited[part.stream], rows))
+        found[numbers.take(where)] = True
     return found

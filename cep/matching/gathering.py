@@ -89,7 +89,7 @@ class Entries:
         if which.all():
             return self
         mine = [slice(a, b) for a, b in pairwise(self.ends)]
-        return Entries.of(self.segments, [self.places[part][which[part]] for part in mine])
+        return Entries.of(self.segments, [self.places[part].compress(which[part]) for part in mine])
 
     def rows(self, numbers: Ints, shared: bool = False) -> Rows:
         """What is kept of the keys, under numbers that rise in every segment.
@@ -120,7 +120,7 @@ def numbered(hashes: Hashes, columns: Columns, order: Ints) -> tuple[Ints, Ints]
         fresh[1:] = (hashes[order][1:] != hashes[order][:-1]) | (codes[order][1:] != codes[order][:-1])
     numbers = np.empty(len(order), np.int64)
     numbers[order] = np.cumsum(fresh) - 1
-    return numbers, order[fresh]
+    return numbers, order.compress(fresh)
 
 
 def _equal(columns: Columns, these: Ints, those: Ints) -> bool:
@@ -253,7 +253,7 @@ def gathered(
     order = _order(hashes)
     if ripe is not None:
         due = Entries.of(segments, [segment.due(*ripe) for segment in segments])
-        sought = rising(np.concatenate((hashes[order[wanted[order]]], due.hashes)), runs=True)
+        sought = rising(np.concatenate((hashes[order.compress(wanted[order])], due.hashes)), runs=True)
         places = [segment.having(sought) for segment in segments]
         if _weigh(segments, places, most):
             ripe = None
@@ -277,7 +277,7 @@ def gathered(
     there[asked] = True
     held &= there[of_entry]
     renumbered = np.cumsum(there) - 1
-    of_entry, firsts = renumbered[of_entry[held]], firsts[there]
+    of_entry, firsts = renumbered[of_entry.compress(held)], firsts.compress(there)
     return Gathered(
         keys=Keys(columns, len(firsts), firsts),
         hashes=hashes[firsts],
@@ -301,7 +301,8 @@ def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Calla
     if base:
         held &= _of_any(numbers, held & entries.something, len(firsts))[numbers]
     there = _of_any(numbers, held, len(firsts))
-    entries, numbers, firsts = entries.chosen(held), (np.cumsum(there) - 1)[numbers[held]], firsts[there]
+    numbers, firsts = (np.cumsum(there) - 1)[numbers.compress(held)], firsts.compress(there)
+    entries = entries.chosen(held)
     rows = entries.rows(numbers, shared=True)
     due = np.full(len(firsts), kernel.END_OF_TIME, np.int64)
     some = entries.something
@@ -351,5 +352,5 @@ def _order(hashes: Hashes) -> Ints:
 def _of_any(numbers: Ints, which: Bools, count: int) -> Bools:
     """For each of so many keys whether it is so of any of its entries."""
     found = np.zeros(count, bool)
-    found[numbers[which]] = True
+    found[numbers.compress(which)] = True
     return found

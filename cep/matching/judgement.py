@@ -161,7 +161,7 @@ def _listed(verdicts: Column, atoms: int, rows: Ints, events: Ints, engine: Engi
     """How many of some rows each of so many atoms is true of, at most, and the numbers of their events, atom
     by atom in order."""
     if verdicts.bits and min(atoms, verdicts.atoms) <= BY_ATOM:
-        lists = [events[verdicts.true_of(atom, rows)] for atom in range(min(atoms, verdicts.atoms))]
+        lists = [events.compress(verdicts.true_of(atom, rows)) for atom in range(min(atoms, verdicts.atoms))]
         return np.array([len(one) for one in lists], np.int64), np.concatenate([events[:0], *lists])
     counts = np.zeros(atoms + 1, np.int64)
     engine.count_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, 0, counts)

@@ -34,7 +34,7 @@ def rising(numbers: npt.NDArray[Number], runs: bool = False) -> npt.NDArray[Numb
     ordered = np.sort(numbers, kind="stable" if runs else None)
     new = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    return ordered[new]
+    return ordered.compress(new)
 
 
 def grouped(numbers: Ints | npt.NDArray[np.uint64]) -> Ints:

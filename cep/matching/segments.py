@@ -120,7 +120,7 @@ class Segment:
         first = np.searchsorted(mine, hashes)
         if self.distinct:
             inside = np.minimum(first, len(mine) - 1)
-            return np.asarray(first[mine[inside] == hashes])
+            return first.compress(mine[inside] == hashes)
         return ranges(first, np.searchsorted(mine, hashes, side="right") - first)
 
     def weight_of(self, keys: Ints) -> int:

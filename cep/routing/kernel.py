@@ -21,6 +21,7 @@ FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 NOTHING, ONE, BYTE, WORD = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(8)
 THIRTY, TWENTY_SEVEN, THIRTY_ONE = np.uint64(30), np.uint64(27), np.uint64(31)
 HALF, HIGH = np.uint64(32), np.uint64(33)
+LONG = np.uint64(1 << 63)
 NUMBER = 0xFFFFFFFF
 
 
@@ -42,50 +43,62 @@ def add_texts(offsets: Offsets, data: Data, hashes: Words) -> None:
         hashes[row] = word ^ (word >> THIRTY_ONE)
 
 
-def number_texts(offsets: Offsets, data: Data, slots: Ints, firsts: Ints, numbers: Ints) -> int:
+def number_texts(offsets: Offsets, data: Data, slots: Ints, names: Words, firsts: Ints, numbers: Ints) -> int:
     """Number texts, equal ones equally, densely in order of first occurrence; how many there are.
 
-    `firsts` says where each occurs first. `slots` is a hash table with open addressing: all -1, of more
-    places than there are texts, a power of two. A place has 31 bits of a text's hash and its number; texts
-    that agree in them are compared.
+    `firsts` says where each occurs first, `names` has for each a word: of a short text its bytes, of a long
+    one its hash. `slots` is a hash table with open addressing: all -1, of twice as many places as there are
+    texts or more, a power of two. A place has 31 bits of a hash of a text's name, and its number; long texts
+    of one name are compared.
     """
     count = 0
-    last = np.uint64(len(slots) - 1)
+    last, size = np.uint64(len(slots) - 1), np.uint64(len(data))
     for row in range(len(numbers)):
         at, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
         length = end - at
-        word = length
-        while at + WORD <= end:
+        name = length
+        while True:
             eight = NOTHING
-            for byte in range(8):
-                eight |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
-            word = (word ^ eight) * BASE
-            word ^= word >> HALF
+            if at + WORD <= size:
+                for byte in range(8):
+                    eight |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
+            else:
+                for byte in range(end - at):
+                    eight |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
+            if at + WORD > end:
+                break
+            name = (name ^ eight) * BASE
+            name ^= name >> HALF
             at += WORD
-        rest = ONE
-        while at < end:
-            rest = rest << BYTE | np.uint64(data[at])
-            at += ONE
-        word = (word ^ rest) * FIRST
-        word ^= word >> HALF
-        high, slot = np.int64(word >> HIGH), word & last
+        # The rest are less than eight bytes; a bit after them says how many.
+        after = ONE << ((end - at) * BYTE)
+        rest = eight & (after - ONE) | after
+        name = rest if length < WORD else (name ^ rest) * BASE | LONG
+        word = (name ^ name >> THIRTY) * FIRST
+        word = (word ^ word >> TWENTY_SEVEN) * SECOND
+        high, slot = np.int64(word >> HIGH), (word ^ word >> HALF) & last
         number = -1
         while slots[slot] >= 0:
             if slots[slot] >> 32 == high:
                 known = slots[slot] & NUMBER
-                other = np.uint64(offsets[firsts[known]])
-                if np.uint64(offsets[firsts[known] + 1]) - other == length:
-                    at = end - length
-                    while at < end and data[at] == data[other]:
-                        at += ONE
-                        other += ONE
-                    if at == end:
+                if names[known] == name:
+                    other = np.uint64(offsets[firsts[known]])
+                    if length < WORD:
                         number = known
                         break
+                    if np.uint64(offsets[firsts[known] + 1]) - other == length:
+                        at = end - length
+                        while at < end and data[at] == data[other]:
+                            at += ONE
+                            other += ONE
+                        if at == end:
+                            number = known
+                            break
             slot = (slot + ONE) & last
         if number < 0:
             number = count
             slots[slot] = high << 32 | number
+            names[number] = name
             firsts[number] = row
             count += 1
         numbers[row] = number

@@ -120,8 +120,9 @@ class Column:
     def true_of(self, atom: int, rows: Ints) -> Bools:
         """Of which of some events an atom is true."""
         if self.bits and len(rows):
-            byte = self._rows[:, atom >> 3] if atom < self.atoms else np.zeros(len(self.ends) - 1, np.uint8)
-            return np.asarray((byte[rows] & np.uint8(128 >> (atom & 7))) != 0)
+            if atom >= self.atoms:
+                return np.zeros(len(rows), bool)
+            return np.asarray((self._rows[:, atom >> 3].take(rows) & np.uint8(128 >> (atom & 7))) != 0)
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         bits = np.flatnonzero(((sizes % 2 == 1) | self.bits) & (sizes > atom >> 3))
@@ -135,7 +136,7 @@ class Column:
         """Of which of some events any of the atoms is true that are marked among all."""
         if self.bits and len(rows):
             asked = np.packbits(atoms)[: self._rows.shape[1]]
-            return np.asarray(np.any(self._rows[rows, : len(asked)] & asked, axis=1))
+            return np.asarray(np.any(self._rows[:, : len(asked)] & asked, axis=1).take(rows))
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         packed = np.packbits(atoms)
