@@ -59,6 +59,21 @@ _INLINED = frozenset(
         "keep_way",
         "keep_chain",
         "list_by_key",
+        "free_thread",
+        "new_thread",
+        "alive",
+        "kill",
+        "is_null",
+        "set_null",
+        "this_run",
+        "end_of_within",
+        "later",
+        "deadline",
+        "too_small",
+        "joined",
+        "was_absent",
+        "keep_to_limit",
+        "lives",
     }
 )
 """What is called for every event: a call with so many arrays costs more than what it does."""

@@ -1225,7 +1225,7 @@ def answer(
                 if outcome == NOTHING:
                     outcome = SOME_DIED
         leaf += LEAF
-    if outcome == FITTED:
+    if outcome == FITTED and said >= 0:
         unsay_guards(trace, cursor, said)
     return first, outcome
 

@@ -169,7 +169,7 @@ class Pool:
             mine = by_rule[last[row] - of_row[row] : last[row]]
             chosen = ranges(ends[mine] - counts[mine], counts[mine])
             number = int(self.rules[row, kernel.U_RULE])
-            yield number, matches[mine], np.cumsum(counts[mine]), taken[chosen]
+            yield number, matches.take(mine, axis=0), np.cumsum(counts[mine]), taken.take(chosen, axis=0)
 
     def live(self) -> Runs:
         """The runs that live on, with the nodes that they name."""

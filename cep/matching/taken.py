@@ -29,19 +29,18 @@ class EventBook:
     events: Arrivals
 
     def sources(self, numbers: Ints) -> list[tuple[str, pa.Table, Ints, Ints]]:
-        """The events by where they are: stream, table, places in `numbers`, rows of the table."""
+        """The events (rising) by where they are: stream, table, places in `numbers`, rows of the table."""
         found = []
-        earlier = np.flatnonzero(numbers < self.first)
-        for stream, kept in self.kept if len(earlier) else ():
-            places, rows = kept.find(numbers[earlier])
+        earlier = int(np.searchsorted(numbers, self.first))
+        for stream, kept in self.kept if earlier else ():
+            places, rows = kept.find(numbers[:earlier])
             if len(places):
-                found.append((stream, kept.table, earlier[places], rows))
-        where = np.flatnonzero(numbers >= self.first)
-        places = numbers[where] - self.first
-        for number, part in enumerate(self.events.parts):
-            mine = self.events.part[places] == number
-            if mine.any():
-                found.append((part.stream, part.table, where[mine], self.events.row[places[mine]]))
+                found.append((stream, kept.table, places, rows))
+        came = self.events.chosen(numbers[earlier:] - self.first)
+        for number, part in enumerate(came.parts):
+            places, rows = came.rows_of(number)
+            if len(places):
+                found.append((part.stream, part.table, earlier + places, rows))
         return found
 
     def place(self, number: int) -> tuple[pa.Table, int]:
