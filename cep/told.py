@@ -43,7 +43,7 @@ class Told:
 
     def fresh(self, raised: Iterable[Raised], watermark: int) -> list[Raised]:
         """Those that were not told before, which are told now; `watermark` is the one after the batch."""
-        if not self.lives:
+        if not (self.lives or self.ids):
             return list(raised)
         fresh = []
         for one in raised:

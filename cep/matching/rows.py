@@ -34,6 +34,7 @@ def rising(numbers: npt.NDArray[Number], runs: bool = False) -> npt.NDArray[Numb
     ordered = np.sort(numbers, kind="stable" if runs else None)
     new = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    # By a mask numpy takes several times as slowly, where it is as chance has it.
     return ordered.compress(new)
 
 

@@ -31,5 +31,7 @@ def load() -> Kernel:
     untyped: Any = numba.njit
     return Kernel(
         untyped(numba.void(offsets, data, words), cache=True, _nrt=False)(kernel.add_texts),
-        untyped(numba.int64(offsets, data, ints, words, ints, ints), cache=True, _nrt=False)(kernel.number_texts),
+        untyped(numba.int64(offsets, data, ints, words, ints, ints), cache=True, _nrt=False)(
+            kernel.number_texts
+        ),
     )

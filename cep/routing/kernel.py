@@ -82,10 +82,10 @@ def number_texts(offsets: Offsets, data: Data, slots: Ints, names: Words, firsts
             if slots[slot] >> 32 == high:
                 known = slots[slot] & NUMBER
                 if names[known] == name:
-                    other = np.uint64(offsets[firsts[known]])
                     if length < WORD:
                         number = known
                         break
+                    other = np.uint64(offsets[firsts[known]])
                     if np.uint64(offsets[firsts[known] + 1]) - other == length:
                         at = end - length
                         while at < end and data[at] == data[other]:
