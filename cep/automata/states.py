@@ -353,7 +353,8 @@ class _Builder:
         sign = loop.sign if first else _OWN[element.quantifier.own]
         if isinstance(element, Step):
             return (self._option(element, sign, inside, loop, path),)
-        path = replace(path, fresh=path.fresh | frozenset(_names(element)))
+        if _repeats(element):
+            path = replace(path, fresh=path.fresh | frozenset(_names(element)))
         match element:
             case Group(body):
                 return self._follow(body, 0, inside, loop, sign, path)

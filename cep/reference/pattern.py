@@ -80,9 +80,10 @@ class Pattern:
                 return Option(element, sign, way, inside, MAX_TIME, then)
             deadline = min(self.end_of_within(way), way.taken[-1][1].time + inside.gap)
             return Option(element, sign, way, inside, deadline, then) if way.time < deadline else None
-        names = {step.name for step in steps(element)}
-        kept = [(name, begin) for name, begin in way.rounds if name not in names]
-        way = replace(way, rounds=(*kept, *((name, len(way.taken)) for name in sorted(names))))
+        if not element.quantifier.single:
+            names = {step.name for step in steps(element)}
+            kept = [(name, begin) for name, begin in way.rounds if name not in names]
+            way = replace(way, rounds=(*kept, *((name, len(way.taken)) for name in sorted(names))))
         match element:
             case Group(body):
                 return self._follow(body.elements, inside, then, sign)(way)
