@@ -1,13 +1,14 @@
-"""Suppression memory in the database: only the slots that a batch touches are read and written."""
+"""Suppression memory in the database: only the slots and alerts that a batch touches are read and written."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Column, Connection, bindparam, delete, insert, select
 
-from alerts.outbox.schema import suppression
+from alerts.outbox.schema import alerts, suppression, withheld
+from alerts.raised import Raised
 from alerts.suppress import Held, Memory, Slot
 
 _CHUNK = 2_000
@@ -49,7 +50,35 @@ def write(connection: Connection, before: Memory, after: Memory) -> None:
         connection.execute(insert(suppression), rows)
 
 
+def known(connection: Connection, raised: Sequence[Raised]) -> set[str]:
+    """The ids of alerts of suppressed rules that were raised before, or withheld and may be decided again."""
+    raised = [one for one in raised if one.withholding is not None]
+    again = [one for one in raised if one.withholding is not None and one.withholding.again is not None]
+    return {
+        *_among(connection, alerts.c.id, [one.id for one in raised]),
+        *_among(connection, withheld.c.id, [one.id for one in again]),
+    }
+
+
+def _among(connection: Connection, column: Column[str], ids: Sequence[str]) -> Iterable[str]:
+    for start in range(0, len(ids), _CHUNK):
+        yield from connection.scalars(select(column).where(column.in_(ids[start : start + _CHUNK])))
+
+
+def remember(connection: Connection, silent: Iterable[Raised]) -> None:
+    """Notes which alerts were withheld, as far as they may be decided again."""
+    rows = [
+        {"id": one.id, "again": one.withholding.again}
+        for one in silent
+        if one.withholding is not None and one.withholding.again is not None
+    ]
+    if rows:
+        connection.execute(insert(withheld), rows)
+
+
 def forget(connection: Connection, now: int) -> None:
-    """Drops the slots that can withhold nothing from event time `now` on and have no count to tell."""
+    """Drops what matters to no alert from event time `now` on: slots that withhold nothing and have no
+    count to tell, alerts that will not be decided again."""
     table = suppression.c
     connection.execute(delete(suppression).where(table.pending == 0, table.until <= now))
+    connection.execute(delete(withheld).where(withheld.c.again < now))

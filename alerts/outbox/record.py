@@ -22,7 +22,6 @@ from alerts.suppress import in_order, slot, withhold
 REMEMBERED = 10_000
 """So many batches back a replay is recognised; rows of older batches are dropped (their alerts stay)."""
 
-_CHUNK = 10_000
 _WITHHOLDING = attrgetter("withholding")
 
 
@@ -108,15 +107,11 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
 
 
 def _fresh(connection: Connection, ordered: Sequence[Raised]) -> list[Raised]:
-    """Each id once, without those of suppressed rules that the outbox has.
+    """Each id once, without those of suppressed rules that were raised or withheld before.
 
     A repeated alert must not withhold another; of the rest, inserting them tells what the outbox has.
     """
-    ids = [one.id for one in ordered if one.withholding is not None]
-    known: set[str] = set()
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        known.update(connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(chunk))))
+    known = memory.known(connection, ordered)
     first: dict[str, Raised] = {}
     for one in ordered:
         if one.id not in known:
@@ -129,6 +124,7 @@ def _suppressed(connection: Connection, fresh: Sequence[Raised]) -> tuple[list[R
     before = memory.read(connection, slots)
     kept, withheld, after = withhold(fresh, before)
     memory.write(connection, before, after)
+    memory.remember(connection, withheld)
     return kept, withheld
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text, text
 
-VERSION = 1
+VERSION = 2
 
 metadata = MetaData()
 
@@ -73,5 +73,13 @@ suppression = Table(
     Column("until", BigInteger, nullable=False),
     Column("pending", Integer, nullable=False),
     Index("outbox_suppression_over", "pending", "until"),
+    sqlite_with_rowid=False,
+)
+
+withheld = Table(
+    "outbox_withheld",  # what may be decided again: it must not be withheld, and told of, twice
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("again", BigInteger, nullable=False, index=True),  # until when, in event time
     sqlite_with_rowid=False,
 )

@@ -144,7 +144,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     connection.close()
     error = refused(f"sqlite:///{path}")
     assert error.code == "CEP0806"
-    assert "has version 99, this program writes version 1" in error.message
+    assert "has version 99, this program writes version 2" in error.message
 
 
 def test_a_password_is_not_told() -> None:

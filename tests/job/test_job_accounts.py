@@ -71,6 +71,7 @@ def test_what_rules_lose_is_counted_and_told() -> None:
 def test_a_match_that_two_batches_decide_is_counted_once(
     spark: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """That of card x is raised, that of card y withheld."""
     counted: list[dict[str, int]] = []
 
     class Seen(Accounts):
@@ -80,12 +81,24 @@ def test_a_match_that_two_batches_decide_is_counted_once(
 
     monkeypatch.setattr(life, "Accounts", Seen)
     # two rounds of one end at the second b; one round of two waits for another until `within` is over
-    rule = 'rule r { match a: e[k == "a"] -> (b: e[k == "b"]{1,2} each){1,2}  within 10 seconds }'
-    stream = "stream e { n: long  k: string  at: timestamp  id n  time at }"
+    rule = """rule r {
+  match a: e[k == "a"] -> (b: e[k == "b"]{1,2} each){1,2}
+  within 10 seconds
+  by card
+  emit same = 1
+  suppress 1 hour by same
+}"""
+    stream = "stream e { n: long  k: string  card: string  at: timestamp  id n  time at }"
     folder = JobFolder(tmp_path / "job", f'pack p version "1"\n{stream}\n{rule}\n', ("e",))
     for batch in ([(0, "a"), (1, "b"), (2, "b")], [(30, "c")]):
-        folder.put("e", [{"n": at, "k": k, "at": f"2026-01-01T00:00:{at:02}Z"} for at, k in batch])
+        folder.put(
+            "e",
+            [
+                {"n": 2 * at + place, "k": k, "card": card, "at": f"2026-01-01T00:00:{at:02}Z"}
+                for at, k in batch
+                for place, card in enumerate("xy")
+            ],
+        )
         folder.once(spark)
-    assert counted[0] == {"r": 1}
-    assert sum(one.get("r", 0) for one in counted) == 1
-    assert len(folder.alerts()) == 1
+    assert counted[0] == {"r": 2}
+    assert sum(one.get("r", 0) for one in counted) == 2
