@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import psutil
 import pytest
 from failing_disk import UnsyncedDisk
 
@@ -31,11 +30,13 @@ def hits(library: Library | Reader, text: str) -> list[str]:
     return [hit.query.id for hit in library.queries.match({"body": text}).hits]
 
 
-def the_compaction_ends() -> None:
-    """Waits for the process that compacts; it is left for the library to be heard."""
-    for child in psutil.Process().children():
-        if "percolator.library.compaction" in child.cmdline():
-            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+def the_compaction_ends(library: Library) -> None:
+    """Waits for the process that compacts; it is left for the library to be heard.
+
+    The process is asked for by its number: just begun, it may not have its command line yet.
+    """
+    if library._child is not None:
+        os.waitid(os.P_PID, library._child.pid, os.WEXITED | os.WNOWAIT)
 
 
 def test_a_segment_is_made_beside_changes_that_go_on(folder: Path) -> None:
@@ -52,7 +53,7 @@ def test_a_segment_is_made_beside_changes_that_go_on(folder: Path) -> None:
                 expected.add(f"q{number}")
             assert library.failed is None
             if number in (14, 35):
-                the_compaction_ends()
+                the_compaction_ends(library)
         assert library.pin.generation == first + 2
         reader.refresh()
         assert hits(library, "w0 w1") == hits(reader, "w0 w1") == sorted(expected)
@@ -76,7 +77,7 @@ def test_one_that_fails_is_told_and_tried_again_later(folder: Path) -> None:
         sample.write_bytes(b"no sample of documents")
         for number in range(5):
             library.add(StandingQuery(f"q{number}", "a"))
-        the_compaction_ends()
+        the_compaction_ends(library)
         before = library.pin.generation
         library.add(StandingQuery("r", "a"))
         assert library.failed is not None
@@ -84,7 +85,7 @@ def test_one_that_fails_is_told_and_tried_again_later(folder: Path) -> None:
         sample.unlink()
         for number in range(6):
             library.add(StandingQuery(f"s{number}", "a"))
-        the_compaction_ends()
+        the_compaction_ends(library)
         assert library.pin.generation == before
         library.add(StandingQuery("t", "a"))
         assert library.pin.generation == before + 1
