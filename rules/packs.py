@@ -153,14 +153,7 @@ def _files(path: Path, diagnostics: list[Diagnostic]) -> list[Path]:
             return [path]
         files = sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file())
     except OSError as problem:
-        diagnostics.append(
-            Diagnostic(
-                "CEP0506",
-                "error",
-                f"cannot read `{path}`: {_reason(problem)}",
-                help="let the user of this command read it",
-            )
-        )
+        diagnostics.append(_unreadable(path, problem))
         return []
     if not files:
         message = f"there is no {SUFFIX} file in `{path}`"
@@ -188,15 +181,13 @@ def _text(path: Path, diagnostics: list[Diagnostic]) -> str | None:
         message = f"`{path}` is not UTF-8: byte {problem.start} cannot be read"
         diagnostics.append(Diagnostic("CEP0507", "error", message, help="save the file as UTF-8"))
     except (OSError, ValueError) as problem:
-        diagnostics.append(
-            Diagnostic(
-                "CEP0506",
-                "error",
-                f"cannot read `{path}`: {_reason(problem)}",
-                help="let the user of this command read it",
-            )
-        )
+        diagnostics.append(_unreadable(path, problem))
     return None
+
+
+def _unreadable(path: Path, problem: OSError | ValueError) -> Diagnostic:
+    message = f"cannot read `{path}`: {_reason(problem)}"
+    return Diagnostic("CEP0506", "error", message, help="let the user of this command read it")
 
 
 def _reason(problem: OSError | ValueError) -> str:
