@@ -6,22 +6,18 @@ The timeout is there to tell of a loop without end; the kernel cannot be interru
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from duel import Program, assert_agreement, by_engine, gave_up
 from effort import examples
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_streams import Arrival
-from small_patterns import Stream, accepted, patterns, rows, streams
+from small_patterns import UNSHRUNK, Stream, accepted, patterns, rows, streams
 
 HEAD = (
     'pack p version "1"\nstream e { id_: string  at: timestamp  k: string  id id_  time at  lateness 0s }\n'
 )
-QUIET: dict[str, Any] = {
-    "deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate),
-}  # fmt: skip
 LOOPS = st.sampled_from(("* any", "* each", "*", "*?", "+ each", "{2,} any", "{2,}", "? each", "??", ""))
 AROUND = st.sampled_from(
     (
@@ -61,7 +57,7 @@ def program(rule: str, stream: Stream, cut: int) -> Program:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900, method="thread")
-@settings(max_examples=examples(60), **QUIET)
+@settings(max_examples=examples(60), **UNSHRUNK)
 @given(endless().filter(accepted), streams(5), st.integers(0, 5))
 def test_every_run_ends_and_the_engines_agree(rule: str, stream: Stream, cut: int) -> None:
     assert_agreement(program(rule, stream, cut))
@@ -69,7 +65,7 @@ def test_every_run_ends_and_the_engines_agree(rule: str, stream: Stream, cut: in
 
 @pytest.mark.slow
 @pytest.mark.timeout(900, method="thread")
-@settings(max_examples=examples(60), **QUIET)
+@settings(max_examples=examples(60), **UNSHRUNK)
 @given(endless().filter(accepted), streams(8), st.integers(0, 8))
 def test_every_run_ends_in_the_compiled_kernel(rule: str, stream: Stream, cut: int) -> None:
     asked = program(rule, stream, cut)

@@ -11,14 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from event_tables import Row
+from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from cep.reference import Decided, decided
 from rules.packs import load_texts
 from rules.typed import Pack
 
+# A case is small as it is, and to make one that fails smaller takes long.
+UNSHRUNK: dict[str, Any] = {
+    "deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate),
+}  # fmt: skip
+"""Settings for tests that are slow where they fail."""
 SECOND = 1_000_000_000
 KINDS = "abc"
 MOST_NEEDED = 4
