@@ -36,12 +36,13 @@ def register(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy; returns the exit code."""
-    from cep.cli.packs import load_one, runnable
+    from cep.cli.packs import load_one
     from cep.cli.run import tell
     from cep.config import load_job
     from cep.deploy import Request, hand_over, new_id
     from cep.job.errors import JobError
     from cep.job.folder import StateFolder
+    from cep.packs import runnable
     from cep.standing.shelf import Shelf
     from rules.query_files import contents_of
 

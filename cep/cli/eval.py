@@ -81,7 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_files(arguments: argparse.Namespace) -> int:
     from cep.cli.output import diagnostics_json, diagnostics_text, error_text
-    from cep.cli.packs import load_one, runnable
+    from cep.cli.packs import load_one
+    from cep.packs import runnable
 
     checked = load_one(arguments.pack)
     pack = runnable(checked)

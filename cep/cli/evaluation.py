@@ -1,8 +1,10 @@
-"""One case of `cep eval --cases`: its pack checked, its events decoded and run to the end."""
+"""Events given as a list, decoded and run to the end; one case of `cep eval --cases`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,12 +12,13 @@ import pyarrow.compute as pc
 
 from alerts.raised import Raised
 from alerts.suppress import Memory, withhold
+from cep.automata.unsupported import TOO_MANY_STATES
 from cep.cli.cases import Case, Prepared
 from cep.cli.engines import Name, engine
 from cep.cli.rows import line_events
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
+from cep.packs import checked_text
 from rules.diagnostics import has_errors
-from rules.packs import load_texts
 from rules.typed import Pack
 
 
@@ -27,21 +30,9 @@ def prepared(name: Name, folder: Path) -> Callable[[str], Prepared]:
 
     @lru_cache(maxsize=256)
     def load(text: str) -> Prepared:
-        loaded = load_texts([("case.rules", text)])
-        if loaded.pack is None:
-            return None, loaded.diagnostics
-        from cep.automata.unsupported import TOO_MANY_STATES, unsupported
-
-        refused = [d for d in unsupported(loaded.pack) if name == "compiled" or d.code != TOO_MANY_STATES]
-        found = [*loaded.diagnostics, *refused]
-        pack = loaded.pack
-        if pack.queries:
-            from cep.standing.findings import findings
-            from rules.query_files import with_files
-
-            pack, missing = with_files(pack, folder)
-            found += missing or findings(pack)
-        return (None if has_errors(found) else pack), tuple(found)
+        one = checked_text("case.rules", text, folder)
+        found = tuple(d for d in one.diagnostics if name == "compiled" or d.code != TOO_MANY_STATES)
+        return (None if has_errors(found) else one.pack), found
 
     return load
 
@@ -50,20 +41,42 @@ def evaluated(name: Name) -> Callable[[Pack, Case], tuple[list[Raised], list[tup
     """Runs a case: its alerts in order, and number and reason of the events that are none."""
 
     def evaluate(pack: Pack, case: Case) -> tuple[list[Raised], list[tuple[int, str]]]:
-        events, rejected = line_events(pack, case.events)
-        running = engine(name, pack, one_partition=True)
-        raised = running.feed(events, _watermark(events, case)) + running.finish()
-        kept, _, _ = withhold(raised, Memory())
-        return kept, rejected
+        found = of_list(name, pack, case.events, case.watermark, case.drain)
+        return found.alerts, found.rejected
 
     return evaluate
 
 
-def _watermark(events: list[Events], case: Case) -> int:
-    """Where the watermark stands when all events were read (product.md, the contract of cases)."""
-    if case.drain:
-        return MAX_TIME
-    if case.watermark is not None:
-        return case.watermark
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list of events after its run: the alerts that suppression let through, in order.
+
+    `events` could be read, `rejected` are number and reason of the others.
+    """
+
+    alerts: list[Raised]
+    withheld: int
+    events: int
+    rejected: list[tuple[int, str]]
+    counts: Counter[tuple[str, ...]]
+
+
+def of_list(
+    name: Name, pack: Pack, rows: Iterable[tuple[int, str, bytes]], watermark: int | None, drain: bool
+) -> Listed:
+    """Runs events of (number, stream, one line of JSON), all of them read whatever the watermark.
+
+    They are taken in order of event time, those of one instant in the order given. At the end the watermark
+    stands at the greatest event time, or at `watermark` (ns since 1970 UTC), or with `drain` at the end of
+    time (product.md, the contract of cases).
+    """
+    events, rejected = line_events(pack, rows)
+    end = MAX_TIME if drain else _greatest(events) if watermark is None else watermark
+    running = engine(name, pack, one_partition=True)
+    kept, withheld, _ = withhold(running.feed(events, end) + running.finish(), Memory())
+    return Listed(kept, len(withheld), sum(part.table.num_rows for part in events), rejected, running.counts)
+
+
+def _greatest(events: Sequence[Events]) -> int:
     times = [pc.max(part.table.column(TIME)).as_py() for part in events if part.table.num_rows]
     return max(times, default=MIN_TIME)

@@ -1,59 +1,27 @@
-"""Packs as a command line names them: every path is a pack, a folder may hold several.
-
-A folder whose files name several packs in their headers is taken apart by those headers, so that a job's
-folder of packs, or a folder of examples, can be checked and tested as a whole.
-"""
+"""Packs as a command line names them: every path is a pack, a folder may hold several."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
-from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
-from rules.packs import SUFFIX, load
-from rules.typed import Pack
+from cep.packs import Checked, checked, packs_in
 
 if TYPE_CHECKING:
-    from cep.automata.plan import HitStream
-    from cep.standing.kept import Kept
-
-    Earlier = Callable[[HitStream], Kept]
-
-_HEADER = re.compile(
-    r'\ufeff?(?:\s|#[^\n]*\n)*(?P<header>pack\s+(?P<name>`[^`\n]+`|\w+)(?:\s+version\s*"[^"\n]*")?)'
-)
-_RULE = re.compile(r"^[ \t]*rule\s+(`[^`\n]+|\w+)", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A pack with everything that is to be said of it; None with errors. `rules` names those written.
-
-    `allowed` are the findings that comments silence, `of_queries` those of the diagnostics that are about its
-    standing queries: a line that is refused is left out of every run.
-    """
-
-    pack: Pack | None
-    diagnostics: tuple[Diagnostic, ...]
-    rules: tuple[str, ...]
-    allowed: tuple[Allowed, ...] = ()
-    of_queries: tuple[Diagnostic, ...] = ()
+    from cep.packs import Earlier
 
 
 def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | None = None) -> list[Checked]:
-    """The packs of the paths, in order, with what the engine cannot run yet among the diagnostics.
+    """The packs of the paths, in order, checked as `cep.packs.checked` does.
 
-    Such a finding is an error where the pack is `to_run`, else a hint. `earlier` gives sets of standing
-    queries from which those of the packs may be made. Raises UsageError for a path that does not exist.
+    Raises UsageError for a path that does not exist.
     """
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`", "correct the path")
-    return [_checked(part, to_run, earlier) for path in paths for part in _packs_in(path)]
+    return [checked(part, to_run=to_run, earlier=earlier) for path in paths for part in packs_in(path)]
 
 
 def load_one(path: Path, earlier: Earlier | None = None) -> Checked:
@@ -63,64 +31,3 @@ def load_one(path: Path, earlier: Earlier | None = None) -> Checked:
         names = ", ".join(f"`{one.pack.name}`" for one in found if one.pack is not None)
         raise UsageError(f"`{path}` holds {len(found)} packs: {names}", "name the files of one of them")
     return found[0]
-
-
-def runnable(checked: Checked) -> Pack | None:
-    """The pack if it can be run."""
-    return None if has_errors(checked.diagnostics) else checked.pack
-
-
-def _packs_in(path: Path) -> list[list[Path]]:
-    """The files of each pack; a folder in which there is nothing to take apart stays whole."""
-    if not path.is_dir():
-        return [[path]]
-    groups: list[tuple[str, set[str], list[Path]]] = []
-    try:
-        for file in sorted(path.rglob(f"*{SUFFIX}")):
-            found = _HEADER.match(file.read_text(encoding="utf-8", errors="replace"))
-            name, header = (
-                (found["name"].strip("`"), " ".join(found["header"].split())) if found else ("", "")
-            )
-            for other, headers, files in groups:
-                # Another version in the same folder is a mistake, in another folder another revision.
-                if other == name and (header in headers or any(file.parent == f.parent for f in files)):
-                    headers.add(header)
-                    files.append(file)
-                    break
-            else:
-                groups.append((name, {header}, [file]))
-    except OSError:
-        return [[path]]  # loading will say which file cannot be read
-    return [files for _, _, files in groups] if len(groups) > 1 else [[path]]
-
-
-def _checked(paths: Sequence[Path], to_run: bool, earlier: Earlier | None) -> Checked:
-    loaded = load(paths)
-    if loaded.pack is None:
-        return Checked(None, loaded.diagnostics, _written(paths))
-    from cep.automata.unsupported import unsupported
-
-    refused = unsupported(loaded.pack)
-    if not to_run:
-        refused = [replace(finding, level="hint") for finding in refused]
-    of_queries: list[Diagnostic] = []
-    if loaded.pack.queries:
-        from cep.standing.findings import findings
-
-        of_queries = findings(loaded.pack, earlier) if earlier else findings(loaded.pack)
-    found = tuple(in_order((*loaded.diagnostics, *refused, *of_queries)))
-    names = tuple(rule.name for rule in loaded.pack.rules)
-    return Checked(loaded.pack, found, names, loaded.allowed, tuple(of_queries))
-
-
-def _written(paths: Sequence[Path]) -> tuple[str, ...]:
-    """The rules of a pack that cannot be read as a whole."""
-    files = [f for path in paths for f in (path.rglob(f"*{SUFFIX}") if path.is_dir() else [path])]
-    return tuple(found[1].strip("`") for file in files for found in _RULE.finditer(_text(file)))
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

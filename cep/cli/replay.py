@@ -77,7 +77,11 @@ class Report:
         lines += [f"rejected: {letter.file}:{letter.offset}: {letter.reason}" for letter in self.first]
         if self.rejected > len(self.first):
             lines.append(f"rejected: {self.rejected - len(self.first):,} more")
-        lines += [
+        return lines + self.losses()
+
+    def losses(self) -> list[str]:
+        """Sentences about what rules could not do."""
+        lines = [
             f"rule {rule}: {counted(number, 'run')} dropped over its `limit`, the oldest ones of a key"
             for rule, number in sorted(self.over_limit.items())
         ]

@@ -74,7 +74,8 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
 
 def first_packs(job: Job) -> Sequence[Pack]:
     """The packs of the job's folder. Raises DiagnosticsError and UsageError."""
-    from cep.cli.packs import load_all, runnable
+    from cep.cli.packs import load_all
+    from cep.packs import runnable
     from rules.diagnostics import DiagnosticsError
 
     checked = load_all([job.packs])

@@ -52,8 +52,9 @@ def register(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the tests and print how each went; returns the exit code. Raises UsageError."""
     from cep.cli.output import diagnostics_text
-    from cep.cli.packs import load_all, runnable
+    from cep.cli.packs import load_all
     from cep.cli.test_results import Results, told_at_end, told_at_once, told_before
+    from cep.packs import runnable
 
     wanted = _expression(arguments.run)
     loaded = load_all(arguments.paths)

@@ -8,7 +8,7 @@ from rules.testing.coverage import Coverage, RuleCoverage, percent
 from rules.testing.coverage_report import coverage_json, coverage_text, share_text
 from rules.testing.operands import Value
 from rules.testing.report import result_json, result_text, summary
-from rules.testing.run import Engine, RefusedError, Result, run_test, selected
+from rules.testing.run import Engine, RefusedError, Result, label, run_test, selected
 from rules.testing.story import Happening, Story
 from rules.testing.timeline import Arrival, Moment, Timeline, timeline
 
@@ -29,6 +29,7 @@ __all__ = [
     "compare",
     "coverage_json",
     "coverage_text",
+    "label",
     "percent",
     "result_json",
     "result_text",

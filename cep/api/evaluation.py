@@ -1,0 +1,158 @@
+"""A pack over events, in memory or in files, with the alerts as objects."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from alerts.alert import Alert
+from alerts.notation import duration
+from cep.api.errors import DataError, refusal
+from rules.instants import parse_instant
+from rules.suggest import did_you_mean
+from rules.typed import Pack
+
+if TYPE_CHECKING:
+    from alerts.raised import Raised
+    from cep.cli.replay import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Something that is no event: `place` is its number in the list, from 0, or where in `file` it stands.
+
+    In a file that is a byte offset, of Parquet a row.
+    """
+
+    stream: str
+    file: str | None
+    place: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The alerts by time, rule, key and order of decision, and what became of the events.
+
+    `events` could be read; of these `late` ones reach no rule, `duplicates` came before under the same id.
+    `withheld` counts alerts that `suppress` kept back. `rejected` counts what is no event; of files `reasons`
+    has the first five. `losses` are sentences about what rules could not do: runs beyond a `limit`,
+    alternatives given up, results that overflowed to null, standing queries that came to their budget.
+    """
+
+    alerts: tuple[Alert, ...]
+    events: int
+    late: int
+    duplicates: int
+    withheld: int
+    rejected: int
+    reasons: tuple[Rejected, ...]
+    losses: tuple[str, ...]
+
+
+def of_events(
+    pack: Pack,
+    events: Iterable[tuple[str, Mapping[str, object]]],
+    watermark: datetime | str | None,
+    drain: bool,
+) -> Evaluation:
+    """The result that `Pack.evaluate` returns. Raises TypeError, ValueError."""
+    from cep.cli.evaluation import of_list
+    from cep.cli.replay import Report
+
+    streams: list[str] = []
+    found = of_list("compiled", pack, _lines(events, streams), _end(watermark, drain), drain)
+    report = Report(
+        events=found.events, alerts=len(found.alerts), withheld=found.withheld, rejected=len(found.rejected)
+    )
+    report.count(found.counts)
+    reasons = tuple(Rejected(streams[place], None, place, reason) for place, reason in found.rejected)
+    return _evaluation(found.alerts, report, reasons)
+
+
+def of_files(
+    pack: Pack,
+    files: Mapping[str, str | os.PathLike[str] | Sequence[str | os.PathLike[str]]],
+    watermark: datetime | str | None,
+    drain: bool,
+) -> Evaluation:
+    """The result that `Pack.evaluate_files` returns. Raises DataError, ValueError."""
+    from cep.cli.engines import engine
+    from cep.cli.replay import Report, replay
+    from cep.feeds import check_file
+
+    named = {name: [os.fspath(one) for one in _several(of)] for name, of in files.items()}
+    declared = [stream.name for stream in pack.fed]
+    for name in named.keys() - set(declared):
+        hint = did_you_mean(name, declared) or f"its streams are {', '.join(declared)}"
+        raise DataError(f"pack {pack.name} has no stream `{name}`: {hint}")
+    problems = [problem for of in named.values() for file in of for problem in check_file(file)]
+    if problems:
+        raise refusal(DataError, problems)
+    report = Report()
+    running = engine("compiled", pack, one_partition=False)
+    raised = list(replay(pack, running, named, _end(watermark, drain), drain, report))
+    reasons = tuple(Rejected(one.feed, one.file, one.offset, one.reason) for one in report.first)
+    return _evaluation(raised, report, reasons)
+
+
+def _evaluation(raised: Sequence[Raised], report: Report, reasons: tuple[Rejected, ...]) -> Evaluation:
+    return Evaluation(
+        alerts=tuple(one.alert for one in raised),
+        events=report.events,
+        late=report.counts["late"],
+        duplicates=report.counts["duplicate"],
+        withheld=report.withheld,
+        rejected=report.rejected,
+        reasons=reasons,
+        losses=tuple(report.losses()),
+    )
+
+
+def _several(
+    given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+) -> Sequence[str | os.PathLike[str]]:
+    return [given] if isinstance(given, str | os.PathLike) else given
+
+
+def _end(given: datetime | str | None, drain: bool) -> int | None:
+    """The watermark at the end, ns since 1970 UTC; None where it is not given. Raises ValueError."""
+    if drain and given is not None:
+        raise ValueError("a watermark and drain exclude one another")
+    if isinstance(given, datetime):
+        if given.utcoffset() is None:
+            raise ValueError("a watermark needs a time zone: datetime(..., tzinfo=UTC)")
+        given = given.isoformat()
+    return None if given is None else parse_instant(given)
+
+
+def _lines(
+    events: Iterable[tuple[str, Mapping[str, object]]], streams: list[str]
+) -> Iterator[tuple[int, str, bytes]]:
+    """Number, stream and JSON of every event; `streams` gets the names by number."""
+    for number, (stream, event) in enumerate(events):
+        streams.append(stream)
+        try:
+            text = json.dumps(dict(event), default=_written, ensure_ascii=True)
+        except (TypeError, ValueError) as problem:
+            raise TypeError(f"event {number} of stream {stream}: {problem}") from None
+        yield number, stream, text.encode()
+
+
+def _written(value: object) -> object:
+    """A Python value as feeds write it. Raises TypeError."""
+    match value:
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return duration((value // timedelta(microseconds=1)) * 1000)
+        case Decimal():
+            return format(value, "f")
+        case Mapping():
+            return dict(value)
+    raise TypeError(f"a value of type {type(value).__name__} has no form in an event")
