@@ -1,8 +1,8 @@
 """Operators of other search languages, and how ours are written: one word of a query -> what to say of it.
 
-Distances are counted in two ways. Our `NEAR/5` lets 5 words stand between, and so do `W/5` in Scopus, `NEAR/5` in
-Web of Science and ProQuest, `N5` and `W5` at EBSCO. LexisNexis, Ovid, Embase and Factiva count the step to the
-second word: their 5 lets 4 words stand between.
+Distances are counted in two ways. Our `NEAR/5` lets 5 words stand between, and so do `W/5` in Scopus,
+`NEAR/5` in Web of Science and ProQuest, `N5` and `W5` at EBSCO. LexisNexis, Ovid, Embase and Factiva count
+the step to the second word: their 5 lets 4 words stand between.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Finding:
 class Place:
     """A word outside of quotes, and what stands beside it.
 
-    An operand stands before it (`joined`) or behind it (`joins`) without an operator between; `before` and `after`
-    are these operands, as a help shows them. `negated`: a NOT stands before it; `merged`: one that is no operator.
-    `touches`: a bracket opens right behind it.
+    An operand stands before it (`joined`) or behind it (`joins`) without an operator between; `before` and
+    `after` are these operands, as a help shows them. `negated`: a NOT stands before it; `merged`: one that is
+    no operator. `touches`: a bracket opens right behind it.
     """
 
     word: str
@@ -82,7 +82,7 @@ _LOGIC: Mapping[str, str] = MappingProxyType(
     {"and": "AND", "or": "OR", "not": "NOT", "andnot": "NOT", "butnot": "NOT"}
 )
 _SIGNS: Mapping[str, str] = MappingProxyType(
-    {"&": "AND", "&&": "AND", "+": "AND", "|": "OR", "||": "OR", "!": "NOT", "-": "NOT", "%": "NOT"}
+    {"&": "AND", "&&": "AND", "+": "AND", "|": "OR", "||": "OR", "!": "NOT", "%": "NOT"}
 )
 _DISTANCE = re.compile(
     r"(?P<name>o?near|adj|pre|within|with|win|next|w|n|p)/(?P<number>\d{1,7})"
@@ -128,7 +128,8 @@ _IN_WORDS = (
     ),
     # A telephone number is none.
     _Sign(
-        re.compile(r"\+(?!\d[\d().-]{4,}\Z).+"), _NATIVE, "is searched without its `+`, which is no operator here",
+        re.compile(r"\+(?!\d[\d().-]{4,}\Z).+"), _NATIVE,
+        "is searched without its `+`, which is no operator here",
         "leave the sign out: words side by side must all be there; `a OR b` where one is enough",
     ),
     _Sign(
@@ -140,7 +141,8 @@ _IN_WORDS = (
         "write `-{x}` for documents without it",
     ),
     _Sign(
-        re.compile(r"(?P<sign>[!-])(?P<x>.+)"), _FACTIVA, "is searched as `{x}`: `{sign}` is no operator here",
+        re.compile(r"(?P<sign>[!-])(?P<x>.+)"), _FACTIVA,
+        "is searched as `{x}`: `{sign}` is no operator here",
         "write `not {x}` for documents without it",
     ),
     _Sign(
@@ -149,7 +151,8 @@ _IN_WORDS = (
     ),
     # With a capital it may be a name: Yahoo!
     _Sign(
-        re.compile(r"(?P<x>[a-z]+)(?P<sign>[!$])"), _ALL, "is searched as `{x}`: `{sign}` is no wildcard here",
+        re.compile(r"(?P<x>[a-z]+)(?P<sign>[!$])"), _ALL,
+        "is searched as `{x}`: `{sign}` is no wildcard here",
         "write `{x}*` for all words that begin so; if the sign is meant, put it in quotes",
     ),
     _Sign(
@@ -157,10 +160,12 @@ _IN_WORDS = (
         "write `a near5 b`, or give the query its `dialect`",
     ),
     _Sign(
-        re.compile(r"(?P<x>.*[\w*])\[[A-Za-z].*"), _NATIVE, _AS_WORDS, "a field stands before its words: `title:{x}`"
+        re.compile(r"(?P<x>.*[\w*])\[[A-Za-z].*"), _NATIVE, _AS_WORDS,
+        "a field stands before its words: `title:{x}`",
     ),
     _Sign(
-        re.compile(r"(?P<x>.*[\w*])\[[A-Za-z].*"), _FACTIVA, _AS_WORDS, "a field stands before its words: `hd={x}`"
+        re.compile(r"(?P<x>.*[\w*])\[[A-Za-z].*"), _FACTIVA, _AS_WORDS,
+        "a field stands before its words: `hd={x}`",
     ),
     _Sign(
         re.compile(r"(?P<field>[A-Za-z]{2,})=(?P<x>[^\W_].*)"), ("native", "lucene"), _AS_WORDS,
@@ -193,7 +198,7 @@ def regex_finding(pattern: str, dialect: str) -> Finding | None:
 
 
 def _in_native(dialect: str) -> str:
-    return "" if dialect == "native" else "only the native language has this: "
+    return "write " if dialect == "native" else "only the native language has this: "
 
 
 def _logic(place: Place) -> Finding | None:
@@ -228,7 +233,7 @@ def _distance(place: Place, dialect: str) -> Finding | None:
         )
     else:
         return None
-    written = f"not {place.word}" if place.negated and place.merged else place.word
+    written = f"not {place.word}" if place.merged else place.word
     return Finding(LookalikeCode.DISTANCE, written, _AS_WORD, help_)
 
 
@@ -238,23 +243,27 @@ def _distance_help(found: re.Match[str], place: Place, dialect: str) -> str:
     ordered = name in _ORDERED or name == "+" or found["letter"] in ("w", "W")
     by_step = found["close"] is not None and name in _STEPS
     between, other = (number - 1, number) if by_step and number else (number, max(number - 1, 0))
-    operator = ("NOT " if place.negated else "") + ("ONEAR" if ordered and not place.negated else "NEAR")
-    at_most = (
-        f"at most {between:,} words between the two, {'in this order' if ordered else 'in either order'}"
-    )
+    operator = "NOT NEAR" if place.negated else "ONEAR" if ordered else "NEAR"
+    order = "in this order" if ordered else "in either order"
+    at_most = f"at most {between:,} {'word' if between == 1 else 'words'} between the two, {order}"
     if dialect == "factiva":
         written = f"{'adj' if ordered else 'near'}{between + 1}"
         return f"write `{place.before} {written} {place.after}`: {at_most}, as Factiva counts the step"
     native = f"`{place.before} {operator}/{between} {place.after}`"
+    if place.negated:
+        far = f"`{place.before}` where the other is not among the {between:,} words on either side"
+        return f"{_in_native(dialect)}{native}, {far}"
     if dialect == "lucene":
         return f'write a phrase with slop, `"a b"~{between}`, or in the native language {native}: {at_most}'
     if by_step:
-        return (
-            f"write {native}: {at_most}, as Factiva and Ovid count the step; /{other} where words are counted"
-        )
-    if name in ("near", "onear"):
+        step = f"as Factiva and Ovid count the step; `{operator}/{other}` if words are counted"
+        return f"write {native}: {at_most}, {step}"
+    if name in ("near", "onear") or not number:
         return f"operators are capitals: {native}, {at_most}"
-    return f"write {native}: {at_most}; /{other} where the step is counted (LexisNexis, Ovid, Factiva)"
+    step = (
+        f"`{operator}/{other}` if the step to the second word is counted, as LexisNexis, Ovid and Factiva do"
+    )
+    return f"write {native}: {at_most}; {step}"
 
 
 def _unit_help(unit: str, a: str, b: str, dialect: str) -> str:
@@ -289,6 +298,7 @@ def _sign(place: Place, dialect: str) -> Finding | None:
             return Finding(LookalikeCode.SIGN, place.word, said, help_)
     if place.touches and re.search(r"\w\Z", place.word):
         said = "is searched as a word, beside what the bracket holds"
-        help_ = f"a field has a colon: `{place.word}:(...)`; if the word is meant, leave a blank before the bracket"
+        blank = "if the word is meant, leave a blank before the bracket"
+        help_ = f"a field has a colon: `{place.word}:(...)`; {blank}"
         return Finding(LookalikeCode.SIGN, f"{place.word}(", said, help_)
     return None

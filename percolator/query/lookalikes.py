@@ -5,7 +5,7 @@ else, so they are told the place and how to write it. Quiet where the author was
 the value of a field, beside an operator as in `gold AND or`) and where the dialect gives the word a meaning.
 
 The tree is right about what was read as a word, so its leaves are looked at, with the text between them. A
-search by regular expression comes first and spares most queries that walk. percolator.query.foreign_words judges.
+search by regular expression comes first and spares most queries that walk; foreign_words judges.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from percolator.query.foreign_words import (
 )
 from percolator.query.tree import Everything, Fuzzy, Node, Phrase, Regex, Span, Wildcard, Word, children
 
-# A superset of what is judged, quick to search for. The first finds words by their beginning, behind white space
-# or a bracket; the second what stands inside of words. Native operators are left out: most queries have them.
+# A superset of what is judged, quick to search for. The first finds words by their beginning, behind white
+# space or a bracket; the second what stands inside of words. Native operators are left out: most queries have
+# some.
 _BEGINS = (
     r"[\s(](?:(?:and|And|or|Or|not|Not|andnot|ANDNOT|butnot|BUTNOT|adj|ADJ|SAME|NEAR|WITHIN|PRE)(?=[\s()\"{]|\Z)"
     r"|[+&]|(?i:o?near|adj|pre|within|w|n|atl(?:east)?)(?=\d)"
