@@ -1,7 +1,8 @@
 """Of which key a rule dropped most runs over its `limit`, for those who are told that it did.
 
 The kernel counts by rule alone. So a rule that dropped some is run once more, on single keys: those of which
-most runs were kept or may have begun. What drops nothing pays nothing, and a key that is named did lose runs.
+most runs were kept or may have begun. What drops nothing pays nothing, nor does a rule with one key. A key that
+is named did lose runs.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ def most_dropped(
 
     `dropped` says how many were of a key, of `total`; None where no key was found in time.
     """
+    if len(tried) == 1:
+        return written(rule, keys, tried)[0], total
     found: dict[int, int] = {}
     left = total
     for number, key in enumerate(tried):

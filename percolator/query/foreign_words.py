@@ -17,6 +17,10 @@ from typing import NamedTuple
 from percolator.query.tree import Span
 
 
+_LONGEST = 60
+"""Characters of a word in a message."""
+
+
 class LookalikeCode(StrEnum):
     """The kinds of words that look like operators; the codes go on from those of what cannot be read."""
 
@@ -56,7 +60,11 @@ class Finding:
     def lookalike(self, span: Span, times: int) -> Lookalike:
         """At its first place, with how often there is one like it."""
         more = "" if times == 1 else f", here and at {times - 1:,} other place{'' if times == 2 else 's'},"
-        return Lookalike(self.code, f"`{self.written}`{more} {self.said}", self.help, span)
+        return Lookalike(self.code, f"`{_cut(self.written)}`{more} {self.said}", self.help, span)
+
+
+def _cut(word: str) -> str:
+    return word if len(word) <= _LONGEST else f"{word[:_LONGEST]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,12 +301,12 @@ def unit_meant(text: str, at: int) -> str:
 def _sign(place: Place, dialect: str) -> Finding | None:
     for sign in _IN_WORDS:
         if dialect in sign.dialects and (found := sign.pattern.fullmatch(place.word)) is not None:
-            parts = {name: text or "" for name, text in found.groupdict().items()}
+            parts = {name: _cut(text) for name, text in found.groupdict("").items()}
             said, help_ = sign.said.format(**parts), sign.help.format(**parts)
             return Finding(LookalikeCode.SIGN, place.word, said, help_)
     if place.touches and re.search(r"\w\Z", place.word):
         said = "is searched as a word, beside what the bracket holds"
         blank = "if the word is meant, leave a blank before the bracket"
-        help_ = f"a field has a colon: `{place.word}:(...)`; {blank}"
+        help_ = f"a field has a colon: `{_cut(place.word)}:(...)`; {blank}"
         return Finding(LookalikeCode.SIGN, f"{place.word}(", said, help_)
     return None
