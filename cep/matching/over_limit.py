@@ -1,7 +1,7 @@
 """Of which key a rule dropped most runs over its `limit`, for those who are told that it did.
 
 The kernel counts by rule alone. So a rule that dropped some is run once more, on single keys: those of which
-most runs were kept or may have begun. What drops nothing pays nothing, nor does a rule with one key. A key that
+most runs were kept or may have begun. What drops nothing pays nothing, nor does a rule of one key. A key that
 is named did lose runs.
 """
 

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from percolator.query.tree import Span
 
-
 _LONGEST = 60
 """Characters of a word in a message."""
 
