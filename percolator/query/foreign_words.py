@@ -91,22 +91,22 @@ _LOGIC: Mapping[str, str] = MappingProxyType(
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {"&": "AND", "&&": "AND", "+": "AND", "|": "OR", "||": "OR", "!": "NOT", "%": "NOT"}
 )
-_DISTANCE = re.compile(
-    r"(?P<name>o?near|adj|pre|within|with|win|next|w|n|p)/(?P<number>\d{1,7})"
+_DISTANCE = (
+    r"(?i)(?P<name>o?near|adj|pre|within|with|win|next|w|n|p)/(?P<number>\d{1,7})"
     r"|(?P<close>o?near|adj|pre|within)(?P<steps>\d{1,7})"
     r"|(?P<letter>[wn])(?P<few>\d|[12]\d)"
     r"|(?:w(?:ithin)?/|(?P<sign>[/+]))(?P<unit>s|p|sent|para|sentence|paragraph)"
-    r"|(?P<step>[/+])(?P<words>\d{1,3})",
-    re.IGNORECASE,
+    r"|(?P<step>[/+])(?P<words>\d{1,3})"
 )
-_BARE = re.compile(r"adj|ADJ|NEAR|WITHIN|PRE|SAME")
-_COUNTED = re.compile(r"atl(?:east)?/?(\d{1,7})", re.IGNORECASE)
+# Patterns are compiled when they are first needed: few queries come to be judged.
+_BARE = r"adj|ADJ|NEAR|WITHIN|PRE|SAME"
+_COUNTED = r"(?i)atl(?:east)?/?(\d{1,7})"
 _ORDERED = frozenset(["onear", "adj", "pre", "next", "p"])
 _STEPS = frozenset(["near", "adj"])
 """Without a slash these are Factiva's and Ovid's, who count the step."""
-_BLANK = re.compile(r"(s|p|\d{1,3})\s.*", re.IGNORECASE | re.DOTALL)
-_UNIT = re.compile(r"/(s|p|\d{1,3})(?=\s)", re.IGNORECASE)
-_FIRST = re.compile(r"f(\d{1,7})", re.IGNORECASE)
+_BLANK = r"(?is)(s|p|\d{1,3})\s.*"
+_UNIT = r"(?i)/(s|p|\d{1,3})(?=\s)"
+_FIRST = r"(?i)f(\d{1,7})"
 
 _AS_WORD = "is searched as a word, and is no operator here"
 _AS_WORDS = "is searched as its words, one behind the other"
@@ -115,7 +115,7 @@ _AS_WORDS = "is searched as its words, one behind the other"
 class _Sign(NamedTuple):
     """A word with a sign that other languages have; `said` and `help` may name the groups of the pattern."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     dialects: tuple[str, ...]
     said: str
     help: str
@@ -124,58 +124,58 @@ class _Sign(NamedTuple):
 _ALL = ("native", "lucene", "factiva")
 _NATIVE, _FACTIVA = _ALL[:1], _ALL[2:]
 _IN_WORDS = (
-    _Sign(re.compile(r"[|]+|&&+"), _ALL, "is left out: it holds no word", "write the operator: AND, OR"),
+    _Sign(r"[|]+|&&+", _ALL, "is left out: it holds no word", "write the operator: AND, OR"),
     _Sign(
-        re.compile(r".*[|].*"), _ALL, _AS_WORDS,
+        r".*[|].*", _ALL, _AS_WORDS,
         "write `a OR b`, with blanks; if the sign is meant, put it in quotes",
     ),
     _Sign(
-        re.compile(r".*&&.*|&\w.*|.*\w&"), _ALL, _AS_WORDS,
+        r".*&&.*|&\w.*|.*\w&", _ALL, _AS_WORDS,
         "write `a AND b`, with blanks; if the sign is meant, put it in quotes",
     ),
     # A telephone number is none.
     _Sign(
-        re.compile(r"\+(?!\d[\d().-]{4,}\Z).+"), _NATIVE,
+        r"\+(?!\d[\d().-]{4,}\Z).+", _NATIVE,
         "is searched without its `+`, which is no operator here",
         "leave the sign out: words side by side must all be there; `a OR b` where one is enough",
     ),
     _Sign(
-        re.compile(r"\+(?!\d[\d().-]{4,}\Z)(?P<x>.+)"), _FACTIVA,
+        r"\+(?!\d[\d().-]{4,}\Z)(?P<x>.+)", _FACTIVA,
         "is searched without its `+`, which is no operator here", "write `and {x}`",
     ),
     _Sign(
-        re.compile(r"!(?P<x>.+)"), _NATIVE, "is searched as `{x}`: `!` is no operator here",
+        r"!(?P<x>.+)", _NATIVE, "is searched as `{x}`: `!` is no operator here",
         "write `-{x}` for documents without it",
     ),
     _Sign(
-        re.compile(r"(?P<sign>[!-])(?P<x>.+)"), _FACTIVA,
+        r"(?P<sign>[!-])(?P<x>.+)", _FACTIVA,
         "is searched as `{x}`: `{sign}` is no operator here",
         "write `not {x}` for documents without it",
     ),
     _Sign(
-        re.compile(r".*\^[\d.]+"), ("native", "factiva"), "is searched with its number",
+        r".*\^[\d.]+", ("native", "factiva"), "is searched with its number",
         "leave the weight out: nothing is ranked",
     ),
     # With a capital it may be a name: Yahoo!
     _Sign(
-        re.compile(r"(?P<x>[a-z]+)(?P<sign>[!$])"), _ALL,
+        r"(?P<x>[a-z]+)(?P<sign>[!$])", _ALL,
         "is searched as `{x}`: `{sign}` is no wildcard here",
         "write `{x}*` for all words that begin so; if the sign is meant, put it in quotes",
     ),
     _Sign(
-        re.compile(r".*~[\d.]*"), _FACTIVA, "is searched as a word: `~` is no distance here",
+        r".*~[\d.]*", _FACTIVA, "is searched as a word: `~` is no distance here",
         "write `a near5 b`, or give the query its `dialect`",
     ),
     _Sign(
-        re.compile(r"(?P<x>.*[\w*])\[[A-Za-z].*"), _NATIVE, _AS_WORDS,
+        r"(?P<x>.*[\w*])\[[A-Za-z].*", _NATIVE, _AS_WORDS,
         "a field stands before its words: `title:{x}`",
     ),
     _Sign(
-        re.compile(r"(?P<x>.*[\w*])\[[A-Za-z].*"), _FACTIVA, _AS_WORDS,
+        r"(?P<x>.*[\w*])\[[A-Za-z].*", _FACTIVA, _AS_WORDS,
         "a field stands before its words: `hd={x}`",
     ),
     _Sign(
-        re.compile(r"(?P<field>[A-Za-z]{2,})=(?P<x>[^\W_].*)"), ("native", "lucene"), _AS_WORDS,
+        r"(?P<field>[A-Za-z]{2,})=(?P<x>[^\W_].*)", ("native", "lucene"), _AS_WORDS,
         "a field has a colon: `{field}:{x}`; if the text is meant, put it in quotes",
     ),
 )  # fmt: skip
@@ -188,16 +188,16 @@ def word_finding(place: Place, dialect: str) -> Finding | None:
 
 def is_distance(word: str) -> bool:
     """Whether a word is a distance in some language, if it stands between two operands."""
-    return _DISTANCE.fullmatch(word) is not None
+    return re.fullmatch(_DISTANCE, word) is not None
 
 
 def regex_finding(pattern: str, dialect: str) -> Finding | None:
     """The finding about a regular expression: one between two of Westlaw's `/s`, or Factiva's `/f50/`."""
-    if (blank := _BLANK.match(pattern)) is not None:
+    if (blank := re.match(_BLANK, pattern)) is not None:
         said = f"begins a regular expression, `/{pattern}/`, which no word can be: words hold no blanks"
         help_ = _unit_help(blank[1], "a", "b", dialect)
         return Finding(LookalikeCode.DISTANCE, "/" + blank[1], said, help_)
-    if (first := _FIRST.fullmatch(pattern)) is not None:
+    if (first := re.fullmatch(_FIRST, pattern)) is not None:
         help_ = f"`first/{first[1]} x` is a place of x that ends within the first {first[1]} words"
         said = "is a regular expression that is compared with every word"
         return Finding(LookalikeCode.DISTANCE, f"/{pattern}/", said, _in_native(dialect) + help_)
@@ -219,7 +219,7 @@ def _logic(place: Place) -> Finding | None:
 
 
 def _distance(place: Place, dialect: str) -> Finding | None:
-    if (counted := _COUNTED.fullmatch(place.word)) is not None and (place.joins or place.touches):
+    if (counted := re.fullmatch(_COUNTED, place.word)) is not None and (place.joins or place.touches):
         slash = "" if dialect == "factiva" else "/"
         help_ = f"`atleast{slash}{counted[1]} {place.after}` has {counted[1]} places of it, or more"
         native = _in_native("native" if dialect == "factiva" else dialect)
@@ -227,12 +227,12 @@ def _distance(place: Place, dialect: str) -> Finding | None:
     if not place.joined or not place.joins:
         return None
     a, b = place.before, place.after
-    if (found := _DISTANCE.fullmatch(place.word)) is not None:
+    if (found := re.fullmatch(_DISTANCE, place.word)) is not None:
         if found["unit"] is not None:
             help_ = _unit_help(found["unit"], a, b, dialect)
         else:
             help_ = _distance_help(found, place, dialect)
-    elif dialect != "factiva" and _BARE.fullmatch(place.word) is not None:
+    elif dialect != "factiva" and re.fullmatch(_BARE, place.word) is not None:
         help_ = _in_native(dialect) + (
             f"`paragraph({a}, {b})`, both in one paragraph"
             if place.word == "SAME"
@@ -291,7 +291,7 @@ def sign_meant(text: str) -> str:
 
 def unit_meant(text: str, at: int) -> str:
     """The end of the sentence that a regular expression is not closed, where Westlaw's `/s` stands."""
-    unit = _UNIT.match(text, at)
+    unit = re.match(_UNIT, text[at : at + 8])
     if unit is None:
         return ""
     return f"; `a {unit[0]} b` of other languages is {_unit_help(unit[1], 'a', 'b', 'native')}"
@@ -299,7 +299,7 @@ def unit_meant(text: str, at: int) -> str:
 
 def _sign(place: Place, dialect: str) -> Finding | None:
     for sign in _IN_WORDS:
-        if dialect in sign.dialects and (found := sign.pattern.fullmatch(place.word)) is not None:
+        if dialect in sign.dialects and (found := re.fullmatch(sign.pattern, place.word)) is not None:
             parts = {name: _cut(text) for name, text in found.groupdict("").items()}
             said, help_ = sign.said.format(**parts), sign.help.format(**parts)
             return Finding(LookalikeCode.SIGN, place.word, said, help_)
