@@ -88,6 +88,7 @@ class Place:
 _LOGIC: Mapping[str, str] = MappingProxyType(
     {"and": "AND", "or": "OR", "not": "NOT", "andnot": "NOT", "butnot": "NOT"}
 )
+_LETTERS = frozenset([*_LOGIC, "adj", "near", "within", "pre", "same"])
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {"&": "AND", "&&": "AND", "+": "AND", "|": "OR", "||": "OR", "!": "NOT", "%": "NOT"}
 )
@@ -184,6 +185,11 @@ _IN_WORDS = (
 def word_finding(place: Place, dialect: str) -> Finding | None:
     """The finding about a word."""
     return _logic(place) or _distance(place, dialect) or _sign(place, dialect)
+
+
+def may_be_foreign(word: str) -> bool:
+    """Whether anything could be said of a word that touches no bracket: letters alone are mostly words."""
+    return not word.isalpha() or word.lower() in _LETTERS
 
 
 def is_distance(word: str) -> bool:

@@ -20,6 +20,7 @@ from percolator.query.foreign_words import (
     Lookalike,
     Place,
     is_distance,
+    may_be_foreign,
     regex_finding,
     word_finding,
 )
@@ -76,8 +77,10 @@ def _findings(text: str, node: Node, dialect: str) -> Iterator[tuple[Span, Findi
         written = text[span.start : span.end]
         if leaf is None or "\\" in written or text[span.start - 1 : span.start] in (":", "="):
             continue
+        if not may_be_foreign(written) and text[span.end : span.end + 1] != "(":
+            continue
         first = number
-        if number and is_distance(written) and _says_not(text, parts[number - 1]):
+        if number and _says_not(text, parts[number - 1]) and is_distance(written):
             first, span = number - 1, Span(parts[number - 1][0].start, span.end)
         elif number + 1 < len(parts) and _says_not(text, parts[number]):
             after = parts[number + 1][0]
