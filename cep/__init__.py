@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cep.api.errors import DataError, Diagnostic, Error, PackError, QueryError
     from cep.api.evaluation import Evaluation, Rejected
     from cep.api.packs import Pack, check, check_text, load, load_all, load_text
-    from cep.api.percolator import Hit, Loaded, Matches, Percolator, RefusedQuery
+    from cep.api.percolator import Hit, Loaded, Matches, Percolator, QueryFinding
     from cep.api.rule_tests import RuleTestResult
 
     __version__: str
@@ -37,7 +37,7 @@ __all__ = [
     "PackError",
     "Percolator",
     "QueryError",
-    "RefusedQuery",
+    "QueryFinding",
     "Rejected",
     "RuleTestResult",
     "__version__",
@@ -55,7 +55,7 @@ if not TYPE_CHECKING:
         **dict.fromkeys(("DataError", "Diagnostic", "Error", "PackError", "QueryError"), "cep.api.errors"),
         **dict.fromkeys(("Evaluation", "Rejected"), "cep.api.evaluation"),
         **dict.fromkeys(("Pack", "check", "check_text", "load", "load_all", "load_text"), "cep.api.packs"),
-        **dict.fromkeys(("Hit", "Loaded", "Matches", "Percolator", "RefusedQuery"), "cep.api.percolator"),
+        **dict.fromkeys(("Hit", "Loaded", "Matches", "Percolator", "QueryFinding"), "cep.api.percolator"),
         "RuleTestResult": "cep.api.rule_tests",
     }
 

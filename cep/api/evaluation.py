@@ -70,7 +70,7 @@ def of_events(
     report = Report(
         events=found.events, alerts=len(found.alerts), withheld=found.withheld, rejected=len(found.rejected)
     )
-    report.count(found.counts)
+    report.count(pack, found.counts)
     reasons = tuple(Rejected(streams[place], None, place, reason) for place, reason in found.rejected)
     return _evaluation(found.alerts, report, reasons)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -47,10 +47,10 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedQuery:
-    """A line of queries that was not taken in: counted from 1, `id` where one could be read.
+class QueryFinding:
+    """A finding about a line of queries, counted from 1; `id` is None where none could be read.
 
-    `code` names a page of docs/errors; `position` is as in QueryError.
+    `code` names a page of docs/errors; `position` is as in QueryError, `help` may be empty.
     """
 
     line: int
@@ -58,15 +58,19 @@ class RefusedQuery:
     code: str
     message: str
     position: int | None
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A report of lines of queries: `taken` are there now, `warnings` are line, id and a sentence."""
+    """A report of lines of queries: `taken` are there now, `refused` are not.
+
+    `warnings` are of queries that were taken: costly ones, and words that look like operators.
+    """
 
     taken: int
-    refused: tuple[RefusedQuery, ...]
-    warnings: tuple[tuple[int, str, str], ...] = field(default=())
+    refused: tuple[QueryFinding, ...]
+    warnings: tuple[QueryFinding, ...]
 
 
 class Percolator:
@@ -133,10 +137,18 @@ class Percolator:
 
         report = load(self._queries, lines, dialect)
         refused = tuple(
-            RefusedQuery(one.line, one.id, str(one.refusal.code), one.refusal.message, one.refusal.position)
+            QueryFinding(one.line, one.id, str(one.refusal.code), one.refusal.message, one.refusal.position)
             for one in report.refused
         )
-        return Loaded(report.taken, refused, tuple(report.warnings))
+        costly = tuple(
+            QueryFinding(line, id_, "CEP0864", message, None) for line, id_, message in report.warnings
+        )
+        alike = tuple(
+            QueryFinding(one.line, one.id, str(found.code), found.message, found.span.start, found.help)
+            for one in report.lookalikes
+            for found in [one.lookalike]
+        )
+        return Loaded(report.taken, refused, costly + alike)
 
     def remove(self, id: str) -> bool:  # noqa: A002  as above
         """Takes a query out; whether there was one."""

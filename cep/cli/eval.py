@@ -48,6 +48,11 @@ def register(subparsers: Subparsers) -> None:
         "--trace", metavar="FILE",
         help="where to tell how each run began, moved and ended: text, or JSON lines with --format json",
     )  # fmt: skip
+    parser.add_argument(
+        "--strict", action="store_true",
+        help="fail where alerts may be missing: runs over a limit, alternatives given up, results that "
+        "overflowed, queries undecided",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,9 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
             or arguments.watermark is not None
             or arguments.drain
             or arguments.trace is not None
+            or arguments.strict
         ):
             raise UsageError(
-                "--cases takes no pack, events, watermark, drain or trace", "a case holds its own"
+                "--cases takes no pack, events, watermark, drain, trace or strict", "a case holds its own"
             )
         return _run_cases(arguments)
     if arguments.pack is None or not arguments.events:
@@ -74,6 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--drain and --watermark exclude one another", "leave one of them out")
     if arguments.trace is not None and arguments.engine == "reference":
         raise UsageError("--trace tells what the compiled engine does", "leave --engine reference out")
+    if arguments.strict and arguments.engine == "reference":
+        raise UsageError(
+            "--strict looks at what the compiled engine gives up", "leave --engine reference out"
+        )
     if arguments.trace == "-" and arguments.output == "-":
         raise UsageError("--trace and --output cannot both go to stdout", "name a file for one of them")
     return _run_files(arguments)
@@ -112,7 +122,8 @@ def _run_files(arguments: argparse.Namespace) -> int:
     _tell(report, arguments.format)
     if not report.events:
         print(error_text("there is not one event in the files"), file=sys.stderr)
-    return OK if pack.rules and report.events else FINDINGS
+    complete = pack.rules and report.events and not (arguments.strict and report.losses())
+    return OK if complete else FINDINGS
 
 
 def _trace(arguments: argparse.Namespace) -> Trace | None:

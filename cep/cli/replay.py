@@ -16,8 +16,9 @@ from cep.cli.output import counted
 from cep.decode import DeadLetter, Decoded, decoder
 from cep.events import MAX_TIME, MIN_TIME, TIME
 from cep.feeds import read, splits
+from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
-from rules.typed import Match, On, Pack
+from rules.typed import Match, On, Pack, Rule
 
 _TOLD = 5
 """Rejected events of which the reason is told."""
@@ -27,9 +28,9 @@ _TOLD = 5
 class Report:
     """What became of the events. `events` counts those that could be read, `first` are rejected ones.
 
-    `over_limit` are dropped runs by rule, `ways` those that runs gave up, `overflows` results that became
-    null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query of which nobody
-    knows whether it hits them.
+    `over_limit` are rules that dropped runs, in order of name, `ways` those that runs gave up, `overflows`
+    results that became null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query
+    of which nobody knows whether it hits them.
     """
 
     events: int = 0
@@ -38,7 +39,7 @@ class Report:
     rejected: int = 0
     first: list[DeadLetter] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    over_limit: Counter[str] = field(default_factory=Counter)
+    over_limit: list[tuple[Rule, OverLimit]] = field(default_factory=list)
     ways: Counter[str] = field(default_factory=Counter)
     overflows: Counter[str] = field(default_factory=Counter)
     undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -48,14 +49,15 @@ class Report:
         self.rejected += len(letters)
         self.first.extend(letters[: max(0, _TOLD - len(self.first))])
 
-    def count(self, counts: Mapping[tuple[str, ...], int]) -> None:
+    def count(self, pack: Pack, counts: Mapping[tuple[str, ...], int]) -> None:
         """Keep what an engine counted: events by outcome over all streams, what rules lost by rule."""
+        rules = {rule.name: rule for rule in pack.rules}
+        dropped = over_limit(counts)
+        self.over_limit = [(rules[name[1]], dropped[name]) for name in sorted(dropped)]
         for name, number in counts.items():
             match name:
                 case ("events", _, outcome):
                     self.counts[outcome] += number
-                case ("runs", _, rule, "limit"):
-                    self.over_limit[rule] += number
                 case ("ways", _, rule, "limit"):
                     self.ways[rule] += number
                 case ("overflows", kind, *_, of):
@@ -80,10 +82,10 @@ class Report:
         return lines + self.losses()
 
     def losses(self) -> list[str]:
-        """Sentences about what rules could not do."""
+        """Sentences about bounds of the engine that were passed, so that an alert may be missing."""
         lines = [
-            f"rule {rule}: {counted(number, 'run')} dropped over its `limit`, the oldest ones of a key"
-            for rule, number in sorted(self.over_limit.items())
+            f"rule {rule.name}: {counted(lost.runs, 'run')} dropped {lost.sentence(rule)}"
+            for rule, lost in self.over_limit
         ]
         lines += [
             f"rule {rule}: {counted(number, 'way')} of its runs given up, the least preferred of more than "
@@ -109,7 +111,8 @@ class Report:
             "withheld": self.withheld,
             "rejected": self.rejected,
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
-            "limit": dict(self.over_limit),
+            "limit": {rule.name: lost.runs for rule, lost in self.over_limit},
+            "over_limit": [lost.as_dict(rule) for rule, lost in self.over_limit],
             "ways": dict(self.ways),
             "overflows": dict(self.overflows),
             "undecided": {f"{queries} {query}": n for (queries, query), n in self.undecided.items()},
@@ -182,7 +185,7 @@ def replay(
     yield from out.take(engine.feed([], end), end)
     yield from out.take(engine.finish(), end)
     yield from out.rest()
-    report.count(engine.counts)
+    report.count(pack, engine.counts)
 
 
 def _lagging(sources: Sequence[_Source]) -> _Source | None:

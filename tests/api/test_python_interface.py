@@ -234,12 +234,15 @@ def test_queries_are_added_replaced_refused_and_matched() -> None:
 
 def test_lines_of_queries_are_loaded_and_the_bad_ones_told() -> None:
     queries = cep.Percolator({"body": "text"})
-    told = queries.load(['{"id": "a", "query": "x"}', "", b'{"id": "b", "query": "(x"}', "nonsense"])
+    told = queries.load(['{"id": "a", "query": "x or y"}', "", b'{"id": "b", "query": "(x"}', "nonsense"])
     assert told.taken == len(queries) == 1
     assert [(one.line, one.id, one.code, one.position) for one in told.refused] == [
         (3, "b", "PQ03", 0),
         (4, None, "PQ21", None),
     ]
+    (warning,) = told.warnings
+    assert (warning.line, warning.id, warning.code, warning.position) == (1, "a", "PQ14", 2)
+    assert "OR" in warning.help
 
 
 def test_importing_the_package_imports_nothing_of_it() -> None:
