@@ -17,6 +17,8 @@ from rules.diagnostics import Diagnostic, Label, in_order
 from rules.packs import SUFFIX
 from rules.suggest import did_you_mean
 
+NO_STATE_FOLDER = "CEP0721"
+
 
 def check_machine(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """Everything that the machine does not have as the job file says, in order of place."""
@@ -116,13 +118,13 @@ def _state(job: Job) -> Iterator[Diagnostic]:
         said, help_ = f"the folder {there} cannot be written", "let the job's user write it, or name another"
     else:
         return
-    yield Diagnostic("CEP0721", "error", said, job.places.value(("job", "state")), help=help_)
+    yield Diagnostic(NO_STATE_FOLDER, "error", said, job.places.value(("job", "state")), help=help_)
 
 
 def _outbox(job: Job, environ: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """An outbox in a file; a database elsewhere answers for itself."""
+    """An outbox in a file that the job file names; a database elsewhere answers for itself."""
     scheme, _, rest = job.outbox_url(environ).partition(":///")
-    if not scheme.startswith("sqlite"):
+    if not scheme.startswith("sqlite") or ("outbox", "url") not in job.places.values:
         return
     file = Path(os.path.realpath(rest.split("?")[0]))
     folder, state = file.parent, os.path.realpath(job.state)

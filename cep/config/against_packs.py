@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 
 from cep.config.job import Feed, Job
-from rules.diagnostics import Diagnostic, Label, in_order
+from rules.diagnostics import Diagnostic, in_order
 from rules.instants import parse_instant
 from rules.suggest import closest, did_you_mean, meant
 from rules.typed import Derived, Fed, Hits, Pack, Stream
@@ -88,7 +88,6 @@ def _misnamed_feed(job: Job, feed: Feed, stream: Stream, reader: str) -> Diagnos
         f"no pack declares a stream `{feed.name}`, and stream `{stream.name}`, which rule `{reader}` reads, "
         "has no feed",
         job.places.key(("feeds", feed.name)),
-        labels=(Label(stream.span, "no feed has this name"),),
         help=f"did you mean `{stream.name}`?",
     )
 

@@ -70,7 +70,7 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
             return Diagnostic("CEP0704", "error", "there is no feed", span, help="write [feeds.STREAM]")
         case "too_short":
             code, said, help_ = "CEP0706", "is empty", f"write {_written(path)}, or remove the line"
-        case "string_too_long":
+        case "too_long" | "string_too_long":
             most = detail["ctx"]["max_length"]
             code, said, help_ = "CEP0706", f"has more than {most} characters", "shorten it"
         case "greater_than_equal":

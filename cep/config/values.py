@@ -34,9 +34,7 @@ def filled(text: str) -> str:
     if not text.strip():
         raise UnfitError("it is empty", "write something between the quotes")
     if not text.isprintable():
-        raise UnfitError(
-            "it holds a tab, a line end or another sign that has no form", "write letters and blanks"
-        )
+        raise UnfitError("it holds a sign that cannot be seen, such as a tab or a line end", "remove it")
     return text
 
 

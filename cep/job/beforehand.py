@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from cep.config import Job
-from cep.config.against_machine import check_machine, check_packs
+from cep.config.against_machine import NO_STATE_FOLDER, check_machine, check_packs
 from cep.job.folder import Layout, StateFolder
 from cep.job.takeover import Running
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
@@ -23,7 +23,8 @@ def check(
     Raises DiagnosticsError with all errors, and ConfigurationError for a damaged folder.
     """
     found = check_machine(job, environ)
-    more = _first_start(job, packs) if folder.layout() is None else []
+    usable = NO_STATE_FOLDER not in [d.code for d in found]
+    more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):
         raise DiagnosticsError(in_order([*found, *more]))
     return found

@@ -121,7 +121,10 @@ class StateFolder:
     @property
     def closed(self) -> bool:
         """Whether the folder was drained."""
-        return self.closed_file.exists()
+        try:
+            return self.closed_file.exists()
+        except PermissionError:  # it is told of with the rest of job.toml
+            return False
 
     def layout(self) -> Layout | None:
         """What the folder was made with; None for a new one. Raises ConfigurationError if it is damaged."""
