@@ -22,6 +22,8 @@ NO_STATE_FOLDER = "CEP0721"
 
 def check_machine(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """Everything that the machine does not have as the job file says, in order of place."""
+    if odd := _odd_folder(job):
+        return odd
     return in_order(
         [
             *check_folders(job),
@@ -38,7 +40,7 @@ def check_packs(job: Job) -> list[Diagnostic]:
     path = job.packs
     help_ = "name a rule file, or a folder of packs"
     if not os.path.lexists(path):
-        said, help_ = f"there is no file or folder {path}", _near(path) or help_
+        said, help_ = _missing(path, "file or folder", help_)
     elif not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
         said, help_ = f"{path} cannot be read", "let the job's user read it"
     elif path.is_dir() and next(path.rglob(f"*{SUFFIX}"), None) is None:
@@ -53,16 +55,25 @@ def check_folders(job: Job) -> list[Diagnostic]:
     return [found for feed in job.feeds for found in _feed(job, feed)]
 
 
+def _odd_folder(job: Job) -> list[Diagnostic]:
+    """A relative path of a feed begins with the folder of the job file, and Spark reads it as one pattern."""
+    here = str(job.file.parent)
+    wild = re.search(r"[*?\[{\\]", here)
+    inside = [feed for feed in job.feeds if feed.path.startswith(f"{here}/")]
+    if wild is None or not inside:
+        return []
+    said = f"the folder {here} has `{wild[0]}` in its name, which a feed takes for a wildcard"
+    place = job.places.value(("feeds", inside[0].name, "path"))
+    return [Diagnostic("CEP0726", "error", said, place, help="give the folder another name")]
+
+
 def _feed(job: Job, feed: Feed) -> Iterator[Diagnostic]:
     place = job.places.value(("feeds", feed.name, "path"))
     folder, below = (Path(part) for part in matching(feed.path))
-    if wild := re.search(r"[*?\[{\\]", str(job.file.parent)):
-        said = f"{job.file.parent} has `{wild[0]}` in its name, which a feed takes for a wildcard"
-        yield Diagnostic("CEP0726", "error", said, place, help="give the folder another name")
-    elif not os.path.lexists(folder):
-        help_ = _near(folder) or "make it, or correct path"
-        yield Diagnostic("CEP0952", "error", f"there is no folder {folder}", place, help=help_)
-    elif not folder.is_dir():
+    if not os.path.lexists(folder):
+        said, help_ = _missing(folder, "folder", "make it, or correct path")
+        yield Diagnostic("CEP0952", "error", said, place, help=help_)
+    elif os.access(folder, os.R_OK) and not folder.is_dir():
         said = f"{folder} is no folder"
         yield Diagnostic("CEP0726", "error", said, place, help="name the folder, and the files in it")
     elif not os.access(folder, os.R_OK | os.X_OK):
@@ -75,21 +86,22 @@ def _feed(job: Job, feed: Feed) -> Iterator[Diagnostic]:
 def _one_file(job: Job, feed: Feed, file: Path) -> Iterator[Diagnostic]:
     """A path without wildcards."""
     place = job.places.value(("feeds", feed.name, "path"))
-    if file.is_dir():
-        help_ = f"write `{place.text.strip(chr(34) + chr(39))}/` for all files in it"
-        yield Diagnostic("CEP0726", "error", f"{file} is a folder", place, help=help_)
-    elif not os.path.lexists(file):
-        help_ = _near(file) or "nothing is read until it is there; `*` stands for any name"
-        yield Diagnostic("CEP0953", "warning", f"there is no file {file}", place, help=help_)
+    if not os.path.lexists(file):
+        said, help_ = _missing(file, "file", "nothing is read until it is there; `*` stands for any name")
+        yield Diagnostic("CEP0953", "warning", said, place, help=help_)
     elif not os.access(file, os.R_OK):
         said = f"{file} cannot be read"
         yield Diagnostic("CEP0726", "error", said, place, help="let the job's user read it")
+    elif file.is_dir():
+        written = place.text.strip("\"'")
+        said = f"{file} is a folder"
+        yield Diagnostic("CEP0726", "error", said, place, help=f"write `{written}/` for all files in it")
 
 
 def _same_files(job: Job) -> Iterator[Diagnostic]:
     feeds = [(feed, _pattern(feed)) for feed in job.feeds]
     for (one, first), (other, second) in combinations(feeds, 2):
-        if _can_be_read(first) and _can_be_read(second) and globs.meet(first, second):
+        if globs.meet(first, second):
             yield Diagnostic(
                 "CEP0725",
                 "warning",
@@ -109,9 +121,7 @@ def _state(job: Job) -> Iterator[Diagnostic]:
         said, help_ = f"{job.file.name} lies in the state folder", "name a folder below: `state/`"
     elif _within(os.path.realpath(job.packs), state):
         said, help_ = "the packs lie in the state folder", "name a folder of its own"
-    elif readers := [
-        feed.name for feed in job.feeds if _can_be_read(p := _pattern(feed)) and globs.reaches(p, state)
-    ]:
+    elif readers := [feed.name for feed in job.feeds if globs.reaches(_pattern(feed), state)]:
         said = f"feed `{readers[0]}` reads the files of the state folder"
         help_ = "name a folder that no feed reads"
     elif not os.access(there, os.W_OK | os.X_OK):
@@ -127,18 +137,16 @@ def _outbox(job: Job, environ: Mapping[str, str]) -> Iterator[Diagnostic]:
     if not scheme.startswith("sqlite") or ("outbox", "url") not in job.places.values:
         return
     file = Path(os.path.realpath(rest.split("?")[0]))
-    folder, state = file.parent, os.path.realpath(job.state)
-    if file.is_dir():
-        said, help_ = f"{file} is a folder", f"name a file in it: {file.name}/outbox.db"
-    elif str(folder) != state and not os.path.lexists(folder):
-        said, help_ = f"there is no folder {folder}", _near(folder) or "make it, or correct url"
-    elif folder.exists() and not folder.is_dir():
-        said, help_ = f"{folder} is no folder", "correct url"
-    elif not os.access(file if file.exists() else _there(folder), os.W_OK):
+    there = _there(file.parent)
+    if not there.is_dir():
+        said, help_ = f"{there} is no folder", "correct url"
+    elif not os.access(there, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.W_OK)):
         said, help_ = f"the outbox {file} cannot be written", "let the job's user write it and its folder"
-    elif readers := [
-        f.name for f in job.feeds if _can_be_read(p := _pattern(f)) and globs.fits(p, str(file))
-    ]:
+    elif there != file.parent and str(file.parent) != os.path.realpath(job.state):
+        said, help_ = _missing(file.parent, "folder", "make it, or correct url")
+    elif file.is_dir():
+        said, help_ = f"{file} is a folder", f"name a file in it: {file.name}/outbox.db"
+    elif readers := [feed.name for feed in job.feeds if globs.fits(_pattern(feed), str(file))]:
         said, help_ = f"feed `{readers[0]}` reads the outbox", "keep it in a folder that no feed reads"
     else:
         return
@@ -165,18 +173,9 @@ def _listen(job: Job, listen: Listen) -> Iterator[Diagnostic]:
 
 
 def _pattern(feed: Feed) -> str:
-    """A feed's path with links in its folder followed."""
+    """A feed's path with links in its folder followed, and nothing in the folder taken for a wildcard."""
     folder, below = matching(feed.path)
-    return f"{os.path.realpath(folder)}/{below}"
-
-
-def _can_be_read(pattern: str) -> bool:
-    """Whether a pattern is one, whatever the names of folders above it hold."""
-    try:
-        globs.parse(pattern)
-    except globs.GlobError:
-        return False
-    return True
+    return f"{globs.escaped(os.path.realpath(folder))}/{below}"
 
 
 def _within(path: str, folder: str) -> bool:
@@ -190,10 +189,11 @@ def _there(path: Path) -> Path:
     return path
 
 
-def _near(path: Path) -> str:
-    """The help for a path that is not there: what is called like its first missing part."""
+def _missing(path: Path, what: str, fix: str) -> tuple[str, str]:
+    """What is wrong with a path that is not there; and what helps: a name like the missing one, or `fix`."""
     there = _there(path)
-    if not there.is_dir() or not os.access(there, os.R_OK):
-        return ""
+    if there.is_dir() and not os.access(there, os.R_OK | os.X_OK):
+        return f"the folder {there} cannot be read", "let the job's user read it"
     missing = path.parts[len(there.parts)]
-    return did_you_mean(missing, sorted(other.name for other in there.iterdir()))
+    beside = sorted(other.name for other in there.iterdir()) if there.is_dir() else []
+    return f"there is no {what} {path}", did_you_mean(missing, beside) or fix

@@ -29,6 +29,11 @@ def parse(path: str) -> list[list[list[Sign]]]:
     return [[list(_signs(one)) for one in _alternatives(part)] for part in path.split("/")]
 
 
+def escaped(path: str) -> str:
+    """A pattern that one path fits and no other."""
+    return re.sub(r"([*?{}\[\]\\])", r"\\\1", path)
+
+
 def meet(one: str, other: str) -> bool:
     """Whether a path may fit both patterns."""
     left, right = parse(one), parse(other)

@@ -124,7 +124,7 @@ def _choice(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnostic:
         said = f"`{name}` must be text in quotes"
         return Diagnostic("CEP0705", "error", said, places.value(path), help=f"write {_written(path)}")
     help_ = did_you_mean(given, choices) or f"write {_written(path)}"
-    said = f"`{name}` is {among}, not `{given}`"
+    said = f"`{name}` is {among}, not {f'`{given}`' if given else 'empty'}"
     return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
 
 

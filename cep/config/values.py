@@ -40,10 +40,13 @@ def filled(text: str) -> str:
 
 def duration(text: str) -> str:
     """A duration as rules write it."""
+    help_ = "write a number and a unit: `500ms`, `1 second`"
+    if not text.strip():
+        raise UnfitError("it is empty", help_)
     try:
         parse_duration(text)
     except ValueError as error:
-        raise UnfitError(str(error), "write a number and a unit: `500ms`, `1 second`") from None
+        raise UnfitError(str(error), help_) from None
     return text
 
 
@@ -68,7 +71,7 @@ def feed_path(text: str) -> str:
     try:
         parse(text)
     except GlobError as error:
-        raise UnfitError(str(error), "close it, or write `?` for a sign that may be any") from None
+        raise UnfitError(str(error), "close it; `?` stands for any one sign, also a bracket") from None
     name = text.rpartition("/")[2]
     if name and not re.search(r"[*?\]}]$", name):
         try:
@@ -105,12 +108,14 @@ def zone(text: str) -> str:
     """A zone's IANA name, or an offset."""
     if text == "UTC" or re.fullmatch(r"[+-](0\d|1[0-4]):[0-5]\d", text):
         return text
+    help_ = "write a name such as `Europe/Berlin`, or `+02:00`"
+    if not text.strip():
+        raise UnfitError("it is empty", help_)
     try:
         ZoneInfo(text)
     except (ValueError, OSError, KeyError):
-        help_ = did_you_mean(text, sorted(available_timezones())) if text.strip() else ""
         raise UnfitError(
-            "there is no such zone", help_ or "write a name such as `Europe/Berlin`, or `+02:00`"
+            "there is no such zone", did_you_mean(text, sorted(available_timezones())) or help_
         ) from None
     return text
 
@@ -153,7 +158,9 @@ def outbox_address(text: str) -> str:
             host = re.split("[/?]", rest.rpartition("@")[2])[0]
             port = re.fullmatch(r"(?:\[.*\]|[^:]*)(?::(\d*))?", host)
             if port is None or int(port[1] or 0) > 65_535:
-                raise UnfitError("its port is no number of a port", "write postgresql://user@host:5432/name")
+                raise UnfitError(
+                    "its port is not a number up to 65535", "write postgresql://user@host:5432/name"
+                )
         case _:
             raise UnfitError("an outbox is kept in SQLite or PostgreSQL", _OUTBOX)
     return text

@@ -178,7 +178,7 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"~"', "CEP0706", "`~` is not replaced", ""),
     ],
     "[job] trigger": [
-        ('""', "CEP0706", "is not a duration", "write a number and a unit"),
+        ('""', "CEP0706", "it is empty", "write a number and a unit"),
         ('"5"', "CEP0706", "`5` is not a duration", "`500ms`"),
         ('"five minutes"', "CEP0706", "is not a duration", ""),
         ('"-1 second"', "CEP0706", "is not a duration", ""),
@@ -189,7 +189,7 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("99999999999999999999", "CEP0706", "must be at most 4,096", ""),
     ],
     "[feeds.payment] source": [
-        ('""', "CEP0706", "is `files`, not ``", 'write `source = "files"`'),
+        ('""', "CEP0706", "is `files`, not empty", 'write `source = "files"`'),
         ('"file"', "CEP0706", "is `files`, not `file`", "did you mean `files`?"),
         ('"kafka"', "CEP0707", "not supported yet", 'use source = "files"'),
     ],
@@ -219,7 +219,7 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"%Y %Q"', "CEP0706", "no pattern that strptime can read back", ""),
     ],
     "[feeds.payment] zone": [
-        ('""', "CEP0706", "there is no such zone", "`Europe/Berlin`"),
+        ('""', "CEP0706", "it is empty", "`Europe/Berlin`"),
         ('"Berlin"', "CEP0706", "there is no such zone", "did you mean `Europe/Berlin`?"),
         ('"+25:00"', "CEP0706", "there is no such zone", ""),
         ('"../../etc/passwd"', "CEP0706", "there is no such zone", ""),
@@ -244,10 +244,10 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"${GONE}"', "CEP0708", "the environment variable GONE is not set", "export GONE="),
         ('"${MYSQL}"', "CEP0709", "what `${MYSQL}` stands for: an outbox is kept", ""),
         ('"file:gone.txt"', "CEP0708", "there is no file", ""),
-        ('"file:."', "CEP0708", "cannot be read: Is a directory", ""),
+        ('"file:."', "CEP0708", " is a folder", "name a file in it"),
     ],
     "[receivers.desk] kind": [
-        ('""', "CEP0706", "is `console` or `webhook`, not ``", 'write `kind = "console"`'),
+        ('""', "CEP0706", "is `console` or `webhook`, not empty", 'write `kind = "console"`'),
         ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),
         ('"webhook"', "CEP0706", "a webhook needs `url`", "write url"),
     ],

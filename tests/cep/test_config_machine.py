@@ -84,7 +84,7 @@ def test_what_is_right_is_not_spoken_of(folder: Path, values: dict[str, str]) ->
         ("elsewhere/*.csv", "CEP0952", "there is no folder", "make it, or correct path"),
         ("/nowhere/at/all/*.csv", "CEP0952", "there is no folder /nowhere/at/all", "make it"),
         ("notes.txt/*.csv", "CEP0726", "{}/notes.txt is no folder", "name the folder"),
-        ("loop/*.csv", "CEP0726", "{}/loop is no folder", "name the folder"),
+        ("loop/*.csv", "CEP0726", "the folder {}/loop cannot be read", "let the job's user read it"),
         ("inbox/payment/mnday.csv", "CEP0953", "there is no file", "did you mean `monday.csv`?"),
         ("inbox/payment/zzz.csv", "CEP0953", "there is no file", "nothing is read until it is there"),
         ("inbox/day.csv", "CEP0726", "{}/inbox/day.csv is a folder", "write `inbox/day.csv/` for all files"),
@@ -222,6 +222,7 @@ def _drop() -> None:
 @pytest.mark.parametrize(
     ("closed", "mode", "more", "code", "message"),
     [
+        ("data", 0o000, '[feeds.b]\nsource = "files"\npath = "data/x/*"\n', "CEP0952", "data cannot be read"),
         ("inbox", 0o000, "", "CEP0726", "the folder {}/inbox cannot be read"),
         (".", 0o555, "", "CEP0721", "the folder {} cannot be written"),
         (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.config.globs import GlobError, fits, meet, parse, reaches
+from cep.config.globs import GlobError, escaped, fits, meet, parse, reaches
 
 PARTS = st.sampled_from(["a", "b", "*", "?", "[ab]", "[^a]", "{a,bb}", "{b*,?a}"])
 PATTERNS = st.lists(PARTS, max_size=4).map("".join)
@@ -72,6 +72,12 @@ def test_patterns_of_feeds(one: str, other: str, same: bool) -> None:
 )
 def test_a_folder_is_reached_where_files_in_it_fit(pattern: str, folder: str, found: bool) -> None:
     assert reaches(pattern, folder) is found
+
+
+@given(st.text("ab*?{}[]\\,", max_size=6), st.text("ab*?{}[]\\,", max_size=6))
+def test_what_is_escaped_takes_itself_alone(one: str, other: str) -> None:
+    assert fits(escaped(one), one)
+    assert fits(escaped(one), other) is (one == other)
 
 
 @pytest.mark.parametrize("pattern", ["a[b", "a{b", "b}", "[z-a]", "a{b,c"])
