@@ -8,12 +8,12 @@ GlobError       a pattern that Spark would refuse
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 
 _MANY = 200
 """Alternatives in braces that are tried; a pattern with more of them is taken for `*`."""
 _STAR = "*"
+_ESCAPED = re.compile(r"\\.|.", re.DOTALL)
 _SIGNS = "".join(map(chr, range(32, 127)))
 
 Sign = str | re.Pattern[str]
@@ -41,39 +41,39 @@ def meet(one: str, other: str) -> bool:
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Whether a path without wildcards fits a pattern."""
-    parts = parse(pattern)
-    return len(parts) == path.count("/") + 1 and all(map(_meet, parts, _plain(path)))
+    """Whether a path fits a pattern."""
+    return meet(pattern, escaped(path))
 
 
 def reaches(pattern: str, folder: str) -> bool:
-    """Whether a file that fits the pattern may lie in a folder, at any depth; the folder has no wildcards."""
-    folders, plain = parse(pattern)[:-1], _plain(folder)
+    """Whether a file that fits the pattern may lie in a folder, at any depth."""
+    folders, plain = parse(pattern)[:-1], parse(escaped(folder))
     return len(folders) >= len(plain) and all(map(_meet, folders, plain))
 
 
-def _plain(path: str) -> list[list[list[Sign]]]:
-    return [[list(part)] for part in path.split("/")]
-
-
 def _meet(one: list[list[Sign]], other: list[list[Sign]]) -> bool:
-    return any(_overlap(tuple(a), tuple(b)) for a in one for b in other)
+    return any(_overlap(a, b) for a in one for b in other)
 
 
-def _overlap(one: tuple[Sign, ...], other: tuple[Sign, ...]) -> bool:
+def _overlap(one: Sequence[Sign], other: Sequence[Sign]) -> bool:
     """Whether a text fits both: the product of two automata, walked from both beginnings."""
-
-    @cache
-    def ends(i: int, j: int) -> bool:
-        if i < len(one) and one[i] == _STAR:
-            return ends(i + 1, j) or (j < len(other) and ends(i, j + 1))
-        if j < len(other) and other[j] == _STAR:
-            return ends(i, j + 1) or (i < len(one) and ends(i + 1, j))
-        if i == len(one) or j == len(other):
-            return i == len(one) and j == len(other)
-        return _common(one[i], other[j]) and ends(i + 1, j + 1)
-
-    return ends(0, 0)
+    waiting, seen = [(0, 0)], set()
+    while waiting:
+        i, j = at = waiting.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        left = one[i] if i < len(one) else None
+        right = other[j] if j < len(other) else None
+        if left is None and right is None:
+            return True
+        if left == _STAR:
+            waiting += [(i + 1, j)] if right is None else [(i + 1, j), (i, j + 1)]
+        elif right == _STAR:
+            waiting += [(i, j + 1)] if left is None else [(i, j + 1), (i + 1, j)]
+        elif left is not None and right is not None and _common(left, right):
+            waiting.append((i + 1, j + 1))
+    return False
 
 
 def _common(one: Sign, other: Sign) -> bool:
@@ -92,17 +92,36 @@ def _common(one: Sign, other: Sign) -> bool:
 def _alternatives(part: str) -> list[str]:
     """The part once for every choice that its braces leave."""
     found = [part]
-    while True:
-        opened = [re.search(r"(?<!\\)\{([^{}]*)\}", one) for one in found]
-        if not any(opened):
-            return found
+    while any(places := [_braces(one) for one in found]):
         found = [
-            one if at is None else one[: at.start()] + choice + one[at.end() :]
-            for one, at in zip(found, opened, strict=True)
-            for choice in (at[1].split(",") if at else [""])
+            one if at is None else one[: at[0]] + choice + one[at[1] + 1 :]
+            for one, at in zip(found, places, strict=True)
+            for choice in ([""] if at is None else _choices(one[at[0] + 1 : at[1]]))
         ]
         if len(found) > _MANY:
             return [_STAR]
+    return found
+
+
+def _braces(part: str) -> tuple[int, int] | None:
+    """Where the first pair of braces without others in it opens and closes."""
+    opened = None
+    for sign in _ESCAPED.finditer(part):
+        if sign[0] == "{":
+            opened = sign.start()
+        elif sign[0] == "}" and opened is not None:
+            return opened, sign.start()
+    return None
+
+
+def _choices(inside: str) -> list[str]:
+    found = [""]
+    for sign in _ESCAPED.findall(inside):
+        if sign == ",":
+            found.append("")
+        else:
+            found[-1] += sign
+    return found
 
 
 def _signs(part: str) -> Iterator[Sign]:
