@@ -67,7 +67,7 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
             os.environ,
             life.Mode(arguments.once, arguments.drain),
             progress,
-            tell,
+            warn=tell,
         )
     except ConfigurationError as error:
         raise UsageError(error.message, error.help) from error
