@@ -81,8 +81,11 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
 def first_packs(job: Job) -> Sequence[Pack]:
     """The packs of the job's folder, whose warnings are printed. Raises DiagnosticsError."""
     from cep.cli.packs import load_all, runnable
+    from cep.config.against_machine import check_packs
     from rules.diagnostics import DiagnosticsError
 
+    if unreadable := check_packs(job):
+        raise DiagnosticsError(unreadable)
     checked = load_all([job.packs])
     packs = [pack for one in checked if (pack := runnable(one)) is not None]
     if len(packs) < len(checked):
