@@ -80,13 +80,10 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
 
 def first_packs(job: Job) -> Sequence[Pack]:
     """The packs of the job's folder, whose warnings are printed. Raises DiagnosticsError."""
-    from cep.cli.packs import load_all, runnable
-    from cep.config.against_machine import check_packs
+    from cep.cli.packs import load_of, runnable
     from rules.diagnostics import DiagnosticsError
 
-    if unreadable := check_packs(job):
-        raise DiagnosticsError(unreadable)
-    checked = load_all([job.packs])
+    checked = load_of(job)
     packs = [pack for one in checked if (pack := runnable(one)) is not None]
     if len(packs) < len(checked):
         raise DiagnosticsError([d for one in checked for d in one.diagnostics])
