@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
 from cep.packs import Checked, checked, packs_in
+from rules.diagnostics import DiagnosticsError
 
 if TYPE_CHECKING:
+    from cep.config import Job
     from cep.packs import Earlier
 
 
@@ -22,6 +24,15 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`", "correct the path")
     return [checked(part, to_run=to_run, earlier=earlier) for path in paths for part in packs_in(path)]
+
+
+def load_of(job: Job) -> list[Checked]:
+    """The packs that a job file names, to be run. Raises DiagnosticsError where they cannot be read."""
+    from cep.config.against_machine import check_packs
+
+    if unreadable := check_packs(job):
+        raise DiagnosticsError(unreadable)
+    return load_all([job.packs])
 
 
 def load_one(path: Path, earlier: Earlier | None = None) -> Checked:

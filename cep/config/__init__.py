@@ -1,14 +1,18 @@
 """job.toml -> a checked Job, or diagnostics with place and fix.
 
-    load_job(path, environ) -> JobLoaded        the file itself, and that its secrets are there
-    check_feeds(job, packs) -> [Diagnostic]     the file against the packs that it is to run
+    load_job(path, environ) -> JobLoaded           the file itself, and that its secrets are there
+    check_feeds(job, packs) -> [Diagnostic]        its feeds against the packs that it is to run
+    check_receivers(job, packs) -> [Diagnostic]    its receivers against the rules of these packs
 
-Only `shape` imports pydantic, and only when a job file is loaded.
+`against_machine` looks at folders and addresses, when a job is to start.
+
+Only `shape` and what reads it import pydantic, and only when a job file is loaded.
 """
 
 from cep.config.against_packs import check_feeds
 from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
 from cep.config.load import load_job
+from cep.config.receivers import check_receivers
 from cep.config.secrets import Secret, SecretError
 
 __all__ = [
@@ -20,5 +24,6 @@ __all__ = [
     "Secret",
     "SecretError",
     "check_feeds",
+    "check_receivers",
     "load_job",
 ]

@@ -16,6 +16,7 @@ SOURCES = [
     ROOT / "cep/feeds.py",
     ROOT / "cep/cli/cases.py",
     ROOT / "cep/cli/percolate_cases.py",
+    ROOT / "cep/job/beforehand.py",
     ROOT / "cep/job/takeover.py",
     *(ROOT / "cep/standing").glob("*.py"),
 ]
