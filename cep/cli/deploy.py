@@ -117,4 +117,6 @@ def _refusal(answer: Answer) -> None:
                 error_text(f"{where}{one['code']}: {one['message']}", str(one.get("help") or "")),
                 file=sys.stderr,
             )
+    if not answer.diagnostics:
+        print(error_text(answer.refused, answer.help), file=sys.stderr)
     print(error_text("the job refused the pack; what ran before runs on"), file=sys.stderr)

@@ -30,6 +30,7 @@ from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.failures import explained
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
+from cep.job.inspection import look_over
 from cep.job.java import require_java
 from cep.job.manifest import result_of
 from cep.job.progress import Progress, instant
@@ -51,10 +52,18 @@ _DELIVER = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """`once`: take what is there and stop; `drain`: then settle everything and close the folder."""
+    """`once`: take what is there and stop; `drain`: then settle everything and close the folder.
+
+    `accepted` are resolved paths of files that the batch which is open may go without.
+    """
 
     once: bool = False
     drain: bool = False
+    accepted: frozenset[str] = frozenset()
+
+    def accepts(self, path: str) -> bool:
+        """Whether a file of the open batch may be lost."""
+        return os.path.realpath(path) in self.accepted
 
 
 def run(
@@ -122,7 +131,9 @@ class _Life:
         before = folder.layout()
         listening = None if job.http is None else self._bind(job.http.host, job.http.port)
         outbox = self._open_outbox()
+        look_over(folder, before, outbox, self._mode.accepts, self._progress.tell)
         driver = self._driver = self._make_driver(outbox)
+        driver.accepted = self._mode.accepted
         cores = os.cpu_count() or 1
         sources = self._sources(before)
         layout = folder.settle_layout(job.shards, min(cores, job.shards), sources)

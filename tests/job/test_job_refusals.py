@@ -154,9 +154,9 @@ def _a_file(folder: JobFolder) -> None:
     ("make", "code", "said"),
     [
         (_other_shards, 2, "was made with shards = 8, job.toml says 4"),
-        (_other_format, 2, "has format 99, this program writes format 3"),
+        (_other_format, 2, "has format 99, this program writes format 4"),
         (_other_feeds, 2, "was fed by login"),
-        (_broken_layout, 2, "is damaged: layout.json cannot be read"),
+        (_broken_layout, 2, "is damaged: layout.json is no whole JSON"),
         (_no_layout, 2, "is damaged: layout.json is missing"),
         (_no_outbox, 3, "there is no outbox at"),
         (_damaged_outbox, 3, "is damaged or is no database"),
