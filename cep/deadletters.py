@@ -144,7 +144,7 @@ def write_once(connection: Connection, batch: int, letters: Iterable[DeadLetter]
     create(connection)
     c = dead_letters.c
     known = select(c.feed, c.file, c.offset, c.stage).where(c.batch == batch)
-    there = set(connection.execute(known).tuples())
+    there = {tuple(row) for row in connection.execute(known)}
     fresh = [one for one in letters if (one.feed, one.file, one.offset, one.stage) not in there]
     write(connection, batch, fresh)
 

@@ -127,19 +127,25 @@ def lost_since(folder: StateFolder, manifest: Manifest, accepts: Accepts) -> lis
     where Spark's record of the batch names other files.
     """
     batch = manifest.batch
+    lost = []
+    for one in without(agreed(folder, manifest), manifest.lost):
+        if why := difference(one, thorough=True):
+            if not accepts(one.path):
+                raise gone(batch, one.path, why)
+            lost.append(Lost(one.stream, one.path, why))
+    return lost
+
+
+def agreed(folder: StateFolder, manifest: Manifest) -> tuple[Extent, ...]:
+    """The files of a batch that ran. Raises ConfigurationError where Spark's record of it names others."""
+    batch = manifest.batch
     extents = load(folder.manifests, batch, manifest.files)
     known = {(one.stream, one.path) for one in extents} | {(one.stream, one.path) for one in manifest.lost}
     if known != set(listed(folder, batch)):
         raise folder.damaged(
             f"batch {batch} reads other files by Spark's record in {folder.checkpoint} than by its manifest"
         )
-    lost = []
-    for one in without(extents, manifest.lost):
-        if why := difference(one, thorough=True):
-            if not accepts(one.path):
-                raise gone(batch, one.path, why)
-            lost.append(Lost(one.stream, one.path, why))
-    return lost
+    return extents
 
 
 def listed(folder: StateFolder, batch: int) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -143,22 +143,22 @@ class _Inspection:
 
     def _partition(self, folder: Path, version: int) -> None:
         """A snapshot, and all that changed since; an older snapshot and more changes give the same."""
-        wrong: DamagedError | None = None
+        if version == 0:
+            return
         snapshots = [number for number in _numbers(folder, ".zip") if number <= version]
-        for snapshot in [*snapshots, 0]:
+        wrong = None if snapshots else DamagedError(folder, "has no snapshot of the state")
+        for snapshot in snapshots:
             try:
                 for path in _needed(folder, snapshot, version):
                     intact(path)
-                if snapshot:
-                    _large(folder, snapshot)
+                _large(folder, snapshot)
             except DamagedError as error:
                 wrong = wrong or error
                 continue
             if wrong is None:
                 return
-            newer = [folder / f"{number}.zip" for number in snapshots if number > snapshot]
-            names = " and ".join(map(str, newer))
-            raise self._damaged(wrong, f"remove {names}: what lies beside comes to the same state")
+            newer = " and ".join(str(folder / f"{number}.zip") for number in snapshots if number > snapshot)
+            raise self._damaged(wrong, f"remove {newer}: what lies beside comes to the same state")
         if wrong is not None:
             raise self._damaged(wrong)
 
@@ -190,9 +190,10 @@ class _Inspection:
             if number == latest and not committed:
                 raise self._missing(path)
         elif found.digest != self.last.digest:
-            raise self.folder.damaged(
-                f"{path} is not the manifest with which batch {number} is in the outbox"
-            )
+            other = f"{path} is not the manifest with which batch {number} is in the outbox"
+            raise self.folder.damaged(other)
+        elif found.version == manifest.VERSION:
+            extents.agreed(self.folder, found)
 
     def _open(self, batch: int, accepts: Accepts) -> None:
         """The batch that runs next was begun before: with what, and whether its files are there."""
@@ -244,11 +245,9 @@ def _numbers(folder: Path, suffix: str) -> list[int]:
     return sorted((int(path.stem) for path in paths), reverse=True)
 
 
-def _needed(folder: Path, snapshot: int, version: int) -> Iterator[Path]:
-    if snapshot:
-        yield folder / f"{snapshot}.zip"
-    for number in range(snapshot + 1, version + 1):
-        yield folder / f"{number}.changelog"
+def _needed(folder: Path, snapshot: int, version: int) -> list[Path]:
+    changes = [folder / f"{number}.changelog" for number in range(snapshot + 1, version + 1)]
+    return [folder / f"{snapshot}.zip", *changes]
 
 
 def _large(folder: Path, snapshot: int) -> None:

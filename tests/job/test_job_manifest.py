@@ -82,10 +82,10 @@ def test_the_text_of_a_manifest_is_a_contract() -> None:
         "cd", (Lost("payment", "/x", "is missing"),),
     )  # fmt: skip
     assert manifest.text() == (
-        '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,"files":"cd","first":{"payment":2},'
-        '"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],"lost":[["payment","/x","is missing"]],'
-        '"quiet":[3,4],'
-        '"revisions":{"desk":"ab"},"shards":4,"silent":[["other",""]],"since":[["desk","r",2]],"version":3,"watermark":5}'
+        '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,"files":"cd",'
+        '"first":{"payment":2},"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],'
+        '"lost":[["payment","/x","is missing"]],"quiet":[3,4],"revisions":{"desk":"ab"},"shards":4,'
+        '"silent":[["other",""]],"since":[["desk","r",2]],"version":3,"watermark":5}'
     )
 
 
