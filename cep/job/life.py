@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from alerts.dispatch import Dispatcher
 from alerts.outbox import Outbox, OutboxError
+from alerts.outbox.connect import place_of
 from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.webhook import WebhookReceiver
 from cep.config import Job, Receiver
@@ -250,7 +252,10 @@ class _Life:
 
     def _open_outbox(self) -> Outbox:
         begun = (self._folder.checkpoint / "offsets").exists()
-        outbox = Outbox.open(self._job.outbox_url(self._environ), create=not begun)
+        url = self._job.outbox_url(self._environ)
+        if begun and url.startswith("sqlite:") and not Path(place_of(url)).exists():
+            raise self._folder.damaged(f"its outbox {place_of(url)} is missing")
+        outbox = Outbox.open(url, create=not begun)
         self._stack.callback(outbox.close)
         return outbox
 

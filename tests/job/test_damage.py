@@ -75,11 +75,16 @@ def reopen(folder: JobFolder, *, recorded: bool = True) -> None:
     for path in (folder.state.checkpoint / "commits").glob(f"*{LAST}*"):
         path.unlink()
     if not recorded:
-        with sqlite3.connect(folder.outbox) as database:
-            database.execute("delete from outbox_alerts where batch = ?", (LAST,))
-            database.execute("delete from outbox_batches where number = ?", (LAST,))
+        forget(folder, LAST)
     for path in (folder.state.checkpoint / "state").rglob(f"*{BATCHES}.*"):
         path.unlink()
+
+
+def forget(folder: JobFolder, batch: int) -> None:
+    """The outbox as it was before a batch."""
+    with sqlite3.connect(folder.outbox) as database:
+        database.execute("delete from outbox_alerts where batch = ?", (batch,))
+        database.execute("delete from outbox_batches where number = ?", (batch,))
 
 
 def input_of(folder: JobFolder, batch: int = LAST) -> Path:
@@ -259,6 +264,30 @@ def test_a_batch_that_is_not_in_the_outbox_may_begin_anew(
     files.unlink()
     folder.once(spark)
     assert folder.alerts() == expected
+
+
+def test_an_entry_of_a_log_that_no_batch_has_used_may_be_removed(
+    folder: JobFolder, spark: Spark, expected: Alerts
+) -> None:
+    """Spark was killed after it had written which files come next, and before it began their batch."""
+    folder.put("payment", LATER)
+    folder.once(spark)
+    more = folder.alerts()
+    assert len(more) > len(expected)
+    for name in ("offsets", "commits"):
+        for path in (folder.state.checkpoint / name).glob(f"*{BATCHES}*"):
+            path.unlink()
+    for path in folder.state.manifests.glob(f"{BATCHES}.*"):
+        path.unlink()
+    forget(folder, BATCHES)
+    entry = folder.state.checkpoint / "sources" / "feed_payment" / str(BATCHES)
+    garbage(entry)
+    told = refused(folder)
+    assert str(entry) in told.message
+    assert "no batch has used it yet: remove it" in told.help
+    entry.unlink()
+    folder.once(spark)
+    assert folder.alerts() == more
 
 
 def test_a_damaged_manifest_of_a_batch_that_is_not_in_the_outbox_may_be_removed(folder: JobFolder) -> None:

@@ -158,7 +158,7 @@ def _a_file(folder: JobFolder) -> None:
         (_other_feeds, 2, "was fed by login"),
         (_broken_layout, 2, "is damaged: layout.json is no whole JSON"),
         (_no_layout, 2, "is damaged: layout.json is missing"),
-        (_no_outbox, 3, "there is no outbox at"),
+        (_no_outbox, 2, "outbox.db is missing"),
         (_damaged_outbox, 3, "is damaged or is no database"),
         (_a_file, 2, "is a file where the state folder needs a folder"),
     ],
