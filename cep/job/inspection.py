@@ -128,16 +128,19 @@ class _Inspection:
         for partition in range(partitions):
             self._partition(state / str(partition), version)
         metadata = state / "_metadata" / "v2"
-        latest = metadata / str(max(_numbers(metadata, ""), default=0))
-        if version == 0 and not latest.exists():
-            return
+        described = _numbers(metadata, "") or [0]
+        if version or (metadata / "0").exists():
+            self._described(state, metadata / str(described[0]), len(described) > 1)
+
+    def _described(self, state: Path, latest: Path, earlier: bool) -> None:
+        """What the state consists of, which is written down with every batch and always the same."""
         try:
-            described = json.loads(text(latest).partition("\n")[2])
-            for store in described["stateStoreInfo"]:
+            for store in json.loads(text(latest).partition("\n")[2])["stateStoreInfo"]:
                 for path in map(Path, store["stateSchemaFilePaths"]):
                     intact(state / "_stateSchema" / path.parent.name / path.name)
         except DamagedError as error:
-            raise self._damaged(error) from error
+            same = f"remove {latest}: the one before says the same"
+            raise self._damaged(error, same if earlier and error.path == latest else "") from error
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(DamagedError(latest, "does not describe the state")) from error
 
