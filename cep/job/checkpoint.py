@@ -55,12 +55,6 @@ class Checkpoint:
             return []
         return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
 
-    @property
-    def open(self) -> int | None:
-        """The batch that was begun and is not over; None if there is none."""
-        begun = self.batches("offsets")
-        return begun[-1] if begun and begun[-1] not in self.batches("commits") else None
-
     def offsets(self, batch: int) -> dict[str, int]:
         """The last entry that a batch reads of the log of every feed, by stream."""
         path = self.root / "offsets" / str(batch)

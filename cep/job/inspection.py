@@ -177,16 +177,19 @@ class _Inspection:
             self.tell(f"{why}: written anew, since it only names the query")
 
     def _recorded(self, latest: int, *, committed: bool) -> None:
-        """What the outbox has of the last batch, and that it has it with the manifest that lies here."""
+        """What the outbox has of the batches that count, and that it has the last with the manifest here."""
         if self.last is None:
             return
         number = self.last.number
-        try:
-            result_of(self.last.result)
-        except ValueError as error:
-            raise self.folder.damaged(
-                f"what the outbox {self.outbox.place} has of batch {number} {error}"
-            ) from error
+        before = None if committed or latest == 0 else self.outbox.batch(latest - 1)
+        for record in (self.last, before):
+            if record is None:
+                continue
+            try:
+                result_of(record.result)
+            except ValueError as error:
+                what = f"what the outbox {self.outbox.place} has of batch {record.number} {error}"
+                raise self.folder.damaged(what) from error
         path = self.folder.manifests / f"{number}.json"
         found = manifest.read(self.folder.manifests, number)
         if found is None:
