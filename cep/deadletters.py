@@ -139,6 +139,16 @@ def write(
     )
 
 
+def write_once(connection: Connection, batch: int, letters: Iterable[DeadLetter]) -> None:
+    """Adds those dead letters of a batch, which was written before, that are not there yet."""
+    create(connection)
+    c = dead_letters.c
+    known = select(c.feed, c.file, c.offset, c.stage).where(c.batch == batch)
+    there = {tuple(row) for row in connection.execute(known)}
+    fresh = [one for one in letters if (one.feed, one.file, one.offset, one.stage) not in there]
+    write(connection, batch, fresh)
+
+
 def count(connection: Connection, feed: str | None = None) -> int:
     """How many dead letters there are, of one feed or of all."""
     return _count(connection, dead_letters, None if feed is None else dead_letters.c.feed == feed)

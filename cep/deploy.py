@@ -6,7 +6,6 @@ answer when that batch is in the outbox. Neither needs a port, and a crash on ei
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from cep.job.errors import OutsideError
-from cep.job.files import write_json
+from cep.job.files import DamagedFileError, read_json, write_json
 from cep.job.folder import StateFolder
 from cep.job.lock import owner
 
@@ -80,18 +79,20 @@ def withdraw(folder: StateFolder, id_: str) -> None:
 
 
 def waiting(folder: StateFolder) -> list[Request]:
-    """The requests that wait, in the order in which they were made; a file that is none is removed."""
+    """The requests that wait, in the order in which they were made; a file that is none is refused."""
     found = []
     for path in sorted(folder.requests.glob("[0-9]*.json")):
         try:
-            value = json.loads(path.read_text("utf-8"))
+            value = read_json(path)
             files = tuple((str(name), str(text)) for name, text in value["files"])
             queries = tuple((str(name), str(content)) for name, content in value.get("queries", ()))
             found.append(Request(value["id"], value["pack"], value["revision"], files, queries))
         except FileNotFoundError:
             continue  # withdrawn meanwhile
-        except (ValueError, KeyError, TypeError):
-            path.unlink(missing_ok=True)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            why = str(error) if isinstance(error, DamagedFileError) else "cannot be read"
+            refused = f"the request {path} {why}"
+            answer(folder, Answer(path.stem, "", "", refused=refused, help="deploy the pack again"))
     return found
 
 
@@ -108,14 +109,21 @@ def answer(folder: StateFolder, given: Answer) -> None:
 
 
 def answered(folder: StateFolder, id_: str) -> Answer | None:
-    """The answer to a request, if it is there."""
+    """The answer to a request, if it is there. Raises OutsideError for a damaged one."""
+    path = _answer_file(folder, id_)
     try:
-        value = json.loads(_answer_file(folder, id_).read_text("utf-8"))
+        value = read_json(path)
+        value["rules"] = tuple(RuleFate(**rule) for rule in value["rules"])
+        value["diagnostics"] = tuple(value["diagnostics"])
+        return Answer(**value)
     except FileNotFoundError:
         return None
-    value["rules"] = tuple(RuleFate(**rule) for rule in value["rules"])
-    value["diagnostics"] = tuple(value["diagnostics"])
-    return Answer(**value)
+    except (ValueError, KeyError, TypeError) as error:
+        why = str(error) if isinstance(error, DamagedFileError) else "is no answer"
+        raise OutsideError(
+            f"the answer {path} of the job {why}",
+            "deploy the pack again: where it runs already, that changes nothing",
+        ) from error
 
 
 def new_id() -> str:

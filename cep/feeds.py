@@ -75,10 +75,13 @@ def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
     return [Split(file, start, end, length) for start, end in pairwise(places)]
 
 
-def read(split: Split, decoder: Decoder, partition: str = "", block: int = BLOCK) -> Iterator[Decoded]:
+def read(
+    split: Split, decoder: Decoder, partition: str = "", block: int = BLOCK, *, raising: bool = False
+) -> Iterator[Decoded]:
     """The events and dead letters of a split, in order, a block at a time.
 
-    `partition` is the feed's own name by default. At most a few blocks are in memory at once.
+    `partition` is the feed's own name by default. At most a few blocks are in memory at once. With `raising`,
+    a file that the operating system does not let us read is no dead letter: its OSError is raised.
     """
     partition = partition or decoder.stream.name
     reading = _Reading(split, decoder, partition, block)
@@ -87,6 +90,8 @@ def read(split: Split, decoder: Decoder, partition: str = "", block: int = BLOCK
     except UnknownFormatError as error:
         yield reading.failed(str(error))
     except (OSError, pa.ArrowException, EOFError) as error:
+        if raising and isinstance(error, OSError) and error.errno:
+            raise
         yield reading.failed(_sentence(error))
 
 

@@ -17,13 +17,17 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from alerts.codes import CANNOT_OPEN
+from alerts.codes import CANNOT_OPEN, CORRUPT
 from alerts.outbox.errors import OutboxError, failure
 
 WRITES = "outbox_writes"
 """The execution option of a connection whose next transaction writes."""
 LARGE = "outbox_large"
 """The execution option of a connection whose next transaction leaves to `checkpoint` what it wrote ahead."""
+
+WHOLE = 2 << 30
+"""Bytes of a database that is looked through whole: in a second where it is cached, else as fast as read."""
+_DECIDING = ("outbox_version", "outbox_batches", "outbox_suppression", "outbox_withheld")
 
 _PAGES = 1000
 """Pages written ahead at which a transaction brings them into the database itself; SQLite's own number."""
@@ -98,6 +102,21 @@ def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         connection.exec_driver_sql("BEGIN")
+
+
+def look_through(connection: Connection, place: str) -> None:
+    """Looks for damage where the database is SQLite, which tells of none before it comes across it.
+
+    Of a file longer than `WHOLE` only the tables that say where the job stands are looked through. Raises
+    OutboxError.
+    """
+    if connection.dialect.name != "sqlite":
+        return
+    whole = Path(place).stat().st_size <= WHOLE
+    for table in [""] if whole else [f"({name})" for name in _DECIDING]:
+        found = connection.exec_driver_sql(f"PRAGMA quick_check{table}").scalars().all()
+        if found != ["ok"]:
+            raise failure(CORRUPT, place, "")
 
 
 def checkpoint(engine: Engine) -> None:

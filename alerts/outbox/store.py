@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, select
 
 from alerts.codes import WRONG_VERSION
 from alerts.outbox import deliveries, stored
-from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, place_of
+from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of
 from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.record import BatchRecord, Recorded, record
@@ -82,6 +82,11 @@ class Outbox:
                     f"the outbox {self.place} has version {found}, this program writes version {VERSION}",
                     "use the program version that made it, or let it deliver everything and start a new one",
                 )
+
+    def check(self) -> None:
+        """Looks through the database for damage, as far as it can tell. Raises OutboxError."""
+        with self.reading() as connection:
+            look_through(connection, self.place)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -114,6 +114,8 @@ def _refusal(answer: Answer) -> None:
     from cep.cli.output import error_text
 
     _findings(answer, "error")
+    if not answer.diagnostics:
+        print(error_text(answer.refused, answer.help), file=sys.stderr)
     print(error_text("the job refused the pack; what ran before runs on"), file=sys.stderr)
 
 

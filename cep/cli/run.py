@@ -35,6 +35,14 @@ def register(subparsers: Subparsers) -> None:
         help="with --once: then end time, which settles everything still open, and close the state folder",
     )
 
+    parser.add_argument(
+        "--accept-loss",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="let the batch that is open go without a file that is missing or was changed; may be repeated",
+    )
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the job; returns the exit code."""
@@ -60,15 +68,10 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
     from cep.job.progress import Progress
 
     progress = Progress(sys.stderr)
+    accepted = frozenset(map(os.path.realpath, arguments.accept_loss))
+    mode = life.Mode(arguments.once, arguments.drain, accepted)
     try:
-        life.run(
-            job,
-            lambda: first_packs(job),
-            os.environ,
-            life.Mode(arguments.once, arguments.drain),
-            progress,
-            warn=tell,
-        )
+        life.run(job, lambda: first_packs(job), os.environ, mode, progress, warn=tell)
     except ConfigurationError as error:
         raise UsageError(error.message, error.help) from error
     except JobError as error:

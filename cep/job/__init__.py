@@ -5,7 +5,7 @@ In the order in which a job meets them:
 errors       JobError: one sentence, what helps, and whose fault it is
 folder       the state folder: its paths, its format version, what is fixed in it for ever
 lock         one job per state folder
-files        small files that must be whole or absent
+files        small files that must be whole or absent; JSON with its checksum
 revisions    the packs of the state folder by revision; a compiled plan per set of revisions
 beforehand   what can be known to be wrong before the first file is written
 java         whether there is a Java that Spark can run on
@@ -16,6 +16,9 @@ balance      grouping keys that spread the shards evenly
 rows         what mappers tell shards and shards tell the driver
 silence      which partitions are silent, and how far the clock alone moves event time
 manifest     what a batch runs with, written before it runs
+checkpoint   Spark's logs as they lie on disk, and their checksums
+extents      what the files of a batch were before it ran
+inspection   what a start looks over before there is Java
 sources      feeds and ticks as one streaming table of file splits
 share        which parts of a batch's files a mapper reads
 late         events that came too late, as they are kept

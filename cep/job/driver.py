@@ -7,6 +7,7 @@ the same manifest, and the outbox knows whether it has it already.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import Counter
@@ -19,8 +20,8 @@ from alerts.routing import Route
 from cep import deadletters, deploy
 from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.collector import paused
+from cep.job import extents, revisions, takeover
 from cep.job import manifest as manifests
-from cep.job import revisions, takeover
 from cep.job.folder import StateFolder
 from cep.job.manifest import Deployed, Manifest, Result, result_of
 from cep.job.mapper import MANIFEST
@@ -76,7 +77,8 @@ class Driver:
     `failure` is what ended the query, if it ended by failing; `last` the last batch; `begun` when the batch
     that runs began (monotonic seconds), None between batches; `drain` makes the next new batch the last of
     all; `stopping` lets no further batch begin; `sources` are the streams that the query reads. `told` is
-    called with sentences for the user.
+    called with sentences for the user. `accepted` are files, as resolved paths, that
+    the first batch may go without.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Driver:
         self.last: Batch | None = None
         self.begun: float | None = None
         self.drain = False
+        self.accepted: frozenset[str] = frozenset()
         self.stopping = threading.Event()
 
     def __call__(self, frame: DataFrame, number: int) -> None:
@@ -146,7 +149,7 @@ class Driver:
         seen, first = outcome.greatest, outcome.first
         result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
         merged = time.perf_counter()
-        recorded = self._record(manifest, result, outcome)
+        recorded, result = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}
         self._before = (number, result)
         self._continued = True
@@ -161,7 +164,8 @@ class Driver:
             number, plan, manifest, outcome, severities, matches, recorded.already, seconds, stages, ended
         )
 
-    def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> Recorded:
+    def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> tuple[Recorded, Result]:
+        """Records a batch; also the result that the next one builds on: the first that was recorded."""
         record = BatchRecord(manifest.batch, manifest.digest, result.as_dict())
         recorded = self._outbox.record(
             record,
@@ -169,37 +173,43 @@ class Driver:
             self._routes,
             lambda connection: deadletters.write(connection, manifest.batch, outcome.dead, outcome.late),
         )
-        if recorded.already:
-            known = self._outbox.batch(manifest.batch)
-            if known is not None and known.result != record.result:
-                self._told(
-                    f"batch {manifest.batch} was run again and came to something else: files that it read "
-                    "were changed or removed since; its alerts stay as they were"
-                )
-        return recorded
+        if not recorded.already:
+            return recorded, result
+        if manifest.lost:
+            with self._outbox.writing() as connection:
+                deadletters.write_once(connection, manifest.batch, extents.letters(manifest.lost))
+        known = self._result_of(manifest.batch)
+        if known is not None and known != result and not manifest.lost:
+            self._told(
+                f"batch {manifest.batch} was run again and came to something else; its alerts stay the same"
+            )
+        return recorded, known or result
 
     def _result_before(self, number: int) -> Result | None:
         if number == 0:
             return None
         if self._before is not None and self._before[0] == number - 1:
             return self._before[1]
-        record = self._outbox.batch(number - 1)
-        if record is None:
+        found = self._result_of(number - 1)
+        if found is None:
             raise self._folder.damaged(
                 f"Spark is at batch {number}, and the outbox has no batch {number - 1}"
             )
+        return found
+
+    def _result_of(self, number: int) -> Result | None:
+        """What the outbox has of a batch."""
+        record = self._outbox.batch(number)
         try:
-            return result_of(record.result)
+            return None if record is None else result_of(record.result)
         except ValueError as error:
-            raise self._folder.damaged(
-                f"what the outbox says of batch {number - 1} cannot be read"
-            ) from error
+            raise self._folder.damaged(f"what the outbox has of batch {number} {error}") from error
 
     def _manifest(self, number: int, before: Result | None) -> Manifest:
         found = manifests.read(self._folder.manifests, number)
         if found is not None:
             self._pin(found)
-            return found
+            return self._again(found)
         if self._outbox.batch(number) is not None:
             raise self._folder.damaged(f"the manifest of batch {number} is missing, which the outbox has")
         deployed, fresh = self._take_over()
@@ -218,10 +228,35 @@ class Driver:
             deployed=deployed,
             fresh=fresh if before is not None else (),
         )
+        made = extents.fixed(self._folder, made, self._accepts)
         manifests.write(self._folder.manifests, made)
+        self._tell_lost(made)
         if deployed and (since := manifests.oldest(self._folder.manifests, number)) is not None:
             self._shelf.prune(since - _GRACE)
         return made
+
+    def _again(self, found: Manifest) -> Manifest:
+        """The manifest of a batch that is run again, with what was lost of its files since."""
+        if found.version < manifests.VERSION and not found.files:
+            return extents.fixed(self._folder, found, self._accepts)
+        lost = extents.lost_since(self._folder, found, self._accepts)
+        if lost:
+            found = replace(found, lost=(*found.lost, *lost))
+            manifests.write(self._folder.manifests, found)
+        self._tell_lost(found)
+        return found
+
+    def _accepts(self, path: str) -> bool:
+        return os.path.realpath(path) in self.accepted
+
+    def _tell_lost(self, manifest: Manifest) -> None:
+        """Tells what this batch goes without; what was accepted counts for no other."""
+        batch = manifest.batch
+        for one in manifest.lost:
+            self._told(f"batch {batch} goes without the file {one.path}, which {one.reason}")
+        for path in sorted(self.accepted - {os.path.realpath(one.path) for one in manifest.lost}):
+            self._told(f"--accept-loss {path}: batch {batch} does not go without it")
+        self.accepted = frozenset()
 
     def _pin(self, manifest: Manifest) -> None:
         """A replay runs with the packs of its manifest, and so does what follows it."""

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 _HELP = " = help: "
 
+RESTORE = "restore the state folder from a backup together with the outbox, or name a new [job] state"
+"""What helps where nothing less does."""
+
 
 class JobError(Exception):
     """`message` is one sentence without a full stop; `help` says what to do, or is empty."""

@@ -15,6 +15,7 @@ from cep.job.folder import StateFolder
 _FULL = "free space on the disk of the state folder, then start the job again: it goes on where it stopped"
 _PYTHON_ERROR = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: (.*))?$")
 _JAVA_CAUSE = re.compile(r"^Caused by: ((?:[\w$]+\.)+[\w$]+)(?:: (.*))?$", re.MULTILINE)
+# what Spark says of a checkpoint that was damaged after a start has looked it over (cep.job.inspection)
 _STATE_BROKEN = (
     "CANNOT_LOAD_STATE_STORE",
     "CHECKPOINT_RESTORE",
@@ -26,7 +27,11 @@ _STATE_BROKEN = (
     "Failed to read log file",
     "does not exist in the offset log",
     "assertion failed",
+    "Checksum error",
+    "MISSING_METADATA_FILE",
+    "CONCURRENT_STREAM_LOG_UPDATE",  # a batch of which Spark has a part is begun again
 )
+_PART_MISSING = re.compile(r"\bbatch \d+ doesn't exist|/checkpoint/\S+ (does not|doesn't) exist")
 
 
 def explained(error: BaseException, folder: StateFolder, now: float) -> JobError:
@@ -50,10 +55,18 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
         return OutsideError(f"there is no space left for the state folder {folder.root}", _FULL)
     where = _keep(error, folder, now)
     told = f"the traceback is in {where}" if where else "its traceback could not be written"
-    if any(sign in text for sign in _STATE_BROKEN):
-        damaged = folder.damaged(_cause(error, text))
+    if any(sign in text for sign in _STATE_BROKEN) or _PART_MISSING.search(text):
+        cause, file = _cause(error, text), _file_of(text, folder)
+        damaged = folder.damaged(cause if file is None or file in cause else f"{file}: {cause}")
         return type(damaged)(damaged.message, f"{damaged.help}; {told}")
     return OutsideError(f"the job stopped: {_cause(error, text)}", told)
+
+
+def _file_of(text: str, folder: StateFolder) -> str | None:
+    """The first file of the checkpoint that Spark names."""
+    checkpoint = re.escape(str(folder.checkpoint.absolute()))
+    found = re.search(rf"{checkpoint}/[^\s:;,'\")\]]+", text)
+    return found[0] if found else None
 
 
 def _from_worker(text: str) -> JobError | None:

@@ -1,10 +1,28 @@
-"""Small files that must be whole or absent: written aside, flushed to disk, renamed in."""
+"""Small files that must be whole or absent: written aside, flushed to disk, renamed in.
+
+Files of JSON are objects that carry the checksum of what they say, so that one that was changed on disk is
+not taken for what was written.
+
+DamagedFileError    what is there is not what was written; its text is said of the file: "is empty"
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+_CHECKSUM = "checksum"
+
+Earlier = Callable[[Mapping[str, Any]], bool]
+"""Tells of an object without a checksum that it is of a version which wrote none."""
+
+
+class DamagedFileError(ValueError):
+    """A file, or a value, that is not what was written."""
 
 
 def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
@@ -31,9 +49,44 @@ def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
         os.close(folder)
 
 
-def write_json(path: Path, value: object) -> None:
-    """Writes a JSON value as `write_whole` does, names sorted, so that equal values give equal files."""
-    write_whole(path, to_json(value))
+def write_json(path: Path, value: Mapping[str, object]) -> None:
+    """Writes a JSON object with its checksum, as `write_whole` does; equal objects give equal files."""
+    write_whole(path, to_json(sealed(value)))
+
+
+def read_json(path: Path, *, earlier: Earlier = lambda _: False) -> dict[str, Any]:
+    """The object that `write_json` wrote. Raises DamagedFileError, and OSError where there is no file."""
+    data = path.read_bytes()
+    if not data.strip(b"\0"):
+        raise DamagedFileError("is empty")
+    try:
+        value = json.loads(data)
+    except ValueError as error:
+        raise DamagedFileError("is no whole JSON") from error
+    return unsealed(value, earlier=earlier)
+
+
+def sealed(value: Mapping[str, object]) -> dict[str, object]:
+    """The object with its checksum."""
+    return {**value, _CHECKSUM: checksum_of(value)}
+
+
+def unsealed(value: object, *, earlier: Earlier = lambda _: False) -> dict[str, Any]:
+    """The object that `sealed` was given. Raises DamagedFileError."""
+    if not isinstance(value, dict):
+        raise DamagedFileError("is no JSON object")
+    content = {name: of for name, of in value.items() if name != _CHECKSUM}
+    if _CHECKSUM not in value:
+        if not earlier(content):
+            raise DamagedFileError("has no checksum")
+    elif value[_CHECKSUM] != checksum_of(content):
+        raise DamagedFileError("is not what was written: its checksum differs")
+    return content
+
+
+def checksum_of(value: Mapping[str, object]) -> str:
+    """The SHA-256 of an object's canonical JSON, in hexadecimal digits."""
+    return hashlib.sha256(to_json(value)).hexdigest()
 
 
 def to_json(value: object) -> bytes:

@@ -4,7 +4,7 @@ layout.json      format version, shards, shuffle partitions, the feeds that were
 lock             the number of the process that runs the job
 closed           there after `--drain`: nothing can come after the end of time
 checkpoint/      Spark's: offsets, commits, state
-manifests/N.json what batch N runs with
+manifests/       what each batch runs with: N.json; N.files: what its files were before it ran
 packs/           packs by revision, as texts
 queries/         the standing queries of packs, compiled, and their files as they were deployed
 deploy/          requests of `cep deploy` and their answers
@@ -14,15 +14,16 @@ scratch/         Spark's temporary files, emptied at every start
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cep.job.errors import ConfigurationError
-from cep.job.files import write_json
+from cep.job.files import DamagedFileError, read_json, write_json
 
-FORMAT = 3
+FORMAT = 4
+"""Files of a folder of format 3 carry no checksums; it becomes one of format 4 when it is next used."""
+_READ = (3, FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class StateFolder:
 
     @property
     def manifests(self) -> Path:
-        """Batch N's manifest is N.json."""
+        """Batch N's manifest is N.json, N.files what its files were before it ran."""
         return self.root / "manifests"
 
     @property
@@ -129,18 +130,18 @@ class StateFolder:
     def layout(self) -> Layout | None:
         """What the folder was made with; None for a new one. Raises ConfigurationError if it is damaged."""
         try:
-            text = self.layout_file.read_text("utf-8")
+            value = read_json(self.layout_file, earlier=lambda value: value.get("format") != FORMAT)
+            found = int(value["format"])
+            if found in _READ:
+                return Layout(found, int(value["shards"]), int(value["partitions"]), tuple(value["feeds"]))
         except FileNotFoundError:
             if (self.checkpoint / "metadata").exists():
                 raise self.damaged("layout.json is missing") from None
             return None
-        try:
-            value = json.loads(text)
-            found = int(value["format"])
-            if found == FORMAT:
-                return Layout(found, int(value["shards"]), int(value["partitions"]), tuple(value["feeds"]))
+        except DamagedFileError as error:
+            raise self.damaged(f"layout.json {error}") from error
         except (ValueError, TypeError, KeyError) as error:
-            raise self.damaged("layout.json cannot be read") from error
+            raise self.damaged("layout.json is no layout") from error
         raise ConfigurationError(
             f"the state folder {self.root} has format {found}, this program writes format {FORMAT}",
             "use the program version that made it, or name a new [job] state",
@@ -155,7 +156,7 @@ class StateFolder:
         if before is None:
             after = Layout(FORMAT, shards, partitions, tuple(sorted(feeds)))
         else:
-            after = replace(before, feeds=tuple(sorted({*before.feeds, *feeds})))
+            after = replace(before, format=FORMAT, feeds=tuple(sorted({*before.feeds, *feeds})))
         if after != before:
             write_json(self.layout_file, asdict(after))
         return after

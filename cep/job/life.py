@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import socket
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from alerts.dispatch import Dispatcher
 from alerts.outbox import Outbox, OutboxError
+from alerts.outbox.connect import place_of
 from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.webhook import WebhookReceiver
 from cep.config import Job, Receiver
@@ -31,6 +34,7 @@ from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.failures import explained
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
+from cep.job.inspection import look_over
 from cep.job.java import require_java
 from cep.job.manifest import result_of
 from cep.job.progress import Progress, instant
@@ -53,10 +57,18 @@ _DELIVER = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """`once`: take what is there and stop; `drain`: then settle everything and close the folder."""
+    """`once`: take what is there and stop; `drain`: then settle everything and close the folder.
+
+    `accepted` are resolved paths of files that the batch which is open may go without.
+    """
 
     once: bool = False
     drain: bool = False
+    accepted: frozenset[str] = frozenset()
+
+    def accepts(self, path: str) -> bool:
+        """Whether a file of the open batch may be lost."""
+        return os.path.realpath(path) in self.accepted
 
 
 def run(
@@ -134,7 +146,9 @@ class _Life:
             raise DiagnosticsError(differing)
         listening = None if job.http is None else self._bind(job.http.host, job.http.port)
         outbox = self._open_outbox()
+        look_over(folder, before, outbox, self._mode.accepts, self._progress.tell)
         driver = self._driver = self._make_driver(outbox, () if before is None else before.feeds)
+        driver.accepted = self._mode.accepted
         cores = job.cores or usable_cores()
         sources = self._sources(before)
         layout = folder.settle_layout(job.shards, min(cores, job.shards), sources)
@@ -251,7 +265,10 @@ class _Life:
 
     def _open_outbox(self) -> Outbox:
         begun = (self._folder.checkpoint / "offsets").exists()
-        outbox = Outbox.open(self._job.outbox_url(self._environ), create=not begun)
+        url = self._job.outbox_url(self._environ)
+        if begun and url.startswith("sqlite:") and not Path(place_of(url)).exists():
+            raise self._folder.damaged(f"its outbox {place_of(url)} is missing")
+        outbox = Outbox.open(url, create=not begun)
         self._stack.callback(outbox.close)
         return outbox
 

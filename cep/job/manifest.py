@@ -7,7 +7,6 @@ was asked of the job since. Its digest goes to the outbox with the batch.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,12 +17,14 @@ from typing import Any
 from cep.automata.plan import Plan, RuleName
 from cep.events import MIN_TIME
 from cep.job import silence
-from cep.job.errors import ConfigurationError
-from cep.job.files import to_json, write_whole
+from cep.job.errors import RESTORE, ConfigurationError
+from cep.job.files import DamagedFileError, checksum_of, read_json, sealed, to_json, unsealed, write_json
 from cep.job.silence import Quiet
 from cep.watermark import Partition, earliest, progress, watermark
 
-VERSION = 2
+VERSION = 3
+_READ = (2, VERSION)
+"""Of version 2 there is no checksum, and nothing of the batch's files."""
 _KEPT = 1_000  # manifests of so many batches: Spark can go back 100
 
 
@@ -38,6 +39,15 @@ class Deployed:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """A file that the batch goes without, as its user accepted (`cep run --accept-loss`), and why."""
+
+    stream: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """Batch `batch`: all times in nanoseconds, event times since 1970 UTC.
 
@@ -45,6 +55,8 @@ class Manifest:
     clock, `elapsed` batch time (cep.job.silence), `heard` when in batch time each partition last delivered.
     `since` has for rules that were deployed to a running job the watermark of that moment, by pack and name,
     `first` for every stream the time of its earliest event. `drain`: time ends with this batch.
+    `files` is the checksum of what its files were before it ran (cep.job.extents), "" where it has none;
+    `lost` are files that it goes without.
     """
 
     batch: int
@@ -61,11 +73,14 @@ class Manifest:
     drain: bool = False
     deployed: tuple[Deployed, ...] = ()
     first: Mapping[str, int] = field(default_factory=dict)
+    files: str = ""
+    lost: tuple[Lost, ...] = ()
+    version: int = VERSION
 
-    def text(self) -> str:
-        """The JSON of the file; equal manifests have equal texts."""
-        value = {
-            "version": VERSION,
+    def as_dict(self) -> dict[str, object]:
+        """The JSON object."""
+        return {
+            "version": self.version,
             "batch": self.batch,
             "revisions": dict(self.revisions),
             "shards": self.shards,
@@ -80,13 +95,19 @@ class Manifest:
             "drain": self.drain,
             "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
             "first": dict(sorted(self.first.items())),
+            "files": self.files,
+            "lost": [[one.stream, one.path, one.reason] for one in self.lost],
         }
-        return to_json(value).decode()
+
+    def text(self) -> str:
+        """The JSON object as text; equal manifests have equal texts."""
+        return to_json(self.as_dict()).decode()
 
     @property
     def digest(self) -> str:
-        """What the outbox knows the batch by."""
-        return hashlib.sha256(self.text().encode()).hexdigest()
+        """What the outbox knows the batch by, also when it is run again without a file."""
+        later = {"lost"} if self.version == VERSION else {"lost", "files"}
+        return checksum_of({name: value for name, value in self.as_dict().items() if name not in later})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +130,8 @@ class Result:
     first: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON object."""
-        return {
+        """The JSON object, with its checksum."""
+        value = {
             "revisions": dict(self.revisions),
             "watermark": self.watermark,
             "greatest": _rows(self.greatest),
@@ -122,11 +143,14 @@ class Result:
             "runs": _rows(self.runs),
             "drained": self.drained,
             "first": dict(sorted(self.first.items())),
+            "version": VERSION,
         }
+        return sealed(value)
 
 
 def result_of(value: Mapping[str, object]) -> Result:
-    """The result that `as_dict` gave. Raises ValueError."""
+    """The result that `as_dict` gave, or a version before it that knew no checksums. Raises ValueError."""
+    value = unsealed(value, earlier=lambda value: "version" not in value)
     try:
         quiet = value["quiet"]
         return Result(
@@ -147,11 +171,15 @@ def result_of(value: Mapping[str, object]) -> Result:
 
 
 def parse(text: str) -> Manifest:
-    """The manifest of a file's text. Raises ValueError."""
+    """The manifest of a text. Raises ValueError."""
+    return _manifest_of(json.loads(text))
+
+
+def _manifest_of(value: Mapping[str, Any]) -> Manifest:
     try:
-        value = json.loads(text)
-        if value["version"] != VERSION:
-            raise ValueError(f"version {value['version']}, this program reads version {VERSION}")
+        version = value["version"]
+        if version not in _READ:
+            raise DamagedFileError(f"has version {version}, this program reads version {VERSION}")
         quiet = value["quiet"]
         return Manifest(
             batch=_int(value["batch"]),
@@ -168,31 +196,32 @@ def parse(text: str) -> Manifest:
             first=_ints(value["first"]),
             drain=bool(value["drain"]),
             deployed=tuple(Deployed(*map(str, d)) for d in value["deployed"]),
+            files=str(value.get("files", "")),
+            lost=tuple(Lost(*map(str, one)) for one in value.get("lost", ())),
+            version=version,
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"no manifest: {error}") from error
+        raise DamagedFileError(f"is no manifest: {error}") from error
 
 
 def read(manifests: Path, batch: int) -> Manifest | None:
     """The manifest of a batch; None if none was written. Raises ConfigurationError for a damaged one."""
     path = manifests / f"{batch}.json"
     try:
-        found = parse(path.read_text("utf-8"))
+        found = _manifest_of(read_json(path, earlier=lambda value: value.get("version") != VERSION))
         if found.batch != batch:
-            raise ValueError(f"it is of batch {found.batch}")
+            raise DamagedFileError(f"is of batch {found.batch}")
     except FileNotFoundError:
         return None
-    except ValueError as error:
-        raise ConfigurationError(
-            f"the manifest {path} is damaged: {error}",
-            "restore the state folder from a backup together with the outbox, or name a new [job] state",
-        ) from error
+    except (OSError, ValueError) as error:
+        why = str(error) if isinstance(error, DamagedFileError) else "cannot be read"
+        raise ConfigurationError(f"the manifest {path} {why}", RESTORE) from error
     return found
 
 
 def write(manifests: Path, manifest: Manifest) -> None:
     """Writes the manifest of a batch, whole and on disk before anything else happens; old ones go."""
-    write_whole(manifests / f"{manifest.batch}.json", manifest.text().encode())
+    write_json(manifests / f"{manifest.batch}.json", manifest.as_dict())
     (manifests / f"{manifest.batch - _KEPT}.json").unlink(missing_ok=True)
 
 

@@ -18,17 +18,18 @@ import pyarrow as pa
 
 from cep.automata.plan import HitStream, Plan
 from cep.decode.blocks import Decoder, decoder
-from cep.decode.letters import DeadLetter
+from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events
 from cep.feeds import Split, read
 from cep.formats import FeedFormat
+from cep.job import extents
+from cep.job.extents import Extent
 from cep.job.late import late_rows
-from cep.job.manifest import Manifest, parse
+from cep.job.manifest import Lost, Manifest, parse
 from cep.job.parcels import Sender
 from cep.job.revisions import Plans
 from cep.job.rows import Kind, pack
 from cep.job.share import ListedFile, share
-from cep.job.sources import local_path
 from cep.routing.classify import classify
 from cep.watermark import Partition, earliest, progress
 
@@ -50,9 +51,10 @@ class Lanes:
     """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
 
     `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds, `queries` is
-    the folder of compiled standing queries, `parcels` that of large payloads.
+    the folder of compiled standing queries, `parcels` that of large payloads, `manifests` that of manifests.
     """
 
+    manifests: Path
     packs: Path
     queries: Path
     parcels: Path
@@ -61,13 +63,15 @@ class Lanes:
     formats: Mapping[str, FeedFormat]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows for all shards, from this lane's rows of cep.job.sources."""
-        lane, files = _listed(batches)
+        """The rows for all shards, in the lane whose rows of cep.job.sources these are."""
+        lane = _lane(batches)
         manifest = current_manifest()
         plan = plans(self.packs).plan(manifest.revisions)
+        came = _extents(self.manifests, manifest)
+        files = [ListedFile(one.stream, one.path, one.length) for one in came]
         with closing(Sender(self.parcels, task_name())) as sender:
-            mapping = _Mapping(self, plan, manifest, sender)
-            yield from mapping.rows(share(files, lane, self.lanes) if files else [])
+            mapping = _Mapping(self, plan, manifest, sender, came)
+            yield from mapping.rows(share(files, lane, self.lanes) if files else [], lane)
 
 
 _plans: dict[Path, Plans] = {}
@@ -111,26 +115,33 @@ def task_name() -> str:
     return str(context.taskAttemptId() if context else 0)
 
 
-def _listed(batches: Iterable[pa.RecordBatch]) -> tuple[int, list[ListedFile]]:
-    """The lane, and the files of the batch."""
+def _lane(batches: Iterable[pa.RecordBatch]) -> int:
+    """The lane whose rows these are, which say nothing else."""
     from pyspark import TaskContext
 
+    for _ in batches:
+        pass
     context = TaskContext.get()
-    lane = context.partitionId() if context else 0
-    files = [
-        ListedFile(stream, local_path(path), length)
-        for batch in batches
-        for stream, path, length in zip(*(batch.column(n).to_pylist() for n in (1, 2, 3)), strict=True)
-        if stream
-    ]
-    return lane, files
+    return context.partitionId() if context else 0
+
+
+def _extents(folder: Path, manifest: Manifest) -> list[Extent]:
+    """The files that the batch reads. Raises ConfigurationError where one is not there as it was."""
+    found = extents.without(extents.load(folder, manifest.batch, manifest.files), manifest.lost)
+    for one in found:
+        if why := extents.difference(one):
+            raise extents.gone(manifest.batch, one.path, why)
+    return found
 
 
 class _Mapping:
     """One lane's work in one batch."""
 
-    def __init__(self, task: Lanes, plan: Plan, manifest: Manifest, sender: Sender) -> None:
+    def __init__(
+        self, task: Lanes, plan: Plan, manifest: Manifest, sender: Sender, came: Iterable[Extent]
+    ) -> None:
         self._task = task
+        self._came = {(one.stream, one.path): one for one in came}
         self._plan = plan
         self._manifest = manifest
         self._sender = sender
@@ -142,8 +153,10 @@ class _Mapping:
         self._waiting: list[Events] = []
         self._number = self._bytes = 0
 
-    def rows(self, parts: Sequence[tuple[str, Split]]) -> Iterator[pa.RecordBatch]:
+    def rows(self, parts: Sequence[tuple[str, Split]], lane: int) -> Iterator[pa.RecordBatch]:
         """All rows of the lane."""
+        if lane == 0 and self._manifest.lost:
+            yield self._lost(self._manifest.lost)
         for stream, split in parts:
             yield from self._split(stream, split)
         yield from self._classified()
@@ -158,7 +171,7 @@ class _Mapping:
             self._counts["files", stream, "unwanted"] += 1
             return
         begun = time.perf_counter()
-        for block in read(split, reader):
+        for block in self._blocks(stream, split, reader):
             self._seconds["decode"] += time.perf_counter() - begun
             if block.dead:
                 self._counts["events", stream, "dead"] += len(block.dead)
@@ -170,6 +183,22 @@ class _Mapping:
             if self._number >= _AT_ONCE or self._bytes >= _BYTES_AT_ONCE:
                 yield from self._classified()
             begun = time.perf_counter()
+
+    def _blocks(self, stream: str, split: Split, reader: Decoder) -> Iterator[Decoded]:
+        """What a split holds. Raises ConfigurationError where its file does not stay as it was."""
+        batch = self._manifest.batch
+        try:
+            yield from read(split, reader, raising=True)
+        except OSError as error:
+            raise extents.gone(batch, split.file, extents.unreadable(error)) from error
+        if why := extents.difference(self._came[stream, split.file]):
+            raise extents.gone(batch, split.file, why)
+
+    def _lost(self, lost: Iterable[Lost]) -> pa.RecordBatch:
+        """A dead letter for every file that the batch goes without."""
+        letters = extents.letters(lost)
+        self._counts.update(("events", one.feed, "dead") for one in letters)
+        return self._letters(letters)
 
     def _decoder(self, stream: str) -> Decoder | None:
         """The decoder of a stream; None if no pack that runs declares it."""

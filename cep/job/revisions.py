@@ -6,14 +6,13 @@ whatever was deployed since.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.job.errors import ConfigurationError
-from cep.job.files import write_json
+from cep.job.files import DamagedFileError, read_json, write_json
 
 if TYPE_CHECKING:
     from cep.automata.plan import Plan
@@ -45,12 +44,19 @@ def load(packs: Path, revision: str) -> Pack:
 
     path = packs / f"{revision}.json"
     try:
-        value = json.loads(path.read_text("utf-8"))
+        value = read_json(path, earlier=lambda _: True)  # its revision tells what it is
         files = [(str(name), str(text)) for name, text in value["files"]]
         contents = {str(name): str(content) for name, content in value.get("queries", {}).items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        match error:
+            case DamagedFileError():
+                why = str(error)
+            case FileNotFoundError():
+                why = "is missing"
+            case _:
+                why = "cannot be read"
         raise ConfigurationError(
-            f"the pack {path} that the job runs cannot be read",
+            f"the pack {path} that the job runs {why}",
             "restore the state folder from a backup, or name a new [job] state and begin anew",
         ) from error
     loaded = load_texts(files)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cep.job.checkpoint import COMPACTED
 from cep.job.errors import OutsideError
 from cep.job.folder import StateFolder
 from cep.job.java import require_java
@@ -79,7 +80,7 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         "spark.sql.streaming.metricsEnabled": "false",
         "spark.sql.streaming.numRecentProgressUpdates": "10",
         # the log of files read grows for ever and is rewritten whole each time
-        "spark.sql.streaming.fileSource.log.compactInterval": "100",
+        "spark.sql.streaming.fileSource.log.compactInterval": str(COMPACTED),
     }
 
 

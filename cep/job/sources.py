@@ -1,18 +1,18 @@
-"""Feeds and ticks as one streaming table: (lane, stream, path, length), every file listed in every lane.
+"""Feeds and ticks as one streaming table of nothing but lanes, with rows in every lane and batch.
 
-Spark lists files and never opens them: of its `binaryFile` source only path and length are selected. Each
-source has a name, so that feeds can be added to a checkpoint. Mappers are lanes; each sees the whole list
-of a batch and takes its share (cep.job.mapper), so that a single large file is read by all of them.
+Spark lists files, decides which come in a batch and keeps account of them; it never opens them. Each source
+has a name, so that feeds can be added to a checkpoint. Mappers are lanes; each is told all files of a batch
+(cep.job.extents) and takes its share (cep.job.mapper), so that a single large file is read by all of them.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cep.config import Feed
 from cep.feeds import matching
+from cep.job.checkpoint import FEED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,16 +34,10 @@ def listing(session: SparkSession, feeds: Sequence[Feed], lanes: int) -> DataFra
     for feed in feeds:
         union = union.union(_files(session, feed))
     in_lanes = union.withColumn("lane", f.explode(f.array(*[f.lit(lane) for lane in range(lanes)])))
-    return in_lanes.repartitionById(lanes, "lane").select("lane", "stream", "path", "length")
-
-
-def local_path(path: str) -> str:
-    """The file of a path as Spark lists it."""
-    return re.sub(r"^file:/*", "/", path)
+    return in_lanes.repartitionById(lanes, "lane").select("lane")
 
 
 def _files(session: SparkSession, feed: Feed) -> DataFrame:
-    from pyspark.sql import functions as f
 
     folder, below = matching(feed.path)
     reader = (
@@ -51,13 +45,14 @@ def _files(session: SparkSession, feed: Feed) -> DataFrame:
         .schema("path string, modificationTime timestamp, length long, content binary")
         .option("maxBytesPerTrigger", str(BATCH_BYTES))
         .option("maxFileAge", _FOR_EVER)  # else files older than a week than the newest are passed over
-        .name(f"feed_{feed.name}")
+        .option("ignoreMissingFiles", "true")  # mappers miss them, and can say so in a sentence
+        .name(f"{FEED}{feed.name}")
     )
     if "/" in below:
         files = reader.load(f"{folder}/{below}")
     else:  # one look into one folder, where a path with wildcards would look at every file by itself
         files = reader.option("pathGlobFilter", below).load(folder)
-    return files.select(f.lit(feed.name).alias("stream"), "path", "length")
+    return files.select("length")
 
 
 def _ticks(session: SparkSession) -> DataFrame:
@@ -75,4 +70,4 @@ def _ticks(session: SparkSession) -> DataFrame:
         .name(TICKS)
         .load()
     )
-    return ticks.select(f.lit("").alias("stream"), f.lit("").alias("path"), f.col("value").alias("length"))
+    return ticks.select(f.col("value").alias("length"))

@@ -34,6 +34,7 @@ def start(
     """
     keys = shard_keys(layout.shards, layout.partitions)
     mapper = Lanes(
+        folder.manifests.absolute(),
         folder.packs.absolute(),
         folder.queries.absolute(),
         folder.parcels.absolute(),

@@ -1,9 +1,9 @@
 """A compiled set of queries: parts that do not change, what of each is dead, and the lines they came from.
 
 In a folder: part N is `N.segment` and `N.records` (percolator.library.stored), `N.dead.npy` the places in it
-that are dead, and `lines.npy` which line gave which query. So a file of which some lines were changed is
-compiled from the set before it: the parts stay, under further names of the same files, and what is new is
-one part more.
+that are dead, `lines.npy` which line gave which query, `files.json` the checksums of all these. So a file of
+which some lines were changed is compiled from the set before it: the parts stay, under further names of the
+same files, and what is new is one part more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import io
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -20,8 +20,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from cep.job.files import read_json, write_json
 from percolator.disk import Disk
 from percolator.library.damage import DamagedError
+from percolator.library.manifest import FileEntry
 from percolator.library.stored import SUFFIXES, Stored
 
 Bools = npt.NDArray[np.bool_]
@@ -30,7 +32,7 @@ Rows = npt.NDArray[np.int64]
 
 LINES = np.dtype([("digest", "S16"), ("part", "<i4"), ("place", "<i4"), ("warned", "?")])
 """A line by its digest, the query that it gave, and whether anything was said of it."""
-_LINES, _DEAD = "lines.npy", ".dead.npy"
+_LINES, _DEAD, _FILES = "lines.npy", ".dead.npy", "files.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,21 @@ class Kept:
                     _also_named(part.files.with_name(part.files.name + suffix), folder / f"{number}{suffix}")
             disk.write_whole(folder / f"{number}{_DEAD}", [_npy(np.flatnonzero(part.dead))])
         disk.write_whole(folder / _LINES, [_npy(self.lines)])
+        names = sorted(path.name for path in folder.iterdir())
+        write_json(folder / _FILES, {"files": [list(astuple(FileEntry.of(folder, name))) for name in names]})
+
+    @staticmethod
+    def verify(folder: Path) -> None:
+        """Compares its files with their checksums, if it has such. Raises DamagedError, OSError."""
+        try:
+            described = read_json(folder / _FILES)
+            files = [FileEntry(*one) for one in described["files"]]
+        except FileNotFoundError:
+            return  # of a version that wrote none
+        except (ValueError, KeyError, TypeError) as problem:
+            raise DamagedError(folder / _FILES, f"no list of files: {problem}") from None
+        for one in files:
+            one.verify(folder, contents=True)
 
     @classmethod
     def open(cls, folder: Path) -> Kept:

@@ -43,11 +43,13 @@ class Shelf:
     folder: Path
     _opened: dict[str, QuerySet] = field(default_factory=dict)
     _earlier: dict[str, Kept] = field(default_factory=dict)
+    _verified: set[str] = field(default_factory=set)
 
     def put(self, hits: HitStream) -> None:
         """Sees to it that the set is here. Raises UnreadableError where the file of queries is nowhere.
 
-        What is here already is marked as used now (see `prune`).
+        What is here already is marked as used now (see `prune`), once it was found to be what was written;
+        a damaged set is compiled anew.
         """
         place = self.folder / name_of(hits)
         kept = self._content(hits.queries)
@@ -56,7 +58,7 @@ class Shelf:
             self._keep(hits.queries, kept)
         if kept.exists():
             os.utime(kept)
-        if place.exists():
+        if self._sound(place):
             os.utime(place)
             return
         if not kept.exists():
@@ -104,6 +106,21 @@ class Shelf:
                 removed += 1
         return removed
 
+    def _sound(self, place: Path) -> bool:
+        """Whether a set is here as it was written, at which each process looks once. A damaged one goes."""
+        if not place.exists():
+            return False
+        if place.name not in self._verified:
+            try:
+                Kept.verify(place)
+            except (OSError, DamagedError):
+                gone = place.with_name(f".gone-{place.name}")  # half a set must not stand under its name
+                shutil.rmtree(gone, ignore_errors=True)
+                shutil.rmtree(place.rename(gone), ignore_errors=True)
+                return False
+            self._verified.add(place.name)
+        return True
+
     def _most_alike(self, hits: HitStream) -> Kept:
         places = sorted(self.folder.glob(f"{family_of(hits)}-*"), key=lambda p: p.stat().st_mtime)[-_ASKED:]
         if not places:
@@ -122,7 +139,7 @@ class Shelf:
             except (OSError, DamagedError):
                 continue  # whoever asks for that set is told
             common = int(np.count_nonzero(kept.find(sample) >= 0))
-            if common > most:
+            if common > most and self._sound(place):
                 best, most = kept, common
         return best
 

@@ -164,6 +164,25 @@ def test_a_set_of_other_queries_is_none_to_begin_from(tmp_path: Path) -> None:
     assert len(shelf.earlier(stream_of(tmp_path, [b'{"id": "x", "query": "y"}']))) == 0
 
 
+@pytest.mark.parametrize("name", ["0.segment", "0.records", "lines.npy", "files.json"])
+def test_a_damaged_set_is_compiled_anew_and_nothing_is_compiled_from_it(tmp_path: Path, name: str) -> None:
+    shelf = Shelf(tmp_path / "queries")
+    hits = stream_of(tmp_path, numbered(30))
+    shelf.put(hits)
+    place = shelf.folder / name_of(hits)
+    whole = {path.name: path.read_bytes() for path in place.iterdir()}
+    damaged = bytearray(whole[name])
+    damaged[len(damaged) // 2] ^= 1
+    (place / name).write_bytes(damaged)
+    longer = stream_of(tmp_path, numbered(31))
+    assert len(Shelf(shelf.folder).earlier(longer)) == 0
+    stream_of(tmp_path, numbered(30))
+    again = Shelf(shelf.folder)
+    again.put(hits)
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == whole
+    assert answers(Kept.open(place), hits) == answers(compiled(hits).kept, hits)
+
+
 def test_what_was_long_not_used_goes(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path / "queries")
     first = stream_of(tmp_path, numbered(20))

@@ -83,7 +83,7 @@ class JobFolder:
         self._written += 1
         return aside.rename(self.root / "inbox" / stream / aside.name)
 
-    def once(self, spark: Callable[..., Any], *, drain: bool = False) -> str:
+    def once(self, spark: Callable[..., Any], *, drain: bool = False, mode: life.Mode | None = None) -> str:
         """Runs `cep run --once` in this process on a shared session; what it told."""
         job = load_job(self.description, {}).need()
         told = io.StringIO()
@@ -91,7 +91,7 @@ class JobFolder:
             job,
             lambda: first_packs(job),
             dict(os.environ),
-            life.Mode(once=True, drain=drain),
+            mode or life.Mode(once=True, drain=drain),
             Progress(told),
             spark,
         )

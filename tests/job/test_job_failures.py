@@ -54,6 +54,45 @@ def test_what_is_not_foreseen_names_its_last_cause_and_a_file(state: StateFolder
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Query failed.\nCaused by: a.FSError: Checksum error: file:{0}/offsets/2 at 0 exp: 1 got: 2",
+            "Checksum error: file:{0}/offsets/2 at 0",
+        ),
+        (
+            "CANNOT_LOAD_STATE_STORE: {0}/state/0/0/3.changelog\nCaused by: java.io.EOFException",
+            "{0}/state/0/0/3.changelog: java",
+        ),
+        (
+            "Caused by: a.b.C: File file:{0}/state/0/0/3.changelog does not exist",
+            "{0}/state/0/0/3.changelog does not exist",
+        ),
+        ("Caused by: a.b.C: batch 1 doesn't exist", "batch 1 doesn't exist"),
+        ("[STREAMING_CHECKPOINT_MISSING_METADATA_FILE] x", "MISSING_METADATA_FILE"),
+    ],
+)
+def test_damage_that_spark_comes_across_is_the_state_folder_s(
+    state: StateFolder, text: str, said: str
+) -> None:
+    told = explained(RuntimeError(text.format(state.checkpoint)), state, 0)
+    assert type(told) is ConfigurationError
+    assert "is damaged: " in told.message
+    assert said.format(state.checkpoint) in told.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Python worker exited\nCaused by: java.io.EOFException",
+        "Caused by: a.b.C: Path does not exist: file:/inbox",
+    ],
+)
+def test_other_failures_are_not(state: StateFolder, text: str) -> None:
+    assert type(explained(RuntimeError(text), state, 0)) is OutsideError
+
+
+@pytest.mark.parametrize(
     "error", [JobError("a", "b"), ConfigurationError("a"), OutsideError("a", "b; c = d")]
 )
 def test_an_error_of_ours_crosses_from_a_worker_as_text(error: JobError) -> None:

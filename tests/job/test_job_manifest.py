@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from dataclasses import replace
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -14,6 +19,7 @@ from cep.events import MAX_TIME, MIN_TIME
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import (
     Deployed,
+    Lost,
     Manifest,
     Result,
     following,
@@ -49,11 +55,14 @@ def _plan(idle: str = "", more: str = "") -> Plan:
         st.lists(st.tuples(_names, _names), max_size=2).map(tuple), _quiet,
         _partitions, st.booleans(),
         st.lists(st.builds(Deployed, _names, _names, _names, _names), max_size=2).map(tuple),
+        st.dictionaries(_names, _numbers, max_size=2), _names,
+        st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple), st.sampled_from((2, 3)),
     )
 )  # fmt: skip
 def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
     assert parse(manifest.text()) == manifest
     assert parse(manifest.text()).digest == manifest.digest
+    assert replace(manifest, lost=()).digest == manifest.digest, "it is the same batch without a file"
 
 
 @given(
@@ -70,18 +79,71 @@ def test_the_text_of_a_manifest_is_a_contract() -> None:
     manifest = Manifest(
         7, {"desk": "ab"}, 4, 9, 8, 5, {PAYMENT: 6}, {PAYMENT: 7}, (("other", ""),), Quiet(3, 4),
         {("desk", "r"): 2}, False, (Deployed("q", "desk", "ab", ""),), {"payment": 2},
+        "cd", (Lost("payment", "/x", "is missing"),),
     )  # fmt: skip
     assert manifest.text() == (
-        '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,"first":{"payment":2},'
-        '"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],"quiet":[3,4],'
-        '"revisions":{"desk":"ab"},"shards":4,"silent":[["other",""]],"since":[["desk","r",2]],"version":2,"watermark":5}'
+        '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,"files":"cd",'
+        '"first":{"payment":2},"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],'
+        '"lost":[["payment","/x","is missing"]],"quiet":[3,4],"revisions":{"desk":"ab"},"shards":4,'
+        '"silent":[["other",""]],"since":[["desk","r",2]],"version":3,"watermark":5}'
     )
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"version":1}', "null", '{"version":2,"batch":"x"}'])
-def test_a_damaged_manifest_is_told_with_its_file(tmp_path: Path, text: str) -> None:
+def test_what_the_version_before_wrote_is_read_under_the_digest_that_it_had(tmp_path: Path) -> None:
+    text = (
+        '{"batch":7,"clock":9,"deployed":[],"drain":false,"elapsed":8,"first":{"payment":2},"greatest":[],"heard":[],'
+        '"quiet":null,"revisions":{"desk":"ab"},"shards":4,"silent":[],"since":[],"version":2,"watermark":5}'
+    )
+    (tmp_path / "7.json").write_text(text)
+    found = read(tmp_path, 7)
+    assert found == Manifest(7, {"desk": "ab"}, 4, 9, 8, 5, first={"payment": 2}, version=2)
+    assert found.digest == hashlib.sha256(text.encode()).hexdigest()
+    assert replace(found, files="ab").digest == found.digest
+    assert replace(found, version=3).digest != found.digest
+    earlier = {
+        "revisions": {"desk": "ab"}, "watermark": 5, "greatest": [], "heard": [], "clock": 9, "elapsed": 8,
+        "quiet": None, "since": [], "runs": [], "drained": False, "first": {},
+    }  # fmt: skip
+    assert result_of(earlier).watermark == 5
+
+
+@given(
+    st.builds(Manifest, st.just(7), st.just({"desk": "ab"}), st.integers(1, 64), _numbers, files=_names),
+    st.randoms(use_true_random=False),
+)
+def test_no_digit_of_a_manifest_or_a_result_changes_unnoticed(manifest: Manifest, random: Random) -> None:
+    def changed(text: str) -> str:
+        place = random.choice([n for n, sign in enumerate(text) if sign.isdigit()])
+        return text[:place] + random.choice("0123456789".replace(text[place], "")) + text[place + 1 :]
+
+    with TemporaryDirectory() as folder:
+        write(Path(folder), manifest)
+        path = Path(folder) / "7.json"
+        path.write_text(changed(path.read_text("utf-8")), "utf-8")
+        with pytest.raises(ConfigurationError, match=r"7\.json is (not what was written|no whole JSON)"):
+            read(Path(folder), 7)
+    text = json.dumps(Result({}, 5, {PAYMENT: 6}, {}, 9, 8, None, {}, {("desk", "r"): 2}, False).as_dict())
+    with pytest.raises(ValueError, match=r"checksum|digit|delimiter|leading"):
+        result_of(json.loads(changed(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "is empty"),
+        ("\0" * 300, "is empty"),
+        ("{", "is no whole JSON"),
+        ("[]", "is no JSON object"),
+        ("null", "is no JSON object"),
+        ("{}", "is no manifest"),
+        ('{"version":3}', "has no checksum"),
+        ('{"version":1}', "has version 1, this program reads version 3"),
+        ('{"version":2,"batch":"x"}', "is no manifest"),
+    ],
+)
+def test_a_damaged_manifest_is_told_with_its_file(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "3.json").write_text(text)
-    with pytest.raises(ConfigurationError, match=r"3\.json is damaged"):
+    with pytest.raises(ConfigurationError, match=rf"3\.json {why}"):
         read(tmp_path, 3)
 
 

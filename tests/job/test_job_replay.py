@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from job_folder import JobFolder, in_process
 from rules_of_tests import OTHER, in_files, pack, payments
 
 from cep.deploy import Request, answered, new_id, submit
-from cep.job.errors import ConfigurationError
 from rules.packs import load_texts
 
 pytestmark = pytest.mark.spark
@@ -180,75 +178,3 @@ def test_a_deploy_may_bring_a_feed(folder: JobFolder, spark: Spark) -> None:
     assert "starting the query again to read other" in told
     folder.once(spark, drain=True)
     assert [a["emit"] for a in folder.alerts() if a["rule"] == "o"] == [{"a": "1"}]
-
-
-def test_input_that_changed_before_a_replay_is_told(folder: JobFolder, spark: Spark) -> None:
-    path = folder.put("payment", payments(7, 100))
-    folder.once(spark)
-    before = folder.alerts()
-    folder.commits()[-1].unlink()
-    path.unlink()
-    told = folder.once(spark)
-    assert "was run again and came to something else" in told
-    assert folder.alerts() == before
-
-
-def _damage_manifest(folder: JobFolder) -> None:
-    last = folder.commits()[-1]
-    last.unlink()
-    (folder.state.manifests / f"{last.name}.json").write_text("{")
-
-
-def _lose_manifest(folder: JobFolder) -> None:
-    last = folder.commits()[-1]
-    last.unlink()
-    (folder.state.manifests / f"{last.name}.json").unlink()
-
-
-def _lose_state(folder: JobFolder) -> None:
-    for root, _, files in os.walk(folder.state.checkpoint / "state"):
-        for file in files:
-            if file.endswith((".changelog", ".zip")):
-                (Path(root) / file).unlink()
-
-
-def _lose_outbox_rows(folder: JobFolder) -> None:
-    import sqlite3
-
-    with sqlite3.connect(folder.root / "state" / "outbox.db") as database:
-        database.execute("delete from outbox_batches")
-
-
-def _lose_listing(folder: JobFolder) -> None:
-    for path in (folder.state.checkpoint / "sources").rglob("*"):
-        if path.is_file():
-            path.write_bytes(b"?")
-
-
-def _lose_pack(folder: JobFolder) -> None:
-    for path in folder.state.packs.iterdir():
-        path.unlink()
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (_damage_manifest, "the manifest"),
-        (_lose_manifest, "the manifest of batch"),
-        (_lose_state, "is damaged"),
-        (_lose_outbox_rows, "the outbox has no batch"),
-        (_lose_listing, "is damaged"),
-        (_lose_pack, "cannot be read"),
-    ],
-)
-def test_a_damaged_state_folder_is_told_in_a_sentence(
-    folder: JobFolder, spark: Spark, damage: Callable[[JobFolder], None], said: str
-) -> None:
-    folder.put("payment", payments(8, 50))
-    folder.once(spark)
-    damage(folder)
-    with pytest.raises(ConfigurationError) as caught:
-        folder.once(spark)
-    assert said in caught.value.message
-    assert "\n" not in caught.value.message
-    assert "new [job] state" in caught.value.help
