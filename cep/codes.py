@@ -27,6 +27,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0714": "a receiver names an unknown rule",
         "CEP0715": "a source field that cannot be read as its fields need it",
         "CEP0716": "a webhook without a secret",
+        "CEP0730": "an option that is no feed",
     }
 )
 
@@ -37,6 +38,7 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0853": "a data file of unknown format",
         "CEP0854": "a line that is no case",
         "CEP0855": "a document that cannot be read",
+        "CEP0856": "a feed without a file",
         "CEP0861": "a file of queries that cannot be read, or changed",
         "CEP0862": "a filter on what documents do not have",
         "CEP0863": "no query in the file",

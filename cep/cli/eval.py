@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import glob
 import json
 import os
 import sys
@@ -17,9 +16,9 @@ from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
+    from cep.cli.feeding import Source
     from cep.cli.replay import Report
     from cep.matching.trace import Trace
-    from rules.typed import Pack
 
 
 def register(subparsers: Subparsers) -> None:
@@ -30,10 +29,21 @@ def register(subparsers: Subparsers) -> None:
         description="Run a pack over files and write its alerts as JSON lines; or, with --cases, run many "
         "small cases, one JSON object a line, and write one result a line.",
     )
-    parser.add_argument("pack", nargs="?", type=Path, metavar="PACK", help="a rule file or folder")
+    parser.add_argument(
+        "pack", nargs="?", type=Path, metavar="PACK",
+        help="a rule file or folder; with --job it may be left out: the job's packs",
+    )  # fmt: skip
     parser.add_argument(
         "--events", nargs="+", action="extend", default=[], metavar="STREAM=FILE",
         help="the events of a stream: .jsonl, .csv (also .gz, .zst) or .parquet; further files may follow",
+    )  # fmt: skip
+    parser.add_argument(
+        "--job", type=Path, metavar="JOB", help="read the feeds as this job.toml says, and run its packs"
+    )
+    parser.add_argument(
+        "--feed", action="append", default=[], metavar="STREAM='KEY=VALUE, ...'",
+        help="how a stream's files are written, as [feeds.STREAM] of a job.toml says it: "
+        """payment='timestamps="epoch_ms", delimiter=";"'""",
     )  # fmt: skip
     parser.add_argument("--cases", metavar="FILE", help="run the cases of a file of JSON lines; -: stdin")
     parser.add_argument("--output", metavar="FILE", help="where the JSON lines go; -: stdout")
@@ -53,20 +63,16 @@ def register(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, and write the alerts; returns the exit code. Raises UsageError, DiagnosticsError."""
     if arguments.cases is not None:
-        if (
-            arguments.pack is not None
-            or arguments.events
-            or arguments.watermark is not None
-            or arguments.drain
-            or arguments.trace is not None
-        ):
+        names = ("pack", "events", "job", "feed", "watermark", "drain", "trace")
+        if any(getattr(arguments, name) not in (None, False, []) for name in names):
             raise UsageError(
-                "--cases takes no pack, events, watermark, drain or trace", "a case holds its own"
+                "--cases takes no pack, events, job, feed, watermark, drain or trace", "a case holds its own"
             )
         return _run_cases(arguments)
-    if arguments.pack is None or not arguments.events:
+    if arguments.job is None and (arguments.pack is None or not (arguments.events or arguments.feed)):
         raise UsageError(
-            "a pack and its events are needed", "cep eval PACK --events STREAM=FILE --output FILE"
+            "a pack and its events are needed",
+            "cep eval PACK --events STREAM=FILE --output FILE, or cep eval --job job.toml --output FILE",
         )
     if arguments.output is None:
         raise UsageError("--output is missing", "name a file, or - for stdout")
@@ -80,30 +86,40 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_files(arguments: argparse.Namespace) -> int:
+    from cep.cli.feeding import Feeding, job_of, tell
     from cep.cli.output import diagnostics_json, diagnostics_text, error_text
-    from cep.cli.packs import load_one, runnable
+    from cep.cli.packs import load_all, load_one
 
-    checked = load_one(arguments.pack)
-    pack = runnable(checked)
-    if pack is None:
-        errors = [d for d in checked.diagnostics if d.level == "error"]
+    job, told = job_of(arguments.job)
+    own = job is not None and arguments.pack is None
+    checked = load_all([job.packs]) if job is not None and own else [load_one(arguments.pack)]
+    errors = [d for one in checked for d in one.diagnostics if d.level == "error"]
+    if errors:
         if arguments.format == "json":
             print(json.dumps({"diagnostics": diagnostics_json(errors)}, ensure_ascii=False), file=sys.stderr)
         else:
             print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
         return FINDINGS
+    # Of one name and in this order they are in a job.
+    packs = [pack for _, pack in sorted({one.pack.name: one.pack for one in checked if one.pack}.items())]
+    feeding = Feeding(packs, job, own, arguments.feed, arguments.events)
+    sources = feeding.sources()
     if arguments.format == "text":
-        print(diagnostics_text(checked.of_queries, sys.stderr), end="", file=sys.stderr)
-    files = _files(pack, arguments.events)
+        tell([*told, *(d for one in checked for d in one.of_queries), *feeding.told])
+    if arguments.engine == "reference" and len(packs) > 1:
+        raise UsageError("the reference engine runs one pack", f"name one of those in {arguments.job}")
 
     from cep.cli.engines import engine
-    from cep.cli.replay import Report, replay
+    from cep.cli.progress import on_terminal, shown
+    from cep.cli.replay import Report, in_batches, in_step, replay, streams_read
 
     report = Report()
     trace = _trace(arguments)
-    with output_file(arguments.output) as out:
-        running = engine(arguments.engine, pack, one_partition=False, trace=trace)
-        for alert in replay(pack, running, files, arguments.watermark, arguments.drain, report):
+    reading = (in_step if job is None else in_batches)(sources, streams_read(packs), report)
+    busy = arguments.format == "json" or on_terminal(arguments.output)
+    with output_file(arguments.output) as out, shown(report.progress(_size(sources)), busy):
+        running = engine(arguments.engine, packs, one_partition=False)
+        for alert in replay(reading, running, arguments.watermark, arguments.drain, report):
             out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
     if trace is not None:
         with output_file(arguments.trace) as out:
@@ -111,7 +127,12 @@ def _run_files(arguments: argparse.Namespace) -> int:
     _tell(report, arguments.format)
     if not report.events:
         print(error_text("there is not one event in the files"), file=sys.stderr)
-    return OK if pack.rules and report.events else FINDINGS
+    return OK if any(pack.rules for pack in packs) and report.events else FINDINGS
+
+
+def _size(sources: Sequence[Source]) -> int:
+    """Bytes of all files."""
+    return sum(Path(file).stat().st_size for source in sources for file in source.files)
 
 
 def _trace(arguments: argparse.Namespace) -> Trace | None:
@@ -134,39 +155,6 @@ def _told(trace: Trace, form: str) -> Iterator[bytes]:
     )
     for text in texts:
         yield text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _files(pack: Pack, given: Sequence[str]) -> dict[str, list[str]]:
-    """The files of each stream, in the order given; a name that fits several files stands for all of them."""
-    streams = [stream.name for stream in pack.fed]
-    found: dict[str, list[str]] = {}
-    stream: str | None = None
-    for word in given:
-        name, equals, path = word.partition("=")
-        if equals and (name in streams or not Path(word).exists()):
-            stream, word = name, path
-        if stream is None:
-            raise UsageError(f"--events {word}: whose events are these?", f"write {streams[0]}={word}")
-        if stream not in streams:
-            raise UsageError(f"the pack has no stream `{stream}`", "its streams are " + ", ".join(streams))
-        found.setdefault(stream, []).extend(_matching(word))
-    return found
-
-
-def _matching(pattern: str) -> list[str]:
-    """The files that a name stands for. Raises DiagnosticsError if one cannot be read."""
-    from cep.feeds import check_file
-    from rules.diagnostics import DiagnosticsError
-
-    files = [pattern]
-    if not Path(pattern).exists():
-        # pathlib's would need the folder and the pattern apart
-        found = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))  # noqa: PTH207
-        files = found or files
-    problems = [problem for file in files for problem in check_file(file)]
-    if problems:
-        raise DiagnosticsError(problems)
-    return files
 
 
 @contextlib.contextmanager

@@ -51,7 +51,7 @@ def evaluated(name: Name) -> Callable[[Pack, Case], tuple[list[Raised], list[tup
 
     def evaluate(pack: Pack, case: Case) -> tuple[list[Raised], list[tuple[int, str]]]:
         events, rejected = line_events(pack, case.events)
-        running = engine(name, pack, one_partition=True)
+        running = engine(name, [pack], one_partition=True)
         raised = running.feed(events, _watermark(events, case)) + running.finish()
         kept, _, _ = withhold(raised, Memory())
         return kept, rejected

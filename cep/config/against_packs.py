@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from cep.config.job import Feed, Job
+from cep.config.job import Feed, FeedOption, Job
+from cep.config.places import Places
 from rules.diagnostics import Diagnostic, in_order
 from rules.instants import parse_instant
 from rules.suggest import did_you_mean
@@ -14,22 +15,25 @@ from rules.typed import Match, On, Pack, Stream
 from rules.types import Scalar, Type
 
 
-def check_feeds(job: Job, packs: Sequence[Pack]) -> list[Diagnostic]:
-    """Everything that does not fit between the job file and its packs, in order of place."""
+def check_feeds(job: Job, packs: Sequence[Pack], fed: Collection[str] = ()) -> list[Diagnostic]:
+    """Everything that does not fit between the job file and its packs, in order of place.
+
+    `fed` are streams whose events come from elsewhere, and so need no feed.
+    """
     streams = {stream.name: stream for pack in packs for stream in pack.fed}
     return in_order(
         [
-            *_streams_without_feed(job, packs, streams),
-            *(found for feed in job.feeds for found in _feed(job, feed, streams)),
+            *streams_without_feed(job, packs, fed),
+            *(found for feed in job.feeds for found in check_format(feed, job.places, streams)),
             *_receivers(job, packs),
         ]
     )
 
 
-def _streams_without_feed(
-    job: Job, packs: Sequence[Pack], streams: dict[str, Stream]
-) -> Iterator[Diagnostic]:
-    feeds = {feed.name for feed in job.feeds}
+def streams_without_feed(job: Job, packs: Sequence[Pack], fed: Collection[str] = ()) -> Iterator[Diagnostic]:
+    """The streams that some rule reads and no feed brings, nor anything else (`fed`)."""
+    streams = {stream.name: stream for pack in packs for stream in pack.fed}
+    feeds = {*fed, *(feed.name for feed in job.feeds)}
     read: dict[str, str] = {}
     for pack in packs:
         for rule in pack.rules:
@@ -50,7 +54,10 @@ def _streams_without_feed(
             )
 
 
-def _feed(job: Job, feed: Feed, streams: dict[str, Stream]) -> Iterator[Diagnostic]:
+def check_format(
+    feed: Feed | FeedOption, places: Places, streams: Mapping[str, Stream]
+) -> Iterator[Diagnostic]:
+    """Everything that does not fit between a feed, written in those places, and the streams of the packs."""
     at = ("feeds", feed.name)
     stream = streams.get(feed.name)
     if stream is None:
@@ -58,7 +65,7 @@ def _feed(job: Job, feed: Feed, streams: dict[str, Stream]) -> Iterator[Diagnost
             "CEP0710",
             "error",
             f"no pack declares a stream `{feed.name}`",
-            job.places.key(at),
+            places.key(at),
             help=did_you_mean(feed.name, streams) or f"streams: {', '.join(sorted(streams)) or 'none'}",
         )
         return
@@ -71,7 +78,7 @@ def _feed(job: Job, feed: Feed, streams: dict[str, Stream]) -> Iterator[Diagnost
                     "CEP0712",
                     "error",
                     f"stream `{feed.name}` has no field `{name}`",
-                    job.places.key(place),
+                    places.key(place),
                     help=_meant(name, value, types),
                 )
             elif table == "constants" and (said := _misfit(value, types[name])):
@@ -79,7 +86,7 @@ def _feed(job: Job, feed: Feed, streams: dict[str, Stream]) -> Iterator[Diagnost
                     "CEP0713",
                     "error",
                     f"`{name}` {said}",
-                    job.places.value(place),
+                    places.value(place),
                     help="write a value of the type that the stream declares",
                 )
     both = dict(feed.format.fields).keys() & dict(feed.format.constants).keys()
@@ -88,13 +95,13 @@ def _feed(job: Job, feed: Feed, streams: dict[str, Stream]) -> Iterator[Diagnost
             "CEP0712",
             "error",
             f"`{name}` is a constant and a source field at once",
-            job.places.key((*at, "constants", name)),
+            places.key((*at, "constants", name)),
             help="remove one of them",
         )
-    yield from _shared(job, feed, types)
+    yield from _shared(feed, places, types)
 
 
-def _shared(job: Job, feed: Feed, types: dict[str, Type]) -> Iterator[Diagnostic]:
+def _shared(feed: Feed | FeedOption, places: Places, types: dict[str, Type]) -> Iterator[Diagnostic]:
     """One source field for several fields must mean one type."""
     constants = dict(feed.format.constants)
     first: dict[str, str] = {}
@@ -104,7 +111,7 @@ def _shared(job: Job, feed: Feed, types: dict[str, Type]) -> Iterator[Diagnostic
         source = feed.format.source(name)
         other = first.setdefault(source, name)
         if types[other] != type_ and {types[other], type_} != {Scalar.STRING, Scalar.TEXT}:
-            place = job.places.value(("feeds", feed.name, "fields", name))
+            place = places.value(("feeds", feed.name, "fields", name))
             said = f"`{source}` cannot be both `{other}` ({types[other]}) and `{name}` ({type_})"
             yield Diagnostic(
                 "CEP0715",

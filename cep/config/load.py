@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
 from cep.config.places import KeyPath, Places, places_of
@@ -17,13 +17,15 @@ from rules.instants import parse_duration
 from rules.source import SourceFile, Span
 
 if TYPE_CHECKING:
-    from cep.config.shape import FeedSection, JobFile, ReceiverSection
+    from cep.config.shape import FeedSection, FormatSection, JobFile, ReceiverSection
+    from cep.formats import Kind
 
 
-def load_job(path: Path, environ: Mapping[str, str]) -> JobLoaded:
+def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
     """The job that a file describes. Relative paths in it begin at the file's folder.
 
-    Secrets are looked for, so that one that is missing is told now, but not kept.
+    Secrets are looked for, so that one that is missing is told now, but not kept. Without `environ` they are
+    not: for verbs that deliver nothing.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -63,13 +65,17 @@ def _refused(*diagnostics: Diagnostic) -> JobLoaded:
     return JobLoaded(None, tuple(diagnostics))
 
 
-def _syntax(message: str, file: SourceFile) -> Diagnostic:
+def what_and_where(message: str) -> tuple[str, int, int]:
+    """What tomllib says, with line and column; these are 0 where it is the end of the text."""
     found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
-    said = message[: found.start()] if found else message
-    if found and found[1]:
-        start = file.line_starts[int(found[1]) - 1] + int(found[2]) - 1
-    else:
-        start = len(file.text.rstrip())
+    if found is None:
+        return message, 0, 0
+    return message[: found.start()], int(found[1] or 0), int(found[2] or 0)
+
+
+def _syntax(message: str, file: SourceFile) -> Diagnostic:
+    said, line, column = what_and_where(message)
+    start = file.line_starts[line - 1] + column - 1 if line else len(file.text.rstrip())
     span = Span(file, start, min(start + 1, len(file.text)))
     help_ = (
         'text stands in quotes: name = "fraud"'
@@ -84,7 +90,9 @@ def _syntax(message: str, file: SourceFile) -> Diagnostic:
     return Diagnostic("CEP0702", "error", f"the job file is not TOML: {said}", span, help=help_)
 
 
-def _validated(path: Path, data: dict[str, Any], places: Places, environ: Mapping[str, str]) -> JobLoaded:
+def _validated(
+    path: Path, data: dict[str, Any], places: Places, environ: Mapping[str, str] | None
+) -> JobLoaded:
     from pydantic import ValidationError
 
     from cep.config.mistakes import diagnose
@@ -107,7 +115,8 @@ def _validated(path: Path, data: dict[str, Any], places: Places, environ: Mappin
         diagnostics.extend(diagnose(error, places))
         return _refused(*in_order(diagnostics))
     job = _job(path, shaped, places)
-    diagnostics.extend(_secrets(job, environ))
+    if environ is not None:
+        diagnostics.extend(_secrets(job, environ))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
 
@@ -138,17 +147,26 @@ def _job(path: Path, shaped: JobFile, places: Places) -> Job:
 
 
 def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
-    constants = ((field, _plain(value)) for field, value in feed.constants.items())
-    written = FeedFormat(
-        fields=tuple(feed.fields.items()),
+    return Feed(name, path_below(folder, feed.path), format_in(feed))
+
+
+def path_below(folder: Path, path: str) -> str:
+    """The path of a feed's files, which may be relative to a folder."""
+    return str(folder / path) + ("/" if path.endswith("/") else "")
+
+
+def format_in(section: FormatSection) -> FeedFormat:
+    """The format that a section describes."""
+    constants = ((field, _plain(value)) for field, value in section.constants.items())
+    return FeedFormat(
+        fields=tuple(section.fields.items()),
         constants=tuple(constants),
-        timestamps=feed.timestamps,
-        zone=feed.zone,
-        header=feed.header,
-        delimiter=feed.delimiter,
+        timestamps=section.timestamps,
+        zone=section.zone,
+        header=section.header,
+        delimiter=section.delimiter,
+        format=cast("Kind | None", section.format),
     )
-    ending = "/" if feed.path.endswith("/") else ""
-    return Feed(name, str(folder / feed.path) + ending, written)
 
 
 def _plain(value: object) -> object:

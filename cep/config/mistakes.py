@@ -30,19 +30,21 @@ _KINDS = {
 _ALLOWED = "docs/job.md says what it can be"
 
 
-def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
-    """A diagnostic for every mistake that pydantic found, each mistake once."""
+def diagnose(
+    error: ValidationError, places: Places, shape: type[BaseModel] = JobFile
+) -> Iterator[Diagnostic]:
+    """A diagnostic for every mistake that pydantic found in a text of that shape, each mistake once."""
     details = [(detail, _path(detail)) for detail in error.errors(include_url=False)]
     unknown = [path for detail, path in details if detail["type"] == "extra_forbidden"]
-    misspelt = {(*path[:-1], closest(str(path[-1]), _known(path[:-1]))) for path in unknown}
+    misspelt = {(*path[:-1], closest(str(path[-1]), _known(shape, path[:-1]))) for path in unknown}
     seen: set[KeyPath] = set()
     for detail, path in details:
         if path not in seen and not (detail["type"] == "missing" and path in misspelt):
             seen.add(path)
-            yield _diagnostic(detail, path, places)
+            yield _diagnostic(detail, path, places, shape)
 
 
-def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnostic:
+def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places, shape: type[BaseModel]) -> Diagnostic:
     name = ".".join(str(part) for part in path)
     last = str(path[-1]) if path else ""
     match detail["type"]:
@@ -52,7 +54,7 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
             help_ = f"write `{last} = ...` there" if table else f"write [{last}]"
             return Diagnostic("CEP0704", "error", where, span, help=help_)
         case "extra_forbidden":
-            known = _known(path[:-1])
+            known = _known(shape, path[:-1])
             help_ = did_you_mean(last, known) or f"known here: {', '.join(known)}"
             return Diagnostic("CEP0703", "error", f"unknown key `{last}`", places.key(path), help=help_)
         case "value_error":
@@ -61,13 +63,14 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
             return Diagnostic("CEP0706", "error", f"`{name}` cannot be used: {said}", span, help=_ALLOWED)
         case "literal_error":
             given = str(detail["input"])
-            choices = [str(choice) for choice in _choices(path)]
+            choices = [str(choice) for choice in _choices(shape, path)]
             help_ = did_you_mean(given, choices) or f"write {_or(choices)}"
             said = f"`{name}` is {_or(choices)}, not `{given}`"
             return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
         case kind if kind in _KINDS:
             what, written = _KINDS[kind]
-            help_ = f"write {written.format(last)}"
+            inline = what == "a table" and len(path) > 2
+            help_ = f"write `{last} = {{ ... }}`" if inline else f"write {written.format(last)}"
             return Diagnostic("CEP0705", "error", f"`{name}` must be {what}", places.value(path), help=help_)
         case "too_short" if last == "feeds":
             return Diagnostic(
@@ -88,9 +91,9 @@ def _path(detail: ErrorDetails) -> KeyPath:
     return tuple(path)
 
 
-def _model(path: KeyPath) -> type[BaseModel]:
+def _model(shape: type[BaseModel], path: KeyPath) -> type[BaseModel]:
     """The section that a table of the file is shaped by."""
-    model: type[BaseModel] = JobFile
+    model = shape
     for part in path:
         field = model.model_fields.get(str(part))
         if field is not None:
@@ -103,12 +106,12 @@ def _model(path: KeyPath) -> type[BaseModel]:
     return model
 
 
-def _known(table: KeyPath) -> list[str]:
-    return list(_model(table).model_fields)
+def _known(shape: type[BaseModel], table: KeyPath) -> list[str]:
+    return list(_model(shape, table).model_fields)
 
 
-def _choices(path: KeyPath) -> tuple[object, ...]:
-    return get_args(_model(path[:-1]).model_fields[str(path[-1])].annotation)
+def _choices(shape: type[BaseModel], path: KeyPath) -> tuple[object, ...]:
+    return get_args(_model(shape, path[:-1]).model_fields[str(path[-1])].annotation)
 
 
 def _or(choices: list[str]) -> str:

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from alerts.alert import SEVERITIES
-from cep.formats import EPOCHS, UnknownFormatError, format_of
+from cep.formats import EPOCHS, KINDS, UnknownFormatError, format_of
 from rules.instants import parse_duration
 from rules.suggest import did_you_mean
 
@@ -35,13 +35,19 @@ def _filled(text: str) -> str:
     return text
 
 
-def _path_with_format(path: str) -> str:
+def _format(text: str) -> str:
+    if text not in KINDS:
+        raise ValueError(did_you_mean(text, KINDS) or f"it is one of {', '.join(KINDS)}")
+    return text
+
+
+def _path_with_format(path: str, info: ValidationInfo) -> str:
     name = _filled(path).rpartition("/")[2]
-    if name and not re.search(r"[*?\]}]$", name):
+    if info.data.get("format") is None and name and not re.search(r"[*?\]}]$", name):
         try:
             format_of(name)
         except UnknownFormatError as error:
-            raise ValueError(str(error)) from None
+            raise ValueError(f'{error}; or say it: format = "csv"') from None
     return path
 
 
@@ -139,17 +145,36 @@ class JobSection(Section):
     shards: Annotated[int, Field(ge=1, le=4096)] = 16
 
 
-class FeedSection(Section):
-    """[feeds.NAME]"""
+class FormatSection(Section):
+    """How a record of [feeds.NAME] becomes an event."""
 
-    source: Literal["files"]
-    path: Annotated[str, AfterValidator(_path_with_format)]
+    format: Annotated[str, AfterValidator(_format)] | None = None
     fields: dict[str, Text] = {}
     constants: dict[str, Constant] = {}
     timestamps: Annotated[str, AfterValidator(_timestamps)] = "iso"
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     header: bool = True
     delimiter: Annotated[str, AfterValidator(_delimiter)] = ","
+
+
+class FeedSection(FormatSection):
+    """[feeds.NAME]"""
+
+    source: Literal["files"]
+    path: Annotated[str, AfterValidator(_path_with_format)]
+
+
+class GivenFeed(FormatSection):
+    """A feed that an option gives: its files may be named elsewhere."""
+
+    source: Literal["files"] = "files"
+    path: Annotated[str, AfterValidator(_path_with_format)] | None = None
+
+
+class GivenFeeds(Section):
+    """[feeds.NAME], and nothing else of a file."""
+
+    feeds: dict[str, GivenFeed]
 
 
 class OutboxSection(Section):

@@ -67,7 +67,7 @@ class Lanes:
         plan = plans(self.packs).plan(manifest.revisions)
         with closing(Sender(self.parcels, task_name())) as sender:
             mapping = _Mapping(self, plan, manifest, sender)
-            yield from mapping.rows(share(files, lane, self.lanes) if files else [])
+            yield from mapping.rows(share(files, self.formats, lane, self.lanes) if files else [])
 
 
 _plans: dict[Path, Plans] = {}

@@ -19,8 +19,9 @@ from alerts.suppress import Memory, in_order, withhold
 from cep.automata.plan import compile_plan
 from cep.cli import replay as replaying
 from cep.cli.engines import Compiled, Reference
+from cep.cli.feeding import Source
 from cep.cli.main import main
-from cep.cli.replay import Report, replay
+from cep.cli.replay import Report, in_step, replay, streams_read
 from cep.decode import decoder
 from cep.events import MAX_TIME
 from cep.feeds import read, splits
@@ -164,10 +165,11 @@ def test_blocks_decide_nothing(
     )
     expected, _, _ = withhold(in_order([*whole.feed(everything, end), *whole.finish()]), Memory())
 
-    monkeypatch.setattr(replaying, "splits", lambda file, length: splits(file, length, block))
+    monkeypatch.setattr(replaying, "splits", lambda file, length, feed: splits(file, length, block, feed))
     running = Compiled(compile_plan([pack]), False) if engine == "compiled" else Reference(pack, False)
     report = Report()
-    got = list(replay(pack, running, names, None, drain, report))
+    sources = [Source(pack.stream(name), tuple(files)) for name, files in names.items()]
+    got = list(replay(in_step(sources, streams_read([pack]), report), running, None, drain, report))
     assert [one.alert.as_dict() for one in got] == [one.alert.as_dict() for one in expected]
     assert len(got) > 20
     assert report.withheld > 0
@@ -252,11 +254,12 @@ def test_a_stream_without_events_holds_nothing_back(folder: Path) -> None:
 
 def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = str(write(folder / "p.jsonl", [payment(5000, "a", 150), payment(0, "b", 150)]))
-    monkeypatch.setattr(replaying, "splits", lambda name, length: splits(name, length, 60))
+    monkeypatch.setattr(replaying, "splits", lambda name, length, feed: splits(name, length, 60, feed))
     pack = load([folder / "cards.rules"]).need()
     report = Report()
     running = Compiled(compile_plan([pack]), one_partition=False)
-    found = list(replay(pack, running, {"payment": [file]}, None, True, report))
+    reading = in_step([Source(pack.stream("payment"), (file,))], {"payment"}, report)
+    found = list(replay(reading, running, None, True, report))
     assert [one.alert.key for one in found] == [{"card": "a"}]
     assert report.lines()[0] == "2 events, 1 alert, 0 withheld; 0 rejected, 1 late, 0 duplicates"
 
