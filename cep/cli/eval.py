@@ -17,8 +17,10 @@ from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.cli.feeding import Source
+    from cep.cli.packs import Checked
     from cep.cli.replay import Report
-    from cep.matching.trace import Trace
+    from cep.config import Job
+    from rules.diagnostics import Diagnostic
 
 
 def register(subparsers: Subparsers) -> None:
@@ -55,8 +57,9 @@ def register(subparsers: Subparsers) -> None:
         "--engine", choices=("compiled", "reference"), default="compiled", help="default: compiled"
     )
     parser.add_argument(
-        "--trace", metavar="FILE",
-        help="where to tell how each run began, moved and ended: text, or JSON lines with --format json",
+        "--trace", action="append", default=[], metavar="FILE|rule=NAME,key=VALUE",
+        help="tell how runs began, moved and ended, in a FILE or to=FILE (-: stdout), as text, or JSON lines "
+        "with --format json; of a rule, a key (key.FIELD=VALUE), a run (run=NUMBER); most=NUMBER or most=all",
     )  # fmt: skip
 
 
@@ -74,60 +77,94 @@ def run(arguments: argparse.Namespace) -> int:
             "a pack and its events are needed",
             "cep eval PACK --events STREAM=FILE --output FILE, or cep eval --job job.toml --output FILE",
         )
-    if arguments.output is None:
+    if arguments.output is None and not arguments.trace:
         raise UsageError("--output is missing", "name a file, or - for stdout")
     if arguments.drain and arguments.watermark is not None:
         raise UsageError("--drain and --watermark exclude one another", "leave one of them out")
-    if arguments.trace is not None and arguments.engine == "reference":
+    if arguments.trace and arguments.engine == "reference":
         raise UsageError("--trace tells what the compiled engine does", "leave --engine reference out")
-    if arguments.trace == "-" and arguments.output == "-":
-        raise UsageError("--trace and --output cannot both go to stdout", "name a file for one of them")
     return _run_files(arguments)
 
 
 def _run_files(arguments: argparse.Namespace) -> int:
     from cep.cli.feeding import Feeding, job_of, tell
-    from cep.cli.output import diagnostics_json, diagnostics_text, error_text
-    from cep.cli.packs import load_all, load_one
+    from cep.cli.output import error_text
 
+    wanted = None
+    if arguments.trace:
+        from cep.cli.trace_option import asked
+
+        wanted = asked(arguments.trace)
+        if wanted.file == arguments.output:
+            raise UsageError(
+                "--trace and --output cannot both go there", "name another file: --trace to=FILE"
+            )
     job, told = job_of(arguments.job)
-    own = job is not None and arguments.pack is None
-    checked = load_all([job.packs]) if job is not None and own else [load_one(arguments.pack)]
+    checked = _checked(arguments.pack, job)
     errors = [d for one in checked for d in one.diagnostics if d.level == "error"]
     if errors:
-        if arguments.format == "json":
-            print(json.dumps({"diagnostics": diagnostics_json(errors)}, ensure_ascii=False), file=sys.stderr)
-        else:
-            print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
+        _refuse(errors, arguments.format)
         return FINDINGS
     # Of one name and in this order they are in a job.
     packs = [pack for _, pack in sorted({one.pack.name: one.pack for one in checked if one.pack}.items())]
-    feeding = Feeding(packs, job, own, arguments.feed, arguments.events)
+    if arguments.engine == "reference" and len(packs) > 1:
+        raise UsageError("the reference engine runs one pack", f"name one of those in {arguments.job}")
+    feeding = Feeding(packs, job, arguments.pack is None, arguments.feed, arguments.events)
     sources = feeding.sources()
     if arguments.format == "text":
         tell([*told, *(d for one in checked for d in one.of_queries), *feeding.told])
-    if arguments.engine == "reference" and len(packs) > 1:
-        raise UsageError("the reference engine runs one pack", f"name one of those in {arguments.job}")
 
     from cep.cli.engines import engine
     from cep.cli.progress import on_terminal, shown
     from cep.cli.replay import Report, in_batches, in_step, replay, streams_read
 
     report = Report()
-    trace = _trace(arguments)
     reading = (in_step if job is None else in_batches)(sources, streams_read(packs), report)
     busy = arguments.format == "json" or on_terminal(arguments.output)
-    with output_file(arguments.output) as out, shown(report.progress(_size(sources)), busy):
+    with contextlib.ExitStack() as stack:
         running = engine(arguments.engine, packs, one_partition=False)
-        for alert in replay(reading, running, arguments.watermark, arguments.drain, report):
-            out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
-    if trace is not None:
-        with output_file(arguments.trace) as out:
-            out.writelines(_told(trace, arguments.format))
+        tracing = None
+        if wanted is not None:
+            from cep.cli.tracing import Tracing
+
+            tracing = Tracing.of(wanted, packs, running)
+            running = tracing
+            trace_file = stack.enter_context(output_file(wanted.file, "--trace"))
+        out = None if arguments.output is None else stack.enter_context(output_file(arguments.output))
+        with shown(report.progress(_size(sources)), busy):
+            for alert in replay(reading, running, arguments.watermark, arguments.drain, report):
+                if out is not None:
+                    out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
+        if tracing is not None:
+            trace_file.writelines(tracing.written(arguments.format))
     _tell(report, arguments.format)
     if not report.events:
         print(error_text("there is not one event in the files"), file=sys.stderr)
+    if tracing is not None:
+        for line in tracing.told(arguments.format):
+            print(line, file=sys.stderr)
+        if tracing.empty:
+            return FINDINGS
     return OK if any(pack.rules for pack in packs) and report.events else FINDINGS
+
+
+def _checked(path: Path | None, job: Job | None) -> list[Checked]:
+    """The pack of the path, or those of the job."""
+    from cep.cli.packs import load_all, load_one
+
+    if path is not None:
+        return [load_one(path)]
+    assert job is not None
+    return load_all([job.packs])
+
+
+def _refuse(errors: Sequence[Diagnostic], form: str) -> None:
+    from cep.cli.output import diagnostics_json, diagnostics_text
+
+    if form == "json":
+        print(json.dumps({"diagnostics": diagnostics_json(errors)}, ensure_ascii=False), file=sys.stderr)
+    else:
+        print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
 
 
 def _size(sources: Sequence[Source]) -> int:
@@ -135,31 +172,9 @@ def _size(sources: Sequence[Source]) -> int:
     return sum(Path(file).stat().st_size for source in sources for file in source.files)
 
 
-def _trace(arguments: argparse.Namespace) -> Trace | None:
-    if arguments.trace is None:
-        return None
-    from cep.matching.trace import Trace
-
-    return Trace()
-
-
-def _told(trace: Trace, form: str) -> Iterator[bytes]:
-    """The lines of a trace: what happened, then what still waits."""
-    from cep.cli.trace_text import as_json, lines
-
-    records = [*trace.records, *trace.waiting()]
-    texts = (
-        (json.dumps(as_json(record), ensure_ascii=False) for record in records)
-        if form == "json"
-        else lines(records)
-    )
-    for text in texts:
-        yield text.encode("utf-8", "backslashreplace") + b"\n"
-
-
 @contextlib.contextmanager
-def output_file(name: str | None) -> Iterator[IO[bytes]]:
-    """Where the lines go. A file appears under its name when it is complete."""
+def output_file(name: str | None, option: str = "--output") -> Iterator[IO[bytes]]:
+    """Where the lines go. A file, which an option names, appears under its name when it is complete."""
     if name is None or name == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -167,9 +182,9 @@ def output_file(name: str | None) -> Iterator[IO[bytes]]:
         return
     path = Path(name)
     if path.is_dir():
-        raise UsageError(f"--output {name} is a folder", "name a file in it")
+        raise UsageError(f"{option} {name} is a folder", "name a file in it")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder `{path.parent}` for --output", "make it first")
+        raise UsageError(f"there is no folder `{path.parent}` for {option}", "make it first")
     if path.exists() and not path.is_file():  # a pipe or a device
         with path.open("wb") as out:
             yield out

@@ -66,7 +66,7 @@ def watched(things: Iterable[T], line: Callable[[int, float], str], busy: bool =
 
 def on_terminal(output: str | None) -> bool:
     """Whether an `--output` of that name is written to a terminal."""
-    return output in (None, "-") and sys.stdout.isatty()
+    return output == "-" and sys.stdout.isatty()
 
 
 def speed(number: int, seconds: float, noun: str) -> str:
