@@ -81,6 +81,8 @@ def _words(text: str) -> Iterator[tuple[str, str | None, str, bool]]:
         if at == len(text):
             return
         at += 1
+    if at == len(text):
+        _refuse(f"--trace {text}: a word is missing behind the last comma", _FORM)
     _refuse(
         f"--trace {text}: `{text[at:]}` is no word",
         """a value with a comma stands in double quotes: --trace 'key="a,b"'""",

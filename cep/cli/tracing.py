@@ -84,6 +84,7 @@ class Tracing:
             trace.settle()
             if trace.left_out is not None:
                 self._times = times[:0]
+                session.memories.clear()
                 return
 
     def written(self, form: str) -> Iterator[bytes]:
