@@ -189,16 +189,14 @@ class _Reading:
                 pa.OSFile(self.split.file) as raw,
                 pa.CompressedInputStream(raw, written.compression) as stream,
             ):
-                for decoded in self._blocks(cast(BinaryIO, stream), 0, None):
-                    self._tell(raw.tell())
-                    yield decoded
+                yield from self._blocks(cast(BinaryIO, stream), 0, None, lambda _: raw.tell())
+            self._tell(self.split.length)
         else:
             with Path(self.split.file).open("rb", buffering=0) as stream:
                 start = self._first_record(stream)
                 end = self.split.end if self.split.end >= 0 else self.split.length
-                for decoded in self._blocks(stream, start, end):
-                    self._tell(stream.tell())
-                    yield decoded
+                yield from self._blocks(stream, start, end, lambda place: min(place, end))
+            self._tell(end)
         changed = self._changed()
         if changed:
             yield self.failed(changed)
@@ -214,8 +212,13 @@ class _Reading:
         empty = event_schema(stream).empty_table()
         return Decoded(Events(stream.name, self.partition, empty), (letter,))
 
-    def _blocks(self, stream: BinaryIO, start: int, end: int | None) -> Iterator[Decoded]:
-        """Blocks from byte `start` to the record that begins before `end`; None: of all there is."""
+    def _blocks(
+        self, stream: BinaryIO, start: int, end: int | None, stored: Callable[[int], int]
+    ) -> Iterator[Decoded]:
+        """Blocks from byte `start` to the record that begins before `end`; None: of all there is.
+
+        `stored` gives the place in the file as it is stored.
+        """
         columns: tuple[str, ...] | None = None
         if start > 0:
             columns = self._columns()
@@ -236,6 +239,7 @@ class _Reading:
                     columns, begun = self.decoder.opening(view, self.split.file)
                     view, at, length = view[begun:], begun, length - begun
                     data = data[begun:]
+                self._tell(stored(at + length))
                 yield self.decoder.decode_block(view, self.split.file, at, self.partition, columns)
             at += length
             self.reached = at

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -328,3 +329,13 @@ def test_a_pack_that_is_tried_in_a_job_needs_feeds_of_its_own_streams(
     assert "error[CEP0711]: stream `login`" in capsys.readouterr().err
     (job / "job.toml").write_text(JOB + '[feeds.login]\nsource = "files"\npath = "in.jsonl"\n')
     assert main(["test", "new.rules", "--job", "job.toml"]) == 0
+
+
+def test_the_page_shows_what_a_mistake_in_an_option_looks_like(
+    job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "feeds.md").read_text("utf-8")
+    shown = page[page.index("    error[CEP0703]") : page.index("`cep eval --job job.toml` reads")]
+    option = 'payment=format="csv", delimitr=";"'
+    assert main(["eval", str(job / "packs"), *FILES, "--feed", option, "--output", "-"]) == 2
+    assert textwrap.indent(capsys.readouterr().err.strip(), "    ") == shown.rstrip()
