@@ -27,6 +27,16 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0714": "a receiver names an unknown rule",
         "CEP0715": "a source field that cannot be read as its fields need it",
         "CEP0716": "a webhook without a secret",
+        "CEP0717": "a feed that no rule reads",
+        "CEP0718": "a receiver for a severity that its rules do not have",
+        "CEP0719": "a setting of a feed that changes nothing",
+        "CEP0720": "the packs of a first start are not there",
+        "CEP0721": "the state folder cannot be there",
+        "CEP0722": "the job file differs from what is fixed in the state folder",
+        "CEP0723": "the outbox cannot be there",
+        "CEP0724": "an address that is not of this machine",
+        "CEP0725": "two feeds read the same files",
+        "CEP0726": "the files of a feed cannot be read",
         "CEP0730": "an option that is no feed",
     }
 )
@@ -52,6 +62,7 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0920": "packs of one job have different queries of one name",
         "CEP0951": "packs of one job declare a stream differently",
         "CEP0952": "the folder of a feed is missing",
+        "CEP0953": "the file of a feed is missing",
         "CEP0999": "this should not have happened",
     }
 )

@@ -49,7 +49,7 @@ class Answer:
 
     Of one that was taken: the first batch with the new revision, the revision before ("" for a new pack),
     and every rule's fate; `note` says what else happened. Of one that was refused: `refused` and what
-    helps, or diagnostics in their JSON form.
+    helps. Diagnostics, in their JSON form: the errors, or what is to be said of a pack that was taken.
     """
 
     id: str

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.deploy import Answer
     from cep.standing.shelf import Shelf
+    from rules.diagnostics import Level
     from rules.typed import Pack
 
 
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(asdict(answer), ensure_ascii=False))
     elif answer.taken:
         print(_text(pack, answer))
+        _findings(answer, "warning")
     else:
         _refusal(answer)
     return OK if answer.taken else FINDINGS
@@ -110,11 +112,16 @@ def _text(pack: Pack, answer: Answer) -> str:
 def _refusal(answer: Answer) -> None:
     from cep.cli.output import error_text
 
-    for one in answer.diagnostics:
-        if one.get("level") == "error":
-            where = f"{one['file']}:{one['line']}:{one['column']}: " if one.get("file") else ""
-            print(
-                error_text(f"{where}{one['code']}: {one['message']}", str(one.get("help") or "")),
-                file=sys.stderr,
-            )
+    _findings(answer, "error")
     print(error_text("the job refused the pack; what ran before runs on"), file=sys.stderr)
+
+
+def _findings(answer: Answer, level: Level) -> None:
+    """Print the answer's diagnostics of one level, each with its place."""
+    from cep.cli.output import finding_text
+
+    for one in answer.diagnostics:
+        if one.get("level") == level:
+            where = f"{one['file']}:{one['line']}:{one['column']}: " if one.get("file") else ""
+            text = f"{where}{one['code']}: {one['message']}"
+            print(finding_text(level, text, str(one.get("help") or "")), file=sys.stderr)

@@ -10,16 +10,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cep.cli.failure import UsageError
+from cep.cli.packs import Checked, load_all
 from cep.config import (
     Feed,
     FeedOption,
     Job,
     check_feeds,
     check_format,
+    check_receivers,
     feed_option,
     load_job,
-    streams_without_feed,
+    unfed,
 )
+from cep.config.against_machine import check_folders, check_packs
 from cep.config.places import Places
 from cep.formats import BY_NAME, FeedFormat
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
@@ -46,11 +49,12 @@ def misfits(job: Job, packs: Sequence[Pack], own: bool, fed: Sequence[str] = ())
     if own:
         from cep.job.takeover import differing_queries, differing_streams
 
-        return [*differing_streams(packs), *differing_queries(packs), *check_feeds(job, packs, fed)]
+        found = [*differing_streams(packs), *differing_queries(packs)]
+        return in_order([*found, *check_feeds(job, packs, fed=fed), *check_receivers(job, packs)])
     streams = {stream.name: stream for pack in packs for stream in pack.fed}
-    of_packs = [feed for feed in job.feeds if feed.name in streams]
-    found = [one for feed in of_packs for one in check_format(feed, job.places, streams)]
-    return in_order([*streams_without_feed(job, packs, fed), *found])
+    of_packs = [(feed, streams[feed.name]) for feed in job.feeds if feed.name in streams]
+    found = [one for feed, stream in of_packs for one in check_format(feed, job.places, stream)]
+    return in_order([*unfed(job, packs, fed), *found])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,8 @@ class Feeding:
             job = replace(self.job, feeds=tuple(f for f in self.job.feeds if f.name not in given))
             self._tell(misfits(job, self.packs, self.own, [*given, *named]))
             feeds.update({feed.name: (feed, job.places) for feed in job.feeds if feed.name in streams})
-            self._tell(_missing(replace(job, feeds=tuple(f for f in job.feeds if f.name not in named))))
+            read = tuple(f for f in job.feeds if f.name in streams and f.name not in named)
+            self._tell(check_folders(replace(job, feeds=read)))
         feeds.update({name: (option, option.places) for name, option in given.items()})
         found = []
         for name, stream in streams.items():
@@ -122,7 +127,7 @@ class Feeding:
             if isinstance(option, list):
                 mistakes += option
                 continue
-            mistakes += check_format(option, option.places, streams)
+            mistakes += _misfits(option, streams)
             if option.name in found:
                 raise UsageError(f"--feed {option.name} is given twice", "put all of its keys into one")
             found[option.name] = option
@@ -146,10 +151,20 @@ class Feeding:
         return files
 
 
-def _missing(job: Job) -> list[Diagnostic]:
-    from cep.job.takeover import missing_folders
+def packs_of(job: Job) -> list[Checked]:
+    """The packs that the job has at its first start. Raises DiagnosticsError where there are none."""
+    if found := check_packs(job):
+        raise DiagnosticsError(found)
+    return load_all([job.packs])
 
-    return missing_folders(job)
+
+def _misfits(option: FeedOption, streams: Mapping[str, Stream]) -> list[Diagnostic]:
+    """What does not fit between an option and the packs."""
+    if option.name in streams:
+        return list(check_format(option, option.places, streams[option.name]))
+    said = f"no pack declares a stream `{option.name}`"
+    place = option.places.key(("feeds", option.name))
+    return [Diagnostic("CEP0710", "error", said, place, help=meant(option.name, streams, "streams"))]
 
 
 def _named(streams: Mapping[str, Stream], given: Sequence[str]) -> dict[str, list[str]]:

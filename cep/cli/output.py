@@ -8,9 +8,10 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from rules.diagnostics import Diagnostic, in_order
+from rules.diagnostics import Diagnostic, Level, in_order
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
+_COLOURS: dict[Level, str] = {"error": "red", "warning": "yellow", "hint": "dim"}
 _GUTTER = 8
 _NARROW = 40
 """Cells that line numbers take on a terminal, and those that source lines get on the narrowest."""
@@ -39,7 +40,12 @@ def paint(text: str, colour: str, stream: TextIO) -> str:
 
 def error_text(message: str, help: str = "") -> str:  # noqa: A002
     """A failure as it stands on stderr: one line, and one for what helps."""
-    text = f"{paint('error', 'red', sys.stderr)}: {message}"
+    return finding_text("error", message, help)
+
+
+def finding_text(level: Level, message: str, help: str = "") -> str:  # noqa: A002
+    """A finding of a level as it stands on stderr: one line, and one for what helps."""
+    text = f"{paint(level, _COLOURS[level], sys.stderr)}: {message}"
     return f"{text}\n  = help: {help}" if help else text
 
 

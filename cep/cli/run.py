@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from cep.cli.arguments import Subparsers
     from cep.config import Job
+    from rules.diagnostics import Diagnostic
     from rules.typed import Pack
 
 
@@ -61,7 +62,12 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
     progress = Progress(sys.stderr)
     try:
         life.run(
-            job, lambda: first_packs(job), os.environ, life.Mode(arguments.once, arguments.drain), progress
+            job,
+            lambda: first_packs(job),
+            os.environ,
+            life.Mode(arguments.once, arguments.drain),
+            progress,
+            tell,
         )
     except ConfigurationError as error:
         raise UsageError(error.message, error.help) from error
@@ -73,7 +79,7 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
 
 
 def first_packs(job: Job) -> Sequence[Pack]:
-    """The packs of the job's folder. Raises DiagnosticsError and UsageError."""
+    """The packs of the job's folder, whose warnings are printed. Raises DiagnosticsError."""
     from cep.cli.packs import load_all, runnable
     from rules.diagnostics import DiagnosticsError
 
@@ -85,8 +91,8 @@ def first_packs(job: Job) -> Sequence[Pack]:
     return packs
 
 
-def tell(diagnostics: Sequence[object]) -> None:
+def tell(diagnostics: Sequence[Diagnostic]) -> None:
     """Print diagnostics where a user looks for them."""
     from cep.cli.output import diagnostics_text
 
-    print(diagnostics_text(diagnostics, sys.stderr), end="", file=sys.stderr)  # type: ignore[arg-type]
+    print(diagnostics_text(diagnostics, sys.stderr), end="", file=sys.stderr, flush=True)

@@ -1,74 +1,142 @@
-"""A job file against the packs that it is to run: streams, fields, constants, rules."""
+"""The feeds of a job file against the packs that it is to run: streams, fields, constants."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 
 from cep.config.job import Feed, FeedOption, Job
 from cep.config.places import Places
 from rules.diagnostics import Diagnostic, in_order
 from rules.instants import parse_instant
-from rules.suggest import did_you_mean
-from rules.typed import Match, On, Pack, Stream
+from rules.suggest import closest, did_you_mean, meant
+from rules.typed import Derived, Fed, Hits, Pack, Stream
 from rules.types import Scalar, Type
 
 
-def check_feeds(job: Job, packs: Sequence[Pack], fed: Collection[str] = ()) -> list[Diagnostic]:
-    """Everything that does not fit between the job file and its packs, in order of place.
+def check_feeds(
+    job: Job, packs: Sequence[Pack], ever_read: Collection[str] = (), fed: Collection[str] = ()
+) -> list[Diagnostic]:
+    """Everything that does not fit between the feeds and the packs, in order of place.
 
-    `fed` are streams whose events come from elsewhere, and so need no feed.
+    A feed that was `ever_read` into a state folder has to stay, also where no rule wants it any more. Streams
+    that are `fed` by something else need no feed.
     """
     streams = {stream.name: stream for pack in packs for stream in pack.fed}
-    return in_order(
-        [
-            *streams_without_feed(job, packs, fed),
-            *(found for feed in job.feeds for found in check_format(feed, job.places, streams)),
-            *_receivers(job, packs),
-        ]
+    readers = _readers(packs)
+    known = {*fed, *(feed.name for feed in job.feeds)}
+    lacking = [name for name in readers if name not in known]
+    strange = [feed for feed in job.feeds if feed.name not in streams and feed.name not in ever_read]
+    misnamed = _misnamed([feed.name for feed in strange], lacking)
+    found: list[Diagnostic] = []
+    for feed in job.feeds:
+        if feed.name in streams:
+            found.extend(check_format(feed, job.places, streams[feed.name]))
+            if feed.name not in readers and feed.name not in ever_read:
+                found.append(_unread(job, feed))
+    for feed in strange:
+        if feed.name in misnamed:
+            name = misnamed[feed.name]
+            found.append(_misnamed_feed(job, feed, streams[name], readers[name]))
+        else:
+            found.append(_strange(job, feed, streams))
+    found.extend(
+        _without_feed(job, streams[name], readers[name]) for name in lacking if name not in misnamed.values()
+    )
+    return in_order(found)
+
+
+def unfed(job: Job, packs: Sequence[Pack], fed: Collection[str]) -> list[Diagnostic]:
+    """The streams that some rule reads and no feed brings, nor anything else (`fed`)."""
+    streams = {stream.name: stream for pack in packs for stream in pack.fed}
+    known = {*fed, *(feed.name for feed in job.feeds)}
+    readers = _readers(packs)
+    return [_without_feed(job, streams[name], readers[name]) for name in readers if name not in known]
+
+
+def _readers(packs: Sequence[Pack]) -> dict[str, str]:
+    """The streams of feeds that rules read, in the order of the rules, each with the first of its rules."""
+    found: dict[str, str] = {}
+    for pack in packs:
+        for rule in pack.rules:
+            for name in rule.streams:
+                for fed in _fed(pack, name):
+                    found.setdefault(fed, rule.name)
+    return found
+
+
+def _fed(pack: Pack, name: str) -> Iterator[str]:
+    """The streams of feeds that a stream is made of."""
+    match pack.stream(name).origin:
+        case Fed():
+            yield name
+        case Hits(documents=documents):
+            yield from _fed(pack, documents)
+        case Derived(rule=maker):
+            for rule in pack.rules:
+                if rule.name == maker:
+                    for source in rule.streams:
+                        yield from _fed(pack, source)
+
+
+def _misnamed(strange: Sequence[str], unfed: Sequence[str]) -> dict[str, str]:
+    """Feeds that no pack knows, with the streams without a feed that they were to be called after."""
+    found: dict[str, str] = {}
+    for name in strange:
+        left = [stream for stream in unfed if stream not in found.values()]
+        guess = closest(name, left)
+        if guess is None and len(strange) == len(left) == 1:
+            guess = left[0]
+        if guess is not None:
+            found[name] = guess
+    return found
+
+
+def _misnamed_feed(job: Job, feed: Feed, stream: Stream, reader: str) -> Diagnostic:
+    return Diagnostic(
+        "CEP0710",
+        "error",
+        f"no pack declares a stream `{feed.name}`, and stream `{stream.name}`, which rule `{reader}` reads, "
+        "has no feed",
+        job.places.key(("feeds", feed.name)),
+        help=f"did you mean `{stream.name}`?",
     )
 
 
-def streams_without_feed(job: Job, packs: Sequence[Pack], fed: Collection[str] = ()) -> Iterator[Diagnostic]:
-    """The streams that some rule reads and no feed brings, nor anything else (`fed`)."""
-    streams = {stream.name: stream for pack in packs for stream in pack.fed}
-    feeds = {*fed, *(feed.name for feed in job.feeds)}
-    read: dict[str, str] = {}
-    for pack in packs:
-        for rule in pack.rules:
-            match rule.body:
-                case On(stream=name):
-                    read.setdefault(name, rule.name)
-                case Match(streams=names):
-                    for name in names:
-                        read.setdefault(name, rule.name)
-    for name, rule_name in read.items():
-        if name not in feeds and name in streams:
-            yield Diagnostic(
-                "CEP0711",
-                "error",
-                f"stream `{name}`, which rule `{rule_name}` reads, has no feed in {job.places.file.name}",
-                streams[name].span,
-                help=f"add [feeds.{name}] with source and path",
-            )
+def _strange(job: Job, feed: Feed, streams: dict[str, Stream]) -> Diagnostic:
+    return Diagnostic(
+        "CEP0710",
+        "warning",
+        f"no pack declares a stream `{feed.name}`, so that this feed is not read",
+        job.places.key(("feeds", feed.name)),
+        help=meant(feed.name, streams, "streams"),
+    )
 
 
-def check_format(
-    feed: Feed | FeedOption, places: Places, streams: Mapping[str, Stream]
-) -> Iterator[Diagnostic]:
-    """Everything that does not fit between a feed, written in those places, and the streams of the packs."""
+def _unread(job: Job, feed: Feed) -> Diagnostic:
+    return Diagnostic(
+        "CEP0717",
+        "warning",
+        f"no rule reads stream `{feed.name}`: its events are read and thrown away",
+        job.places.key(("feeds", feed.name)),
+        help="remove the feed before the first start, or write a rule that reads the stream",
+    )
+
+
+def _without_feed(job: Job, stream: Stream, reader: str) -> Diagnostic:
+    return Diagnostic(
+        "CEP0711",
+        "error",
+        f"stream `{stream.name}`, which rule `{reader}` reads, has no feed in {job.places.file.name}",
+        stream.span,
+        help=f"add [feeds.{stream.name}] with source and path",
+    )
+
+
+def check_format(feed: Feed | FeedOption, places: Places, stream: Stream) -> Iterator[Diagnostic]:
+    """Everything that does not fit between a feed, written in those places, and its stream."""
     at = ("feeds", feed.name)
-    stream = streams.get(feed.name)
-    if stream is None:
-        yield Diagnostic(
-            "CEP0710",
-            "error",
-            f"no pack declares a stream `{feed.name}`",
-            places.key(at),
-            help=did_you_mean(feed.name, streams) or f"streams: {', '.join(sorted(streams)) or 'none'}",
-        )
-        return
     types = {field.name: field.type for field in stream.fields}
     for table, pairs in (("fields", feed.format.fields), ("constants", feed.format.constants)):
         for name, value in pairs:
@@ -173,17 +241,3 @@ def _timestamp(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _receivers(job: Job, packs: Sequence[Pack]) -> Iterator[Diagnostic]:
-    rules = [rule.name for pack in packs for rule in pack.rules]
-    for receiver in job.receivers:
-        for number, name in enumerate(receiver.rules or ()):
-            if name not in rules:
-                yield Diagnostic(
-                    "CEP0714",
-                    "error",
-                    f"no pack has a rule `{name}`",
-                    job.places.value(("receivers", receiver.name, "rules", number)),
-                    help=did_you_mean(name, rules) or f"rules: {', '.join(rules)}",
-                )

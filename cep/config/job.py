@@ -63,7 +63,10 @@ class Listen:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served."""
+    """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
+
+    `cores` None: all that the process may use.
+    """
 
     name: str
     file: Path
@@ -75,6 +78,7 @@ class Job:
     outbox: Secret
     receivers: tuple[Receiver, ...]
     http: Listen | None
+    cores: int | None
     places: Places = field(repr=False, compare=False)
 
     def feed(self, name: str) -> Feed:
@@ -85,8 +89,12 @@ class Job:
         raise KeyError(name)
 
     def outbox_url(self, environ: Mapping[str, str]) -> str:
-        """The outbox's URL, with its secrets. Raises SecretError."""
-        return self.outbox.reveal(environ)
+        """The outbox's URL, with its secrets; the path of a file is absolute. Raises SecretError."""
+        url = self.outbox.reveal(environ)
+        scheme, _, path = url.partition(":///")
+        if not scheme.startswith("sqlite") or path.startswith("/"):
+            return url
+        return f"{scheme}:///{self.file.parent}/{path}"
 
 
 @dataclass(frozen=True, slots=True)

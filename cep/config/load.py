@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,10 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
 from cep.config.places import KeyPath, Places, places_of
 from cep.config.secrets import Secret, SecretError
+from cep.config.syntax import not_toml
+from cep.config.values import UnfitError, listen_address, outbox_address, signing_secret, web_address
+from cep.config.without_effect import without_effect
 from cep.formats import FeedFormat
 from rules.diagnostics import Diagnostic, has_errors, in_order
 from rules.instants import parse_duration
-from rules.source import SourceFile, Span
+from rules.source import SourceFile
 
 if TYPE_CHECKING:
     from cep.config.shape import FeedSection, FormatSection, JobFile, ReceiverSection
@@ -56,38 +58,13 @@ def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
     try:
         data = tomllib.loads(file.text)
     except tomllib.TOMLDecodeError as error:
-        return _refused(_syntax(str(error), file))
+        return _refused(not_toml(str(error), file))
     places = places_of(file)
     return _validated(path.absolute(), data, places, environ)
 
 
 def _refused(*diagnostics: Diagnostic) -> JobLoaded:
     return JobLoaded(None, tuple(diagnostics))
-
-
-def what_and_where(message: str) -> tuple[str, int, int]:
-    """What tomllib says, with line and column; these are 0 where it is the end of the text."""
-    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
-    if found is None:
-        return message, 0, 0
-    return message[: found.start()], int(found[1] or 0), int(found[2] or 0)
-
-
-def _syntax(message: str, file: SourceFile) -> Diagnostic:
-    said, line, column = what_and_where(message)
-    start = file.line_starts[line - 1] + column - 1 if line else len(file.text.rstrip())
-    span = Span(file, start, min(start + 1, len(file.text)))
-    help_ = (
-        'text stands in quotes: name = "fraud"'
-        if said == "Invalid value"
-        else "docs/job.md shows a whole one"
-    )
-    if said.startswith("Cannot overwrite"):
-        twice = places_of(file).twice
-        span, said, help_ = (
-            (twice[0], "this key is given twice", "remove one of them") if twice else (span, said, help_)
-        )
-    return Diagnostic("CEP0702", "error", f"the job file is not TOML: {said}", span, help=help_)
 
 
 def _validated(
@@ -117,6 +94,7 @@ def _validated(
     job = _job(path, shaped, places)
     if environ is not None:
         diagnostics.extend(_secrets(job, environ))
+    diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
 
@@ -124,13 +102,7 @@ def _job(path: Path, shaped: JobFile, places: Places) -> Job:
     folder = path.parent
     state = folder / shaped.job.state
     outbox = shaped.outbox.url if shaped.outbox else f"sqlite:///{state}/outbox.db"
-    if outbox.startswith("sqlite:///") and not outbox.startswith("sqlite:////"):
-        outbox = f"sqlite:///{folder}/{outbox.removeprefix('sqlite:///')}"
-    listen = None
-    if shaped.http is not None:
-        from cep.config.shape import listen_address
-
-        listen = Listen(*listen_address(shaped.http.listen))
+    listen = None if shaped.http is None else Listen(*listen_address(shaped.http.listen))
     return Job(
         name=shaped.job.name,
         file=path,
@@ -142,6 +114,7 @@ def _job(path: Path, shaped: JobFile, places: Places) -> Job:
         outbox=Secret(outbox, folder),
         receivers=tuple(_receiver(name, one, folder) for name, one in shaped.receivers.items()),
         http=listen,
+        cores=None if shaped.spark is None else shaped.spark.cores,
         places=places,
     )
 
@@ -185,26 +158,16 @@ def _receiver(name: str, one: ReceiverSection, folder: Path) -> Receiver:
     )
 
 
-_WRITTEN = {
-    "url": "write the whole address: https://desk.example/cep",
-    "secret": "docs/alerts.md shows how one is made",
-}
-"""How what stands elsewhere looks, by its key."""
-
-
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """What is wrong with the values that stand elsewhere; no message repeats one."""
-    from alerts.signing import secret_key
-    from cep.config.shape import web_address
-
     found = []
-    wanted: list[tuple[KeyPath, Secret | None, Callable[[str], object] | None]] = [
-        (("outbox", "url"), job.outbox, None)
+    wanted: list[tuple[KeyPath, Secret | None, Callable[[str], object]]] = [
+        (("outbox", "url"), job.outbox, outbox_address)
     ]
     for receiver in job.receivers:
         place = ("receivers", receiver.name)
         wanted.append(((*place, "url"), receiver.url, web_address))
-        wanted.append(((*place, "secret"), receiver.secret, secret_key))
+        wanted.append(((*place, "secret"), receiver.secret, signing_secret))
         if receiver.kind == "webhook" and receiver.secret is None:
             found.append(
                 Diagnostic("CEP0716", "warning", f"what `{receiver.name}` gets is not signed",
@@ -220,8 +183,12 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
             found.append(Diagnostic("CEP0708", "error", str(error), span, help=error.help))
             continue
         try:
-            if check is not None:
-                check(value)
-        except ValueError as error:
-            found.append(Diagnostic("CEP0709", "error", str(error), span, help=_WRITTEN[str(path[-1])]))
+            check(value)
+        except UnfitError as error:
+            found.append(Diagnostic("CEP0709", "error", _of(secret, str(error)), span, help=error.help))
     return found
+
+
+def _of(secret: Secret, said: str) -> str:
+    """A sentence about a value, which begins with where the value stands if that is not here."""
+    return f"what `{secret.written}` stands for: {said}" if secret.refers else said

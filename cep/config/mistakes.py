@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from cep.config import sections
 from cep.config.places import KeyPath, Places
-from cep.config.shape import JobFile
+from cep.config.values import UnfitError
 from rules.diagnostics import Diagnostic
 from rules.suggest import closest, did_you_mean
 
@@ -16,69 +17,130 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _KINDS = {
-    "string_type": ("text in quotes", '`{} = "..."`'),
-    "int_type": ("a whole number", "`{} = 4`"),
-    "int_from_float": ("a whole number", "`{} = 4`"),
-    "bool_type": ("true or false", "`{} = true`"),
-    "list_type": ("a list in brackets", '`{} = ["..."]`'),
-    "dict_type": ("a table", "its keys under a line of its own, `[{}]`"),
-    "model_type": ("a table", "its keys under a line of its own, `[{}]`"),
-    "model_attributes_type": ("a table", "its keys under a line of its own, `[{}]`"),
+    "string_type": "text in quotes",
+    "int_type": "a whole number",
+    "bool_type": "true or false, without quotes",
+    "list_type": "a list in brackets",
+    "dict_type": "a table",
+    "model_type": "a table",
 }
-"""What a value must be, and how it is written."""
-
-_ALLOWED = "docs/job.md says what it can be"
+"""What a value must be, by pydantic's name of the mistake."""
 
 
-def diagnose(
-    error: ValidationError, places: Places, shape: type[BaseModel] = JobFile
-) -> Iterator[Diagnostic]:
-    """A diagnostic for every mistake that pydantic found in a text of that shape, each mistake once."""
+def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
+    """A diagnostic for every mistake that pydantic found, each mistake once."""
     details = [(detail, _path(detail)) for detail in error.errors(include_url=False)]
     unknown = [path for detail, path in details if detail["type"] == "extra_forbidden"]
-    misspelt = {(*path[:-1], closest(str(path[-1]), _known(shape, path[:-1]))) for path in unknown}
+    misspelt = {(*path[:-1], closest(str(path[-1]), sections.known(path[:-1]))) for path in unknown}
     seen: set[KeyPath] = set()
     for detail, path in details:
-        if path not in seen and not (detail["type"] == "missing" and path in misspelt):
-            seen.add(path)
-            yield _diagnostic(detail, path, places, shape)
+        if path in seen or (detail["type"] == "missing" and path in misspelt):
+            continue
+        seen.add(path)
+        if detail["type"] == "model_type" and _nameless(path):
+            seen.update(other for _, other in details if other[:1] == path[:1])
+        yield _diagnostic(detail, path, places)
 
 
-def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places, shape: type[BaseModel]) -> Diagnostic:
+def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnostic:
     name = ".".join(str(part) for part in path)
-    last = str(path[-1]) if path else ""
+    span = places.value(path)
     match detail["type"]:
         case "missing":
-            span, table = places.key(path[:-1]), ".".join(str(part) for part in path[:-1])
-            where = f"`{last}` is missing in [{table}]" if table else f"the table [{last}] is missing"
-            help_ = f"write `{last} = ...` there" if table else f"write [{last}]"
-            return Diagnostic("CEP0704", "error", where, span, help=help_)
+            return _missing(path, places)
         case "extra_forbidden":
-            known = _known(shape, path[:-1])
-            help_ = did_you_mean(last, known) or f"known here: {', '.join(known)}"
-            return Diagnostic("CEP0703", "error", f"unknown key `{last}`", places.key(path), help=help_)
-        case "value_error":
-            span = places.value(path) if path in places.values else places.key(path)
-            said = str(detail["ctx"]["error"])
-            return Diagnostic("CEP0706", "error", f"`{name}` cannot be used: {said}", span, help=_ALLOWED)
-        case "literal_error":
-            given = str(detail["input"])
-            choices = [str(choice) for choice in _choices(shape, path)]
-            help_ = did_you_mean(given, choices) or f"write {_or(choices)}"
-            said = f"`{name}` is {_or(choices)}, not `{given}`"
-            return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
-        case kind if kind in _KINDS:
-            what, written = _KINDS[kind]
-            inline = what == "a table" and len(path) > 2
-            help_ = f"write `{last} = {{ ... }}`" if inline else f"write {written.format(last)}"
-            return Diagnostic("CEP0705", "error", f"`{name}` must be {what}", places.value(path), help=help_)
-        case "too_short" if last == "feeds":
+            return _unknown(path, places)
+        case "model_type" if _nameless(path):
             return Diagnostic(
-                "CEP0704", "error", "there is no feed", places.key(path), help="write [feeds.STREAM]"
+                "CEP0705",
+                "error",
+                f"[{name.partition('.')[0]}] holds only tables with names of their own",
+                places.key(path),
+                help=f"write [{sections.heading(str(path[0]))}] above `{path[1]}`",
+            )
+        case "literal_error":
+            return _choice(detail, path, places)
+        case "value_error":
+            problem = detail["ctx"]["error"]
+            assert isinstance(problem, UnfitError)
+            code, said, help_ = "CEP0706", f"cannot be used: {problem}", problem.help
+        case kind if kind in _KINDS:
+            code, said, help_ = "CEP0705", f"must be {_kind(kind, path)}", f"write {_written(path)}"
+        case "too_short" if path == ("feeds",):
+            return Diagnostic("CEP0704", "error", "there is no feed", span, help="write [feeds.STREAM]")
+        case "too_short":
+            code, said, help_ = "CEP0706", "is empty", f"write {_written(path)}, or remove the line"
+        case "too_long" | "string_too_long":
+            most = detail["ctx"]["max_length"]
+            code, said, help_ = "CEP0706", f"has more than {most} characters", "shorten it"
+        case "greater_than_equal":
+            code, said, help_ = (
+                "CEP0706",
+                f"must be at least {detail['ctx']['ge']:,}",
+                f"write {_written(path)}",
+            )
+        case "less_than_equal":
+            code, said, help_ = (
+                "CEP0706",
+                f"must be at most {detail['ctx']['le']:,}",
+                f"write {_written(path)}",
             )
         case _:
-            said = detail["msg"].removeprefix("Input ").removeprefix("Value ")
-            return Diagnostic("CEP0706", "error", f"`{name}` {said}", places.value(path), help=_ALLOWED)
+            code, said, help_ = "CEP0706", f"cannot be used: {detail['msg']}", f"write {_written(path)}"
+    return Diagnostic(code, "error", f"`{name}` {said}", span, help=help_)
+
+
+def _missing(path: KeyPath, places: Places) -> Diagnostic:
+    last, table = str(path[-1]), ".".join(str(part) for part in path[:-1])
+    if not table:
+        keys = " and ".join(f"`{key}`" for key in sections.required(last))
+        return Diagnostic(
+            "CEP0704",
+            "error",
+            f"the table [{last}] is missing",
+            places.key(()),
+            help=f"write [{sections.heading(last)}] with {keys}",
+        )
+    said = f"`{last}` is missing in [{table}]"
+    return Diagnostic("CEP0704", "error", said, places.key(path[:-1]), help=f"write {_written(path)} there")
+
+
+def _unknown(path: KeyPath, places: Places) -> Diagnostic:
+    last, known = str(path[-1]), sections.known(path[:-1])
+    elsewhere = " and ".join(sections.homes(last))
+    help_ = (
+        f"it belongs to {elsewhere}; a key counts for the table above it"
+        if elsewhere
+        else did_you_mean(last, known) or f"known here: {', '.join(known)}"
+    )
+    return Diagnostic("CEP0703", "error", f"unknown key `{last}`", places.key(path), help=help_)
+
+
+def _choice(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnostic:
+    name, given = ".".join(str(part) for part in path), detail["input"]
+    choices = [str(choice) for choice in get_args(sections.field(path).annotation)]
+    among = " or ".join(f"`{choice}`" for choice in choices)
+    if not isinstance(given, str):
+        said = f"`{name}` must be text in quotes"
+        return Diagnostic("CEP0705", "error", said, places.value(path), help=f"write {_written(path)}")
+    help_ = did_you_mean(given, choices) or f"write {_written(path)}"
+    said = f"`{name}` is {among}, not {f'`{given}`' if given else 'empty'}"
+    return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
+
+
+def _kind(kind: str, path: KeyPath) -> str:
+    if path[2:3] == ("constants",) and len(path) > 3:
+        return "a text, a number, true, false or a time"
+    return _KINDS[kind]
+
+
+def _nameless(path: KeyPath) -> bool:
+    """Whether a path is a key right under [feeds] or [receivers] that belongs to one of them."""
+    return len(path) == 2 and path[0] in sections.NAMED and str(path[1]) in sections.known((path[0], ""))
+
+
+def _written(path: KeyPath) -> str:
+    return f"`{sections.written(path)}`"
 
 
 def _path(detail: ErrorDetails) -> KeyPath:
@@ -89,31 +151,3 @@ def _path(detail: ErrorDetails) -> KeyPath:
             break
         path.append(part)
     return tuple(path)
-
-
-def _model(shape: type[BaseModel], path: KeyPath) -> type[BaseModel]:
-    """The section that a table of the file is shaped by."""
-    model = shape
-    for part in path:
-        field = model.model_fields.get(str(part))
-        if field is not None:
-            found = [
-                inner
-                for inner in (field.annotation, *get_args(field.annotation))
-                if isinstance(inner, type) and issubclass(inner, BaseModel)
-            ]
-            model = found[0] if found else model
-    return model
-
-
-def _known(shape: type[BaseModel], table: KeyPath) -> list[str]:
-    return list(_model(shape, table).model_fields)
-
-
-def _choices(shape: type[BaseModel], path: KeyPath) -> tuple[object, ...]:
-    return get_args(_model(shape, path[:-1]).model_fields[str(path[-1])].annotation)
-
-
-def _or(choices: list[str]) -> str:
-    shown = [f"`{choice}`" for choice in choices]
-    return " or ".join(shown)

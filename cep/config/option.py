@@ -6,8 +6,9 @@ import tomllib
 from pathlib import Path
 
 from cep.config.job import FeedOption
-from cep.config.load import format_in, path_below, what_and_where
+from cep.config.load import format_in, path_below
 from cep.config.places import places_in_table
+from cep.config.syntax import no_table
 from rules.diagnostics import Diagnostic, in_order
 from rules.source import SourceFile, Span
 
@@ -42,25 +43,14 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
     except tomllib.TOMLDecodeError as error:
         if name in GivenFeed.model_fields:
             return [Diagnostic("CEP0730", "error", _NO_STREAM, places.keys["feeds", name], help=_WRITTEN)]
-        return [_syntax(str(error), file, start, places.twice)]
+        return [no_table(str(error), file, len(_OPENED) - start, places)]
     try:
         section = GivenFeeds.model_validate({"feeds": {name: table}}).feeds[name]
     except ValidationError as error:
-        return in_order(diagnose(error, places, GivenFeeds))
+        return in_order(diagnose(error, places))
     path = None if section.path is None else path_below(folder, section.path)
     return FeedOption(name, path, format_in(section), places)
 
 
 _NO_STREAM = "--feed begins with the name of a stream"
 _WRITTEN = """write --feed payment='timestamps="epoch_ms", delimiter=";"'"""
-
-
-def _syntax(message: str, file: SourceFile, start: int, twice: list[Span]) -> Diagnostic:
-    said, line, column = what_and_where(message)
-    at = min(start + column - 1 - len(_OPENED), len(file.text)) if line else len(file.text)
-    span, fix = Span(file, at, min(at + 1, len(file.text))), _WRITTEN
-    if said == "Invalid value":
-        fix = "text stands in quotes, and the option in others: --feed payment='zone=\"UTC\"'"
-    elif twice:
-        span, said, fix = twice[0], "this key is given twice", "remove one of them"
-    return Diagnostic("CEP0730", "error", f"--feed is no inline table of TOML: {said}", span, help=fix)

@@ -27,7 +27,7 @@ _BARE = re.compile(r"[^,\]}#\r\n]*[^,\]}#\s]")
 
 @dataclass(slots=True)
 class Places:
-    """Spans by path. `twice` has the paths that a text gives more than once, in order."""
+    """Spans by path. `twice` has the keys and tables that a text gives more than once, in order."""
 
     file: SourceFile
     keys: dict[KeyPath, Span] = field(default_factory=dict)
@@ -71,6 +71,7 @@ class _Scanner:
     found: Places
     at: int = 0
     arrays: dict[KeyPath, int] = field(default_factory=dict)
+    tables: set[KeyPath] = field(default_factory=set)
 
     def document(self) -> None:
         table: KeyPath = ()
@@ -97,6 +98,9 @@ class _Scanner:
             self.arrays[path] = number
             self.found.keys.setdefault(path, span)
             path = (*path, number)
+        elif path in self.tables:
+            self.found.twice.append(span)
+        self.tables.add(path)
         self.found.keys[path] = span
         return path
 

@@ -51,6 +51,8 @@ class Secret:
                 return path.read_text(encoding="utf-8").rstrip("\r\n")
             except FileNotFoundError:
                 raise SecretError(f"there is no file {path}", "make it, or correct the path") from None
+            except IsADirectoryError:
+                raise SecretError(f"{path} is a folder", "name a file in it") from None
             except OSError as error:
                 raise SecretError(
                     f"{path} cannot be read: {error.strerror}", "let the job's user read it"

@@ -1,19 +1,17 @@
-"""The shape of a job file, for pydantic: which keys there are, of which kind, with which default."""
+"""The shape of a job file, for pydantic: which keys there are, of which kind, with which default.
+
+Every key has an example, which is what messages tell an author to write.
+"""
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
-from alerts.alert import SEVERITIES
-from cep.formats import EPOCHS, KINDS, UnknownFormatError, format_of
-from rules.instants import parse_duration
-from rules.suggest import did_you_mean
+from cep.config import values
+from cep.config.values import UnfitError
 
 Constant = str | bool | int | float | datetime | date | time
 
@@ -24,151 +22,51 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _duration(text: str) -> str:
-    parse_duration(text)
-    return text
+Text = Annotated[str, AfterValidator(values.filled)]
+Path = Annotated[str, AfterValidator(values.path)]
+WebhookUrl = Annotated[str, AfterValidator(values.webhook)]
+Rules = Annotated[list[Text], Field(min_length=1)]
+Cores = Annotated[int, Field(ge=1, le=1024)]
 
 
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError("it is empty")
-    return text
-
-
-def _format(text: str) -> str:
-    if text not in KINDS:
-        raise ValueError(did_you_mean(text, KINDS) or f"it is one of {', '.join(KINDS)}")
-    return text
-
-
-def _path_with_format(path: str, info: ValidationInfo) -> str:
-    name = _filled(path).rpartition("/")[2]
-    if info.data.get("format") is None and name and not re.search(r"[*?\]}]$", name):
-        try:
-            format_of(name)
-        except UnknownFormatError as error:
-            raise ValueError(f'{error}; or say it: format = "csv"') from None
-    return path
-
-
-def _timestamps(text: str) -> str:
-    if text == "iso" or text in EPOCHS:
-        return text
-    if "%" not in text:
-        known = ("iso", *EPOCHS)
-        guess = did_you_mean(text, known)
-        raise ValueError(
-            guess or f"it is one of {', '.join(known)}, or a strptime pattern such as `%d.%m.%Y %H:%M`"
-        )
-    try:
-        sample = datetime(2020, 12, 30, 21, 43, 56, tzinfo=UTC).strftime(text)
-        datetime.strptime(sample, text)
-    except ValueError:
-        raise ValueError("it is no pattern that strptime can read back") from None
-    if not any(part in text for part in ("%Y", "%y", "%G", "%c", "%x")):
-        raise ValueError("the pattern has no year")
-    return text
-
-
-def _zone(text: str) -> str:
-    if text == "UTC" or re.fullmatch(r"[+-](0\d|1[0-4]):[0-5]\d", text):
-        return text
-    try:
-        ZoneInfo(text)
-    except (ValueError, OSError, KeyError):
-        raise ValueError("there is no such zone: write a name such as `Europe/Berlin`, or `+02:00`") from None
-    return text
-
-
-def _delimiter(text: str) -> str:
-    if len(text) != 1 or text in '"\r\n' or ord(text) > 127:
-        raise ValueError("a delimiter is one ASCII character, such as `;`")
-    return text
-
-
-def _severity(text: str) -> str:
-    if text not in SEVERITIES:
-        raise ValueError(did_you_mean(text, SEVERITIES) or f"it is one of {', '.join(SEVERITIES)}")
-    return text
-
-
-def _outbox(text: str) -> str:
-    scheme = text.split("://")[0]
-    if text.startswith(("${", "file:")):
-        return text
-    if "://" not in text or scheme.split("+")[0] not in ("sqlite", "postgresql"):
-        raise ValueError("write sqlite:///state/outbox.db or postgresql://user@host/name")
-    if scheme.startswith("sqlite") and text.split("://", 1)[1].strip("/") in ("", ":memory:"):
-        raise ValueError("an outbox in memory would lose its alerts: name a file")
-    return text
-
-
-def web_address(text: str) -> str:
-    """The URL of a webhook. Raises ValueError with what is wrong with it."""
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise ValueError(f"it is no URL: {error}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise ValueError("a webhook's url begins with https:// or http:// and a host")
-    return text
-
-
-def _webhook(text: str) -> str:
-    return text if "${" in text or text.startswith("file:") else web_address(text)
-
-
-def listen_address(text: str) -> tuple[str, int]:
-    """Host and port of `HOST:PORT`. Raises ValueError."""
-    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\s\[\]]+):([0-9]{1,5})", text)
-    if found is None or int(found[2]) > 65_535:
-        raise ValueError("write HOST:PORT, such as `127.0.0.1:8090`")
-    return found[1].strip("[]"), int(found[2])
-
-
-def _listen(text: str) -> str:
-    listen_address(text)
-    return text
-
-
-Text = Annotated[str, AfterValidator(_filled)]
+def _feed_path(text: str, info: ValidationInfo) -> str:
+    return values.feed_path(text, named=info.data.get("format") is None)
 
 
 class JobSection(Section):
     """[job]"""
 
-    name: Annotated[Text, Field(max_length=100)]
-    packs: Text
-    state: Text
-    trigger: Annotated[str, AfterValidator(_duration)] = "1 second"
-    shards: Annotated[int, Field(ge=1, le=4096)] = 16
+    name: Annotated[Text, Field(max_length=100, examples=["fraud"])]
+    packs: Annotated[Path, Field(examples=["packs/"])]
+    state: Annotated[Path, Field(examples=["state/"])]
+    trigger: Annotated[str, AfterValidator(values.duration), Field(examples=["1 second"])] = "1 second"
+    shards: Annotated[int, Field(ge=1, le=4096, examples=[16])] = 16
 
 
 class FormatSection(Section):
     """How a record of [feeds.NAME] becomes an event."""
 
-    format: Annotated[str, AfterValidator(_format)] | None = None
-    fields: dict[str, Text] = {}
-    constants: dict[str, Constant] = {}
-    timestamps: Annotated[str, AfterValidator(_timestamps)] = "iso"
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    header: bool = True
-    delimiter: Annotated[str, AfterValidator(_delimiter)] = ","
+    format: Annotated[str | None, AfterValidator(values.held), Field(examples=["csv"])] = None
+    fields: Annotated[dict[str, Text], Field(examples=[{"amount": "TX_AMOUNT"}])] = {}
+    constants: Annotated[dict[str, Constant], Field(examples=[{"currency": "EUR"}])] = {}
+    timestamps: Annotated[str, AfterValidator(values.timestamps), Field(examples=["epoch_ms"])] = "iso"
+    zone: Annotated[str, AfterValidator(values.zone), Field(examples=["Europe/Berlin"])] = "UTC"
+    header: Annotated[bool, Field(examples=[False])] = True
+    delimiter: Annotated[str, AfterValidator(values.delimiter), Field(examples=[";"])] = ","
 
 
 class FeedSection(FormatSection):
     """[feeds.NAME]"""
 
-    source: Literal["files"]
-    path: Annotated[str, AfterValidator(_path_with_format)]
+    source: Annotated[Literal["files"], Field(examples=["files"])]
+    path: Annotated[str, AfterValidator(_feed_path), Field(examples=["inbox/*.jsonl"])]
 
 
 class GivenFeed(FormatSection):
-    """A feed that an option gives: its files may be named elsewhere."""
+    """[feeds.NAME] as an option gives it: its files may be named elsewhere."""
 
     source: Literal["files"] = "files"
-    path: Annotated[str, AfterValidator(_path_with_format)] | None = None
+    path: Annotated[str, AfterValidator(_feed_path)] | None = None
 
 
 class GivenFeeds(Section):
@@ -180,31 +78,39 @@ class GivenFeeds(Section):
 class OutboxSection(Section):
     """[outbox]"""
 
-    url: Annotated[str, AfterValidator(_outbox)]
+    url: Annotated[str, AfterValidator(values.outbox), Field(examples=["sqlite:///state/outbox.db"])]
 
 
 class ReceiverSection(Section):
     """[receivers.NAME]"""
 
-    kind: Literal["console", "webhook"]
-    url: Annotated[str, AfterValidator(_webhook)] | None = None
-    secret: Text | None = None
-    rules: Annotated[list[Text], Field(min_length=1)] | None = None
-    severity: Annotated[str, AfterValidator(_severity)] = "info"
+    kind: Annotated[Literal["console", "webhook"], Field(examples=["console"])]
+    url: Annotated[WebhookUrl | None, Field(examples=["https://desk.example/cep"])] = None
+    secret: Annotated[Text | None, Field(examples=["${DESK_SECRET}"])] = None
+    rules: Annotated[Rules | None, Field(examples=[["card_testing"]])] = None
+    severity: Annotated[str, AfterValidator(values.severity), Field(examples=["high"])] = "info"
 
     @model_validator(mode="after")
     def _fits_kind(self) -> ReceiverSection:
         if self.kind == "webhook" and self.url is None:
-            raise ValueError("a webhook needs `url`")
+            raise UnfitError("a webhook needs `url`", 'write url = "https://..." there')
         if self.kind == "console" and (self.url or self.secret):
-            raise ValueError("a console has neither `url` nor `secret`")
+            raise UnfitError(
+                "a console has neither `url` nor `secret`", 'remove them, or write kind = "webhook"'
+            )
         return self
 
 
 class HttpSection(Section):
     """[http]"""
 
-    listen: Annotated[str, AfterValidator(_listen)]
+    listen: Annotated[str, AfterValidator(values.listen), Field(examples=["127.0.0.1:8090"])]
+
+
+class SparkSection(Section):
+    """[spark]"""
+
+    cores: Annotated[Cores | None, Field(examples=[4])] = None
 
 
 class JobFile(Section):
@@ -215,3 +121,4 @@ class JobFile(Section):
     outbox: OutboxSection | None = None
     receivers: dict[str, ReceiverSection] = {}
     http: HttpSection | None = None
+    spark: SparkSection | None = None

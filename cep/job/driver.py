@@ -261,6 +261,9 @@ class Driver:
         old = self._pack(deployed.previous) if deployed.previous else None
         new = self._pack(deployed.revision)
         unread = sorted(self.unread())
+        others = {name: pack for name, pack in self.running.packs.items() if name != deployed.pack}
+        before_it = others if old is None else {**others, old.name: old}
+        unserved = takeover.unserved(before_it, self.running.packs, self.running.job)
         given = deploy.Answer(
             deployed.request,
             deployed.pack,
@@ -269,10 +272,13 @@ class Driver:
             previous=deployed.previous,
             rules=takeover.fates(old, new, before.runs if before else {}, after.runs),
             note=f"the query is started again to read {', '.join(unread)}" if unread else "",
+            diagnostics=tuple(d.as_dict() for d in unserved),
         )
         deploy.answer(self._folder, given)
         self._deployed(True)
         self._told(f"batch {manifest.batch} runs pack {deployed.pack} in revision {deployed.revision}")
+        for one in unserved:
+            self._told(f"warning: {one.message} ({one.code})")
 
     @property
     def drained(self) -> bool:

@@ -102,7 +102,7 @@ class StateFolder:
         return self.scratch / "parcels"
 
     def make(self) -> None:
-        """Makes the folders that are missing. Raises ConfigurationError where that is impossible."""
+        """Makes the folders that are missing. Raises ConfigurationError where something is in the way."""
         wanted = (self.manifests, self.packs, self.requests, self.answers, self.logs)
         try:
             for folder in wanted:
@@ -121,7 +121,10 @@ class StateFolder:
     @property
     def closed(self) -> bool:
         """Whether the folder was drained."""
-        return self.closed_file.exists()
+        try:
+            return self.closed_file.exists()
+        except PermissionError:  # it is told of with the rest of job.toml
+            return False
 
     def layout(self) -> Layout | None:
         """What the folder was made with; None for a new one. Raises ConfigurationError if it is damaged."""
@@ -146,26 +149,12 @@ class StateFolder:
     def settle_layout(self, shards: int, partitions: int, feeds: tuple[str, ...]) -> Layout:
         """The layout that holds from now on: that of the folder, with the feeds that are new to it.
 
-        Raises ConfigurationError if the folder was made with another number of shards, or was fed by a
-        feed that is not there any more.
+        `shards` and `partitions` count for a new folder only. Raises ConfigurationError if it is damaged.
         """
         before = self.layout()
         if before is None:
             after = Layout(FORMAT, shards, partitions, tuple(sorted(feeds)))
         else:
-            if before.shards != shards:
-                raise ConfigurationError(
-                    f"the state folder {self.root} was made with shards = {before.shards}, "
-                    f"job.toml says {shards}",
-                    f"write shards = {before.shards}; the number is fixed when a state folder is made",
-                )
-            gone = sorted(set(before.feeds) - set(feeds))
-            if gone:
-                raise ConfigurationError(
-                    f"the state folder {self.root} was fed by {', '.join(gone)}, which "
-                    f"{'is' if len(gone) == 1 else 'are'} not among the feeds of job.toml any more",
-                    f"write [feeds.{gone[0]}] again, or name a new [job] state",
-                )
             after = replace(before, feeds=tuple(sorted({*before.feeds, *feeds})))
         if after != before:
             write_json(self.layout_file, asdict(after))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,9 @@ from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.webhook import WebhookReceiver
 from cep.config import Job, Receiver
 from cep.http import Health, application, bind, serving
-from cep.job import lock, revisions, session, stream
+from cep.job import beforehand, lock, revisions, session, stream
 from cep.job.accounts import Accounts
+from cep.job.cores import usable_cores
 from cep.job.driver import Batch, Driver
 from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.failures import explained
@@ -35,7 +36,7 @@ from cep.job.manifest import result_of
 from cep.job.progress import Progress, instant
 from cep.job.takeover import Running
 from cep.metrics import Metrics
-from rules.diagnostics import DiagnosticsError
+from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.typed import Pack
 
 if TYPE_CHECKING:
@@ -63,20 +64,24 @@ def run(
     environ: Mapping[str, str],
     mode: Mode,
     progress: Progress,
+    warn: Callable[[Sequence[Diagnostic]], None],
     spark: Callable[..., AbstractContextManager[SparkSession]] = session.running,
 ) -> None:
     """Runs the job until it is stopped or, with `once`, done.
 
-    `packs` gives those for the first start of the state folder; `spark` opens a session, as
-    cep.job.session.running does. Raises JobError, and DiagnosticsError for packs that cannot run together
-    or do not fit the job.
+    `packs` gives those for the first start of the state folder; `warn` is called with what is to be said of
+    the job file; `spark` opens a session, as cep.job.session.running does. Raises JobError, and
+    DiagnosticsError for a job file that cannot be right and packs that cannot run together; nothing is on
+    disk then that was not before.
     """
-    folder = StateFolder(job.state)
+    folder, packs = StateFolder(job.state), cache(packs)
+    if not folder.closed:
+        warn(beforehand.check(job, folder, environ, packs))
     folder.make()
     try:
         with ExitStack() as stack:
             log = stack.enter_context(lock.held(folder))
-            _Life(job, packs, environ, mode, progress, spark, log, stack).run()
+            _Life(job, packs, environ, mode, progress, warn, spark, log, stack).run()
     except (JobError, DiagnosticsError):
         raise
     except Exception as error:
@@ -93,6 +98,7 @@ class _Life:
         environ: Mapping[str, str],
         mode: Mode,
         progress: Progress,
+        warn: Callable[[Sequence[Diagnostic]], None],
         spark: Callable[..., AbstractContextManager[SparkSession]],
         log: int,
         stack: ExitStack,
@@ -103,6 +109,7 @@ class _Life:
         self._environ = environ
         self._mode = mode
         self._progress = progress
+        self._warn = warn
         self._spark = spark
         self._log = log
         self._stack = stack
@@ -120,10 +127,12 @@ class _Life:
             raise self._closed()
         require_java(self._environ)
         before = folder.layout()
+        if before is not None and (differing := beforehand.differences(job, before)):
+            raise DiagnosticsError(differing)
         listening = None if job.http is None else self._bind(job.http.host, job.http.port)
         outbox = self._open_outbox()
-        driver = self._driver = self._make_driver(outbox)
-        cores = os.cpu_count() or 1
+        driver = self._driver = self._make_driver(outbox, () if before is None else before.feeds)
+        cores = job.cores or usable_cores()
         sources = self._sources(before)
         layout = folder.settle_layout(job.shards, min(cores, job.shards), sources)
         self._metrics.watch_outbox(outbox, [r.name for r in job.receivers], self._progress.tell)
@@ -243,10 +252,11 @@ class _Life:
         self._stack.callback(outbox.close)
         return outbox
 
-    def _make_driver(self, outbox: Outbox) -> Driver:
+    def _make_driver(self, outbox: Outbox, read: Collection[str]) -> Driver:
         job = self._job
-        running = Running({pack.name: pack for pack in self._packs(outbox)}, job)
+        running = Running({pack.name: pack for pack in self._packs(outbox)}, job, read)
         running.plan()
+        self._warn(running.findings())
         self._metrics.packs(running.revisions)
         return Driver(
             self._folder, outbox, [r.route for r in job.receivers], running, job.shards, time.time_ns,

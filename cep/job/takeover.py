@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from pathlib import Path
 
 from cep.automata.plan import Plan, RuleName, compile_plan, hit_streams
-from cep.config import Job, check_feeds, load_job
+from cep.config import Job, check_feeds, check_receivers, load_job
+from cep.config.against_machine import check_folders
 from cep.deploy import Answer, Request, RuleFate
-from cep.feeds import matching
 from cep.job.manifest import Deployed
 from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
 from cep.standing.shelf import Shelf
@@ -21,38 +20,35 @@ from rules.typed import Pack, Stream
 
 DIFFERING_QUERIES = "CEP0920"
 DIFFERING_STREAMS = "CEP0951"
-MISSING_FOLDER = "CEP0952"
-
-_TOLERATED = frozenset({"CEP0710", "CEP0714"})
-"""A feed whose stream, or a receiver whose rule, a later revision no longer has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The packs that run, by name, and the job that they run in."""
+    """The packs that run, by name, and the job that they run in; `read` are feeds that it read before."""
 
     packs: Mapping[str, Pack]
     job: Job
+    read: Collection[str] = ()
 
     @property
     def revisions(self) -> dict[str, str]:
         """The revision of every pack."""
         return {name: pack.revision for name, pack in sorted(self.packs.items())}
 
-    def plan(self, *, first: bool = False) -> Plan:
-        """Their plan. Raises DiagnosticsError where they cannot run together, or do not fit the job.
-
-        At the `first` start of a job, everything in job.toml must be good for something.
-        """
+    def findings(self) -> list[Diagnostic]:
+        """What is to be said of the packs together, and of them with the job; errors stop it."""
         packs = [pack for _, pack in sorted(self.packs.items())]
-        plan = compile_plan(packs)
-        findings = [
+        return [
             *differing_streams(packs),
             *differing_queries(packs),
-            *check_feeds(self.job, packs),
-            *missing_folders(self.job),
+            *check_feeds(self.job, packs, self.read),
+            *check_receivers(self.job, packs),
         ]
-        findings = [d for d in findings if first or d.code not in _TOLERATED]
+
+    def plan(self) -> Plan:
+        """Their plan. Raises DiagnosticsError where they cannot run together, or do not fit the job."""
+        plan = compile_plan([pack for _, pack in sorted(self.packs.items())])
+        findings = [*self.findings(), *check_folders(self.job)]
         if has_errors(findings):
             raise DiagnosticsError(findings)
         return plan
@@ -63,8 +59,8 @@ def take(
 ) -> tuple[Running, Deployed] | Answer:
     """What runs with the pack of a request in place of the one of its name; or the refusal.
 
-    The files of its standing queries are on the shelf. job.toml is read again, for feeds that it lacked;
-    what it says of others counts at a start.
+    The files of its standing queries are on the shelf. job.toml is read again, for feeds that it lacked, and
+    to tell of receivers; what it says of others counts at a start.
     """
     loaded = load_texts(request.files)
     if loaded.pack is None:
@@ -75,8 +71,8 @@ def take(
         return _refused(request, described.diagnostics)
     known = {feed.name for feed in running.job.feeds}
     more = tuple(feed for feed in described.job.feeds if feed.name not in known)
-    job = replace(running.job, feeds=(*running.job.feeds, *more), places=described.job.places)
-    after = Running({**running.packs, pack.name: pack}, job)
+    job = replace(described.job, feeds=(*running.job.feeds, *more))
+    after = replace(running, packs={**running.packs, pack.name: pack}, job=job)
     try:
         for hits in after.plan().hits.values():
             shelf.put(hits)
@@ -124,6 +120,12 @@ def begun(before: Pack | None, after: Pack) -> set[RuleName]:
     return {(after.name, rule.name) for rule in after.rules if old.get(rule.name) != rule.structure}
 
 
+def unserved(before: Mapping[str, Pack], after: Mapping[str, Pack], job: Job) -> list[Diagnostic]:
+    """Warnings about receivers that a deploy made true."""
+    known = {(d.code, d.message) for d in check_receivers(job, list(before.values()))}
+    return [d for d in check_receivers(job, list(after.values())) if (d.code, d.message) not in known]
+
+
 def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
     """Streams of one name that two packs declare differently: in a job they are one stream."""
     found: list[Diagnostic] = []
@@ -150,17 +152,6 @@ def differing_queries(packs: Sequence[Pack]) -> list[Diagnostic]:
                 message = f"queries `{queries.name}` are others in pack `{whose}`, of the same job"
                 fix = "give them another name in one of the packs"
                 found.append(Diagnostic(DIFFERING_QUERIES, "error", message, queries.span, help=fix))
-    return found
-
-
-def missing_folders(job: Job) -> list[Diagnostic]:
-    """Feeds whose folder is not there: Spark would not start."""
-    found: list[Diagnostic] = []
-    for feed in job.feeds:
-        folder, _ = matching(feed.path)
-        if not Path(folder).is_dir():
-            message, place = f"there is no folder {folder}", job.places.value(("feeds", feed.name, "path"))
-            found.append(Diagnostic(MISSING_FOLDER, "error", message, place, help="make it, or correct path"))
     return found
 
 

@@ -17,6 +17,7 @@ SOURCES = [
     ROOT / "cep/cli/cases.py",
     ROOT / "cep/cli/feeding.py",
     ROOT / "cep/cli/percolate_cases.py",
+    ROOT / "cep/job/beforehand.py",
     ROOT / "cep/job/takeover.py",
     *(ROOT / "cep/standing").glob("*.py"),
 ]

@@ -35,7 +35,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningJob]:
         tmp_path_factory.mktemp("operated") / "job",
         pack(idle="idle 1 second"),
         ("payment",),
-        more=f'[http]\nlisten = "127.0.0.1:{PORT}"\n',
+        more=f'[http]\nlisten = "127.0.0.1:{PORT}"\n'
+        '[receivers.desk]\nkind = "console"\nrules = ["whale", "wahs"]\n',
     )
     folder.put("payment", [*payments(1, 300), b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}'])
     with folder.running() as running:
@@ -122,6 +123,19 @@ def test_a_deploy_names_its_batch_and_a_bad_one_leaves_the_running_pack(job: Run
     assert answer["batch"] > 0
     assert _metric("cep_pack_last_deploy_successful") == 1
     assert _metric("cep_pack_info") == 1
+
+
+def test_a_deploy_that_takes_a_rule_from_a_receiver_says_so(job: RunningJob) -> None:
+    assert job.folder.told.count("warning[CEP0714]: no pack has a rule `wahs`") == 1
+    renamed = job.folder.root / "renamed.rules"
+    renamed.write_text(pack(idle="idle 1 second").replace("rule whale", "rule shark"), "utf-8")
+    done = command("deploy", renamed, "--job", job.folder.description)
+    assert done.returncode == 0, done.stderr
+    assert "whale    removed" in done.stdout
+    place, message = f"{job.folder.description}:14:10: CEP0714: ", "no pack has a rule `whale`"
+    assert done.stderr.count("warning: ") == done.stderr.count(f"warning: {place}{message}") == 1
+    assert "the rules are `probing`, `shark`" in done.stderr
+    job.wait_for(lambda: f"warning: {message}" in job.folder.told, "the warning on the job's own terminal")
 
 
 def test_a_second_job_on_the_folder_or_the_port_is_told_so(job: RunningJob, tmp_path: Path) -> None:

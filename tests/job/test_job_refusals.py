@@ -14,6 +14,7 @@ from rules_of_tests import OTHER, pack
 
 from cep.cli.main import main
 from cep.job import life
+from cep.job.errors import OutsideError
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +147,11 @@ def _damaged_outbox(folder: JobFolder) -> None:
     (folder.state.root / "outbox.db").write_bytes(b"no database" * 1000)
 
 
+def _a_file_within(folder: JobFolder) -> None:
+    folder.state.root.mkdir()
+    folder.state.manifests.write_text("")
+
+
 def _a_file(folder: JobFolder) -> None:
     folder.state.root.write_text("")
 
@@ -155,11 +161,13 @@ def _a_file(folder: JobFolder) -> None:
     [
         (_other_shards, 2, "was made with shards = 8, job.toml says 4"),
         (_other_format, 2, "has format 99, this program writes format 3"),
-        (_other_feeds, 2, "was fed by login"),
+        (_other_feeds, 2, "was fed by `login`"),
+        (_other_shards, 2, "error[CEP0722]"),
         (_broken_layout, 2, "is damaged: layout.json cannot be read"),
         (_no_layout, 2, "is damaged: layout.json is missing"),
         (_no_outbox, 3, "there is no outbox at"),
         (_damaged_outbox, 3, "is damaged or is no database"),
+        (_a_file_within, 2, "is a file where the state folder needs a folder"),
         (_a_file, 2, "is a file where the state folder needs a folder"),
     ],
 )
@@ -208,6 +216,102 @@ def test_packs_that_declare_a_stream_differently_are_refused(
         second.replace("probing", "p2").replace("whale", "w2")
     )
     _refused(folder, capsys, 2, "CEP0951")
+
+
+MISTAKES: list[tuple[str, str, str, int]] = [
+    # what is replaced in a good job.toml by what; the code, and the line that it is told at
+    ('packs = "packs/"', 'packs = "pakcs/"', "CEP0720", 3),
+    ('packs = "packs/"', 'packs = "inbox/"', "CEP0720", 3),
+    ('packs = "packs/"', "packs = 5", "CEP0705", 3),
+    ('packs = "packs/"', 'pack = "packs/"', "CEP0703", 3),
+    ('state = "state/"', 'state = "job.toml"', "CEP0721", 4),
+    ('state = "state/"', 'state = "inbox/payment/"', "CEP0721", 4),
+    ('state = "state/"', 'state = "."', "CEP0721", 4),
+    ('state = "state/"', 'state = "packs/"', "CEP0721", 4),
+    ('state = "state/"', "", "CEP0704", 1),
+    ("shards = 4", "shards = 0", "CEP0706", 6),
+    ("[feeds.payment]", "[feeds.paymnt]", "CEP0710", 7),
+    ("[feeds.payment]", "[feeds.wires]", "CEP0710", 7),
+    ('path = "inbox/payment/*.jsonl"', 'path = "inbx/payment/*.jsonl"', "CEP0952", 9),
+    ('path = "inbox/payment/*.jsonl"', 'path = "job.toml/*.jsonl"', "CEP0726", 9),
+    ('path = "inbox/payment/*.jsonl"', 'path = "inbox/[a/*.jsonl"', "CEP0706", 9),
+    ("", "constants = { amount = 'much' }\n", "CEP0713", 10),
+    ("", "fields = { AMOUNT = 'amount' }\n", "CEP0712", 10),
+    ("", "[outbox]\nurl = 'sqlite:///data/a.db'\n", "CEP0723", 11),
+    ("", "[outbox]\nurl = 'sqlite:///inbox'\n", "CEP0723", 11),
+    ("", "[outbox]\nurl = '${GONE}'\n", "CEP0708", 11),
+    (
+        "",
+        "[receivers.desk]\nkind = 'webhook'\nurl = 'https://desk.example'\nsecret = '${GONE}'\n",
+        "CEP0708",
+        13,
+    ),
+    ("", "[http]\nlisten = '192.0.2.1:8090'\n", "CEP0724", 11),
+    ("", "[spark]\ncores = 0\n", "CEP0706", 11),
+    ("", "[spark]\ncore = 2\n", "CEP0703", 11),
+    ("", "name: fraud\n", "CEP0702", 10),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "code", "line"), MISTAKES)
+def test_a_mistake_in_the_job_file_is_told_at_its_line_and_nothing_is_made(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], old: str, new: str, code: str, line: int
+) -> None:
+    text = folder.description.read_text("utf-8")
+    assert old in text
+    folder.description.write_text(text.replace(old, new, 1) if old else text + new, "utf-8")
+    before = _tree(folder)
+    assert main(["run", str(folder.description)]) == 2
+    told = capsys.readouterr().err
+    assert told.count("error") == told.count(f"error[{code}]") == 1, told
+    assert f"--> {folder.description}:{line}:" in told
+    assert _tree(folder) == before
+    assert main(["deploy", str(folder.root / "packs"), "--job", str(folder.description)]) in (2, 3)
+    assert _tree(folder) == before
+
+
+def _tree(folder: JobFolder) -> list[tuple[str, bytes]]:
+    paths = sorted(folder.root.rglob("*"))
+    return [(str(path), path.read_bytes() if path.is_file() else b"") for path in paths]
+
+
+def test_mistakes_of_every_kind_are_told_at_once(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = folder.description.read_text("utf-8").replace("inbox/payment", "inbx/payment")
+    folder.description.write_text(text + "[http]\nlisten = '192.0.2.1:1'\n", "utf-8")
+    (folder.root / "packs" / "pack.rules").write_text(pack(big="amont > 3"), "utf-8")
+    assert main(["run", str(folder.description)]) == 2
+    told = capsys.readouterr().err
+    assert [code for code in ("CEP0952", "CEP0724", "CEP0202") if f"error[{code}]" in told] == [
+        "CEP0952", "CEP0724", "CEP0202"
+    ]  # fmt: skip
+    assert not folder.state.root.exists()
+
+
+def test_what_a_job_gets_by_without_is_a_warning(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise OutsideError("there is no Spark in this test", "run it without")
+
+    monkeypatch.setattr(life.run, "__defaults__", (stop,))
+    folder.more = (
+        '[receivers.desk]\nkind = "console"\nrules = ["wale"]\n'
+        '[receivers.chief]\nkind = "console"\nseverity = "critical"\n'
+        '[feeds.wires]\nsource = "files"\npath = "inbox/*.jsonl"\n'
+    )
+    folder.describe()
+    assert main(["run", str(folder.description)]) == 3
+    told = capsys.readouterr().err
+    for code, line, fix in (
+        ("CEP0714", 12, "did you mean `whale`?"),
+        ("CEP0718", 15, "write `high`, which rule `probing` has"),
+        ("CEP0710", 16, "the only one is `payment`"),
+    ):
+        assert told.count(f"warning[{code}]") == 1
+        assert f"--> {folder.description}:{line}:" in told
+        assert fix in told
 
 
 def test_a_deploy_without_a_job_says_how_to_start_one(

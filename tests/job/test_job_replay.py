@@ -42,6 +42,25 @@ def _without_batch(alerts: list[dict[str, object]]) -> list[str]:
     return sorted(json.dumps({k: v for k, v in a.items() if k != "batch"}, sort_keys=True) for a in alerts)
 
 
+def test_starting_again_on_other_cores_adds_and_changes_no_alert(folder: JobFolder, spark: Spark) -> None:
+    batches = []
+    for cores, path in zip((1, 3, 2), _files(folder, 4, 3), strict=True):
+        folder.more = f"[spark]\ncores = {cores}\n"
+        folder.describe()
+        batches.append([("payment", path)])
+        folder.once(spark)
+        before = folder.alerts()
+        folder.commits()[-1].unlink()  # the batch begins on these cores, and is run again on the next
+    folder.once(spark, drain=True)
+    assert folder.alerts()[: len(before)] == before
+    found = [{name: value for name, value in alert.items() if name != "batch"} for alert in folder.alerts()]
+    assert sorted(map(str, found)) == sorted(map(str, in_process(folder, batches)))
+    assert found
+    assert json.loads(folder.state.layout_file.read_text("utf-8"))["partitions"] == 1, (
+        "fixed at the first start"
+    )
+
+
 @pytest.mark.parametrize("deploy", [False, True], ids=["alone", "after a deploy"])
 def test_a_lost_commit_adds_and_changes_no_alert(folder: JobFolder, spark: Spark, deploy: bool) -> None:
     batches = []

@@ -1,0 +1,70 @@
+"""What can be known to be wrong before a job writes its first file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+
+from cep.config import Job
+from cep.config.against_machine import NO_STATE_FOLDER, check_machine, check_packs
+from cep.job.folder import Layout, StateFolder
+from cep.job.takeover import Running
+from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
+from rules.suggest import closest
+from rules.typed import Pack
+
+
+def check(
+    job: Job, folder: StateFolder, environ: Mapping[str, str], packs: Callable[[], Sequence[Pack]]
+) -> list[Diagnostic]:
+    """Warnings about the job file on this machine, in order of place.
+
+    `packs` gives those of a first start, which is one where the folder has no layout. Nothing is written.
+    Raises DiagnosticsError with all errors, and ConfigurationError for a damaged folder.
+    """
+    found = check_machine(job, environ)
+    usable = NO_STATE_FOLDER not in [d.code for d in found]
+    more = _first_start(job, packs) if usable and folder.layout() is None else []
+    if has_errors(chain(found, more)):
+        raise DiagnosticsError(in_order([*found, *more]))
+    return found
+
+
+def differences(job: Job, layout: Layout) -> list[Diagnostic]:
+    """What a job file says otherwise than its state folder, in which it is fixed."""
+    found = []
+    if job.shards != layout.shards:
+        found.append(
+            Diagnostic(
+                "CEP0722",
+                "error",
+                f"the state folder {job.state} was made with shards = {layout.shards}, "
+                f"job.toml says {job.shards}",
+                job.places.value(("job", "shards")),
+                help=f"write shards = {layout.shards}; the number is fixed when a state folder is made",
+            )
+        )
+    fed = {feed.name for feed in job.feeds}
+    for gone in sorted(set(layout.feeds) - fed):
+        guess = closest(gone, sorted(fed - set(layout.feeds)))
+        found.append(
+            Diagnostic(
+                "CEP0722",
+                "error",
+                f"the state folder {job.state} was fed by `{gone}`, which is not among the feeds any more",
+                job.places.key(("feeds",) if guess is None else ("feeds", guess)),
+                help=f"write [feeds.{gone}] again, or name a new [job] state",
+            )
+        )
+    return found
+
+
+def _first_start(job: Job, packs: Callable[[], Sequence[Pack]]) -> Sequence[Diagnostic]:
+    """What is wrong with the packs, or with the job file for them."""
+    if unreadable := check_packs(job):
+        return unreadable
+    try:
+        findings = Running({pack.name: pack for pack in packs()}, job).findings()
+    except DiagnosticsError as error:
+        return error.diagnostics
+    return [d for d in findings if d.level == "error"]  # warnings are told when the job begins

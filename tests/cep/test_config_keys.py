@@ -1,0 +1,398 @@
+"""Every key of job.toml with every kind of mistake: those of its type by themselves, its values by a table.
+
+The keys are those of the shape that job files are checked by: a key that is new there fails here until the
+tables below have its mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+
+from cep.config import load_job, sections
+from cep.config.shape import JobFile
+from rules.diagnostics import Diagnostic
+
+GOOD = {
+    "job": {"name": '"fraud"', "packs": '"packs/"', "state": '"state/"'},
+    "feeds.payment": {"source": '"files"', "path": '"inbox/*.csv"'},
+    "receivers.desk": {"kind": '"console"'},
+}
+TYPES = {
+    "text": ('"a"', str),
+    "whole number": ("7", int),
+    "number": ("7.5", float),
+    "boolean": ("true", bool),
+    "list": ('["a"]', list),
+    "table": ("{ a = 1 }", dict),
+    "time": ("2026-01-05T09:00:00Z", object),
+}
+PYDANTIC = ("Input ", "valid ", "pydantic", "List should", "String should", "validation", "_type")
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key: the table that has it, as GOOD names it, its name and its type."""
+
+    table: str
+    name: str
+    kinds: tuple[type, ...]
+    required: bool
+
+    def __str__(self) -> str:
+        return f"[{self.table}] {self.name}"
+
+
+def keys() -> Iterator[Key]:
+    """All keys of the shape."""
+    for name, field in JobFile.model_fields.items():
+        (model,) = [kind for kind in _parts(field.annotation) if issubclass(kind, BaseModel)]
+        table = {"feeds": "feeds.payment", "receivers": "receivers.desk"}.get(name, name)
+        for key, one in model.model_fields.items():
+            yield Key(table, key, tuple(_parts(one.annotation)), one.is_required())
+
+
+def _parts(annotation: object) -> Iterator[type]:
+    """The plain types of an annotation; of a table of tables the inner one."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if annotation is type(None):
+        return
+    if origin is dict and issubclass(next(_parts(inner[1])), BaseModel):
+        yield from _parts(inner[1])
+    elif origin in (dict, list):
+        yield origin
+    elif isinstance(annotation, type):
+        yield annotation
+    elif inner and isinstance(inner[0], str):  # Literal
+        yield str
+    else:
+        for one in inner:
+            if not hasattr(one, "func") and (isinstance(one, type) or get_args(one)):
+                yield from _parts(one)
+
+
+KEYS = list(keys())
+
+
+def written(changed: dict[tuple[str, str], str | None], more: str = "") -> str:
+    """A good job file with some keys changed, or left out."""
+    tables = {table: dict(pairs) for table, pairs in GOOD.items()}
+    for (table, key), value in changed.items():
+        tables.setdefault(table, {})[key] = value or ""
+        if value is None:
+            del tables[table][key]
+    parts = []
+    for table, pairs in tables.items():
+        parts.append(f"[{table}]\n" + "".join(f"{key} = {value}\n" for key, value in pairs.items()))
+    return "\n".join(parts) + more
+
+
+def told(folder: Path, text: str, **environ: str) -> list[Diagnostic]:
+    (folder / "job.toml").write_text(text, encoding="utf-8")
+    loaded = load_job(folder / "job.toml", environ)
+    found = [d for d in loaded.diagnostics if d.level == "error"]
+    assert (loaded.job is None) == bool(found)
+    for one in found:
+        assert one.help
+        assert one.span is not None
+        said = one.message + one.help
+        assert not [word for word in PYDANTIC if word in said], said
+    return found
+
+
+def test_the_good_file_is_good(tmp_path: Path) -> None:
+    assert told(tmp_path, written({})) == []
+
+
+def test_every_type_of_the_shape_is_known() -> None:
+    assert {kind for key in KEYS for kind in key.kinds} <= {str, int, bool, list, dict}
+    assert len(KEYS) >= 21
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_a_value_of_a_wrong_type_is_told_at_the_value(tmp_path: Path, key: Key) -> None:
+    for name, (value, type_) in TYPES.items():
+        if type_ in key.kinds or (key.kinds == (dict,) and name == "table"):
+            continue
+        (one,) = told(tmp_path, written({(key.table, key.name): value}))
+        assert (one.code, one.span and one.span.text) == ("CEP0705", value), name
+        assert f"`{key.table}.{key.name}` must be " in one.message
+        assert f"write `{key.name} = " in one.help
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_a_misspelt_key_is_told_at_the_key(tmp_path: Path, key: Key) -> None:
+    wrong = key.name + "e"
+    changed = {(key.table, wrong): "7"} | ({(key.table, key.name): None} if key.required else {})
+    if key.required:
+        changed = {(key.table, key.name): "7", **changed}
+    found = told(tmp_path, written(changed))
+    one = next(d for d in found if d.code == "CEP0703")
+    assert (one.message, one.span and one.span.text) == (f"unknown key `{wrong}`", wrong)
+    assert one.help == f"did you mean `{key.name}`?"
+    assert not [d for d in found if d.code == "CEP0704" and f"`{key.name}`" in d.message], "told twice"
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.required], ids=str)
+def test_a_missing_key_is_told_at_its_table(tmp_path: Path, key: Key) -> None:
+    text = written({(key.table, key.name): sections.toml("x")})
+    lines = [line for line in text.splitlines() if line != f'{key.name} = "x"']
+    (one,) = told(tmp_path, "\n".join(lines))
+    assert (one.code, one.span and one.span.text) == ("CEP0704", key.table.rpartition(".")[2])
+    assert one.message == f"`{key.name}` is missing in [{key.table}]"
+    assert f"write `{key.name} = " in one.help
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
+    shown = sections.written((*key.table.split("."), key.name))
+    name, _, value = shown.partition(" = ")
+    assert name == key.name
+    changed = {(key.table, key.name): value}
+    if key.table == "receivers.desk" and key.name in ("url", "secret"):
+        changed |= {(key.table, "kind"): '"webhook"', (key.table, "url"): '"https://desk.example/"'}
+    secret = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A="
+    assert told(tmp_path, written(changed), DESK_SECRET=secret) == []
+
+
+VALUES: dict[str, list[tuple[str, str, str, str]]] = {
+    # by key: a value that cannot be used; code, part of the message, part of the help
+    "[job] name": [
+        ('""', "CEP0706", "it is empty", "between the quotes"),
+        ('"a\\nb"', "CEP0706", "a sign that cannot be seen", "remove it"),
+        (f'"{"x" * 101}"', "CEP0706", "more than 100 characters", "shorten it"),
+    ],
+    "[job] packs": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/packs"', "CEP0706", "`~` is not replaced in a path", "write the path itself"),
+        ('"${HOME}/packs"', "CEP0706", "`${...}` is not replaced in a path", ""),
+        ('"a\\u0000b"', "CEP0706", "a sign that cannot be seen", ""),
+    ],
+    "[job] state": [
+        ('" "', "CEP0706", "it is empty", ""),
+        ('"~"', "CEP0706", "`~` is not replaced", ""),
+    ],
+    "[job] trigger": [
+        ('""', "CEP0706", "it is empty", "write a number and a unit"),
+        ('"5"', "CEP0706", "`5` is not a duration", "`500ms`"),
+        ('"five minutes"', "CEP0706", "is not a duration", ""),
+        ('"-1 second"', "CEP0706", "is not a duration", ""),
+    ],
+    "[job] shards": [
+        ("0", "CEP0706", "must be at least 1", "write `shards = 16`"),
+        ("4097", "CEP0706", "must be at most 4,096", "write `shards = 16`"),
+        ("99999999999999999999", "CEP0706", "must be at most 4,096", ""),
+    ],
+    "[feeds.payment] source": [
+        ('""', "CEP0706", "is `files`, not empty", 'write `source = "files"`'),
+        ('"file"', "CEP0706", "is `files`, not `file`", "did you mean `files`?"),
+        ('"kafka"', "CEP0707", "not supported yet", 'use source = "files"'),
+    ],
+    "[feeds.payment] path": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"inbox"', "CEP0706", "does not say what it holds", "write `inbox/*.jsonl` if it is a folder"),
+        ('"inbox/*.txt"', "CEP0706", "does not say what it holds", "rename the files"),
+        ('"inbox/**/*.csv"', "CEP0706", "folders of folders", "`inbox/*/*.jsonl`"),
+        ('"inbox/[a.csv"', "CEP0706", "its `[` is never closed", ""),
+        ('"inbox/{a,b.csv"', "CEP0706", "its `{` has no partner", ""),
+        ('"s3://bucket/*.csv"', "CEP0706", "it is an address", "a path on this machine"),
+        ('"~/inbox/*.csv"', "CEP0706", "`~` is not replaced", ""),
+    ],
+    "[feeds.payment] fields": [
+        ('{ amount = 1 }', "CEP0705", "fields.amount` must be text", 'write `amount = "TX_AMOUNT"`'),
+        ('{ amount = "" }', "CEP0706", "it is empty", ""),
+    ],
+    "[feeds.payment] constants": [
+        ('{ a = [1] }', "CEP0705", "must be a text, a number, true, false or a time", 'write `a = "EUR"`'),
+        ('{ a = { b = 1 } }', "CEP0705", "must be a text, a number", ""),
+    ],
+    "[feeds.payment] timestamps": [
+        ('""', "CEP0706", "it is one of iso", "a pattern is written"),
+        ('"epoch_millis"', "CEP0706", "it is one of iso", "did you mean `epoch_ms`?"),
+        ('"yyyy-MM-dd"', "CEP0706", "it is one of iso", "a pattern is written as in `%d.%m.%Y %H:%M`"),
+        ('"%H:%M"', "CEP0706", "the pattern has no year", "%Y"),
+        ('"%Y %Q"', "CEP0706", "no pattern that strptime can read back", ""),
+    ],
+    "[feeds.payment] zone": [
+        ('""', "CEP0706", "it is empty", "`Europe/Berlin`"),
+        ('"Berlin"', "CEP0706", "there is no such zone", "did you mean `Europe/Berlin`?"),
+        ('"+25:00"', "CEP0706", "there is no such zone", ""),
+        ('"../../etc/passwd"', "CEP0706", "there is no such zone", ""),
+    ],
+    "[feeds.payment] header": [('"no"', "CEP0705", "must be true or false", "header = false")],
+    "[feeds.payment] delimiter": [
+        ('""', "CEP0706", "one ASCII character", "for a tab"),
+        ('";;"', "CEP0706", "one ASCII character", ""),
+        ("'\"'", "CEP0706", "one ASCII character", ""),
+        ('"¦"', "CEP0706", "one ASCII character", ""),
+    ],
+    "[outbox] url": [
+        ('""', "CEP0706", "no address of a database", "write sqlite:///state/outbox.db"),
+        ('"state/outbox.db"', "CEP0706", "no address of a database", ""),
+        ('"mysql://host/db"', "CEP0706", "SQLite or PostgreSQL", ""),
+        ('"postgres://host/db"', "CEP0706", "SQLite or PostgreSQL", "postgresql://"),
+        ('"postgresql://u:p@host:port/db"', "CEP0706", "its port", ":5432"),
+        ('"sqlite://"', "CEP0706", "in memory", "name a file"),
+        ('"sqlite:///:memory:"', "CEP0706", "in memory", ""),
+        ('"sqlite://state/outbox.db"', "CEP0706", "three slashes", "write sqlite:///state/outbox.db"),
+        ('"sqlite:///state/"', "CEP0706", "it names a folder", "sqlite:///state/outbox.db"),
+        ('"${GONE}"', "CEP0708", "the environment variable GONE is not set", "export GONE="),
+        ('"${MYSQL}"', "CEP0709", "what `${MYSQL}` stands for: an outbox is kept", ""),
+        ('"file:gone.txt"', "CEP0708", "there is no file", ""),
+        ('"file:."', "CEP0708", " is a folder", "name a file in it"),
+    ],
+    "[receivers.desk] kind": [
+        ('""', "CEP0706", "is `console` or `webhook`, not empty", 'write `kind = "console"`'),
+        ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),
+        ('"webhook"', "CEP0706", "a webhook needs `url`", "write url"),
+    ],
+    "[receivers.desk] url": [
+        ('""', "CEP0706", "it is empty", "https://desk.example/cep"),
+        ('"desk.example"', "CEP0706", "begins with https:// or http://", ""),
+        ('"ftp://desk.example"', "CEP0706", "begins with https:// or http://", ""),
+        ('"https://"', "CEP0706", "and a host", ""),
+        ('"https://desk.example:99999/"', "CEP0706", "it is no URL", ""),
+        ('"https://desk example/"', "CEP0706", "a host", ""),
+        ('"https://desk.example/"', "CEP0706", "a console has neither", "remove them"),
+        ('"${GONE}"', "CEP0706", "a console has neither", ""),
+    ],
+    "[receivers.desk] secret": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"${GONE}"', "CEP0706", "a console has neither", ""),
+    ],
+    "[receivers.desk] rules": [
+        ("[]", "CEP0706", "is empty", "or remove the line"),
+        ('[""]', "CEP0706", "it is empty", ""),
+        ("[5]", "CEP0705", "must be text in quotes", 'write `rules = ["card_testing"]`'),
+    ],
+    "[receivers.desk] severity": [
+        ('""', "CEP0706", "it is one of critical", "the least severe"),
+        ('"hihg"', "CEP0706", "it is one of critical", "did you mean `high`?"),
+        ('"High"', "CEP0706", "it is one of critical", "did you mean `high`?"),
+    ],
+    "[http] listen": [
+        ('""', "CEP0706", "it is not HOST:PORT", "`127.0.0.1:8090`"),
+        ('"8090"', "CEP0706", "it is not HOST:PORT", "`127.0.0.1:8090`"),
+        ('":9000"', "CEP0706", "it is not HOST:PORT", "`127.0.0.1:9000`"),
+        ('"http://localhost:80"', "CEP0706", "it is not HOST:PORT", ""),
+        ('"localhost:99999"', "CEP0706", "it is not HOST:PORT", ""),
+    ],
+    "[spark] cores": [
+        ("0", "CEP0706", "must be at least 1", "write `cores = 4`"),
+        ("-2", "CEP0706", "must be at least 1", ""),
+        ("1025", "CEP0706", "must be at most 1,024", ""),
+    ],
+}  # fmt: skip
+
+
+def test_every_key_has_values_that_cannot_be_used() -> None:
+    assert VALUES.keys() == {str(key) for key in KEYS}, "a new key needs its mistakes in this table"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "code", "message", "help_"),
+    [(key, *row) for key, rows in VALUES.items() for row in rows],
+)
+def test_a_value_that_cannot_be_used_is_told(
+    tmp_path: Path, key: str, value: str, code: str, message: str, help_: str
+) -> None:
+    table, _, name = key[1:].partition("] ")
+    (one,) = told(tmp_path, written({(table, name): value}), MYSQL="mysql://host/db")
+    assert one.code == code, one.message
+    assert message in one.message
+    assert help_ in one.help
+    assert one.span is not None
+    assert one.span.text in (value, "desk") or (one.span.text and one.span.text in value[1:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "span", "help_"),
+    [
+        (written({}, "shards = 4\n"), "unknown key `shards`", "shards", "it belongs to [job]"),
+        ("name = 'a'\n" + written({}), "unknown key `name`", "name", "it belongs to [job]"),
+        (written({}, "[jobs]\n"), "unknown key `jobs`", "jobs", "did you mean `job`?"),
+        (written({}, "[kafka]\n"), "unknown key `kafka`", "kafka", "known here: job, feeds"),
+        (written({}, "[feeds]\nsource = 'files'\npath = 'a.csv'\n"), "only tables with names", "source",
+         "write [feeds.STREAM] above `source`"),
+        (written({}, "[receivers]\nkind = 'console'\n"), "only tables with names", "kind",
+         "write [receivers.NAME] above `kind`"),
+        ("http = 'x:1'\n" + written({}), "`http` must be a table", "'x:1'", "write `[http]`"),
+        (written({}, "[[http]]\nlisten = 'x:1'\n"), "`http` must be a table", "http", "write `[http]`"),
+        (written({}, "[feeds]\nlogin = 5\n"), "`feeds.login` must be a table", "5", "write `[feeds.login]`"),
+    ],
+)  # fmt: skip
+def test_a_key_in_the_wrong_place_is_told_where_it_belongs(
+    tmp_path: Path, text: str, message: str, span: str, help_: str
+) -> None:
+    (one,) = told(tmp_path, text)
+    assert message in one.message
+    assert (one.span and one.span.text) == span
+    assert help_ in one.help
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "span", "help_"),
+    [
+        ("[job]\nname: 'a'\n", "a key without `=`", ":", 'name = "fraud"'),
+        ("// desk\n[job]\n", "neither a key nor a [table]", "/", "a comment begins with #"),
+        ("[job]\nname = fraud desk\n", "this is no value", "fraud", "text stands in quotes"),
+        ("[job]\nname = “fraud”\n", "this is no value", "“", "straight quotes"),
+        ("[job]\nheader = False\n", "this is no value", "False", "write `false`"),
+        ("[job]\nx = null\n", "this is no value", "null", "leave the key out"),
+        ('[job]\npath = "C:\\data"\n', "begins a special character", "a", "single quotes"),
+        ('[job]\nname = "a\nstate = "b"\n', "not closed on its line", "\n", "write a quote"),
+        ("[job]\nname = 'a", "never closed", "", "write a quote"),
+        ("[job]\nname = 'a' state = 'b'\n", "goes on behind its value", "s", "one key a line"),
+        ("[job\nname = 'a'\n", "is not closed", "\n", "write `]`"),
+        ("[job]\n[job]\n", "this table is written twice", "job", "under one of them"),
+        ("[job]\na = 1\na = 2\n", "this key is written twice", "a", "remove one of them"),
+        ("[job]\na = { b = 1, b = 2 }\n", "this key is written twice", "b", "remove one of them"),
+        ("[job]\na = ['b'\n", "the `[` of a list is never closed", "\n", "write `]`"),
+        ("[job]\na = { b = 1\n", "the `{` of a table is not closed", "\n", "write `}`"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_toml_is_told_in_plain_words(
+    tmp_path: Path, text: str, message: str, span: str, help_: str
+) -> None:
+    (one,) = told(tmp_path, text)
+    assert one.code == "CEP0702"
+    assert message in one.message
+    assert (one.span and one.span.text) == span
+    assert help_ in one.help
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "message"),
+    [
+        ({("feeds.payment", "path"): '"inbox/*.jsonl"', ("feeds.payment", "delimiter"): '";"'}, "delimiter",
+         "`delimiter` is for CSV, and feed `payment` reads .json files"),
+        ({("feeds.payment", "path"): '"a.parquet"', ("feeds.payment", "header"): "true"}, "header",
+         "`header` is for CSV, and feed `payment` reads .parquet files"),
+        ({("feeds.payment", "header"): "false", ("feeds.payment", "fields"): '{ a = "b" }'}, "fields",
+         "without a header the columns are the stream's fields"),
+        ({("feeds.payment", "timestamps"): '"epoch_s"', ("feeds.payment", "zone"): '"CET"'}, "zone",
+         "`epoch_s` counts from 1970 in UTC"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_changes_nothing_is_a_warning(
+    tmp_path: Path, changed: dict[tuple[str, str], str | None], name: str, message: str
+) -> None:
+    (tmp_path / "job.toml").write_text(written(changed), encoding="utf-8")
+    (one,) = load_job(tmp_path / "job.toml", {}).diagnostics
+    assert (one.code, one.level, one.span and one.span.text) == ("CEP0719", "warning", name)
+    assert message in one.message
+    assert "remove it" in one.help
+
+
+def test_an_outbox_that_the_environment_names_is_found_from_the_job_file(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text(written({("outbox", "url"): '"${URL}"'}), encoding="utf-8")
+    environ = {"URL": "sqlite:///alerts.db"}
+    assert (
+        load_job(tmp_path / "job.toml", environ).need().outbox_url(environ)
+        == f"sqlite:///{tmp_path}/alerts.db"
+    )

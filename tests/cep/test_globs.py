@@ -1,0 +1,89 @@
+"""Patterns that read the same files are found: judged by trying every short name."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cep.config.globs import GlobError, escaped, fits, meet, parse, reaches
+
+PARTS = st.sampled_from(["a", "b", "*", "?", "[ab]", "[^a]", "{a,bb}", "{b*,?a}"])
+PATTERNS = st.lists(PARTS, max_size=4).map("".join)
+NAMES = ["".join(letters) for size in range(5) for letters in itertools.product("ab", repeat=size)]
+
+
+def expression(pattern: str) -> re.Pattern[str]:
+    """The pattern as a regular expression: sign by sign, since none of the parts above hold a slash."""
+    text = (
+        pattern.replace("*", ".*").replace("?", ".").replace("{", "(?:").replace("}", ")").replace(",", "|")
+    )
+    return re.compile(text)
+
+
+@given(PATTERNS, PATTERNS)
+def test_two_patterns_meet_where_a_name_fits_both(one: str, other: str) -> None:
+    first, second = expression(one), expression(other)
+    both = [name for name in NAMES if first.fullmatch(name) and second.fullmatch(name)]
+    if both:
+        assert meet(one, other), f"both take {both[0]!r}"
+    elif meet(one, other):  # then only a longer name, or one of another letter, can fit both
+        assert "?" in one + other or "*" in one + other or "^" in one + other
+
+
+@pytest.mark.slow
+@given(PATTERNS)
+def test_a_name_fits_as_its_regular_expression_says(pattern: str) -> None:
+    wanted = expression(pattern)
+    assert [n for n in NAMES if fits(pattern, n)] == [n for n in NAMES if wanted.fullmatch(n)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("inbox/*.jsonl", "inbox/payment-*.jsonl", True),
+        ("inbox/*.jsonl", "inbox/*.csv", False),
+        ("inbox/*.{csv,jsonl}", "inbox/a.csv", True),
+        ("inbox/a*", "inbox/b*", False),
+        ("inbox/*", "inbox/day/*", False),
+        ("inbox/*/x", "inbox/day/*", True),
+        ("in[ab]ox/*", "in[c-z]ox/*", False),
+        ("a\\*", "ab", False),
+        ("a\\*", "a*", True),
+        ("?" * 300, "*" * 3 + "a" * 299, True),
+        ("?" * 300, "a" * 299, False),
+        ("{" + "a,b}{" * 9 + "a,b}", "zz", True),  # too many alternatives to look at
+    ],
+)
+def test_patterns_of_feeds(one: str, other: str, same: bool) -> None:
+    assert meet(one, other) is same
+    assert meet(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "found"),
+    [
+        ("/a/state/*", "/a/state", True),
+        ("/a/*/*", "/a/state", True),
+        ("/a/state/deep/*", "/a/state", True),
+        ("/a/*", "/a/state", False),
+        ("/a/other/*", "/a/state", False),
+    ],
+)
+def test_a_folder_is_reached_where_files_in_it_fit(pattern: str, folder: str, found: bool) -> None:
+    assert reaches(pattern, folder) is found
+
+
+@given(st.text("ab*?{}[]\\,", max_size=6), st.text("ab*?{}[]\\,", max_size=6))
+def test_what_is_escaped_takes_itself_alone(one: str, other: str) -> None:
+    assert fits(escaped(one), one)
+    assert fits(escaped(one), other) is (one == other)
+
+
+@pytest.mark.parametrize("pattern", ["a[b", "a{b", "b}", "[z-a]", "a{b,c"])
+def test_what_spark_would_refuse_is_an_error(pattern: str) -> None:
+    with pytest.raises(GlobError):
+        parse(pattern)

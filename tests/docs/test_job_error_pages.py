@@ -1,0 +1,91 @@
+"""The examples of the pages about job files give the codes that the pages explain."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rule_pages import DOCS
+
+from cep.codes import CONFIG
+from cep.config import check_feeds, check_receivers, load_job, sections
+from cep.config.against_machine import check_machine, check_packs
+from cep.job.beforehand import differences
+from cep.job.folder import FORMAT, Layout
+from rules.packs import load
+
+NO_EXAMPLE = {"CEP0701", "CEP0709", "CEP0711"}
+"""Pages about a command, or about what is not written."""
+CODES = [code for code in (*CONFIG, "CEP0952", "CEP0953") if code not in NO_EXAMPLE]
+PACK = """pack cards version "1"
+stream payment {
+  payment_id: string  occurred_at: timestamp  amount: double
+  kind: string?  note: string?  seen_at: timestamp?
+  id payment_id  time occurred_at
+}
+stream login { login_id: string  at: timestamp  id login_id  time at }
+rule card_testing { severity medium  on payment[amount > 5] }
+"""
+JOB = {"name": "cards", "packs": "packs/", "state": "state/"}
+FEED = {"source": "files", "path": "inbox/*.csv"}
+WEBHOOK = {"kind": "webhook", "url": "https://desk.example/"}
+
+
+def example(code: str) -> str:
+    """The first indented block of a page: what is wrong."""
+    text = (DOCS / "errors" / f"{code}.md").read_text("utf-8")
+    found = re.search(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, re.MULTILINE)
+    assert found
+    return re.sub(r"^ {4}", "", found[0], flags=re.MULTILINE)
+
+
+def whole(code: str) -> str:
+    """A job file with the example of a page, and what it leaves out."""
+    said: dict[str, Any] = tomllib.loads(example(code))
+    feeds: dict[str, Any] = said.pop("feeds", {"payment": {}})
+    receivers: dict[str, Any] = said.pop("receivers", {})
+    for key in ("fields", "constants"):
+        if key in said:
+            feeds = {"payment": {key: said.pop(key)}}
+    if "rules" in said:
+        receivers = {"desk": {"rules": said.pop("rules")}}
+    if "job" in said and code != "CEP0704":
+        said["job"] = JOB | said["job"]
+    parts = {"job": JOB} | said
+    parts |= {f"feeds.{name}": FEED | one for name, one in feeds.items()}
+    for name, one in receivers.items():
+        parts[f"receivers.{name}"] = (WEBHOOK if "secret" in one else {"kind": "console"}) | one
+    lines = []
+    for name, pairs in parts.items():
+        lines += [f"[{name}]", *(f"{key} = {sections.toml(value)}" for key, value in pairs.items())]
+    return "\n".join(lines)
+
+
+def codes(folder: Path, text: str) -> set[str]:
+    """All codes that a job file is told on a machine with packs, an inbox and a state folder of 16 shards."""
+    (folder / "packs").mkdir()
+    (folder / "packs" / "cards.rules").write_text(PACK, "utf-8")
+    (folder / "inbox" / "login").mkdir(parents=True)
+    (folder / "inbox" / "day.csv").mkdir()
+    (folder / "job.toml").write_text(text, "utf-8")
+    loaded = load_job(folder / "job.toml", {})
+    found = list(loaded.diagnostics)
+    if loaded.job is not None:
+        packs = [load([folder / "packs"]).need()]
+        found += [
+            *check_machine(loaded.job, {}),
+            *check_packs(loaded.job),
+            *check_feeds(loaded.job, packs),
+            *check_receivers(loaded.job, packs),
+            *differences(loaded.job, Layout(FORMAT, 16, 1, ())),
+        ]
+    return {one.code for one in found}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_example_of_a_page_about_the_job_file_gives_its_code(tmp_path: Path, code: str) -> None:
+    text = example(code) if code == "CEP0702" else whole(code)
+    assert code in codes(tmp_path, text), text
