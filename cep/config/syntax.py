@@ -62,7 +62,7 @@ def no_table(message: str, file: SourceFile, before: int, places: Places) -> Dia
     start = min(column - 1 - before, len(file.text)) if line else len(file.text)
     said, span, help_ = _in_our_words(told, file, start, "docs/feeds.md shows one")
     if help_ == _QUOTED:
-        help_ = 'text stands in quotes, and the option in others: --feed payment=\'zone="UTC"\''
+        help_ = "text stands in quotes, and the option in others: --feed payment='zone=\"UTC\"'"
     elif told.startswith("Expected newline"):
         said, help_ = "something stands behind the closing `}`", "remove it, or put `,` before it"
     elif said.endswith("twice") and places.twice:
