@@ -111,8 +111,9 @@ def _run_files(arguments: argparse.Namespace) -> int:
         raise UsageError("the reference engine runs one pack", f"name one of those in {arguments.job}")
     feeding = Feeding(packs, job, arguments.pack is None, arguments.feed, arguments.events)
     sources = feeding.sources()
+    warnings = [*told, *(d for one in checked for d in one.of_queries), *feeding.told]
     if arguments.format == "text":
-        tell([*told, *(d for one in checked for d in one.of_queries), *feeding.told])
+        tell(warnings)
 
     from cep.cli.engines import engine
     from cep.cli.progress import on_terminal, shown
@@ -137,7 +138,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
                     out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
         if tracing is not None:
             trace_file.writelines(tracing.written(arguments.format))
-    _tell(report, arguments.format)
+    _tell(report, warnings, arguments.format)
     if not report.events:
         print(error_text("there is not one event in the files"), file=sys.stderr)
     if tracing is not None:
@@ -199,9 +200,12 @@ def output_file(name: str | None, option: str = "--output") -> Iterator[IO[bytes
         part.unlink(missing_ok=True)
 
 
-def _tell(report: Report, form: str) -> None:
+def _tell(report: Report, warnings: Sequence[Diagnostic], form: str) -> None:
     if form == "json":
-        print(json.dumps(report.as_dict(), ensure_ascii=False), file=sys.stderr)
+        from cep.cli.output import diagnostics_json
+
+        content = {**report.as_dict(), "diagnostics": diagnostics_json(warnings)}
+        print(json.dumps(content, ensure_ascii=False), file=sys.stderr)
         return
     for line in report.lines():
         print(line, file=sys.stderr)

@@ -60,6 +60,7 @@ class Tracing:
         """What the engine raises."""
         if self.trace.left_out is None:
             self._follow(events, watermark)
+            self._session.late.clear()
         return self._engine.feed(events, watermark)
 
     def finish(self) -> list[Raised]:

@@ -285,6 +285,8 @@ def test_a_feed_without_a_file_is_told_and_holds_nothing_back(
     err = capsys.readouterr().err
     assert "warning[CEP0856]: feed `refund` has no file" in err
     assert "job.toml:16:8" in err
+    assert main(["eval", "--job", "job.toml", "--output", "out.jsonl", "--format", "json"]) == 0
+    assert [d["code"] for d in json.loads(capsys.readouterr().err)["diagnostics"]] == ["CEP0856"]
     assert (job / "out.jsonl").read_text()
     for file in job.glob("inbox/payment/*"):
         file.unlink()
