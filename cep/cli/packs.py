@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
-from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
+from rules.diagnostics import Allowed, Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.packs import SUFFIX, load
 from rules.typed import Pack
 
 if TYPE_CHECKING:
     from cep.automata.plan import HitStream
+    from cep.config import Job
     from cep.standing.kept import Kept
 
     Earlier = Callable[[HitStream], Kept]
@@ -54,6 +55,15 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`", "correct the path")
     return [_checked(part, to_run, earlier) for path in paths for part in _packs_in(path)]
+
+
+def load_of(job: Job) -> list[Checked]:
+    """The packs that a job file names, to be run. Raises DiagnosticsError where they cannot be read."""
+    from cep.config.against_machine import check_packs
+
+    if unreadable := check_packs(job):
+        raise DiagnosticsError(unreadable)
+    return load_all([job.packs])
 
 
 def load_one(path: Path, earlier: Earlier | None = None) -> Checked:

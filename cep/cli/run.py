@@ -67,7 +67,7 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
             os.environ,
             life.Mode(arguments.once, arguments.drain),
             progress,
-            tell,
+            warn=tell,
         )
     except ConfigurationError as error:
         raise UsageError(error.message, error.help) from error
@@ -80,10 +80,10 @@ def _run(job: Job, arguments: argparse.Namespace) -> int:
 
 def first_packs(job: Job) -> Sequence[Pack]:
     """The packs of the job's folder, whose warnings are printed. Raises DiagnosticsError."""
-    from cep.cli.packs import load_all, runnable
+    from cep.cli.packs import load_of, runnable
     from rules.diagnostics import DiagnosticsError
 
-    checked = load_all([job.packs])
+    checked = load_of(job)
     packs = [pack for one in checked if (pack := runnable(one)) is not None]
     if len(packs) < len(checked):
         raise DiagnosticsError([d for one in checked for d in one.diagnostics])

@@ -7,7 +7,9 @@ folder       the state folder: its paths, its format version, what is fixed in i
 lock         one job per state folder
 files        small files that must be whole or absent
 revisions    the packs of the state folder by revision; a compiled plan per set of revisions
+beforehand   what can be known to be wrong before the first file is written
 java         whether there is a Java that Spark can run on
+cores        the processor cores that the job may use
 session      Spark with our settings, its noise in a log file
 daemon       the process that Spark forks Python workers from
 balance      grouping keys that spread the shards evenly

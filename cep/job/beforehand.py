@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from cep.config import Job
-from cep.config.against_machine import NO_STATE_FOLDER, check_machine, check_packs
+from cep.config.against_machine import NO_STATE_FOLDER, check_machine
 from cep.job.folder import Layout, StateFolder
 from cep.job.takeover import Running
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
@@ -61,8 +61,6 @@ def differences(job: Job, layout: Layout) -> list[Diagnostic]:
 
 def _first_start(job: Job, packs: Callable[[], Sequence[Pack]]) -> Sequence[Diagnostic]:
     """What is wrong with the packs, or with the job file for them."""
-    if unreadable := check_packs(job):
-        return unreadable
     try:
         findings = Running({pack.name: pack for pack in packs()}, job).findings()
     except DiagnosticsError as error:

@@ -37,6 +37,7 @@ from cep.job.progress import Progress, instant
 from cep.job.takeover import Running
 from cep.metrics import Metrics
 from rules.diagnostics import Diagnostic, DiagnosticsError
+from rules.render import render_all
 from rules.typed import Pack
 
 if TYPE_CHECKING:
@@ -64,17 +65,19 @@ def run(
     environ: Mapping[str, str],
     mode: Mode,
     progress: Progress,
-    warn: Callable[[Sequence[Diagnostic]], None],
     spark: Callable[..., AbstractContextManager[SparkSession]] = session.running,
+    *,
+    warn: Callable[[Sequence[Diagnostic]], None] | None = None,
 ) -> None:
     """Runs the job until it is stopped or, with `once`, done.
 
-    `packs` gives those for the first start of the state folder; `warn` is called with what is to be said of
-    the job file; `spark` opens a session, as cep.job.session.running does. Raises JobError, and
-    DiagnosticsError for a job file that cannot be right and packs that cannot run together; nothing is on
-    disk then that was not before.
+    `packs` gives those for the first start of the state folder; `spark` opens a session, as
+    cep.job.session.running does. `warn` is called with warnings about the job file; without it they are drawn
+    as progress is. Raises JobError, and DiagnosticsError for a job file that cannot be right and packs that
+    cannot run together; a first start then leaves nothing on disk.
     """
     folder, packs = StateFolder(job.state), cache(packs)
+    warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
     if not folder.closed:
         warn(beforehand.check(job, folder, environ, packs))
     folder.make()

@@ -30,7 +30,6 @@ from cep.job.folder import StateFolder
 from cep.job.manifest import Result, result_of
 from cep.job.progress import Progress
 from rules.packs import load
-from rules.render import render_all
 from rules.typed import Stream
 
 PATIENCE = 240.0
@@ -94,7 +93,6 @@ class JobFolder:
             dict(os.environ),
             life.Mode(once=True, drain=drain),
             Progress(told),
-            lambda found: told.write(render_all(found)),
             spark,
         )
         return told.getvalue()

@@ -275,6 +275,14 @@ def _tree(folder: JobFolder) -> list[tuple[str, bytes]]:
     return [(str(path), path.read_bytes() if path.is_file() else b"") for path in paths]
 
 
+def test_packs_that_are_gone_before_the_first_batch_are_told_at_their_line(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _made_with(folder)
+    (folder.root / "packs" / "pack.rules").unlink()
+    _refused(folder, capsys, 2, "error[CEP0720]: there is no *.rules file")
+
+
 def test_mistakes_of_every_kind_are_told_at_once(
     folder: JobFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
