@@ -1,4 +1,6 @@
-"""Every code of a query that cannot be read or answered, with its title. docs/errors has a page for each."""
+"""Every code of a query that cannot be read or answered, or may mean something else, with its title.
+
+docs/errors has a page for each."""
 
 from __future__ import annotations
 
@@ -7,8 +9,9 @@ from types import MappingProxyType
 
 from percolator.library.refusal import LifeCode
 from percolator.query.errors import Code
+from percolator.query.foreign_words import LookalikeCode
 
-TITLES: Mapping[Code | LifeCode, str] = MappingProxyType(
+TITLES: Mapping[Code | LookalikeCode | LifeCode, str] = MappingProxyType(
     {
         Code.EMPTY: "an empty query",
         Code.NO_WORD: "a term in which there is no word",
@@ -23,6 +26,9 @@ TITLES: Mapping[Code | LifeCode, str] = MappingProxyType(
         Code.BAD_VALUE: "a range or value that the field cannot have",
         Code.BAD_PATTERN: "a wildcard or regular expression that cannot be used",
         Code.MISPLACED: "a sign that cannot stand here",
+        LookalikeCode.WORD: "a word that looks like an operator",
+        LookalikeCode.DISTANCE: "a distance or count of another language",
+        LookalikeCode.SIGN: "a sign of another language",
         LifeCode.NO_QUERY: "a line that is no query",
         LifeCode.OLD_VERSION: "a version that is there already",
         LifeCode.TOO_COSTLY: "a query that is believed to cost too much",

@@ -101,6 +101,7 @@ LINTS: Mapping[str, str] = MappingProxyType(
         "CEP0315": "an expensive text query",
         "CEP0316": "every event begins a run",
         "CEP0317": "a step name occurs again",
+        "CEP0318": "a word in a text query that looks like an operator",
     }
 )
 

@@ -61,15 +61,21 @@ def register(subparsers: Subparsers) -> None:
         help="tell how runs began, moved and ended, in a FILE or to=FILE (-: stdout), as text, or JSON lines "
         "with --format json; of a rule, a key (key.FIELD=VALUE), a run (run=NUMBER); most=NUMBER or most=all",
     )  # fmt: skip
+    parser.add_argument(
+        "--strict", action="store_true",
+        help="fail where alerts may be missing: runs over a limit, alternatives given up, results that "
+        "overflowed, queries undecided",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, and write the alerts; returns the exit code. Raises UsageError, DiagnosticsError."""
     if arguments.cases is not None:
-        names = ("pack", "events", "job", "feed", "watermark", "drain", "trace")
+        names = ("pack", "events", "job", "feed", "watermark", "drain", "trace", "strict")
         if any(getattr(arguments, name) not in (None, False, []) for name in names):
             raise UsageError(
-                "--cases takes no pack, events, job, feed, watermark, drain or trace", "a case holds its own"
+                "--cases takes no pack, events, job, feed, watermark, drain, trace or strict",
+                "a case holds its own",
             )
         return _run_cases(arguments)
     if arguments.job is None and (arguments.pack is None or not (arguments.events or arguments.feed)):
@@ -83,6 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--drain and --watermark exclude one another", "leave one of them out")
     if arguments.trace and arguments.engine == "reference":
         raise UsageError("--trace tells what the compiled engine does", "leave --engine reference out")
+    if arguments.strict and arguments.engine == "reference":
+        raise UsageError(
+            "--strict looks at what the compiled engine gives up", "leave --engine reference out"
+        )
     return _run_files(arguments)
 
 
@@ -133,7 +143,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
             trace_file = stack.enter_context(output_file(wanted.file, "--trace"))
         out = None if arguments.output is None else stack.enter_context(output_file(arguments.output))
         with shown(report.progress(_size(sources)), busy):
-            for alert in replay(reading, running, arguments.watermark, arguments.drain, report):
+            for alert in replay(packs, reading, running, arguments.watermark, arguments.drain, report):
                 if out is not None:
                     out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
         if tracing is not None:
@@ -146,7 +156,8 @@ def _run_files(arguments: argparse.Namespace) -> int:
             print(line, file=sys.stderr)
         if tracing.empty:
             return FINDINGS
-    return OK if any(pack.rules for pack in packs) and report.events else FINDINGS
+    complete = any(pack.rules for pack in packs) and not (arguments.strict and report.lost)
+    return OK if complete and report.events else FINDINGS
 
 
 def _checked(path: Path | None, job: Job | None) -> list[Checked]:

@@ -68,6 +68,10 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--slow", type=int, default=0, metavar="N", help="at the end, name the N slowest queries on stderr"
     )
+    parser.add_argument(
+        "--strict", action="store_true",
+        help="warnings fail, too: costly queries, words that look like operators",
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -95,7 +99,7 @@ class _Counts:
 def run(arguments: argparse.Namespace) -> int:
     """Answer the documents or the cases; returns the exit code. Raises UsageError, OutsideError."""
     if arguments.cases is not None:
-        names = ("queries", "documents", "schema", "field", "default", "time", "highlight", "slow")
+        names = ("queries", "documents", "schema", "field", "default", "time", "highlight", "slow", "strict")
         if any(getattr(arguments, name) for name in names):
             raise UsageError(
                 "--cases takes only --output, --dialect and --format", "a case holds its own queries"
@@ -135,7 +139,8 @@ def _run_files(arguments: argparse.Namespace) -> int:
     else:
         _tell(arguments, report, counts, slow)
     complete = report.taken and counts.documents and not report.refused and not counts.undecided
-    return OK if complete else FINDINGS
+    warned = report.warnings or report.lookalikes
+    return OK if complete and not (arguments.strict and warned) else FINDINGS
 
 
 def _answer(arguments: argparse.Namespace, schema: Schema, queries: Collection) -> _Counts:
@@ -174,7 +179,10 @@ def _as_json(report: LoadReport, counts: _Counts, slow: list[SlowQuery]) -> dict
     return {
         "queries": report.taken,
         "refused": [one.as_json() for one in report.refused],
-        "warnings": [{"line": at, "id": id_, "message": text} for at, id_, text in report.warnings],
+        "warnings": [
+            *({"line": at, "id": id_, "message": text} for at, id_, text in report.warnings),
+            *(one.as_json() for one in report.lookalikes),
+        ],
         "documents": counts.documents,
         "hits": counts.hits,
         "rejected": counts.rejected,
@@ -212,6 +220,8 @@ def _tell(arguments: argparse.Namespace, report: LoadReport, counts: _Counts, sl
     _list("refused", [f"{arguments.queries}: {one}" for one in report.refused], len(report.refused))
     warnings = [f"{arguments.queries}: line {at} ({id_}): {said}" for at, id_, said in report.warnings]
     _list("warning", warnings, len(warnings))
+    alike = [f"{arguments.queries}: {one}" for one in report.lookalikes]
+    _list("warning", alike, len(alike))
     rejected = [f"{arguments.documents}:{at}: {why}" for at, why in counts.first_rejected]
     _list("rejected", rejected, counts.rejected)
     undecided = [

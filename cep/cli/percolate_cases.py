@@ -1,7 +1,8 @@
 """`cep percolate --cases`: many small independent cases, a line each in, a line each out.
 
 The contract is product.md's, "One command": steps add, remove and match over a schema of the case's own. What
-is wrong with a step is its `error`; a line that is no case, or a schema that is none, gives `diagnostics`.
+is wrong with a step is its `error`, words that look like operators are its `warnings`; a line that is no
+case, or a schema that is none, gives `diagnostics`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from cep.cli.hit_rows import shown_ranges
 from percolator.library.collection import Answer, Collection
 from percolator.library.refusal import RefusedError
 from percolator.library.standing import StandingQuery, moment
+from percolator.query.lookalikes import lookalikes
 from percolator.schema import Schema, SchemaError
 from percolator.values import DocumentError
 
@@ -111,10 +113,11 @@ def _id(data: object) -> object:
 
 def _add(queries: Collection, data: object, case: Case) -> dict[str, Any]:
     try:
-        queries.add(StandingQuery.read(data, case.dialect))
+        change = queries.add(StandingQuery.read(data, case.dialect))
     except RefusedError as error:
         return {"error": error.refusal.as_json()}
-    return {"ok": True}
+    alike = lookalikes(change.query.query, change.node, change.query.dialect)
+    return {"ok": True, "warnings": [one.as_json() for one in alike]} if alike else {"ok": True}
 
 
 def _match(queries: Collection, data: object, case: Case) -> dict[str, Any]:

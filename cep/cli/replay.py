@@ -18,8 +18,9 @@ from cep.cli.output import counted
 from cep.decode import DeadLetter, decoder
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
 from cep.feeds import BATCH_BYTES, read, splits
+from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
-from rules.typed import Pack
+from rules.typed import Pack, Rule
 
 _TOLD = 5
 """Rejected events of which the reason is told."""
@@ -31,9 +32,9 @@ _AT_ONCE = 256 << 20
 class Report:
     """What became of the events. `events` counts those that could be read, `first` are rejected ones.
 
-    `over_limit` are dropped runs by rule, `ways` those that runs gave up, `overflows` results that became
-    null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query of which nobody
-    knows whether it hits them. `bytes` of the files were read so far.
+    `over_limit` are rules that dropped runs, in order of name, `ways` those that runs gave up, `overflows`
+    results that became null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query
+    of which nobody knows whether it hits them. `bytes` of the files were read so far.
     """
 
     events: int = 0
@@ -42,7 +43,7 @@ class Report:
     rejected: int = 0
     first: list[DeadLetter] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    over_limit: Counter[str] = field(default_factory=Counter)
+    over_limit: list[tuple[Rule, OverLimit]] = field(default_factory=list)
     ways: Counter[str] = field(default_factory=Counter)
     overflows: Counter[str] = field(default_factory=Counter)
     undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -57,14 +58,20 @@ class Report:
         self.rejected += len(letters)
         self.first.extend(letters[: max(0, _TOLD - len(self.first))])
 
-    def count(self, counts: Mapping[tuple[str, ...], int]) -> None:
+    @property
+    def lost(self) -> bool:
+        """Whether an alert may be missing because a bound of the engine was passed."""
+        return any((self.over_limit, self.ways, self.overflows, self.undecided))
+
+    def count(self, packs: Sequence[Pack], counts: Mapping[tuple[str, ...], int]) -> None:
         """Keep what an engine counted: events by outcome over all streams, what rules lost by rule."""
+        rules = {(pack.name, rule.name): rule for pack in packs for rule in pack.rules}
+        dropped = over_limit(counts)
+        self.over_limit = [(rules[name], dropped[name]) for name in sorted(dropped)]
         for name, number in counts.items():
             match name:
                 case ("events", _, outcome):
                     self.counts[outcome] += number
-                case ("runs", _, rule, "limit"):
-                    self.over_limit[rule] += number
                 case ("ways", _, rule, "limit"):
                     self.ways[rule] += number
                 case ("overflows", kind, *_, of):
@@ -97,8 +104,8 @@ class Report:
         if self.rejected > len(self.first):
             lines.append(f"rejected: {self.rejected - len(self.first):,} more")
         lines += [
-            f"rule {rule}: {counted(number, 'run')} dropped over its `limit`, the oldest ones of a key"
-            for rule, number in sorted(self.over_limit.items())
+            f"rule {rule.name}: {counted(lost.runs, 'run')} dropped {lost.sentence(rule)}"
+            for rule, lost in self.over_limit
         ]
         lines += [
             f"rule {rule}: {counted(number, 'way')} of its runs given up, the least preferred of more than "
@@ -124,7 +131,8 @@ class Report:
             "withheld": self.withheld,
             "rejected": self.rejected,
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
-            "limit": dict(self.over_limit),
+            "limit": {rule.name: lost.runs for rule, lost in self.over_limit},
+            "over_limit": [lost.as_dict(rule) for rule, lost in self.over_limit],
             "ways": dict(self.ways),
             "overflows": dict(self.overflows),
             "undecided": {f"{queries} {query}": n for (queries, query), n in self.undecided.items()},
@@ -146,9 +154,14 @@ Batches = Iterator[tuple[list[Events], int]]
 
 
 def replay(
-    batches: Batches, engine: Engine, watermark: int | None, drain: bool, report: Report
+    packs: Sequence[Pack],
+    batches: Batches,
+    engine: Engine,
+    watermark: int | None,
+    drain: bool,
+    report: Report,
 ) -> Iterator[Raised]:
-    """The alerts of an engine over events, in the documented order, suppression applied.
+    """The alerts of an engine of packs over events, in the documented order, suppression applied.
 
     At the end the watermark stands at `watermark`, or with `drain` at the end of time, or where the data
     leave it. `report` is filled.
@@ -164,7 +177,7 @@ def replay(
     yield from out.take(engine.feed([], end), end)
     yield from out.take(engine.finish(), end)
     yield from out.rest()
-    report.count(engine.counts)
+    report.count(packs, engine.counts)
 
 
 def streams_read(packs: Sequence[Pack]) -> set[str]:

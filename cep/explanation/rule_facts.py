@@ -179,7 +179,10 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
                     yield Bound("gap", f"{name}: less than {duration(gap)} after the event before")
                 if isinstance(part, Absent) and part.duration is not None:
                     yield Bound("for", f"{duration(part.duration)} without {guarded(part.guard)}")
-            yield Bound("limit", f"{body.limit:,} runs of a key; beyond it the oldest is dropped and counted")
+            default = "" if body.own_limit else " (the default)"
+            yield Bound(
+                "limit", f"{body.limit:,} runs of a key{default}; beyond it the oldest is dropped and counted"
+            )
             yield Bound("skip", f"{body.skip.to}: {skipping(body.skip)}")
     if rule.suppress is not None:
         by = ", ".join(rule.suppress.names) or "the key"

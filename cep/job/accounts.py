@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cep.job.progress import lags
+from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Accounts:
         """A batch that counts: one that was not replayed."""
         outcome, metrics = batch.outcome, self._metrics
         runs = Counter({rule.rule.name: 0 for rule in batch.plan.rules()})
+        dropped = over_limit(outcome.counts)
         for (_, rule), number in outcome.runs.items():
             runs[rule] += number
         for name, number in sorted(outcome.counts.items()):
@@ -35,7 +37,7 @@ class Accounts:
                 case ("runs", pack, rule, reason):
                     metrics.dropped(pack, rule, reason, number)
                     if reason == "limit":
-                        self._over_limit(batch, f"{rule} of pack {pack}", number)
+                        self._over_limit(batch, pack, rule, dropped[pack, rule])
                 case ("ways", pack, rule, _):
                     metrics.ways(pack, rule, number)
                     self._too_many_ways(batch, f"{rule} of pack {pack}", number)
@@ -55,10 +57,11 @@ class Accounts:
         metrics.packs(batch.manifest.revisions)
         metrics.lags(lags(batch))
 
-    def _over_limit(self, batch: Batch, rule: str, number: int) -> None:
-        runs = f"{number:,} run{'' if number == 1 else 's'}"
+    def _over_limit(self, batch: Batch, pack: str, name: str, lost: OverLimit) -> None:
+        rule = next(plan.rule for plan in batch.plan.rules() if plan.name == (pack, name))
+        runs = f"{lost.runs:,} run{'' if lost.runs == 1 else 's'}"
         self._tell(
-            f"batch {batch.number}: rule {rule} dropped {runs} over its `limit`, the oldest ones of a key; "
+            f"batch {batch.number}: rule {name} of pack {pack} dropped {runs} {lost.sentence(rule)}; "
             "what they waited for is not found"
         )
 

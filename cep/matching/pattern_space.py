@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,7 @@ from cep.matching.judge import Evidence, Judge
 from cep.matching.judgement import Columns, Judgement
 from cep.matching.live import Migration
 from cep.matching.memory import Left, Recalled
+from cep.matching.over_limit import crowded, most_dropped
 from cep.matching.past import Events, looking_back
 from cep.matching.pool import Pool
 from cep.matching.rows import grouped
@@ -106,6 +108,7 @@ def run_patterns(
         parts = []
         for pool in batch.run(of_width, rules, migration.runs.get(of_width.width)):
             _count(tables, pool, counts)
+            batch.name_dropped(of_width, pool, counts)
             matched += _matches(tables, pool)
             parts.append(pool.live())
             if trace is not None:
@@ -189,7 +192,10 @@ class _Batch:
             looks = int(hits.by_rule()[rules].sum())
             ends = blocks(self.events.keys, self.keys, looks, kept, len(rules))
         begun = int(hits.by_rule(self.tables.begins)[rules].sum())
-        pool = Pool.of(of_width, rows, ends, kept, begun, self.traced)
+        return self._placed(Pool.of(of_width, rows, ends, kept, begun, self.traced))
+
+    def _placed(self, pool: Pool) -> Pool:
+        """The pool, knowing where in time and among all events its events are."""
         cursor = pool.cursor
         # An event's number is its sequence number, for good.
         cursor[kernel.C_SEQUENCE] = cursor[kernel.C_EVENT] = self.evidence.book.first
@@ -197,9 +203,43 @@ class _Batch:
         cursor[kernel.C_WATERMARK] = self.events.watermark
         return pool
 
-    def _run(self, pool: Pool, machine: Engine) -> None:
-        """Run the rules of a pool."""
+    def name_dropped(self, of_width: WidthClass, pool: Pool, counts: Counts) -> None:
+        """Count for each rule of a pool that dropped runs over its `limit` those of one of their keys."""
+        for row in np.flatnonzero(pool.rules[:, kernel.U_DROPPED]).tolist():
+            number = int(pool.rules[row, kernel.U_RULE])
+            tried = crowded(self.tables, self.events.hits, self.events.keys, self.keys, pool.kept, number)
+            found = most_dropped(
+                self.tables.rules[number], self.evidence.keys, tried, int(pool.rules[row, kernel.U_DROPPED]),
+                partial(self._dropped, of_width, pool, row),
+            )  # fmt: skip
+            if found is not None:
+                counts["over_limit", *self.tables.rules[number].name, found[0], "runs"] += found[1]
+
+    def _dropped(self, of_width: WidthClass, pool: Pool, row: int, key: int) -> int:
+        """How many runs of one key a rule drops: it is run again, on that key alone."""
+        keys, hits, lists = self.events.keys, self.events.hits, pool.kept.lists
+        rule = pool.rules[row : row + 1].copy()
+        number = int(rule[0, kernel.U_RULE])
+        rule[:, kernel.U_DROPPED] = 0
+        mine = (lists[:, kernel.KEPT_RULE] == number) & (lists[:, kernel.KEPT_KEY] == key)
+        begin, end = np.searchsorted(keys, (key, key + 1)).tolist()
+        # The kernel takes up after the block before: all keys before this one.
+        ends = np.empty((2, kernel.BLOCK), np.int64)
+        ends[:, kernel.B_EVENT], ends[:, kernel.B_KEY] = (begin, end), (key, key + 1)
+        alone = Pool.of(of_width, rule, ends, pool.kept.chosen(np.flatnonzero(mine)), end - begin, False)
+        self._placed(alone).cursor[kernel.C_BLOCK] = 1
+        heads = hits.ends[hits.pairs[:, 1]]
+        for pair in range(int(hits.first_pairs[number]), int(hits.first_pairs[number + 1])):
+            atom = hits.pairs[pair, 1]
+            heads[pair] += np.searchsorted(hits.events[hits.ends[atom] : hits.ends[atom + 1]], begin)
+        with self._asked(number, alone) as machine:
+            self._run(alone, machine, heads)
+        return int(alone.rules[0, kernel.U_DROPPED])
+
+    def _run(self, pool: Pool, machine: Engine, heads: Ints | None = None) -> None:
+        """Run the rules of a pool. `heads` says by pair which hit comes first, where some are left out."""
         size, hits, kept = len(self.events.keys), self.events.hits, pool.kept
+        heads = hits.ends[hits.pairs[:, 1]] if heads is None else heads
         inputs = (
             pool.rules.ravel(), pool.tables, self.events.constants, hits.pairs.ravel(), hits.ends,
             hits.events, self.events.keys, self.events.times,
@@ -211,7 +251,7 @@ class _Batch:
         slots = self.tables.most_slots + 2
         scratch = (
             np.full(self.keys, kernel.NONE, np.int64), np.full(2 * self.keys, kernel.NONE, np.int64),
-            np.zeros(size, np.int64), hits.ends[hits.pairs[:, 1]], np.zeros(slots, np.int64),
+            np.zeros(size, np.int64), heads, np.zeros(slots, np.int64),
             np.zeros(slots, np.int64), np.zeros(kernel.MOST_SEEN * kernel.SEEN, np.int64),
         )  # fmt: skip
         while True:

@@ -30,8 +30,8 @@ from rules.typed import Stream
 CANNOT_BE_READ = "CEP0861"
 UNKNOWN_KEY = "CEP0862"
 
-_LAYOUT = 2
-"""Raised when equal queries would be compiled to something else."""
+_LAYOUT = 3
+"""Raised when equal queries would be compiled to something else, or other lines be warned of."""
 
 
 class UnreadableError(Exception):

@@ -1,4 +1,4 @@
-"""What is to be said of the lines of a pack's standing queries: refused ones, costly ones, none at all."""
+"""What is to be said of the lines of a pack's standing queries: refused, costly, doubtful, none at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from cep.automata.plan import HitStream, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, CompiledSet, UnreadableError, compiled
 from cep.standing.kept import NONE, Kept
 from cep.standing.lines import lines_of
-from percolator.library.load import RefusedLine
 from rules.diagnostics import Diagnostic, Label
 from rules.source import SourceFile, Span
 from rules.typed import Pack
@@ -61,13 +60,14 @@ def _of_set(hits: HitStream, one: CompiledSet) -> Iterator[Diagnostic]:
             queries.span,
             help="mend its lines; to run without queries, take out the rules that read them",
         )
-    places = _Lines(
-        queries.path, [r.line for r in report.refused[:TOLD]] + [w[0] for w in report.warnings[:TOLD]]
-    )
+    alike = report.lookalikes
+    told = [r.line for r in report.refused[:TOLD]] + [w[0] for w in report.warnings[:TOLD]]
+    places = _Lines(queries.path, told + [word.line for word in alike[:TOLD]])
     named = (Label(queries.span, "the queries are named here"),)
     for refused in report.refused[:TOLD]:
         message = f"this query is not taken in: {refused.refusal.message}"
-        span = places.inside(refused)
+        position = refused.refusal.position
+        span = places.inside(refused.line, None if position is None else (position, position + 1))
         yield Diagnostic(
             str(refused.refusal.code),
             "warning",
@@ -85,10 +85,23 @@ def _of_set(hits: HitStream, one: CompiledSet) -> Iterator[Diagnostic]:
             labels=named,
             help="ask for a rarer word beside it; `cep explain CEP0864` says what costs",
         )
-    for all_, what in ((report.refused, "not taken in"), (report.warnings, "costly")):
-        more = len(all_) - TOLD
+    for word in alike[:TOLD]:
+        yield Diagnostic(
+            str(word.lookalike.code),
+            "warning",
+            f"query `{word.id}`: {word.lookalike.message}",
+            places.inside(word.line, word.lookalike.span),
+            labels=named,
+            help=word.lookalike.help,
+        )
+    for number, singular, plural in (
+        (len(report.refused), "query is not taken in", "queries are not taken in"),
+        (len(report.warnings), "query is costly", "queries are costly"),
+        (len(alike), "word of a query looks like an operator", "words of queries look like operators"),
+    ):
+        more = number - TOLD
         if more > 0:
-            message = f"{more:,} more {'query is' if more == 1 else 'queries are'} {what}"
+            message = f"{more:,} more {singular if more == 1 else plural}"
             help_ = f"`cep percolate --queries {queries.path} --format json` tells of all lines"
             yield Diagnostic(FURTHER, "warning", message, queries.span, help=help_)
 
@@ -110,15 +123,15 @@ class _Lines:
         file = self._files[number]
         return Span(file, 0, len(file.text))
 
-    def inside(self, refused: RefusedLine) -> Span:
-        """The character of a query's text that the refusal means, or the whole line."""
-        whole, position = self.line(refused.line), refused.refusal.position
-        at = None if position is None else _place(whole.file.text, position)
-        return whole if at is None else Span(whole.file, at, at + 1)
+    def inside(self, number: int, part: tuple[int, int] | None) -> Span:
+        """Some characters of a query's text, from one up to another, or the whole line."""
+        whole = self.line(number)
+        places = None if part is None else _places(whole.file.text, part)
+        return whole if places is None else Span(whole.file, *places)
 
 
-def _place(line: str, position: int) -> int | None:
-    """Where the character of that number of the value of `query` stands in a line of JSON."""
+def _places(line: str, part: tuple[int, int]) -> tuple[int, int] | None:
+    """Where characters of the value of `query`, from one up to another, are written in a line of JSON."""
     found = _QUERY.search(line)
     if found is None:
         return None
@@ -129,9 +142,12 @@ def _place(line: str, position: int) -> int | None:
     except ValueError:
         return None
     at: int = found.end()
-    for _ in range(min(position, len(text))):
+    for _ in range(min(part[0], len(text))):
         at = _next(line, at)
-    return min(at, int(end) - 1)
+    start = at = min(at, int(end) - 1)
+    for _ in range(part[1] - part[0]):
+        at = _next(line, at)
+    return start, max(start + 1, min(at, int(end) - 1))
 
 
 _ESCAPE = re.compile(

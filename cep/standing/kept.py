@@ -29,7 +29,7 @@ Digests = npt.NDArray[np.bytes_]
 Rows = npt.NDArray[np.int64]
 
 LINES = np.dtype([("digest", "S16"), ("part", "<i4"), ("place", "<i4"), ("warned", "?")])
-"""A line by its digest, the query that it gave, and whether that was warned of."""
+"""A line by its digest, the query that it gave, and whether anything was said of it."""
 _LINES, _DEAD = "lines.npy", ".dead.npy"
 
 

@@ -18,10 +18,11 @@ from cep.standing.kept import LINES, Bools, Digests, Kept, Part, Rows, digests
 from percolator.library.collection import Change, Collection, tree_of
 from percolator.library.compaction import tiers
 from percolator.library.cost import estimate
-from percolator.library.load import LoadReport, prepare_lines
+from percolator.library.load import LoadReport, LookalikeLine, prepare_lines
 from percolator.library.refusal import Refusal
 from percolator.library.standing import StandingQuery
 from percolator.library.stored import Stored, id_hash
+from percolator.query.lookalikes import lookalikes
 from percolator.query.tree import Node
 from percolator.schema import Schema
 
@@ -53,7 +54,9 @@ class Renewal:
         accepted = self._accepted()
         new = [(one.query, one.node, one.estimate.units) for one in accepted]
         of_line = self.digests[[self.report.line_of[one.query.id] - 1 for one in accepted]].tolist()
-        warned = [bool(one.estimate.warnings) for one in accepted]
+        of_report = {line for line, _, _ in self.report.warnings}
+        of_report |= {one.line for one in self.report.lookalikes}
+        warned = [self.report.line_of[one.query.id] in of_report for one in accepted]
         merged = tiers([(part.living, len(part.dead)) for part in parts], len(new))
         with paused():
             for number in merged:
@@ -102,16 +105,20 @@ def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlie
     report.new += int(np.count_nonzero(held))
     known = np.flatnonzero(held)
     for number in known[earlier.lines["warned"][rows[held]]].tolist():
-        query, said = _warned(queries, earlier, int(rows[number]))
-        report.warnings += [(number + 1, query.id, warning) for warning in said]
+        _warn(report, number + 1, queries, earlier, int(rows[number]))
     report.warnings.sort()
+    report.lookalikes.sort(key=lambda one: (one.line, one.lookalike.span))
     return Renewal(schema, earlier, rows, of_line, changes, report)
 
 
-def _warned(queries: Collection, earlier: Kept, row: int) -> tuple[StandingQuery, tuple[str, ...]]:
+def _warn(report: LoadReport, number: int, queries: Collection, earlier: Kept, row: int) -> None:
+    """Say of a line what was said when its query was read."""
     line = earlier.lines[row]
     query = earlier.parts[line["part"]].stored.query(int(line["place"]))
-    return query, estimate(tree_of(query, queries.schema), queries.limits).warnings
+    node = tree_of(query, queries.schema)
+    report.warnings += [(number, query.id, said) for said in estimate(node, queries.limits).warnings]
+    alike = lookalikes(query.query, node, query.dialect)
+    report.lookalikes += [LookalikeLine(number, query.id, one) for one in alike]
 
 
 def _repeated(ids: npt.NDArray[np.uint64], held: Bools) -> Bools:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from percolator.library.collection import Change, Collection
 from percolator.library.refusal import LifeCode, Refusal, RefusedError
 from percolator.library.standing import StandingQuery, read_line
+from percolator.query.foreign_words import Lookalike
+from percolator.query.lookalikes import lookalikes
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,29 @@ class RefusedLine:
         return {"line": self.line, "id": self.id, **self.refusal.as_json()}
 
 
+@dataclass(frozen=True, slots=True)
+class LookalikeLine:
+    """A line that was taken in, counted from 1, with a word in its query that looks like an operator."""
+
+    line: int
+    id: str
+    lookalike: Lookalike
+
+    def __str__(self) -> str:
+        one = self.lookalike
+        return f"line {self.line} ({self.id}, at {one.span.start}): {one.code}: {one.message}; {one.help}"
+
+    def as_json(self) -> dict[str, object]:
+        """Line, id, code, message, position and help."""
+        return {"line": self.line, "id": self.id, **self.lookalike.as_json()}
+
+
 @dataclass(slots=True)
 class LoadReport:
-    """What became of the lines; `warnings` are line, id and a sentence. Blank lines do not count.
+    """What became of the lines. Blank lines do not count.
 
-    `line_of` tells by id from which line a query is there now.
+    `warnings` are line, id and a sentence about the cost of a query, `lookalikes` words that look like
+    operators. `line_of` tells by id from which line a query is there now.
     """
 
     new: int = 0
@@ -41,6 +61,7 @@ class LoadReport:
     same: int = 0
     refused: list[RefusedLine] = field(default_factory=list)
     warnings: list[tuple[int, str, str]] = field(default_factory=list)
+    lookalikes: list[LookalikeLine] = field(default_factory=list)
     line_of: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -86,6 +107,8 @@ def prepare_lines(
             continue
         line_of[query.id] = number
         report.warnings += [(number, query.id, warning) for warning in change.estimate.warnings]
+        alike = lookalikes(query.query, change.node, query.dialect)
+        report.lookalikes += [LookalikeLine(number, query.id, one) for one in alike]
         match change.kind:
             case "same":
                 report.same += 1

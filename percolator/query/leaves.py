@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from percolator.query.errors import Code, QueryError
+from percolator.query.foreign_words import unit_meant
 from percolator.query.pieces import pieces, torn_by_wildcard
 from percolator.query.tree import Exact, Fuzzy, Phrase, Present, Range, Regex, Span, Wildcard, Word
 
@@ -72,7 +73,8 @@ def regex(text: str, start: int) -> tuple[Regex, int]:
     """`/.../`; a slash inside is written `\\/`."""
     found = _REGEX.match(text, start)
     if found is None:
-        raise QueryError(Code.UNCLOSED, "unclosed regular expression", start)
+        message = "unclosed regular expression" + unit_meant(text, start)
+        raise QueryError(Code.UNCLOSED, message, start)
     if not found[1]:
         raise QueryError(Code.BAD_PATTERN, "empty regular expression", start)
     return Regex(found[1].replace("\\/", "/"), Span(start, found.end())), found.end()

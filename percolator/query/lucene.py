@@ -20,6 +20,7 @@ from typing import Literal
 from percolator.query import leaves
 from percolator.query.assembly import MAX_HEIGHT, MAX_LENGTH, MAX_NODES
 from percolator.query.errors import Code, QueryError
+from percolator.query.foreign_words import sign_meant
 from percolator.query.pieces import pieces
 from percolator.query.tree import (
     And,
@@ -230,7 +231,7 @@ class _Reader:
             node = self.term(found[0], start)
         if not field and isinstance(node, Word | Phrase) and not pieces(node):
             whole = text.strip() == text[start : self.at]
-            message = f"no searchable word in {text[start : self.at]}"
+            message = f"no searchable word in {text[start : self.at]}{sign_meant(text[start : self.at])}"
             raise QueryError(Code.NO_WORD, message, None if whole else start)
         return node
 

@@ -19,6 +19,7 @@ import re
 from percolator.query import leaves
 from percolator.query.assembly import MAX_HEIGHT, MAX_LENGTH, MAX_NODES, Assembly, FrameKind, NearKind
 from percolator.query.errors import Code, QueryError
+from percolator.query.foreign_words import sign_meant
 from percolator.query.pieces import pieces
 from percolator.query.tree import Everything, Exact, Fielded, Fuzzy, Node, Phrase, Regex, Span, Wildcard, Word
 
@@ -187,7 +188,7 @@ class _Parser:
         # In a field the text may be a keyword, which need not have words: the schema decides.
         if not in_field and isinstance(node, Word | Phrase) and not pieces(node):
             whole = text.strip() == text[at:end]
-            message = f"no searchable word in {text[at:end]}"
+            message = f"no searchable word in {text[at:end]}{sign_meant(text[at:end])}"
             raise QueryError(Code.NO_WORD, message, None if whole else at)
         return node, end
 

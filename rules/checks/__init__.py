@@ -17,6 +17,7 @@ from rules.checks import (
     endless_runs,
     idle_gap,
     idle_part,
+    lookalike_operator,
     loop_start,
     no_id,
     no_severity,
@@ -55,6 +56,7 @@ CHECKS: tuple[Check, ...] = (
     plain_summary.check,
     repeated_name.check,
     costly_query.check,
+    lookalike_operator.check,
     dense_start.check,
 )
 REQUIRED: Mapping[str, Check] = MappingProxyType(

@@ -179,6 +179,7 @@ def _pattern_rule(
         _skip(clauses.get(syntax.Skip), resolved, declared),
         timeouts,
         _limit(clauses.get(syntax.Limit), declared),
+        clauses.get(syntax.Limit) is not None,
         body.span,
     )
     return _finish(node, match, severity, by, keys, outputs, clauses, declared)

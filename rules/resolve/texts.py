@@ -78,7 +78,7 @@ def text_match(operand: Typed, node: syntax.Predicate, scope: Scope) -> Typed:
         help_ = f"declare it as `{name}: text` in stream `{scope.candidate.name if scope.candidate else ''}`"
         scope.findings.error("CEP0216", message, node.operand.span, help_=help_)
         return None
-    return typed.TextMatch(operand.path, query.value, node.span) if accepted else None
+    return typed.TextMatch(operand.path, query.value, query.span, node.span) if accepted else None
 
 
 def _accepts(query: syntax.String, operand: Typed, scope: Scope) -> bool:

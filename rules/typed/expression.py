@@ -217,11 +217,13 @@ class Search:
 class TextMatch:
     """`field matches "query"`: true, false, or unknown where the field is null.
 
-    `query` is text that percolator.query accepts; `path` is a field of type text of the candidate.
+    `query` is text that percolator.query accepts, `literal` where it stands, quotes included; `path` is a
+    field of type text of the candidate.
     """
 
     path: Path
     query: str
+    literal: Span
     span: Span
     type: Type = Scalar.BOOLEAN
 

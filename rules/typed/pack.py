@@ -42,7 +42,8 @@ class Match:
     """One alert for every match of a pattern in one key's events.
 
     `within` in nanoseconds, None: unbounded. `streams` are all streams that the pattern names
-    anywhere, in the order in which the pack declares them. `on_timeout` None: silent.
+    anywhere, in the order in which the pack declares them. `on_timeout` None: silent. `own_limit`: the rule
+    says its limit itself.
     """
 
     pattern: Sequence
@@ -52,6 +53,7 @@ class Match:
     skip: Skip
     on_timeout: tuple[Emit, ...] | None
     limit: int
+    own_limit: bool
     span: Span
 
 

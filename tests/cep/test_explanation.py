@@ -53,7 +53,7 @@ rule testing, pack cards 1, structure {structure}
   key of refund    of_card
   within           less than 30 minutes from the first event to the last
   gap              big: less than 5 minutes after the event before
-  limit            1,000 runs of a key; beyond it the oldest is dropped and counted
+  limit            1,000 runs of a key (the default); beyond it the oldest is dropped and counted
   skip             past last: a match ends the runs that began within it
   suppress         1 hour by the key
 

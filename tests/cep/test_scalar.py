@@ -282,7 +282,7 @@ def test_references_are_asked_of_the_scope() -> None:
     assert value_of(StepRef("big", ("amount",), "last", 0, DOUBLE, SPAN)) == "last big"
     assert value_of(PrevRef(("k",), 2, STRING, SPAN)) == "2 back"
     assert value_of(Aggregate("sum", "probe", ("amount",), None, DOUBLE, SPAN)) == "sum probe"
-    assert value_of(TextMatch(("body",), "yes", SPAN)) is True
+    assert value_of(TextMatch(("body",), "yes", SPAN, SPAN)) is True
 
 
 def test_widening() -> None:

@@ -106,6 +106,27 @@ def test_a_filter_on_what_documents_do_not_have_is_refused(tmp_path: Path) -> No
     assert "did you mean `lang`?" in found[0].message
 
 
+def test_a_word_that_looks_like_an_operator_is_told_at_its_place(tmp_path: Path) -> None:
+    line = '{"query": "\\u00e9 \\"a\\" \\u0077/5 b or \\u0063", "id": "q1"}'
+    pack = pack_in(tmp_path, line, {"id": "q2", "query": 'acme "or" \\or'})
+    far, word = findings(pack)
+    assert [at(far), at(word)] == [
+        ("PQ15", "w.jsonl", 1, line.index("\\u0077") + 1),
+        ("PQ14", "w.jsonl", 1, line.index("or \\u0063") + 1),
+    ]
+    assert far.span is not None
+    assert word.span is not None
+    assert (far.span.text, word.span.text) == ("\\u0077/5", "or")
+    assert "`b OR c`" in word.help
+    assert {far.level, word.level} == {"warning"}
+
+
+def test_many_words_that_look_like_operators_are_counted(tmp_path: Path) -> None:
+    found = findings(pack_in(tmp_path, *({"id": f"q{n}", "query": "a or b"} for n in range(told.TOLD + 1))))
+    assert [d.code for d in found] == ["PQ14"] * told.TOLD + [told.FURTHER]
+    assert found[-1].message == "1 more word of a query looks like an operator"
+
+
 def test_many_bad_lines_are_counted(tmp_path: Path) -> None:
     lines = [{"id": f"q{n}", "query": "("} for n in range(told.TOLD + 7)]
     found = findings(pack_in(tmp_path, {"id": "good", "query": "a"}, *lines))

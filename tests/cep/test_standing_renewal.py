@@ -34,13 +34,15 @@ WORDS = ["a", "b", "c", "d"]
 
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
-    """A line: good ones, those that refuse one another, costly ones, bad ones, blank ones."""
+    """A line: good ones, those that refuse one another, costly, doubtful, bad ones, blank ones."""
     kind = draw(st.integers(0, 9))
     if kind == 0:
         return draw(st.sampled_from([b"", b" ", b"{", b"[]", b'{"id": "q1"}', b'{"id": "q2", "query": "("}']))
     one, other = draw(st.sampled_from(WORDS)), draw(st.sampled_from(WORDS))
     text = draw(
-        st.sampled_from([one, f"{one} AND {other}", f'"{one} {other}"', f"x = ({one})", f"NOT {one}"])
+        st.sampled_from(
+            [one, f"{one} AND {other}", f'"{one} {other}"', f"x = ({one})", f"NOT {one}", f"{one} or {other}"]
+        )
     )
     found: dict[str, object] = {"id": f"q{draw(st.integers(0, 60))}", "query": text}
     if kind == 1:
@@ -96,7 +98,8 @@ def test_what_a_set_is_made_from_makes_no_difference(
 
 def told(report: LoadReport) -> object:
     """All that a user is told of the lines."""
-    return report.new, report.replaced, report.same, list(map(str, report.refused)), report.warnings
+    words = list(map(str, report.lookalikes))
+    return report.new, report.replaced, report.same, list(map(str, report.refused)), report.warnings, words
 
 
 @st.composite

@@ -101,6 +101,23 @@ def test_steps_tell_what_is_wrong_with_them() -> None:
     assert result["results"][7] == {"match": "d2", "hits": []}
 
 
+def test_a_case_tells_of_words_that_look_like_operators() -> None:
+    steps = [
+        {"add": {"id": "q", "query": "x a or b"}},
+        {"add": {"id": "r", "query": "a OR b"}},
+        {"add": {"id": "s", "query": "a or b", "dialect": "factiva"}},
+        {"add": {"id": "t", "query": "NOT a"}},
+    ]
+    found = cep("percolate", "--cases", "-", feed=json.dumps(case(steps=steps)))
+    first, *others = lines(found.out)[0]["results"]
+    (warning,) = first.pop("warnings")
+    assert first == {"add": "q", "ok": True}
+    assert {key: warning[key] for key in ("code", "position")} == {"code": "PQ14", "position": 4}
+    assert warning["message"]
+    assert "`a OR b`" in warning["help"]
+    assert others == [{"add": name, "ok": True} for name in "rst"]
+
+
 QUERIES = [
     {"id": "fire", "query": "recall* AND fire", "tags": ["safety"], "priority": 3},
     {"id": "german", "query": "fire", "filter": {"lang": "de"}},
@@ -240,6 +257,29 @@ def test_a_query_that_is_checked_on_every_document_carries_a_warning(tmp_path: P
 
 
 @pytest.mark.slow
+def test_a_word_that_looks_like_an_operator_is_told_and_fails_only_if_strict(tmp_path: Path) -> None:
+    written(tmp_path / "queries.jsonl", [{"id": "n", "query": "fire or water"}, {"id": "o", "query": "fire"}])
+    found = percolate(tmp_path, "--output", "-")
+    assert found.code == 0
+    name = tmp_path / "queries.jsonl"
+    assert found.err.splitlines()[1].startswith(
+        f"warning: {name}: line 1 (n, at 5): PQ14: `or` is searched as"
+    )
+    assert "`fire OR water`" in found.err
+    strict = percolate(tmp_path, "--output", "-", "--strict", "--format", "json")
+    assert (strict.code, strict.out) == (1, found.out)
+    (warning,) = json.loads(strict.err)["warnings"]
+    assert (warning["line"], warning["id"], warning["code"], warning["position"]) == (1, "n", "PQ14", 5)
+    assert percolate(tmp_path, "--output", "-", "--dialect", "factiva", "--strict").code == 0
+
+
+@pytest.mark.slow
+def test_strict_fails_for_costly_queries_too(tmp_path: Path) -> None:
+    written(tmp_path / "queries.jsonl", [{"id": "n", "query": "NOT fire"}])
+    assert [percolate(tmp_path, "--output", "-", *more).code for more in ([], ["--strict"])] == [0, 1]
+
+
+@pytest.mark.slow
 def test_the_slow_list_tells_the_time_alone_and_among_all(tmp_path: Path) -> None:
     busy = "(a* NEAR/200 b*) NEAR/200 (a* NEAR/200 c*)"
     written(tmp_path / "queries.jsonl", [{"id": "busy", "query": busy}, {"id": "idle", "query": "frost"}])
@@ -265,6 +305,7 @@ def test_the_slow_list_tells_the_time_alone_and_among_all(tmp_path: Path) -> Non
         ([], "queries, documents and an output are needed"),
         (["--queries", "q", "--documents", "d", "--output", "-"], "which fields do the documents have?"),
         (["--cases", "c", "--queries", "q"], "--cases takes only"),
+        (["--cases", "c", "--strict"], "--cases takes only"),
         (["--queries", "q", "--documents", "d", "--output", "-", "--field", "x"], "a name and a type"),
         (["--queries", "q", "--documents", "d", "--output", "-", "--field", "x=y"], "'y' is none of"),
         (["--queries", "q", "--documents", "d", "--output", "-", "--field", "x=text"], "no file `q`"),

@@ -68,6 +68,20 @@ def test_check_tells_of_a_refused_line_and_does_not_fail(
     assert "watchlist.jsonl:3:" in capsys.readouterr().out
 
 
+def test_a_word_that_looks_like_an_operator_fails_a_strict_check(
+    pack: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [{"id": "q1", "query": "recall or defect"}, {"id": "q2", "query": 'acme "or" apex'}]
+    (pack.parent / "lists" / "watchlist.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    rule = 'rule soccer { on article[title matches "football W/5 \\"or\\""] }\n'
+    pack.write_text(pack.read_text("utf-8") + rule, "utf-8")
+    assert main(["check", str(pack), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["diagnostics"]
+    words = [(d["code"], d["line"], d["note"]) for d in found if d["level"] == "warning"]
+    assert words == [("PQ14", 1, ""), ("CEP0318", PACK.count("\n") + 1, "PQ15")]
+    assert main(["check", "--strict", str(pack)]) == 1
+
+
 def test_a_pack_whose_file_is_missing_is_refused(pack: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (pack.parent / "lists" / "watchlist.jsonl").unlink()
     assert main(["check", str(pack)]) == 1

@@ -14,6 +14,8 @@ from cep.pages import titles
 from percolator.checks import parse_checked
 from percolator.library.refusal import LifeCode
 from percolator.query.errors import Code, QueryError
+from percolator.query.foreign_words import LookalikeCode
+from percolator.query.lookalikes import lookalikes
 from percolator.schema import Schema
 from rules.codes import LINTS
 from rules.diagnostics import Diagnostic, in_order
@@ -55,6 +57,7 @@ def examples(code: str, language: str) -> list[str]:
 
 RULE_CODES = [c for c in titles() if c not in NO_EXAMPLE and not c.startswith(("PQ", *NOT_RULES))]
 QUERY_CODES = [c for c in titles() if c not in NO_EXAMPLE and c.startswith("PQ")]
+LOOKALIKES = set(map(str, LookalikeCode))
 
 
 def found_in(code: str) -> list[Diagnostic]:
@@ -68,9 +71,15 @@ def found_in(code: str) -> list[Diagnostic]:
     return in_order([*loaded.diagnostics, *(unsupported(loaded.pack) if loaded.pack else ())])
 
 
-def refused(code: str) -> Diagnostic:
-    """What reading the query of a page gives."""
+def of_query(code: str) -> Diagnostic:
+    """What is told of the query of a page: a word that looks like an operator, or why it cannot be read."""
     (text,) = examples(code, "query")
+    if code in LOOKALIKES:
+        query = text.rstrip("\n")
+        one = lookalikes(query, parse_checked(query, SCHEMA))[0]
+        return Diagnostic(
+            one.code, "warning", one.message, Span(SourceFile("query", text), *one.span), help=one.help
+        )
     with pytest.raises(QueryError) as raised:
         parse_checked(text.rstrip("\n"), SCHEMA)
     error = raised.value
@@ -87,7 +96,7 @@ def test_every_code_that_is_raised_has_a_title_and_none_more() -> None:
     sources = [p for name in PACKAGES for p in (ROOT / name).rglob("*.py") if p.name != "codes.py"]
     raised = {c for p in sources for c in re.findall(r'"(CEP\d{4})"', p.read_text(encoding="utf-8"))}
     named = {code for code in titles() if code.startswith("CEP08") and code < "CEP0850"}  # alerts.codes
-    assert raised | named | set(map(str, (*Code, *LifeCode))) == set(titles())
+    assert raised | named | set(map(str, (*Code, *LookalikeCode, *LifeCode))) == set(titles())
 
 
 @pytest.mark.parametrize("code", titles())
@@ -134,7 +143,7 @@ def _constants(value: ast.expr) -> list[object]:
 
 @pytest.mark.parametrize("code", QUERY_CODES)
 def test_the_query_of_a_page_gives_its_code(code: str) -> None:
-    finding = refused(code)
+    finding = of_query(code)
     assert finding.code == code
     same_as_golden(render_all([finding]), GOLDEN / f"{code}.txt")
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from percolator.checks import check
-from percolator.query.errors import Code
+from percolator.query.errors import Code, QueryError
+from percolator.query.foreign_words import LookalikeCode
+from percolator.query.lookalikes import lookalikes
 from percolator.query.parse import parse
 from percolator.schema import Schema
 
@@ -42,4 +44,32 @@ def test_the_page_shows_the_whole_table() -> None:
 
 
 def test_every_code_is_named() -> None:
-    assert set(re.findall(r"PQ\d\d", PAGE)) == {str(code) for code in Code}
+    assert set(re.findall(r"PQ\d\d", PAGE)) == set(map(str, (*Code, *LookalikeCode)))
+
+
+def _foreign() -> list[tuple[str, str]]:
+    """What the table of other languages' forms has, and the code that it names for it."""
+    table = (
+        PAGE.split("## Coming from another language")[1].split("| --- | --- | --- |\n")[1].split("\n\n")[0]
+    )
+    rows = [line.replace(r"\|", "\x00").split(" | ") for line in table.splitlines()]
+    return [
+        (written.replace("\x00", "|"), str(re.findall(r"PQ\d\d", row[2])[0]))
+        for row in rows
+        for written in re.findall(r"`([^`]+)`", row[0])
+    ]
+
+
+@pytest.mark.parametrize(("written", "code"), _foreign())
+def test_what_the_page_calls_foreign_is_told_of(written: str, code: str) -> None:
+    query = f"a {written} b" if re.fullmatch(r"[a-z]*/?\w+|\+[5sp]", written) else written
+    try:
+        found = [str(one.code) for one in lookalikes(query, parse(query))]
+    except QueryError as error:
+        found = [str(error.code)]
+        code = "PQ03" if "/" in written else code
+    assert found == [code]
+
+
+def test_the_page_shows_the_whole_table_of_foreign_forms() -> None:
+    assert len(_foreign()) > 35

@@ -37,6 +37,7 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     lost = {
         ("runs", "p", "late", "limit"): 1_290,
         ("runs", "p", "calm", "dropped"): 4,
+        ("runs", "p", "calm", "limit"): 12,
         ("ways", "p", "calm", "limit"): 1_000,
         ("overflows", "rule", "p", "late"): 3,
         ("overflows", "stream", "e"): 2,
@@ -58,13 +59,16 @@ def test_what_rules_lose_is_counted_and_told() -> None:
         'cep_runs{rule="calm"} 0.0',
     ):
         assert f"\n{line}\n" in text, line
-    over = [one for one in told if "`limit`" in one]
+    over = [one for one in told if "over its `limit 2 runs`" in one]
     assert [one.partition(":")[0] for one in over] == ["batch 3", "batch 4"]
     assert "rule late of pack p dropped 1,290 runs" in over[0]
+    default = [one for one in told if "rule calm of pack p dropped 12 runs over the default" in one]
+    assert [one.partition(":")[0] for one in default] == ["batch 3", "batch 4"]
+    assert "write `limit 10000 runs`; what they waited for is not found" in default[0]
     assert len([one for one in told if "query q1 of w" in one]) == 1
     ways = [one for one in told if "rule calm of pack p gave up 1,000 ways" in one]
     assert [one.partition(":")[0] for one in ways] == ["batch 3", "batch 4"]
-    assert len(told) == 5
+    assert len(told) == 7
 
 
 @pytest.mark.spark

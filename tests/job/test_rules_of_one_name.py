@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,7 @@ def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
     metrics, told = Metrics(), list[str]()
     counts = {
         ("runs", "left", "r", "limit"): 1,
+        ("over_limit", "left", "r", '{"k": "x"}', "runs"): 1,
         ("runs", "right", "r", "limit"): 20,
         ("ways", "right", "r", "limit"): 30,
         ("overflows", "rule", "right", "r"): 40,
@@ -140,11 +142,12 @@ def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
         'cep_overflows_total{kind="rule",name="r",pack="right"} 40.0',
     ):
         assert line in lines, line
-    assert [one.partition(",")[0] for one in told] == [
-        "batch 4: rule r of pack left dropped 1 run over its `limit`",
-        "batch 4: rule r of pack right dropped 20 runs over its `limit`",
-        "batch 4: rule r of pack right gave up 30 ways in which runs might have gone on",
+    assert [re.split(r";| of more", one.replace('"', "").removeprefix("batch 4: "))[0] for one in told] == [
+        "rule r of pack left dropped 1 run over its `limit 3 runs`, the oldest ones of a key, all of k x",
+        "rule r of pack right dropped 20 runs over its `limit 2 runs`, the oldest ones of a key",
+        "rule r of pack right gave up 30 ways in which runs might have gone on, the least preferred",
     ]
+    assert not [line for line in lines if '"x"' in line], "no metric has a label by key"
 
 
 @pytest.mark.spark
@@ -154,7 +157,8 @@ def test_a_job_keeps_the_packs_apart(spark: Callable[..., Any], tmp_path: Path) 
     rows = [{"id_": str(n), "at": n, "k": "k", "v": v, "s": None} for n, v in enumerate([1, 1, 1, 1, 2, 0])]
     folder.put("e", [{**row, "at": f"2026-01-01T00:00:0{row['at']}Z"} for row in rows])
     told = folder.once(spark)
-    assert "rule r of pack left dropped 1 run over its `limit`" in told
+    assert "rule r of pack left dropped 1 run over its `limit 3 runs`" in told
+    assert 'all of k "k"; `limit 10 runs` is enough' in told
     assert "of pack right" not in told
 
     def deployed(text: str) -> Answer:

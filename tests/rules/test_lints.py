@@ -123,6 +123,17 @@ def test_an_expensive_query_is_told_where_it_stands() -> None:
     assert warnings(text, "") == [("CEP0315", 'body matches "NOT test"')]
 
 
+def test_a_word_that_looks_like_an_operator_is_told_inside_its_string() -> None:
+    query = r'"\"a\u0062\" \u0057/5 c" or body matches "x or y" or body matches "x \"or\" y OR z"'
+    head = f'pack p version "1"\n{ARTICLES}'
+    rule = f"rule r {{ on article[body matches {query}] }}"
+    assert warnings(head + rule, "") == [("CEP0318", r"\u0057/5"), ("CEP0318", "or")]
+    (far, _) = load_texts([("a", head + rule)]).diagnostics
+    assert (far.level, far.note) == ("warning", "PQ15")
+    assert r"write `\"ab\" NEAR/5 c`" in far.help.replace(r"\u0062", "b")
+    assert warnings(f"{head}# allow CEP0318: both words\n{rule}", "") == []
+
+
 def test_some_lints_are_on_only_where_the_pack_requires_them() -> None:
     rule = "rule r { by card_id  match a: payment[n > 2] -> b: login  within 1h  emit n = a.n }\n"
     assert warnings(rule) == []

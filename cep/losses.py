@@ -1,0 +1,89 @@
+"""What rules lost to a bound, in the words in which `cep eval` and the job tell of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rules.typed import Match, Rule
+
+MOST_RUNS = 1_000_000
+"""Beyond that a limit would rather hide a pattern that begins too often than keep its runs."""
+_LONGEST = 80
+"""Characters of a key in a sentence."""
+
+
+@dataclass(slots=True)
+class OverLimit:
+    """Runs of a rule dropped over its `limit`; `keys` has how many were of some of the keys, as JSON."""
+
+    runs: int = 0
+    keys: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def most(self) -> tuple[str, int] | None:
+        """The key that lost most, and how many; the least by text of several."""
+        return min(self.keys.items(), key=lambda one: (-one[1], one[0]), default=None)
+
+    def sentence(self, rule: Rule) -> str:
+        """What comes after `dropped 12 runs`: over which limit, of which key, and what to write."""
+        bound, own = _limit_of(rule)
+        over = f"its `limit {bound} runs`" if own else f"the default of {bound:,} runs of a key"
+        return f"over {over}, the oldest ones{' of a key' if own else ''}{self._of_key()}; {self._cure(rule)}"
+
+    def as_dict(self, rule: Rule) -> dict[str, object]:
+        """Limit and cure, for programs; `key` is the one that lost most, `of_key` how many of its runs."""
+        bound, own = _limit_of(rule)
+        key, of_key = self.most or (None, None)
+        return {
+            "rule": rule.name,
+            "runs": self.runs,
+            "limit": bound,
+            "default": not own,
+            "key": None if key is None else json.loads(key),
+            "of_key": of_key,
+            "help": self._cure(rule),
+        }
+
+    def _cure(self, rule: Rule) -> str:
+        bound, own = _limit_of(rule)
+        enough = 10
+        while enough < bound + (self.runs if self.most is None else self.most[1]):
+            enough *= 10
+        if enough > MOST_RUNS:
+            return "begin fewer runs: a narrower first step, or a shorter `within`"
+        return f"`limit {enough} runs` is enough" if own else f"write `limit {enough} runs`"
+
+    def _of_key(self) -> str:
+        """The key that lost most, in a sentence; nothing where the rule has no key."""
+        if self.most is None:
+            return ""
+        key, runs = self.most
+        values = json.loads(key).items()
+        text = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in values)
+        if not text:
+            return ""
+        text = text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+        return f", {'all' if runs == self.runs else f'{runs:,} of them'} of {text}"
+
+
+def over_limit(counts: Mapping[tuple[str, ...], int]) -> dict[tuple[str, str], OverLimit]:
+    """What was dropped over limits by pack and rule, from the counters of matching."""
+    found: dict[tuple[str, str], OverLimit] = {}
+    for name, number in counts.items():
+        match name:
+            case ("runs", pack, rule, "limit"):
+                found.setdefault((pack, rule), OverLimit()).runs += number
+            case ("over_limit", pack, rule, key, "runs"):
+                found.setdefault((pack, rule), OverLimit()).keys[key] += number
+            case _:
+                pass
+    return found
+
+
+def _limit_of(rule: Rule) -> tuple[int, bool]:
+    """The limit of a rule with a pattern, and whether it says so itself."""
+    assert isinstance(rule.body, Match)
+    return rule.body.limit, rule.body.own_limit
