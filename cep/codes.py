@@ -37,6 +37,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0724": "an address that is not of this machine",
         "CEP0725": "two feeds read the same files",
         "CEP0726": "the files of a feed cannot be read",
+        "CEP0730": "an option that is no feed",
     }
 )
 
@@ -47,6 +48,7 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0853": "a data file of unknown format",
         "CEP0854": "a line that is no case",
         "CEP0855": "a document that cannot be read",
+        "CEP0856": "a feed without a file",
         "CEP0861": "a file of queries that cannot be read, or changed",
         "CEP0862": "a filter on what documents do not have",
         "CEP0863": "no query in the file",

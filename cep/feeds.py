@@ -7,7 +7,7 @@ raised but becomes a dead letter of stage "read", with the place up to which eve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,14 +19,19 @@ import pyarrow.parquet as pq
 from cep.decode.blocks import Decoder
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
-from cep.formats import UnknownFormatError, format_of
+from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
 from rules.diagnostics import Diagnostic
 
 BLOCK = 32 << 20
 """Bytes that are decoded at a time."""
 
+BATCH_BYTES = 64 << 20
+"""Bytes of files that one batch of a job takes from a feed, at least one file."""
+
 _LONGEST = 16
 """A record longer than so many blocks is not waited for."""
+
+_SAY_WHAT = "rename it so that its name ends so, or say it: --feed STREAM='format=\"csv\"'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +59,36 @@ def matching(pattern: str) -> tuple[str, str]:
     return folder, "/".join(parts[literal:]) or "*"
 
 
-def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
-    """The parts in which a file of `length` bytes is to be read, in order.
+def listed(pattern: str) -> list[str]:
+    """The files that a feed's path stands for now, oldest change first: what a job lists, in its order.
+
+    The last parts may have the wildcards of Hadoop's glob: `*`, `?`, `[ab]`, `[^a]`, `{a,b}`, and `\\` before
+    a character that is meant itself. As Spark does it, names that begin with `_` or `.` are passed over, and
+    a folder that fits a path with wildcards above its last part stands for the files in it.
+    """
+    folder, below = matching(pattern)
+    found: set[Path] = set()
+    for one in _alternatives(below):
+        named = re.sub(r"\\(.)", lambda escaped: f"[{escaped[1]}]", one)
+        named = re.sub(r"\*+", "*", named.replace("[^", "[!"))
+        fitting = Path(folder).glob(named)
+        within = [path.iterdir() if "/" in below and path.is_dir() else [path] for path in fitting]
+        found.update(path for paths in within for path in paths if not path.name.startswith(("_", ".")))
+    files = [path for path in found if path.is_file()]
+    return [str(path) for path in sorted(files, key=lambda path: (path.stat().st_mtime_ns // 10**6, path))]
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """The patterns without braces that one with braces stands for."""
+    found = re.search(r"(?<!\\)\{((?:[^{}\\]|\\.)*)\}", pattern)
+    if found is None:
+        return [pattern]
+    before, after = pattern[: found.start()], pattern[found.end() :]
+    return [one for choice in found[1].split(",") for one in _alternatives(before + choice + after)]
+
+
+def splits(file: str, length: int, block: int = BLOCK, feed: FeedFormat = BY_NAME) -> list[Split]:
+    """The parts in which a file of a feed is to be read, in order; `length` is the file's, in bytes.
 
     Lines are cut into equal parts of at most `block` bytes; CSV only if no cell is quoted, which is looked
     up; compressed files never. A Parquet file is cut at row groups. A file that cannot be looked into is
@@ -63,7 +96,7 @@ def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
     """
     whole = [Split(file, 0, -1, length)]
     try:
-        written = format_of(file)
+        written = feed.of(file)
         if written.kind == "parquet":
             return _row_groups(file, length, block)
         if length <= block or written.compression != "none" or (written.kind == "csv" and _quotes(file)):
@@ -76,15 +109,22 @@ def splits(file: str, length: int, block: int = BLOCK) -> list[Split]:
 
 
 def read(
-    split: Split, decoder: Decoder, partition: str = "", block: int = BLOCK, *, raising: bool = False
+    split: Split,
+    decoder: Decoder,
+    partition: str = "",
+    block: int = BLOCK,
+    passed: Callable[[int], None] = lambda _: None,
+    *,
+    raising: bool = False,
 ) -> Iterator[Decoded]:
     """The events and dead letters of a split, in order, a block at a time.
 
-    `partition` is the feed's own name by default. At most a few blocks are in memory at once. With `raising`,
-    a file that the operating system does not let us read is no dead letter: its OSError is raised.
+    `partition` is the feed's own name by default. At most a few blocks are in memory at once. `passed` is
+    told how many more bytes of the file, as it is stored, were read. With `raising`, a file that the
+    operating system does not let us read is no dead letter: its OSError is raised.
     """
     partition = partition or decoder.stream.name
-    reading = _Reading(split, decoder, partition, block)
+    reading = _Reading(split, decoder, partition, block, passed)
     try:
         yield from reading.decoded()
     except UnknownFormatError as error:
@@ -95,8 +135,8 @@ def read(
         yield reading.failed(_sentence(error))
 
 
-def check_file(file: str) -> tuple[Diagnostic, ...]:
-    """What stands in the way of reading a file that a user named; empty if nothing does."""
+def check_file(file: str, feed: FeedFormat = BY_NAME) -> tuple[Diagnostic, ...]:
+    """What stands in the way of reading a file that a user named, as a feed's; empty if nothing does."""
     path = Path(file)
     if not path.exists():
         return (
@@ -111,10 +151,10 @@ def check_file(file: str) -> tuple[Diagnostic, ...]:
         if path.is_dir():
             raise IsADirectoryError
         with path.open("rb"):
-            format_of(file)
+            feed.of(file)
     except UnknownFormatError as error:
         message = f"{file} cannot be read: {error}"
-        return (Diagnostic("CEP0853", "error", message, help="rename it so that its name ends so"),)
+        return (Diagnostic("CEP0853", "error", message, help=_SAY_WHAT),)
     except OSError as error:
         return (
             Diagnostic(
@@ -129,32 +169,46 @@ def check_file(file: str) -> tuple[Diagnostic, ...]:
 
 @dataclass(slots=True)
 class _Reading:
-    """A split while it is read; `reached` is how far events came: a byte, or a row."""
+    """A split while it is read; `reached` is how far events came: a byte, or a row.
+
+    `stored` is how far that is in the file as it is stored, in bytes.
+    """
 
     split: Split
     decoder: Decoder
     partition: str
     block: int
+    passed: Callable[[int], None]
     reached: int = 0
+    stored: int = 0
 
     def decoded(self) -> Iterator[Decoded]:
         """The blocks of the split. Raises OSError and ArrowException."""
-        written = format_of(self.split.file)
-        self.reached = self.split.start
+        written = self.decoder.feed.of(self.split.file)
+        self.reached = self.stored = self.split.start
         if written.kind == "parquet":
-            self.reached = 0
+            self.reached = self.stored = 0
             yield from self._rows()
         elif written.compression != "none":
-            with pa.input_stream(self.split.file, compression=written.compression) as stream:
-                yield from self._blocks(cast(BinaryIO, stream), 0, None)
+            with (
+                pa.OSFile(self.split.file) as raw,
+                pa.CompressedInputStream(raw, written.compression) as stream,
+            ):
+                yield from self._blocks(cast(BinaryIO, stream), 0, None, lambda _: raw.tell())
+            self._tell(self.split.length)
         else:
             with Path(self.split.file).open("rb", buffering=0) as stream:
                 start = self._first_record(stream)
                 end = self.split.end if self.split.end >= 0 else self.split.length
-                yield from self._blocks(stream, start, end)
+                yield from self._blocks(stream, start, end, lambda place: min(place, end))
+            self._tell(end)
         changed = self._changed()
         if changed:
             yield self.failed(changed)
+
+    def _tell(self, stored: int) -> None:
+        self.passed(stored - self.stored)
+        self.stored = stored
 
     def failed(self, reason: str) -> Decoded:
         """A dead letter that tells why reading stopped, or was not as it should be."""
@@ -163,8 +217,13 @@ class _Reading:
         empty = event_schema(stream).empty_table()
         return Decoded(Events(stream.name, self.partition, empty), (letter,))
 
-    def _blocks(self, stream: BinaryIO, start: int, end: int | None) -> Iterator[Decoded]:
-        """Blocks from byte `start` to the record that begins before `end`; None: of all there is."""
+    def _blocks(
+        self, stream: BinaryIO, start: int, end: int | None, stored: Callable[[int], int]
+    ) -> Iterator[Decoded]:
+        """Blocks from byte `start` to the record that begins before `end`; None: of all there is.
+
+        `stored` gives the place in the file as it is stored.
+        """
         columns: tuple[str, ...] | None = None
         if start > 0:
             columns = self._columns()
@@ -185,6 +244,7 @@ class _Reading:
                     columns, begun = self.decoder.opening(view, self.split.file)
                     view, at, length = view[begun:], begun, length - begun
                     data = data[begun:]
+                self._tell(stored(at + length))
                 yield self.decoder.decode_block(view, self.split.file, at, self.partition, columns)
             at += length
             self.reached = at
@@ -235,9 +295,11 @@ class _Reading:
             end = groups if self.split.end < 0 else self.split.end
             rows = [file.metadata.row_group(i).num_rows for i in range(groups)]
             self.reached = sum(rows[: self.split.start])
+            self.stored = self.split.length * self.reached // max(1, sum(rows))
             for group in range(self.split.start, end):
                 for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=1 << 18):
                     table = pa.Table.from_batches([batch])
+                    self._tell(self.split.length * (self.reached + batch.num_rows) // max(1, sum(rows)))
                     yield self.decoder.decode_table(table, self.split.file, self.reached, self.partition)
                     self.reached += batch.num_rows
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["json", "csv", "parquet"]
+KINDS: tuple[Kind, ...] = ("json", "csv", "parquet")
 Compression = Literal["none", "gzip", "zstd"]
 
 EPOCHS = {"epoch_s": 10**9, "epoch_ms": 10**6, "epoch_us": 10**3, "epoch_ns": 1}
@@ -43,21 +44,26 @@ def format_of(name: str) -> FileFormat:
             stem, compression = stem.removesuffix(ending), known
     for ending, kind in _KINDS.items():
         if stem.endswith(ending) and not (kind == "parquet" and compression != "none"):
-            return FileFormat(kind, _COMPRESSIONS.get("." + name.lower().rpartition(".")[2], "none"))
+            return FileFormat(kind, _compression(name))
     raise UnknownFormatError(
         "its name does not say what it holds: .jsonl, .json, .csv (each also with .gz or .zst) or .parquet"
     )
+
+
+def _compression(name: str) -> Compression:
+    return _COMPRESSIONS.get("." + name.lower().rpartition(".")[2], "none")
 
 
 @dataclass(frozen=True, slots=True)
 class FeedFormat:
     """How the events of one feed are written; the defaults are those of a feed without job.toml.
 
-    `fields` pairs a stream's field with the name it has in the source; `constants` pairs a field with
-    the value that it has in every event (a JSON value; timestamps and durations as text). `timestamps`
-    is "iso", a name of EPOCHS, or a strptime pattern; `zone` (IANA name or ±hh:mm) is that of
-    timestamps that name none. `header` and `delimiter` concern CSV: without a header, columns stand in
-    the order in which the stream declares its fields, constants left out.
+    `format` is what all its files hold; None: each holds what its name says. `fields` pairs a stream's field
+    with the name it has in the source; `constants` pairs a field with the value that it has in every event (a
+    JSON value; timestamps and durations as text). `timestamps` is "iso", a name of EPOCHS, or a strptime
+    pattern; `zone` (IANA name or ±hh:mm) is that of timestamps that name none. `header` and `delimiter`
+    concern CSV: without a header, columns stand in the order in which the stream declares its fields,
+    constants left out.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -66,7 +72,16 @@ class FeedFormat:
     zone: str = "UTC"
     header: bool = True
     delimiter: str = ","
+    format: Kind | None = None
+
+    def of(self, file: str) -> FileFormat:
+        """What a file holds, and how it is compressed. Raises UnknownFormatError."""
+        return format_of(file) if self.format is None else FileFormat(self.format, _compression(file))
 
     def source(self, field: str) -> str:
         """The name that a stream's field has in the source."""
         return dict(self.fields).get(field, field)
+
+
+BY_NAME = FeedFormat()
+"""That of a feed of which nothing is said."""

@@ -70,7 +70,7 @@ def of_events(
     report = Report(
         events=found.events, alerts=len(found.alerts), withheld=found.withheld, rejected=len(found.rejected)
     )
-    report.count(pack, found.counts)
+    report.count([pack], found.counts)
     reasons = tuple(Rejected(streams[place], None, place, reason) for place, reason in found.rejected)
     return _evaluation(found.alerts, report, reasons)
 
@@ -83,7 +83,8 @@ def of_files(
 ) -> Evaluation:
     """The result that `Pack.evaluate_files` returns. Raises DataError, ValueError."""
     from cep.cli.engines import engine
-    from cep.cli.replay import Report, replay
+    from cep.cli.feeding import Source
+    from cep.cli.replay import Report, in_step, replay, streams_read
     from cep.feeds import check_file
 
     named = {name: [os.fspath(one) for one in _several(of)] for name, of in files.items()}
@@ -95,8 +96,10 @@ def of_files(
     if problems:
         raise refusal(DataError, problems)
     report = Report()
-    running = engine("compiled", pack, one_partition=False)
-    raised = list(replay(pack, running, named, _end(watermark, drain), drain, report))
+    running = engine("compiled", [pack], one_partition=False)
+    sources = [Source(pack.stream(name), tuple(of)) for name, of in named.items()]
+    batches = in_step(sources, streams_read([pack]), report)
+    raised = list(replay([pack], batches, running, _end(watermark, drain), drain, report))
     reasons = tuple(Rejected(one.feed, one.file, one.offset, one.reason) for one in report.first)
     return _evaluation(raised, report, reasons)
 

@@ -44,17 +44,17 @@ class Engine(Protocol):
         """The alerts that the engine has not given yet."""
 
 
-def engine(name: Name, pack: Pack, one_partition: bool, trace: Trace | None = None) -> Engine:
-    """An engine for a pack. Raises DiagnosticsError where it cannot run it.
+def engine(name: Name, packs: Sequence[Pack], one_partition: bool) -> Engine:
+    """An engine for packs that run together. Raises DiagnosticsError where it cannot run them.
 
-    `one_partition`: the events' offsets rise over all streams together. `trace` is told what happens to runs,
-    by the compiled engine alone.
+    `one_partition`: the events' offsets rise over all streams together. The reference engine runs one pack.
     """
     if name == "reference":
+        (pack,) = packs
         return Reference(pack, one_partition)
     from cep.automata.plan import compile_plan
 
-    return Compiled(compile_plan([pack]), one_partition, trace)
+    return Compiled(compile_plan(packs), one_partition)
 
 
 class Compiled:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import glob
 import json
 import os
 import sys
@@ -17,9 +16,11 @@ from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
+    from cep.cli.feeding import Source
     from cep.cli.replay import Report
-    from cep.matching.trace import Trace
-    from rules.typed import Pack
+    from cep.config import Job
+    from cep.packs import Checked
+    from rules.diagnostics import Diagnostic
 
 
 def register(subparsers: Subparsers) -> None:
@@ -30,10 +31,21 @@ def register(subparsers: Subparsers) -> None:
         description="Run a pack over files and write its alerts as JSON lines; or, with --cases, run many "
         "small cases, one JSON object a line, and write one result a line.",
     )
-    parser.add_argument("pack", nargs="?", type=Path, metavar="PACK", help="a rule file or folder")
+    parser.add_argument(
+        "pack", nargs="?", type=Path, metavar="PACK",
+        help="a rule file or folder; with --job it may be left out: the job's packs",
+    )  # fmt: skip
     parser.add_argument(
         "--events", nargs="+", action="extend", default=[], metavar="STREAM=FILE",
         help="the events of a stream: .jsonl, .csv (also .gz, .zst) or .parquet; further files may follow",
+    )  # fmt: skip
+    parser.add_argument(
+        "--job", type=Path, metavar="JOB", help="read the feeds as this job.toml says, and run its packs"
+    )
+    parser.add_argument(
+        "--feed", action="append", default=[], metavar="STREAM='KEY=VALUE, ...'",
+        help="how a stream's files are written, as [feeds.STREAM] of a job.toml says it: "
+        """payment='timestamps="epoch_ms", delimiter=";"'""",
     )  # fmt: skip
     parser.add_argument("--cases", metavar="FILE", help="run the cases of a file of JSON lines; -: stdin")
     parser.add_argument("--output", metavar="FILE", help="where the JSON lines go; -: stdout")
@@ -45,8 +57,9 @@ def register(subparsers: Subparsers) -> None:
         "--engine", choices=("compiled", "reference"), default="compiled", help="default: compiled"
     )
     parser.add_argument(
-        "--trace", metavar="FILE",
-        help="where to tell how each run began, moved and ended: text, or JSON lines with --format json",
+        "--trace", action="append", default=[], metavar="FILE|rule=NAME,key=VALUE",
+        help="tell how runs began, moved and ended, in a FILE or to=FILE (-: stdout), as text, or JSON lines "
+        "with --format json; of a rule, a key (key.FIELD=VALUE), a run (run=NUMBER); most=NUMBER or most=all",
     )  # fmt: skip
     parser.add_argument(
         "--strict", action="store_true",
@@ -58,132 +71,123 @@ def register(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, and write the alerts; returns the exit code. Raises UsageError, DiagnosticsError."""
     if arguments.cases is not None:
-        if (
-            arguments.pack is not None
-            or arguments.events
-            or arguments.watermark is not None
-            or arguments.drain
-            or arguments.trace is not None
-            or arguments.strict
-        ):
+        names = ("pack", "events", "job", "feed", "watermark", "drain", "trace", "strict")
+        if any(getattr(arguments, name) not in (None, False, []) for name in names):
             raise UsageError(
-                "--cases takes no pack, events, watermark, drain, trace or strict", "a case holds its own"
+                "--cases takes no pack, events, job, feed, watermark, drain, trace or strict",
+                "a case holds its own",
             )
         return _run_cases(arguments)
-    if arguments.pack is None or not arguments.events:
+    if arguments.job is None and (arguments.pack is None or not (arguments.events or arguments.feed)):
         raise UsageError(
-            "a pack and its events are needed", "cep eval PACK --events STREAM=FILE --output FILE"
+            "a pack and its events are needed",
+            "cep eval PACK --events STREAM=FILE --output FILE, or cep eval --job job.toml --output FILE",
         )
-    if arguments.output is None:
+    if arguments.output is None and not arguments.trace:
         raise UsageError("--output is missing", "name a file, or - for stdout")
     if arguments.drain and arguments.watermark is not None:
         raise UsageError("--drain and --watermark exclude one another", "leave one of them out")
-    if arguments.trace is not None and arguments.engine == "reference":
+    if arguments.trace and arguments.engine == "reference":
         raise UsageError("--trace tells what the compiled engine does", "leave --engine reference out")
     if arguments.strict and arguments.engine == "reference":
         raise UsageError(
             "--strict looks at what the compiled engine gives up", "leave --engine reference out"
         )
-    if arguments.trace == "-" and arguments.output == "-":
-        raise UsageError("--trace and --output cannot both go to stdout", "name a file for one of them")
     return _run_files(arguments)
 
 
 def _run_files(arguments: argparse.Namespace) -> int:
-    from cep.cli.output import diagnostics_json, diagnostics_text, error_text
-    from cep.cli.packs import load_one
-    from cep.packs import runnable
+    from cep.cli.feeding import Feeding, job_of, tell
+    from cep.cli.output import error_text
 
-    checked = load_one(arguments.pack)
-    pack = runnable(checked)
-    if pack is None:
-        errors = [d for d in checked.diagnostics if d.level == "error"]
-        if arguments.format == "json":
-            print(json.dumps({"diagnostics": diagnostics_json(errors)}, ensure_ascii=False), file=sys.stderr)
-        else:
-            print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
+    wanted = None
+    if arguments.trace:
+        from cep.cli.trace_option import asked
+
+        wanted = asked(arguments.trace)
+        if wanted.file == arguments.output:
+            raise UsageError(
+                "--trace and --output cannot both go there", "name another file: --trace to=FILE"
+            )
+    job, told = job_of(arguments.job)
+    checked = _checked(arguments.pack, job)
+    errors = [d for one in checked for d in one.diagnostics if d.level == "error"]
+    if errors:
+        _refuse(errors, arguments.format)
         return FINDINGS
+    # Of one name and in this order they are in a job.
+    packs = [pack for _, pack in sorted({one.pack.name: one.pack for one in checked if one.pack}.items())]
+    if arguments.engine == "reference" and len(packs) > 1:
+        raise UsageError("the reference engine runs one pack", f"name one of those in {arguments.job}")
+    feeding = Feeding(packs, job, arguments.pack is None, arguments.feed, arguments.events)
+    sources = feeding.sources()
+    warnings = [*told, *(d for one in checked for d in one.of_queries), *feeding.told]
     if arguments.format == "text":
-        print(diagnostics_text(checked.of_queries, sys.stderr), end="", file=sys.stderr)
-    files = _files(pack, arguments.events)
+        tell(warnings)
 
     from cep.cli.engines import engine
-    from cep.cli.replay import Report, replay
+    from cep.cli.progress import on_terminal, shown
+    from cep.cli.replay import Report, in_batches, in_step, replay, streams_read
 
     report = Report()
-    trace = _trace(arguments)
-    with output_file(arguments.output) as out:
-        running = engine(arguments.engine, pack, one_partition=False, trace=trace)
-        for alert in replay(pack, running, files, arguments.watermark, arguments.drain, report):
-            out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
-    if trace is not None:
-        with output_file(arguments.trace) as out:
-            out.writelines(_told(trace, arguments.format))
-    _tell(report, arguments.format)
+    reading = (in_step if job is None else in_batches)(sources, streams_read(packs), report)
+    busy = arguments.format == "json" or on_terminal(arguments.output)
+    with contextlib.ExitStack() as stack:
+        running = engine(arguments.engine, packs, one_partition=False)
+        tracing = None
+        if wanted is not None:
+            from cep.cli.tracing import Tracing
+
+            tracing = Tracing.of(wanted, packs, running)
+            running = tracing
+            trace_file = stack.enter_context(output_file(wanted.file, "--trace"))
+        out = None if arguments.output is None else stack.enter_context(output_file(arguments.output))
+        with shown(report.progress(_size(sources)), busy):
+            for alert in replay(packs, reading, running, arguments.watermark, arguments.drain, report):
+                if out is not None:
+                    out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
+        if tracing is not None:
+            trace_file.writelines(tracing.written(arguments.format))
+    _tell(report, warnings, arguments.format)
     if not report.events:
         print(error_text("there is not one event in the files"), file=sys.stderr)
-    complete = pack.rules and report.events and not (arguments.strict and report.losses())
-    return OK if complete else FINDINGS
+    if tracing is not None:
+        for line in tracing.told(arguments.format):
+            print(line, file=sys.stderr)
+        if tracing.empty:
+            return FINDINGS
+    complete = any(pack.rules for pack in packs) and not (arguments.strict and report.losses())
+    return OK if complete and report.events else FINDINGS
 
 
-def _trace(arguments: argparse.Namespace) -> Trace | None:
-    if arguments.trace is None:
-        return None
-    from cep.matching.trace import Trace
+def _checked(path: Path | None, job: Job | None) -> list[Checked]:
+    """The pack of the path, or those of the job."""
+    from cep.cli.feeding import packs_of
+    from cep.cli.packs import load_one
 
-    return Trace()
-
-
-def _told(trace: Trace, form: str) -> Iterator[bytes]:
-    """The lines of a trace: what happened, then what still waits."""
-    from cep.cli.trace_text import as_json, lines
-
-    records = [*trace.records, *trace.waiting()]
-    texts = (
-        (json.dumps(as_json(record), ensure_ascii=False) for record in records)
-        if form == "json"
-        else lines(records)
-    )
-    for text in texts:
-        yield text.encode("utf-8", "backslashreplace") + b"\n"
+    if path is not None:
+        return [load_one(path)]
+    assert job is not None
+    return packs_of(job)
 
 
-def _files(pack: Pack, given: Sequence[str]) -> dict[str, list[str]]:
-    """The files of each stream, in the order given; a name that fits several files stands for all of them."""
-    streams = [stream.name for stream in pack.fed]
-    found: dict[str, list[str]] = {}
-    stream: str | None = None
-    for word in given:
-        name, equals, path = word.partition("=")
-        if equals and (name in streams or not Path(word).exists()):
-            stream, word = name, path
-        if stream is None:
-            raise UsageError(f"--events {word}: whose events are these?", f"write {streams[0]}={word}")
-        if stream not in streams:
-            raise UsageError(f"the pack has no stream `{stream}`", "its streams are " + ", ".join(streams))
-        found.setdefault(stream, []).extend(_matching(word))
-    return found
+def _refuse(errors: Sequence[Diagnostic], form: str) -> None:
+    from cep.cli.output import diagnostics_json, diagnostics_text
+
+    if form == "json":
+        print(json.dumps({"diagnostics": diagnostics_json(errors)}, ensure_ascii=False), file=sys.stderr)
+    else:
+        print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
 
 
-def _matching(pattern: str) -> list[str]:
-    """The files that a name stands for. Raises DiagnosticsError if one cannot be read."""
-    from cep.feeds import check_file
-    from rules.diagnostics import DiagnosticsError
-
-    files = [pattern]
-    if not Path(pattern).exists():
-        # pathlib's would need the folder and the pattern apart
-        found = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))  # noqa: PTH207
-        files = found or files
-    problems = [problem for file in files for problem in check_file(file)]
-    if problems:
-        raise DiagnosticsError(problems)
-    return files
+def _size(sources: Sequence[Source]) -> int:
+    """Bytes of all files."""
+    return sum(Path(file).stat().st_size for source in sources for file in source.files)
 
 
 @contextlib.contextmanager
-def output_file(name: str | None) -> Iterator[IO[bytes]]:
-    """Where the lines go. A file appears under its name when it is complete."""
+def output_file(name: str | None, option: str = "--output") -> Iterator[IO[bytes]]:
+    """Where the lines go. A file, which an option names, appears under its name when it is complete."""
     if name is None or name == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -191,9 +195,9 @@ def output_file(name: str | None) -> Iterator[IO[bytes]]:
         return
     path = Path(name)
     if path.is_dir():
-        raise UsageError(f"--output {name} is a folder", "name a file in it")
+        raise UsageError(f"{option} {name} is a folder", "name a file in it")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder `{path.parent}` for --output", "make it first")
+        raise UsageError(f"there is no folder `{path.parent}` for {option}", "make it first")
     if path.exists() and not path.is_file():  # a pipe or a device
         with path.open("wb") as out:
             yield out
@@ -207,9 +211,12 @@ def output_file(name: str | None) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
-def _tell(report: Report, form: str) -> None:
+def _tell(report: Report, warnings: Sequence[Diagnostic], form: str) -> None:
     if form == "json":
-        print(json.dumps(report.as_dict(), ensure_ascii=False), file=sys.stderr)
+        from cep.cli.output import diagnostics_json
+
+        content = {**report.as_dict(), "diagnostics": diagnostics_json(warnings)}
+        print(json.dumps(content, ensure_ascii=False), file=sys.stderr)
         return
     for line in report.lines():
         print(line, file=sys.stderr)

@@ -72,7 +72,7 @@ def of_list(
     """
     events, rejected = line_events(pack, rows)
     end = MAX_TIME if drain else _greatest(events) if watermark is None else watermark
-    running = engine(name, pack, one_partition=True)
+    running = engine(name, [pack], one_partition=True)
     kept, withheld, _ = withhold(running.feed(events, end) + running.finish(), Memory())
     return Listed(kept, len(withheld), sum(part.table.num_rows for part in events), rejected, running.counts)
 

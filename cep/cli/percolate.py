@@ -147,7 +147,7 @@ def _answer(arguments: argparse.Namespace, schema: Schema, queries: Collection) 
     """Writes the hits of all documents."""
     from cep.cli.documents import BadDocumentError, documents
     from cep.cli.hit_rows import hit_row, writing
-    from cep.cli.progress import speed, watched
+    from cep.cli.progress import on_terminal, speed, watched
     from percolator.values import DocumentError
 
     counts = _Counts()
@@ -156,7 +156,8 @@ def _answer(arguments: argparse.Namespace, schema: Schema, queries: Collection) 
         return f"{speed(number, seconds, 'documents')}, {counts.hits:,} hits"
 
     with writing(arguments.output, arguments.highlight) as write:
-        for number, read in watched(documents(arguments.documents, schema, arguments.time), line):
+        read_on = documents(arguments.documents, schema, arguments.time)
+        for number, read in watched(read_on, line, on_terminal(arguments.output)):
             if isinstance(read, BadDocumentError):
                 counts.reject(number, str(read))
                 continue

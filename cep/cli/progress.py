@@ -3,40 +3,70 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TextIO, TypeVar
 
 T = TypeVar("T")
 
 _EVERY = 0.2
 """Seconds between two lines."""
+_AFTER = 2.0
+"""Seconds that work may take before it shows how far it is."""
+_CLEAR = "\r\x1b[K"
 
 
-def watched(
-    things: Iterable[T],
-    line: Callable[[int, float], str],
+@contextmanager
+def shown(
+    line: Callable[[float], str],
+    busy: bool = False,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[T]:
-    """The things; meanwhile `line(how many, seconds)` stands on the stream (stderr), on a terminal."""
+    wait: Callable[[threading.Event, float], bool] = threading.Event.wait,
+) -> Iterator[None]:
+    """Meanwhile `line(seconds)` stands on the stream (stderr), on a terminal, once that takes longer.
+
+    Another thread draws it, so that it moves while a large block is worked on. `busy`: there is none, as the
+    terminal is written to meanwhile.
+    """
     out = sys.stderr if stream is None else stream
-    if not out.isatty():
-        yield from things
+    if busy or not out.isatty():
+        yield
         return
-    begin = last = clock()
-    number = 0
+    begin, ended = clock(), threading.Event()
+
+    def draw() -> None:
+        pause, drawn = _AFTER, False
+        while not wait(ended, pause):
+            out.write(f"{_CLEAR}{line(clock() - begin)}")
+            out.flush()
+            pause, drawn = _EVERY, True
+        if drawn:
+            out.write(_CLEAR)
+            out.flush()
+
+    drawing = threading.Thread(target=draw, name="progress", daemon=True)
+    drawing.start()
     try:
-        for number, thing in enumerate(things):
-            now = clock()
-            if now - last >= _EVERY:
-                last = now
-                out.write(f"\r\x1b[K{line(number, now - begin)}")
-                out.flush()
-            yield thing
+        yield
     finally:
-        out.write("\r\x1b[K")
-        out.flush()
+        ended.set()
+        drawing.join()
+
+
+def watched(things: Iterable[T], line: Callable[[int, float], str], busy: bool = False) -> Iterator[T]:
+    """The things; meanwhile `line(how many, seconds)` is shown."""
+    number = 0
+    with shown(lambda seconds: line(number, seconds), busy):
+        for number, thing in enumerate(things):  # noqa: B007  the line tells it
+            yield thing
+
+
+def on_terminal(output: str | None) -> bool:
+    """Whether an `--output` of that name is written to a terminal."""
+    return output == "-" and sys.stdout.isatty()
 
 
 def speed(number: int, seconds: float, noun: str) -> str:

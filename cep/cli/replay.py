@@ -1,9 +1,9 @@
-"""Files through an engine, in blocks: read in step by event time, suppressed and put in order on the way."""
+"""Files through an engine: in step by event time or as a job takes them, suppressed and put in order."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,17 +11,21 @@ import pyarrow.compute as pc
 
 from alerts.raised import Raised
 from alerts.suppress import Memory, in_order, withhold
+from cep.automata.plan import hit_streams
 from cep.cli.engines import Engine
+from cep.cli.feeding import Source
 from cep.cli.output import counted
-from cep.decode import DeadLetter, Decoded, decoder
-from cep.events import MAX_TIME, MIN_TIME, TIME
-from cep.feeds import read, splits
+from cep.decode import DeadLetter, decoder
+from cep.events import MAX_TIME, MIN_TIME, TIME, Events
+from cep.feeds import BATCH_BYTES, read, splits
 from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
-from rules.typed import Match, On, Pack, Rule
+from rules.typed import Pack, Rule
 
 _TOLD = 5
 """Rejected events of which the reason is told."""
+_AT_ONCE = 256 << 20
+"""Bytes of decoded events of a batch that an engine is given together."""
 
 
 @dataclass(slots=True)
@@ -30,7 +34,7 @@ class Report:
 
     `over_limit` are rules that dropped runs, in order of name, `ways` those that runs gave up, `overflows`
     results that became null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query
-    of which nobody knows whether it hits them.
+    of which nobody knows whether it hits them. `bytes` of the files were read so far.
     """
 
     events: int = 0
@@ -43,17 +47,22 @@ class Report:
     ways: Counter[str] = field(default_factory=Counter)
     overflows: Counter[str] = field(default_factory=Counter)
     undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
+    bytes: int = 0
+
+    def passed(self, number: int) -> None:
+        """So many more bytes were read."""
+        self.bytes += number
 
     def reject(self, letters: Sequence[DeadLetter]) -> None:
         """Count what is no event."""
         self.rejected += len(letters)
         self.first.extend(letters[: max(0, _TOLD - len(self.first))])
 
-    def count(self, pack: Pack, counts: Mapping[tuple[str, ...], int]) -> None:
+    def count(self, packs: Sequence[Pack], counts: Mapping[tuple[str, ...], int]) -> None:
         """Keep what an engine counted: events by outcome over all streams, what rules lost by rule."""
-        rules = {rule.name: rule for rule in pack.rules}
+        rules = {(pack.name, rule.name): rule for pack in packs for rule in pack.rules}
         dropped = over_limit(counts)
-        self.over_limit = [(rules[name[1]], dropped[name]) for name in sorted(dropped)]
+        self.over_limit = [(rules[name], dropped[name]) for name in sorted(dropped)]
         for name, number in counts.items():
             match name:
                 case ("events", _, outcome):
@@ -66,6 +75,16 @@ class Report:
                     self.undecided[queries, query] += number
                 case _:
                     pass  # what only a job tells of
+
+    def progress(self, size: int) -> Callable[[float], str]:
+        """Says how far it is, after some seconds, through files of so many bytes."""
+
+        def line(seconds: float) -> str:
+            share = f"{min(100, 100 * self.bytes // max(1, size))} % read"
+            alerts = counted(self.alerts, "alert")
+            return f"{counted(self.events, 'event')}, {share}, {alerts}, {seconds:,.0f} s"
+
+        return line
 
     def lines(self) -> list[str]:
         """For people."""
@@ -129,90 +148,141 @@ _OTHERS = {
 }
 
 
-@dataclass(slots=True)
-class _Source:
-    """The files of a stream, as one partition; `reached` is its own watermark."""
+Batches = Iterator[tuple[list[Events], int]]
+"""Events, and where the watermark stands when they have come; it may lag behind one before."""
 
-    stream: str
-    blocks: Iterator[Decoded]
-    lateness: int
+
+def replay(
+    packs: Sequence[Pack],
+    batches: Batches,
+    engine: Engine,
+    watermark: int | None,
+    drain: bool,
+    report: Report,
+) -> Iterator[Raised]:
+    """The alerts of an engine of packs over events, in the documented order, suppression applied.
+
+    At the end the watermark stands at `watermark`, or with `drain` at the end of time, or where the data
+    leave it. `report` is filled.
+    """
+    out = _InOrder(report)
+    now = MIN_TIME
+    for events, reached in batches:
+        now = max(now, reached)
+        if watermark is not None:
+            now = min(now, watermark)
+        yield from out.take(engine.feed(events, now), now)
+    end = MAX_TIME if drain else now if watermark is None else watermark
+    yield from out.take(engine.feed([], end), end)
+    yield from out.take(engine.finish(), end)
+    yield from out.rest()
+    report.count(packs, engine.counts)
+
+
+def streams_read(packs: Sequence[Pack]) -> set[str]:
+    """The streams that some rule reads; who reads hits reads the documents that they come with."""
+    used = {stream for pack in packs for rule in pack.rules for stream in rule.streams}
+    return used | {h.documents.name for pack in packs for h in hit_streams(pack) if h.stream.name in used}
+
+
+def in_step(sources: Sequence[Source], read: Collection[str], report: Report) -> Batches:
+    """The blocks of all files, always of the stream that lags behind, so that none fills the memory.
+
+    The watermark is the least of the streams `read`, those that some rule reads, that have events.
+    """
+    readings = [_Reading(source, source.stream.name in read, report) for source in sources]
+    while reading := min((r for r in readings if not r.ended), key=lambda r: r.reached, default=None):
+        for events in reading.more():
+            yield [events], _reached(readings)
+    yield [], _reached(readings)
+
+
+def in_batches(sources: Sequence[Source], read: Collection[str], report: Report) -> Batches:
+    """The files in the batches in which a job that finds them all at its start takes them.
+
+    So an event is late here if it is late there: the watermark moves between batches, never within one.
+    """
+    readings = {
+        source.stream.name: _Reading(source, source.stream.name in read, report) for source in sources
+    }
+    before = MIN_TIME
+    for files in _batches_of(sources):
+        waiting: list[Events] = []
+        for source in sources:
+            # Within a batch events of one instant stand in the order of their streams, files and places.
+            for file in sorted(files.get(source.stream.name, ())):
+                for events in readings[source.stream.name].of_file(file):
+                    waiting.append(events)
+                    if sum(part.table.nbytes for part in waiting) >= _AT_ONCE:
+                        yield waiting, before
+                        waiting = []
+        before = _reached(list(readings.values()))
+        yield waiting, before
+    for reading in readings.values():
+        reading.ended = True
+    yield [], _reached(list(readings.values()))
+
+
+def _batches_of(sources: Sequence[Source]) -> Iterator[dict[str, list[str]]]:
+    """The files of each batch by stream: of each stream up to so many bytes, at least one file."""
+    waiting = {source.stream.name: list(source.files) for source in sources}
+    while any(waiting.values()):
+        batch: dict[str, list[str]] = {}
+        for stream, files in waiting.items():
+            size = 0
+            while files:
+                size += Path(files[0]).stat().st_size
+                if stream in batch and size > BATCH_BYTES:
+                    break
+                batch.setdefault(stream, []).append(files.pop(0))
+        yield batch
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The files of a stream while they are read; `reached` is its own watermark.
+
+    `moves`: whether some rule reads the stream, so that the watermark waits for it.
+    """
+
+    source: Source
     moves: bool
+    report: Report
     reached: int = MIN_TIME
     ended: bool = False
+    _blocks: Iterator[Events] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._blocks = (events for file in self.source.files for events in self.of_file(file))
 
     @property
     def holds(self) -> bool:
         """Whether the watermark waits for it: not if no rule reads it, nor if it turned out to be empty."""
         return self.moves and not (self.ended and self.reached == MIN_TIME)
 
+    def more(self) -> Iterator[Events]:
+        """The next block with events, if there is one."""
+        for events in self._blocks:
+            yield events
+            return
+        self.ended = True
 
-def replay(
-    pack: Pack,
-    engine: Engine,
-    files: Mapping[str, Sequence[str]],
-    watermark: int | None,
-    drain: bool,
-    report: Report,
-) -> Iterator[Raised]:
-    """The alerts of a pack over the files of its streams, in the documented order, suppression applied.
-
-    At the end the watermark stands at `watermark`, or with `drain` at the end of time, or where the data
-    leave it: at the least of the streams that some rule reads and that have events. `report` is filled.
-    """
-    used = _read_by_rules(pack)
-    sources = [
-        _Source(name, _blocks(pack, name, of), pack.stream(name).lateness, name in used)
-        for name, of in files.items()
-    ]
-    out = _InOrder(report)
-    now = MIN_TIME
-    while (source := _lagging(sources)) is not None:
-        decoded = next(source.blocks, None)
-        if decoded is None:
-            source.ended = True
-            continue
-        report.reject(decoded.dead)
-        table = decoded.events.table
-        if not table.num_rows:
-            continue
-        report.events += table.num_rows
-        source.reached = max(source.reached, pc.max(table.column(TIME)).as_py() - source.lateness)
-        now = max(now, _reached(sources))
-        if watermark is not None:
-            now = min(now, watermark)
-        yield from out.take(engine.feed([decoded.events], now), now)
-    end = MAX_TIME if drain else max(now, _reached(sources)) if watermark is None else watermark
-    yield from out.take(engine.feed([], end), end)
-    yield from out.take(engine.finish(), end)
-    yield from out.rest()
-    report.count(pack, engine.counts)
+    def of_file(self, file: str) -> Iterator[Events]:
+        """The events of a file, block by block; what could not be read is reported."""
+        report, stream, format_ = self.report, self.source.stream, self.source.format
+        using = decoder(stream, format_)
+        for split in splits(file, Path(file).stat().st_size, feed=format_):
+            for decoded in read(split, using, passed=report.passed):
+                report.reject(decoded.dead)
+                table = decoded.events.table
+                if table.num_rows:
+                    report.events += table.num_rows
+                    self.reached = max(self.reached, pc.max(table.column(TIME)).as_py() - stream.lateness)
+                    yield decoded.events
 
 
-def _lagging(sources: Sequence[_Source]) -> _Source | None:
-    """The stream to read on: the one whose watermark is least, so that no other runs ahead of it."""
-    return min((s for s in sources if not s.ended), key=lambda s: s.reached, default=None)
-
-
-def _reached(sources: Sequence[_Source]) -> int:
-    return min((s.reached for s in sources if s.holds), default=MIN_TIME)
-
-
-def _blocks(pack: Pack, stream: str, files: Sequence[str]) -> Iterator[Decoded]:
-    using = decoder(pack.stream(stream))
-    for file in files:
-        for split in splits(file, Path(file).stat().st_size):
-            yield from read(split, using)
-
-
-def _read_by_rules(pack: Pack) -> set[str]:
-    used: set[str] = set()
-    for rule in pack.rules:
-        match rule.body:
-            case On(stream):
-                used.add(stream)
-            case Match(streams=streams):
-                used.update(streams)
-    return used
+def _reached(readings: Sequence[_Reading]) -> int:
+    return min((r.reached for r in readings if r.holds), default=MIN_TIME)
 
 
 @dataclass(slots=True)

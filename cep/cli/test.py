@@ -15,6 +15,7 @@ from cep.cli.failure import FINDINGS, OK, UsageError
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.cli.test_results import Ran, Results
+    from cep.packs import Checked
     from rules.typed import Pack
 
 
@@ -27,7 +28,11 @@ def register(subparsers: Subparsers) -> None:
         "is none.",
     )
     parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a rule file, or a folder that holds a pack"
+        "paths", nargs="*", type=Path, metavar="PATH",
+        help="a rule file, or a folder that holds a pack; with --job they may be left out: the job's packs",
+    )  # fmt: skip
+    parser.add_argument(
+        "--job", type=Path, metavar="JOB", help="look, too, whether the packs fit the feeds of this job.toml"
     )
     parser.add_argument(
         "--run",
@@ -50,14 +55,19 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the tests and print how each went; returns the exit code. Raises UsageError."""
+    """Run the tests and print how each went; returns the exit code. Raises UsageError, DiagnosticsError."""
     from cep.cli.output import diagnostics_text
     from cep.cli.packs import load_all
     from cep.cli.test_results import Results, told_at_end, told_at_once, told_before
     from cep.packs import runnable
 
     wanted = _expression(arguments.run)
-    loaded = load_all(arguments.paths)
+    if arguments.job is not None:
+        loaded = _of_job(arguments)
+    elif arguments.paths:
+        loaded = load_all(arguments.paths)
+    else:
+        raise UsageError("which packs are to be tested?", "cep test PATH..., or cep test --job job.toml")
     results = Results(
         diagnostics=[d for one in loaded for d in one.diagnostics if d.level == "error"],
         wanted=arguments.run,
@@ -72,6 +82,26 @@ def run(arguments: argparse.Namespace) -> int:
         _run_pack(pack, wanted, covering, results, lambda ran: told_at_once(ran, arguments.format))
     told_at_end(results, arguments.format)
     return FINDINGS if results.failed else OK
+
+
+def _of_job(arguments: argparse.Namespace) -> list[Checked]:
+    """The packs of the paths, or else of the job, which fit the job. Raises UsageError, DiagnosticsError."""
+    from cep.cli.feeding import job_of, misfits, packs_of, tell
+    from cep.cli.packs import load_all
+    from cep.packs import runnable
+    from rules.diagnostics import DiagnosticsError, has_errors
+
+    job, told = job_of(arguments.job)
+    assert job is not None
+    loaded = load_all(arguments.paths) if arguments.paths else packs_of(job)
+    packs = [pack for one in loaded if (pack := runnable(one)) is not None]
+    # Of packs with errors nobody knows what they read.
+    found = misfits(job, packs, not arguments.paths) if len(packs) == len(loaded) else []
+    if has_errors(found):
+        raise DiagnosticsError([*told, *found])
+    if arguments.format == "text":
+        tell([*told, *found])
+    return loaded
 
 
 def _run_pack(

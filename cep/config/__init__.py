@@ -3,20 +3,24 @@
     load_job(path, environ) -> JobLoaded           the file itself, and that its secrets are there
     check_feeds(job, packs) -> [Diagnostic]        its feeds against the packs that it is to run
     check_receivers(job, packs) -> [Diagnostic]    its receivers against the rules of these packs
+    feed_option(text, folder) -> FeedOption        a feed that a command line gives, or diagnostics
+    check_format(feed, places, stream)             one feed against the stream that it brings
 
 `against_machine` looks at folders and addresses, when a job is to start.
 
 Only `shape` and what reads it import pydantic, and only when a job file is loaded.
 """
 
-from cep.config.against_packs import check_feeds
-from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
+from cep.config.against_packs import check_feeds, check_format, unfed
+from cep.config.job import Feed, FeedOption, Job, JobLoaded, Listen, Receiver
 from cep.config.load import load_job
+from cep.config.option import feed_option
 from cep.config.receivers import check_receivers
 from cep.config.secrets import Secret, SecretError
 
 __all__ = [
     "Feed",
+    "FeedOption",
     "Job",
     "JobLoaded",
     "Listen",
@@ -24,6 +28,9 @@ __all__ = [
     "Secret",
     "SecretError",
     "check_feeds",
+    "check_format",
     "check_receivers",
+    "feed_option",
     "load_job",
+    "unfed",
 ]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 
-from cep.config.job import Feed, Job
+from cep.config.job import Feed, FeedOption, Job
+from cep.config.places import Places
 from rules.diagnostics import Diagnostic, in_order
 from rules.instants import parse_instant
 from rules.suggest import closest, did_you_mean, meant
@@ -14,21 +15,24 @@ from rules.typed import Derived, Fed, Hits, Pack, Stream
 from rules.types import Scalar, Type
 
 
-def check_feeds(job: Job, packs: Sequence[Pack], ever_read: Collection[str] = ()) -> list[Diagnostic]:
+def check_feeds(
+    job: Job, packs: Sequence[Pack], ever_read: Collection[str] = (), fed: Collection[str] = ()
+) -> list[Diagnostic]:
     """Everything that does not fit between the feeds and the packs, in order of place.
 
-    A feed that was `ever_read` into a state folder has to stay, also where no rule wants it any more.
+    A feed that was `ever_read` into a state folder has to stay, also where no rule wants it any more. Streams
+    that are `fed` by something else need no feed.
     """
     streams = {stream.name: stream for pack in packs for stream in pack.fed}
     readers = _readers(packs)
-    fed = {feed.name for feed in job.feeds}
-    unfed = [name for name in readers if name not in fed]
+    known = {*fed, *(feed.name for feed in job.feeds)}
+    lacking = [name for name in readers if name not in known]
     strange = [feed for feed in job.feeds if feed.name not in streams and feed.name not in ever_read]
-    misnamed = _misnamed([feed.name for feed in strange], unfed)
+    misnamed = _misnamed([feed.name for feed in strange], lacking)
     found: list[Diagnostic] = []
     for feed in job.feeds:
         if feed.name in streams:
-            found.extend(_feed(job, feed, streams[feed.name]))
+            found.extend(check_format(feed, job.places, streams[feed.name]))
             if feed.name not in readers and feed.name not in ever_read:
                 found.append(_unread(job, feed))
     for feed in strange:
@@ -38,9 +42,17 @@ def check_feeds(job: Job, packs: Sequence[Pack], ever_read: Collection[str] = ()
         else:
             found.append(_strange(job, feed, streams))
     found.extend(
-        _without_feed(job, streams[name], readers[name]) for name in unfed if name not in misnamed.values()
+        _without_feed(job, streams[name], readers[name]) for name in lacking if name not in misnamed.values()
     )
     return in_order(found)
+
+
+def unfed(job: Job, packs: Sequence[Pack], fed: Collection[str]) -> list[Diagnostic]:
+    """The streams that some rule reads and no feed brings, nor anything else (`fed`)."""
+    streams = {stream.name: stream for pack in packs for stream in pack.fed}
+    known = {*fed, *(feed.name for feed in job.feeds)}
+    readers = _readers(packs)
+    return [_without_feed(job, streams[name], readers[name]) for name in readers if name not in known]
 
 
 def _readers(packs: Sequence[Pack]) -> dict[str, str]:
@@ -122,7 +134,8 @@ def _without_feed(job: Job, stream: Stream, reader: str) -> Diagnostic:
     )
 
 
-def _feed(job: Job, feed: Feed, stream: Stream) -> Iterator[Diagnostic]:
+def check_format(feed: Feed | FeedOption, places: Places, stream: Stream) -> Iterator[Diagnostic]:
+    """Everything that does not fit between a feed, written in those places, and its stream."""
     at = ("feeds", feed.name)
     types = {field.name: field.type for field in stream.fields}
     for table, pairs in (("fields", feed.format.fields), ("constants", feed.format.constants)):
@@ -133,7 +146,7 @@ def _feed(job: Job, feed: Feed, stream: Stream) -> Iterator[Diagnostic]:
                     "CEP0712",
                     "error",
                     f"stream `{feed.name}` has no field `{name}`",
-                    job.places.key(place),
+                    places.key(place),
                     help=_meant(name, value, types),
                 )
             elif table == "constants" and (said := _misfit(value, types[name])):
@@ -141,7 +154,7 @@ def _feed(job: Job, feed: Feed, stream: Stream) -> Iterator[Diagnostic]:
                     "CEP0713",
                     "error",
                     f"`{name}` {said}",
-                    job.places.value(place),
+                    places.value(place),
                     help="write a value of the type that the stream declares",
                 )
     both = dict(feed.format.fields).keys() & dict(feed.format.constants).keys()
@@ -150,13 +163,13 @@ def _feed(job: Job, feed: Feed, stream: Stream) -> Iterator[Diagnostic]:
             "CEP0712",
             "error",
             f"`{name}` is a constant and a source field at once",
-            job.places.key((*at, "constants", name)),
+            places.key((*at, "constants", name)),
             help="remove one of them",
         )
-    yield from _shared(job, feed, types)
+    yield from _shared(feed, places, types)
 
 
-def _shared(job: Job, feed: Feed, types: dict[str, Type]) -> Iterator[Diagnostic]:
+def _shared(feed: Feed | FeedOption, places: Places, types: dict[str, Type]) -> Iterator[Diagnostic]:
     """One source field for several fields must mean one type."""
     constants = dict(feed.format.constants)
     first: dict[str, str] = {}
@@ -166,7 +179,7 @@ def _shared(job: Job, feed: Feed, types: dict[str, Type]) -> Iterator[Diagnostic
         source = feed.format.source(name)
         other = first.setdefault(source, name)
         if types[other] != type_ and {types[other], type_} != {Scalar.STRING, Scalar.TEXT}:
-            place = job.places.value(("feeds", feed.name, "fields", name))
+            place = places.value(("feeds", feed.name, "fields", name))
             said = f"`{source}` cannot be both `{other}` ({types[other]}) and `{name}` ({type_})"
             yield Diagnostic(
                 "CEP0715",

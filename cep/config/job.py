@@ -24,6 +24,16 @@ class Feed:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedOption:
+    """A feed that a command line gives; without `path` its files are named elsewhere."""
+
+    name: str
+    path: str | None
+    format: FeedFormat
+    places: Places = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Receiver:
     """Who gets alerts. `rules` None: those of all rules; `severity` is the least severe it gets.
 

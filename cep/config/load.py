@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
 from cep.config.places import KeyPath, Places, places_of
@@ -19,13 +19,15 @@ from rules.instants import parse_duration
 from rules.source import SourceFile
 
 if TYPE_CHECKING:
-    from cep.config.shape import FeedSection, JobFile, ReceiverSection
+    from cep.config.shape import FeedSection, FormatSection, JobFile, ReceiverSection
+    from cep.formats import Kind
 
 
-def load_job(path: Path, environ: Mapping[str, str]) -> JobLoaded:
+def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
     """The job that a file describes. Relative paths in it begin at the file's folder.
 
-    Secrets are looked for, so that one that is missing is told now, but not kept.
+    Secrets are looked for, so that one that is missing is told now, but not kept. Without `environ` they are
+    not: for verbs that deliver nothing.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -65,7 +67,9 @@ def _refused(*diagnostics: Diagnostic) -> JobLoaded:
     return JobLoaded(None, tuple(diagnostics))
 
 
-def _validated(path: Path, data: dict[str, Any], places: Places, environ: Mapping[str, str]) -> JobLoaded:
+def _validated(
+    path: Path, data: dict[str, Any], places: Places, environ: Mapping[str, str] | None
+) -> JobLoaded:
     from pydantic import ValidationError
 
     from cep.config.mistakes import diagnose
@@ -88,7 +92,8 @@ def _validated(path: Path, data: dict[str, Any], places: Places, environ: Mappin
         diagnostics.extend(diagnose(error, places))
         return _refused(*in_order(diagnostics))
     job = _job(path, shaped, places)
-    diagnostics.extend(_secrets(job, environ))
+    if environ is not None:
+        diagnostics.extend(_secrets(job, environ))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
@@ -115,17 +120,26 @@ def _job(path: Path, shaped: JobFile, places: Places) -> Job:
 
 
 def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
-    constants = ((field, _plain(value)) for field, value in feed.constants.items())
-    written = FeedFormat(
-        fields=tuple(feed.fields.items()),
+    return Feed(name, path_below(folder, feed.path), format_in(feed))
+
+
+def path_below(folder: Path, path: str) -> str:
+    """The path of a feed's files, which may be relative to a folder."""
+    return str(folder / path) + ("/" if path.endswith("/") else "")
+
+
+def format_in(section: FormatSection) -> FeedFormat:
+    """The format that a section describes."""
+    constants = ((field, _plain(value)) for field, value in section.constants.items())
+    return FeedFormat(
+        fields=tuple(section.fields.items()),
         constants=tuple(constants),
-        timestamps=feed.timestamps,
-        zone=feed.zone,
-        header=feed.header,
-        delimiter=feed.delimiter,
+        timestamps=section.timestamps,
+        zone=section.zone,
+        header=section.header,
+        delimiter=section.delimiter,
+        format=cast("Kind | None", section.format),
     )
-    ending = "/" if feed.path.endswith("/") else ""
-    return Feed(name, str(folder / feed.path) + ending, written)
 
 
 def _plain(value: object) -> object:

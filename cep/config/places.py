@@ -53,6 +53,14 @@ def places_of(file: SourceFile) -> Places:
     return scanner.found
 
 
+def places_in_table(file: SourceFile, start: int, table: KeyPath, end: int) -> Places:
+    """The places of a text that is, between two characters, the inside of an inline table of that path."""
+    scanner = _Scanner(file.text[:end], Places(file), start)
+    with suppress(_LostError):
+        scanner.inside(table)
+    return scanner.found
+
+
 class _LostError(Exception):
     """Something that is no TOML."""
 
@@ -72,6 +80,12 @@ class _Scanner:
                 table = self._header()
             else:
                 self._pair(table)
+
+    def inside(self, table: KeyPath) -> None:
+        while self._skip(_BLANK) < len(self.text):
+            self._pair(table)
+            if self._skip(_BLANK) < len(self.text):
+                self._expect(",")
 
     def _header(self) -> KeyPath:
         double = self.text.startswith("[[", self.at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, datetime, time
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from cep.config import values
 from cep.config.values import UnfitError
@@ -29,6 +29,10 @@ Rules = Annotated[list[Text], Field(min_length=1)]
 Cores = Annotated[int, Field(ge=1, le=1024)]
 
 
+def _feed_path(text: str, info: ValidationInfo) -> str:
+    return values.feed_path(text, named=info.data.get("format") is None)
+
+
 class JobSection(Section):
     """[job]"""
 
@@ -39,17 +43,36 @@ class JobSection(Section):
     shards: Annotated[int, Field(ge=1, le=4096, examples=[16])] = 16
 
 
-class FeedSection(Section):
-    """[feeds.NAME]"""
+class FormatSection(Section):
+    """How a record of [feeds.NAME] becomes an event."""
 
-    source: Annotated[Literal["files"], Field(examples=["files"])]
-    path: Annotated[str, AfterValidator(values.feed_path), Field(examples=["inbox/*.jsonl"])]
+    format: Annotated[str | None, AfterValidator(values.held), Field(examples=["csv"])] = None
     fields: Annotated[dict[str, Text], Field(examples=[{"amount": "TX_AMOUNT"}])] = {}
     constants: Annotated[dict[str, Constant], Field(examples=[{"currency": "EUR"}])] = {}
     timestamps: Annotated[str, AfterValidator(values.timestamps), Field(examples=["epoch_ms"])] = "iso"
     zone: Annotated[str, AfterValidator(values.zone), Field(examples=["Europe/Berlin"])] = "UTC"
     header: Annotated[bool, Field(examples=[False])] = True
     delimiter: Annotated[str, AfterValidator(values.delimiter), Field(examples=[";"])] = ","
+
+
+class FeedSection(FormatSection):
+    """[feeds.NAME]"""
+
+    source: Annotated[Literal["files"], Field(examples=["files"])]
+    path: Annotated[str, AfterValidator(_feed_path), Field(examples=["inbox/*.jsonl"])]
+
+
+class GivenFeed(FormatSection):
+    """[feeds.NAME] as an option gives it: its files may be named elsewhere."""
+
+    source: Literal["files"] = "files"
+    path: Annotated[str, AfterValidator(_feed_path)] | None = None
+
+
+class GivenFeeds(Section):
+    """[feeds.NAME], and nothing else of a file."""
+
+    feeds: dict[str, GivenFeed]
 
 
 class OutboxSection(Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cep.config.places import places_of
+from cep.config.places import Places, places_of
 from rules.diagnostics import Diagnostic
 from rules.source import SourceFile, Span
 
@@ -45,14 +45,43 @@ _WORDS = {
 
 def not_toml(message: str, file: SourceFile) -> Diagnostic:
     """The diagnostic for the message of a TOMLDecodeError."""
+    told, line, column = _what_and_where(message)
+    start = file.line_starts[line - 1] + column - 1 if line else len(file.text.rstrip())
+    said, span, help_ = _in_our_words(told, file, start, "docs/job.md shows a whole one")
+    if said.endswith("twice") and (twice := places_of(file).twice):
+        span = twice[0]
+    return Diagnostic("CEP0702", "error", f"the job file is not TOML: {said}", span, help=help_)
+
+
+def no_table(message: str, file: SourceFile, before: int, places: Places) -> Diagnostic:
+    """The diagnostic for an option whose text is no inside of an inline table.
+
+    The message counts on one line, in which `before` characters fewer stand before the option's text.
+    """
+    told, line, column = _what_and_where(message)
+    start = min(column - 1 - before, len(file.text)) if line else len(file.text)
+    said, span, help_ = _in_our_words(told, file, start, "docs/feeds.md shows one")
+    if help_ == _QUOTED:
+        help_ = "text stands in quotes, and the option in others: --feed payment='zone=\"UTC\"'"
+    elif told.startswith("Expected newline"):
+        said, help_ = "something stands behind the closing `}`", "remove it, or put `,` before it"
+    elif said.endswith("twice") and places.twice:
+        span = places.twice[0]
+    return Diagnostic("CEP0730", "error", f"--feed is no inline table of TOML: {said}", span, help=help_)
+
+
+def _what_and_where(message: str) -> tuple[str, int, int]:
+    """What tomllib says, with line and column; these are 0 where it is the end of the text."""
     found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
-    told = message[: found.start()] if found else message
-    if found and found[1]:
-        start = file.line_starts[int(found[1]) - 1] + int(found[2]) - 1
-    else:
-        start = len(file.text.rstrip())
+    if found is None:
+        return message, 0, 0
+    return message[: found.start()], int(found[1] or 0), int(found[2] or 0)
+
+
+def _in_our_words(told: str, file: SourceFile, start: int, otherwise: str) -> tuple[str, Span, str]:
+    """What is wrong at a place, the place, and what to write."""
     span = Span(file, start, min(start + 1, len(file.text)))
-    said, help_ = told[:1].lower() + told[1:], "docs/job.md shows a whole one"
+    said, help_ = told[:1].lower() + told[1:], otherwise
     for beginning, ours, fix in _SAID:
         if re.match(beginning, told):
             said, help_ = ours, fix
@@ -66,7 +95,4 @@ def not_toml(message: str, file: SourceFile) -> Diagnostic:
         elif word[0].lower() in ("none", "null", "nil"):
             help_ = "leave the key out: it then has its default"
         span = Span(file, start, start + len(word[0]))
-    twice = places_of(file).twice if said.endswith("twice") else []
-    return Diagnostic(
-        "CEP0702", "error", f"the job file is not TOML: {said}", twice[0] if twice else span, help=help_
-    )
+    return said, span, help_

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from alerts.alert import SEVERITIES
 from alerts.signing import secret_key
 from cep.config.globs import GlobError, parse
-from cep.formats import EPOCHS, UnknownFormatError, format_of
+from cep.formats import EPOCHS, KINDS, UnknownFormatError, format_of
 from rules.instants import parse_duration
 from rules.suggest import did_you_mean
 
@@ -59,8 +59,15 @@ def path(text: str) -> str:
     return text
 
 
-def feed_path(text: str) -> str:
-    """A path whose last part may have wildcards, and whose ending says what the files hold."""
+def held(text: str | None) -> str | None:
+    """What files hold, whatever their names."""
+    if text is not None and text not in KINDS:
+        raise UnfitError(f"it is one of {', '.join(KINDS)}", did_you_mean(text, KINDS) or 'write `"csv"`')
+    return text
+
+
+def feed_path(text: str, named: bool = True) -> str:
+    """A path whose last part may have wildcards, and whose ending says what the files hold (`named`)."""
     path(text)
     if "://" in text:
         raise UnfitError("it is an address", "write a path on this machine: `inbox/*.jsonl`")
@@ -73,14 +80,14 @@ def feed_path(text: str) -> str:
     except GlobError as error:
         raise UnfitError(str(error), "close it; `?` stands for any one sign, also a bracket") from None
     name = text.rpartition("/")[2]
-    if name and not re.search(r"[*?\]}]$", name):
+    if named and name and not re.search(r"[*?\]}]$", name):
         try:
             format_of(name)
         except UnknownFormatError as error:
             help_ = (
                 f"write `{text}/*.jsonl` if it is a folder"
                 if "." not in name
-                else "rename the files so that they do"
+                else 'say it, `format = "csv"`, or rename the files'
             )
             raise UnfitError(str(error), help_) from None
     return text

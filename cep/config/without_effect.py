@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cep.config.job import Feed, Job
-from cep.formats import EPOCHS, UnknownFormatError, format_of
+from cep.formats import EPOCHS, UnknownFormatError
 from rules.diagnostics import Diagnostic, in_order
 
 
@@ -34,8 +34,8 @@ def _feed(job: Job, feed: Feed) -> Iterator[Diagnostic]:
 
 
 def _kind(feed: Feed) -> str:
-    """The format that the path's ending says: json, csv, parquet; empty where files may be of any."""
+    """What the feed or the path's ending says: json, csv, parquet; empty where files may be of any."""
     try:
-        return format_of(feed.path.rpartition("/")[2]).kind
+        return feed.format.of(feed.path.rpartition("/")[2]).kind
     except UnknownFormatError:
         return ""

@@ -18,7 +18,7 @@ from cep.decode.parquet_rows import TableReader, parquet_table
 from cep.decode.records import complete
 from cep.decode.salvage import Indices, Reader, salvage
 from cep.events import Events, declared_schema, event_schema
-from cep.formats import FeedFormat, format_of
+from cep.formats import FeedFormat
 from rules.typed import Stream
 
 _BOM = b"\xef\xbb\xbf"
@@ -42,13 +42,13 @@ class Decoder:
     ) -> Decoded:
         """Whole records of a file, of which the first byte is at `offset` (of the decompressed text).
 
-        The file's name says the format. A CSV file's first block begins with its header; for later
-        ones `columns` gives what `opening` said of the first. A Parquet file is one block. Events
+        The feed or the file's name says the format. A CSV file's first block begins with its header; for
+        later ones `columns` gives what `opening` said of the first. A Parquet file is one block. Events
         and dead letters come in order of @offset, which is the byte at which the record begins, or
-        in Parquet the row, counted from `offset`. Raises UnknownFormatError if the name says nothing
+        in Parquet the row, counted from `offset`. Raises UnknownFormatError if neither says anything
         and ValueError if `columns` is needed.
         """
-        kind = format_of(file).kind
+        kind = self.feed.of(file).kind
         if kind == "parquet":
             return self.decode_table(parquet_table(data), file, offset, partition)
         view = memoryview(data)
@@ -69,14 +69,14 @@ class Decoder:
         """The columns that a file's first block names (None: it is no CSV), and how many bytes stand
         before its first record: the header and a byte order mark."""
         begun = _mark(data)
-        if format_of(file).kind != "csv":
+        if self.feed.of(file).kind != "csv":
             return None, begun
         columns, length = columns_of(data[begun:], self.stream, self.feed)
         return columns, begun + length
 
     def complete(self, data: bytes, file: str) -> int:
         """How many bytes of a block, from the start, are whole records with their line ends."""
-        if format_of(file).kind == "csv" and b'"' in data:
+        if self.feed.of(file).kind == "csv" and b'"' in data:
             return complete(memoryview(data), self.feed.delimiter)
         return data.rfind(b"\n") + 1
 

@@ -71,7 +71,7 @@ class Lanes:
         files = [ListedFile(one.stream, one.path, one.length) for one in came]
         with closing(Sender(self.parcels, task_name())) as sender:
             mapping = _Mapping(self, plan, manifest, sender, came)
-            yield from mapping.rows(share(files, lane, self.lanes) if files else [], lane)
+            yield from mapping.rows(share(files, self.formats, lane, self.lanes) if files else [], lane)
 
 
 _plans: dict[Path, Plans] = {}

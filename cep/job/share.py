@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cep.feeds import BLOCK, Split, splits
+from cep.formats import FeedFormat
 
 _SMALLEST = 2 << 20
 _OPENING = 64 << 10  # what it costs to open a file, in bytes read meanwhile
@@ -20,8 +21,12 @@ class ListedFile:
     length: int
 
 
-def share(files: Iterable[ListedFile], lane: int, lanes: int) -> list[tuple[str, Split]]:
+def share(
+    files: Iterable[ListedFile], formats: Mapping[str, FeedFormat], lane: int, lanes: int
+) -> list[tuple[str, Split]]:
     """The (stream, split) pairs of one of `lanes` mappers, in order of stream, file and place.
+
+    `formats` are those of the streams' feeds.
 
     Every split goes to the mapper with the least to do so far, largest first, so that a few large files
     and many small ones are spread evenly (R. Graham, 1969). Splits are the same in whatever order the
@@ -33,7 +38,7 @@ def share(files: Iterable[ListedFile], lane: int, lanes: int) -> list[tuple[str,
     parts = [
         (_cost(split, len(cut)), file.stream, split)
         for file in listed
-        for cut in [splits(file.path, file.length, block)]
+        for cut in [splits(file.path, file.length, block, formats[file.stream])]
         for split in cut
     ]
     load = [0] * lanes

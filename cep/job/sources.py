@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cep.config import Feed
-from cep.feeds import matching
+from cep.feeds import BATCH_BYTES, matching
 from cep.job.checkpoint import FEED
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 TICKS = "ticks"
 """The name of the source of ticks; no stream can have it, for a stream's source is `feed_NAME`."""
-
-BATCH_BYTES = 64 << 20
-"""Bytes of files that one batch takes from a feed, at least one file."""
 
 _FOR_EVER = "36500d"
 

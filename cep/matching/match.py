@@ -108,6 +108,11 @@ def match_shard(
         for segment in unpack(payload):
             came.setdefault(segment.space, []).append(segment)
     if trace is not None:
+        for space in plan.spaces:
+            if space.id in came:
+                of_keys = [trace.narrowed.segment(space, one) for one in came.pop(space.id)]
+                if some := [one for one in of_keys if len(one.table)]:
+                    came[space.id] = some
         # It tells of what a batch comes to, not of keys that are only written anew.
         merging = replace(merging, anew=2)
     batch = _Batch(plan, clock, count(before.next_part), compiled, trace, merging)

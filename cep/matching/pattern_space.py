@@ -29,8 +29,9 @@ from cep.matching.rows import grouped
 from cep.matching.runs import Runs, joined
 from cep.matching.segments import Rows, events_of
 from cep.matching.taken import EventBook
+from cep.matching.telling import Teller
 from cep.matching.texts import Texts
-from cep.matching.trace import Teller, Trace
+from cep.matching.trace import Trace
 
 Ints = npt.NDArray[np.int64]
 Counts = Counter[tuple[str, ...]]
@@ -120,9 +121,10 @@ def run_patterns(
         for number, rows, nodes, going_on in sorted(
             told, key=lambda one: places[tables.rules[one[0]].identity]
         ):
-            teller = Teller(plan, tables.rules[number], keys, book, trace)
-            teller.tell(rows, nodes)
-            teller.tell_waiting(going_on)
+            if trace.selection.has(tables.rules[number].rule.name):
+                teller = Teller(plan, tables.rules[number], keys, book, trace)
+                teller.tell(rows, nodes)
+                teller.tell_waiting(going_on)
     left = Rows(live, history.kept_rows(past.histories), sightings.kept_rows(past.sightings))
     taken = events_of(left)
     if not recalled.everything:

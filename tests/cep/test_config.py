@@ -145,6 +145,8 @@ HOOK = GOOD + '[receivers.desk]\nkind = "webhook"\nurl = "https://desk.example/"
         (GOOD + 'zone = "Europe/Atlantis"', "CEP0706", "there is no such zone", '"Europe/Atlantis"', ""),
         (GOOD + 'delimiter = ";;"', "CEP0706", "a delimiter is one ASCII character", '";;"', ""),
         (GOOD.replace("*.jsonl", "*.txt"), "CEP0706", "does not say what it holds", '"inbox/*.txt"', ""),
+        (GOOD + 'format = "xml"', "CEP0706", "it is one of json, csv, parquet", '"xml"', ""),
+        (GOOD + "format = 1", "CEP0705", "must be text in quotes", "1", ""),
         (GOOD.replace('"files"', '"kafka"'), "CEP0707", "Kafka", '"kafka"', 'use source = "files"'),
         (GOOD.replace('"files"', '"file"'), "CEP0706", "is `files`, not `file`", '"file"',
          "did you mean `files`?"),
@@ -223,3 +225,16 @@ def test_positions_count_characters_in_files_with_crlf_and_marks(tmp_path: Path)
     (one,) = load_job(tmp_path / "job.toml", {}).diagnostics
     assert one.span is not None
     assert (one.span.text, one.span.line, one.span.column) == ("zon", 10, 1)
+
+
+def test_a_feed_may_say_what_files_hold_that_do_not(tmp_path: Path) -> None:
+    job = load(tmp_path, GOOD.replace("*.jsonl", "*.txt") + 'format = "csv"').need()
+    written = job.feed("payment").format
+    assert (written.of("a.txt").kind, written.of("a.jsonl").kind) == ("csv", "csv")
+    assert written.of("a.txt.gz").compression == "gzip"
+
+
+def test_secrets_are_not_asked_for_where_nothing_is_delivered(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text(HOOK + 'secret = "${NOWHERE}"')
+    assert load_job(tmp_path / "job.toml", {}).job is None
+    assert load_job(tmp_path / "job.toml", None).diagnostics == ()

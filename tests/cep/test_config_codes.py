@@ -15,6 +15,7 @@ SOURCES = [
     *(ROOT / "cep/decode").glob("*.py"),
     ROOT / "cep/feeds.py",
     ROOT / "cep/cli/cases.py",
+    ROOT / "cep/cli/feeding.py",
     ROOT / "cep/cli/percolate_cases.py",
     ROOT / "cep/job/beforehand.py",
     ROOT / "cep/job/takeover.py",

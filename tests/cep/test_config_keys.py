@@ -211,6 +211,10 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('{ a = [1] }', "CEP0705", "must be a text, a number, true, false or a time", 'write `a = "EUR"`'),
         ('{ a = { b = 1 } }', "CEP0705", "must be a text, a number", ""),
     ],
+    "[feeds.payment] format": [
+        ('""', "CEP0706", "it is one of json, csv, parquet", 'write `"csv"`'),
+        ('"jsonl"', "CEP0706", "it is one of json, csv, parquet", "did you mean `json`?"),
+    ],
     "[feeds.payment] timestamps": [
         ('""', "CEP0706", "it is one of iso", "a pattern is written"),
         ('"epoch_millis"', "CEP0706", "it is one of iso", "did you mean `epoch_ms`?"),

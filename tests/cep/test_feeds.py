@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -219,3 +220,27 @@ def test_files_that_a_user_names_are_looked_at_first(tmp_path: Path) -> None:
     assert check_file(str(tmp_path / "a.jsonl")) == ()
     codes = [check_file(str(tmp_path / name))[0].code for name in ("gone.csv", "b.csv", "a.txt")]
     assert codes == ["CEP0851", "CEP0852", "CEP0853"]
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.txt", "in.txt.gz", "in.zst", "in.parquet", "rows"])
+@pytest.mark.parametrize("block", [100, 1000, 1 << 20])
+def test_how_far_a_file_is_read_adds_up_to_its_length(tmp_path: Path, name: str, block: int) -> None:
+    """In bytes as it is stored, whatever it holds; and a feed may say what that is."""
+    kind: Literal["json", "parquet"] = "parquet" if name in ("in.parquet", "rows") else "json"
+    path = tmp_path / name
+    rows = lines(200)
+    if kind == "parquet":
+        table = pa.Table.from_pylist([json.loads(row) for row in rows])
+        pq.write_table(table, path, row_group_size=60)
+    else:
+        path.write_bytes(compressed(name, b"\n".join(rows) + b"\n"))
+    using = decoder(STREAM, FeedFormat(format=kind))
+    length, passed, count = path.stat().st_size, [], 0
+    for part in splits(str(path), length, 5000, using.feed):
+        for decoded in read(part, using, block=block, passed=passed.append):
+            assert not decoded.dead
+            count += len(decoded.events.table)
+    assert count == len(rows)
+    assert sum(passed) == length
+    assert min(passed) >= 0
+    assert len(passed) > 1 or block > 1000

@@ -52,7 +52,7 @@ def hits(pack: Pack, document: Mapping[str, object]) -> list[str]:
     event = {"url": "u", "title": "", "at": "2026-01-05T09:00:00Z", **document}
     found = []
     for name in ("compiled", "reference"):
-        running = engine(name, pack, one_partition=True)
+        running = engine(name, [pack], one_partition=True)
         events, refused = line_events(pack, [(0, "article", json.dumps(event).encode())])
         assert not refused
         raised = [*running.feed(events, MAX_TIME), *running.finish()]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from duel import Program, by_engine, pack_of, programs
 from effort import examples
 from event_tables import tables
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
 from cep.automata.plan import compile_plan
 from cep.cli.trace_text import as_json, lines, sentence
 from cep.evaluate import Session
+from cep.matching.selection import KeyTest, Selection
 from cep.matching.trace import Record, Trace
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -158,3 +162,83 @@ def test_a_trace_changes_nothing_and_tells_every_match(program: Program) -> None
     assert observed.alerts == plain.alerts, f"{program}"
     matched = [record for record in trace.records if record.kind == "matched"]
     assert len(matched) == sum(alert["kind"] == "match" for alert in plain.alerts), f"{program}"
+
+
+def _meant(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.integers(0, 10**6))
+def test_a_selection_is_told_what_everything_would_tell_of_it(program: Program, pick: int) -> None:
+    """Of a rule, of a key, of a run: the same records in the same order, with the same numbers."""
+    everything = Trace()
+    by_engine(program, everything)
+    assume(everything.records)
+    one = everything.records[pick % len(everything.records)]
+    tests = tuple(KeyTest(name, _meant(value), isinstance(value, str)) for name, value in one.key)
+    of_rule = frozenset({one.rule})
+    of_key = lambda r: (r.rule, r.key) == (one.rule, one.key)  # noqa: E731
+    for selection, fits in (
+        (Selection(of_rule), lambda r: r.rule == one.rule),
+        (Selection(of_rule, tests), of_key),
+        (Selection(of_rule, tests, 2), lambda r: of_key(r) and 2 in (r.run, r.parent)),
+    ):
+        trace = Trace(selection)
+        by_engine(program, trace)
+        assert trace.records == [r for r in everything.records if fits(r)], f"{selection}\n{program}"
+        assert trace.waiting() == [r for r in everything.waiting() if fits(r)], f"{selection}\n{program}"
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs())
+def test_runs_are_numbered_as_they_begin(program: Program) -> None:
+    """Also when what is known of runs that ended is forgotten: no number comes twice, none is left out."""
+    trace = Trace()
+    by_engine(program, trace)
+    begun: dict[object, dict[int, None]] = {}
+    for record in trace.records:
+        known = begun.setdefault((record.rule, record.key), {})
+        if record.run is not None:
+            if record.kind in ("began", "forked"):
+                known[record.run] = None  # several steps may take its first event
+            assert record.run in known, f"a run that never began: {program}"
+    for numbers in begun.values():
+        assert list(numbers) == list(range(1, len(numbers) + 1)), f"{program}"
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.integers(1, 20))
+def test_a_bounded_trace_has_the_first_that_happened(program: Program, most: int) -> None:
+    everything = Trace()
+    by_engine(program, everything)
+    trace = Trace(most=most)
+    by_engine(program, trace)
+    trace.settle()
+    times = sorted(record.time for record in everything.records)
+    assert [record.time for record in trace.records] == times[:most]
+    assert all(record in everything.records for record in trace.records)
+    assert trace.left_out == (times[most] if len(times) > most else None)
+    assert len(times) > most or trace.waiting() == everything.waiting()
+
+
+def test_a_key_is_meant_by_the_value_that_an_alert_shows() -> None:
+    for value, text in (("5", "5"), (5, "5"), (5.0, "5"), (5.25, "5.25"), (True, "true"), ("a,b", "a,b")):
+        assert KeyTest(None, text).fits(value)
+        assert KeyTest(None, text, quoted=True).fits(value) == isinstance(value, str)
+    for value, text in ((5, "x"), (5, "6"), (True, "1"), ("A", "a")):
+        assert not KeyTest(None, text).fits(value)
+
+
+def test_of_runs_that_ended_only_their_count_is_remembered() -> None:
+    """However many there were: it is what a trace of a long stream keeps besides its records."""
+    rule = "rule r { by k match a: e[v == 1] -> b: e[v == 2] within 5s }"
+    values = [(10 * n, 1) for n in range(50)]
+    trace = traced(rule, values, False, cut=25)
+    assert sorted({record.run for record in trace.records if record.kind == "began"}) == list(range(1, 51))
+    assert sum(map(len, trace._numbers.values())) == 1
+    assert len(trace.waiting()) == 1
+    assert traced(rule, values, False, drain=True)._numbers == {}

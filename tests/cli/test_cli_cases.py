@@ -139,11 +139,11 @@ def test_one_bad_case_does_not_end_the_run(tmp_path: Path) -> None:
 def test_a_case_that_breaks_the_engine_ends_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def engine(_: str, pack: Pack, one_partition: bool) -> Compiled:
-        running = Compiled(compile_plan([pack]), one_partition)
+    def engine(_: str, packs: list[Pack], one_partition: bool) -> Compiled:
+        running = Compiled(compile_plan(packs), one_partition)
         if not calls:
             monkeypatch.setattr(running, "feed", lambda *_: 1 // 0)
-        calls.append(pack)
+        calls.append(packs)
         return running
 
     calls: list[Any] = []

@@ -19,8 +19,9 @@ from alerts.suppress import Memory, in_order, withhold
 from cep.automata.plan import compile_plan
 from cep.cli import replay as replaying
 from cep.cli.engines import Compiled, Reference
+from cep.cli.feeding import Source
 from cep.cli.main import main
-from cep.cli.replay import Report, replay
+from cep.cli.replay import Report, in_step, replay, streams_read
 from cep.decode import decoder
 from cep.events import MAX_TIME
 from cep.feeds import read, splits
@@ -164,10 +165,11 @@ def test_blocks_decide_nothing(
     )
     expected, _, _ = withhold(in_order([*whole.feed(everything, end), *whole.finish()]), Memory())
 
-    monkeypatch.setattr(replaying, "splits", lambda file, length: splits(file, length, block))
+    monkeypatch.setattr(replaying, "splits", lambda file, length, feed: splits(file, length, block, feed))
     running = Compiled(compile_plan([pack]), False) if engine == "compiled" else Reference(pack, False)
     report = Report()
-    got = list(replay(pack, running, names, None, drain, report))
+    sources = [Source(pack.stream(name), tuple(files)) for name, files in names.items()]
+    got = list(replay([pack], in_step(sources, streams_read([pack]), report), running, None, drain, report))
     assert [one.alert.as_dict() for one in got] == [one.alert.as_dict() for one in expected]
     assert len(got) > 20
     assert report.withheld > 0
@@ -252,11 +254,12 @@ def test_a_stream_without_events_holds_nothing_back(folder: Path) -> None:
 
 def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = str(write(folder / "p.jsonl", [payment(5000, "a", 150), payment(0, "b", 150)]))
-    monkeypatch.setattr(replaying, "splits", lambda name, length: splits(name, length, 60))
+    monkeypatch.setattr(replaying, "splits", lambda name, length, feed: splits(name, length, 60, feed))
     pack = load([folder / "cards.rules"]).need()
     report = Report()
     running = Compiled(compile_plan([pack]), one_partition=False)
-    found = list(replay(pack, running, {"payment": [file]}, None, True, report))
+    reading = in_step([Source(pack.stream("payment"), (file,))], {"payment"}, report)
+    found = list(replay([pack], reading, running, None, True, report))
     assert [one.alert.key for one in found] == [{"card": "a"}]
     assert report.lines()[0] == "2 events, 1 alert, 0 withheld; 0 rejected, 1 late, 0 duplicates"
 
@@ -338,10 +341,10 @@ def test_what_a_strict_run_fails_for_is_told_by_the_report() -> None:
     ):
         report = Report()
         assert not report.losses()
-        report.count(pack.need(), {name: 1})
+        report.count([pack.need()], {name: 1})
         assert report.losses()
     report = Report()
-    report.count(pack.need(), {("events", "e", "late"): 1, ("events", "e", "duplicate"): 1})
+    report.count([pack.need()], {("events", "e", "late"): 1, ("events", "e", "duplicate"): 1})
     assert not report.losses()
 
 
@@ -350,7 +353,7 @@ def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
     pack = load_texts(
         [("p", 'pack p version "1"\nstream e { n: long  at: timestamp  time at }\nrule r { on e }')]
     )
-    report.count(pack.need(), {("ways", "p", "many", "limit"): 1_200})
+    report.count([pack.need()], {("ways", "p", "many", "limit"): 1_200})
     told = "rule many: 1,200 ways of its runs given up, the least preferred of more than 256"
     assert told in report.lines()
     assert report.as_dict()["ways"] == {"many": 1_200}

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from cep_command import Outcome, cep
 
-from cep.cli.progress import speed, watched
+from cep.cli.progress import shown, speed, watched
 from percolator.matching.matcher import COMPILE_AFTER
 
 CASES = Path(__file__).parents[1] / "percolator" / "data" / "percolate.jsonl"
@@ -349,16 +350,38 @@ class _Terminal(io.StringIO):
 
 
 def test_progress_is_told_on_a_terminal_and_cleared() -> None:
-    out = _Terminal()
-    seconds = iter(range(100))
-    found = list(watched("abc", lambda n, s: speed(n, s, "documents"), out, lambda: float(next(seconds))))
-    assert found == ["a", "b", "c"]
+    """After two seconds, then five times a second; the thread that draws is asked to wait, not the clock."""
+    out, pauses, drawn = _Terminal(), [], threading.Event()
+
+    def wait(ended: threading.Event, seconds: float) -> bool:
+        pauses.append(seconds)
+        if len(pauses) < 4:
+            return False
+        drawn.set()
+        return ended.wait(60)
+
+    clock = iter(range(100))
+    with shown(lambda s: speed(6, s, "documents"), False, out, lambda: float(next(clock)), wait):
+        assert drawn.wait(60)
     assert out.getvalue().split("\r\x1b[K")[1:] == [
-        "0 documents, 0 a second",
-        "1 documents, 0 a second",
-        "2 documents, 1 a second",
+        "6 documents, 6 a second",
+        "6 documents, 3 a second",
+        "6 documents, 2 a second",
         "",
     ]
-    quiet = io.StringIO()
-    assert list(watched("abc", lambda *_: "", quiet)) == ["a", "b", "c"]
-    assert quiet.getvalue() == ""
+    assert pauses == [2.0, 0.2, 0.2, 0.2]
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_no_progress_goes_into_a_file_nor_between_results(busy: bool) -> None:
+    out = _Terminal() if busy else io.StringIO()
+    with shown(lambda _: "far", busy, out, wait=lambda ended, _: ended.is_set()):
+        assert list(watched("abc", lambda *_: "")) == ["a", "b", "c"]
+    assert out.getvalue() == ""
+
+
+def test_work_that_is_soon_done_shows_no_progress() -> None:
+    out = _Terminal()
+    with shown(lambda _: "far", stream=out, wait=lambda ended, _: ended.wait(60)):
+        pass
+    assert out.getvalue() == ""

@@ -150,3 +150,15 @@ def test_explain_shows_the_set(pack: Path, capsys: pytest.CaptureFixture[str]) -
     (told,) = json.loads(capsys.readouterr().out)["queries"]
     assert (told["number"], told["refused"]) == (2, 1)
     assert {one["query"] for one in told["costly"]} == {"q1", "q2"}
+
+
+def test_without_drain_the_watermark_is_that_of_the_documents(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where no rule reads them but as hits."""
+    (tmp_path / "w.jsonl").write_text('{"id": "q", "query": "acme"}\n')
+    (tmp_path / "n.rules").write_text(PACK[: PACK.index("rule recall")].replace("lists/watchlist", "w"))
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(e) + "\n" for e in EVENTS))
+    files = ("--events", f"article={tmp_path}/e.jsonl")
+    assert main(["eval", str(tmp_path / "n.rules"), *files, "--output", "-"]) == 0
+    assert [json.loads(line)["emit"]["url"] for line in capsys.readouterr().out.splitlines()] == ["a"]

@@ -17,7 +17,7 @@ from cep.job.beforehand import differences
 from cep.job.folder import FORMAT, Layout
 from rules.packs import load
 
-NO_EXAMPLE = {"CEP0701", "CEP0709", "CEP0711"}
+NO_EXAMPLE = {"CEP0701", "CEP0709", "CEP0711", "CEP0730"}
 """Pages about a command, or about what is not written."""
 CODES = [code for code in (*CONFIG, "CEP0952", "CEP0953") if code not in NO_EXAMPLE]
 PACK = """pack cards version "1"

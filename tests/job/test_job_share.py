@@ -9,8 +9,11 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cep.formats import BY_NAME
 from cep.job.balance import shard_keys
 from cep.job.share import ListedFile, share
+
+FORMATS = {"s": BY_NAME}
 
 
 @settings(max_examples=30, deadline=None)
@@ -26,7 +29,7 @@ def test_every_byte_is_read_by_one_mapper(sizes: list[int], lanes: int, random: 
         shares = []
         for lane in range(lanes):
             random.shuffle(files)
-            shares.append(share(files, lane, lanes))
+            shares.append(share(files, FORMATS, lane, lanes))
     parts = sorted((p.file, p.start, p.end) for mine in shares for _, p in mine)
     for file in files:
         at = 0
@@ -44,7 +47,7 @@ def test_one_large_file_is_read_by_all_mappers(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(40 << 20)
     listed = [ListedFile("s", str(path), 40 << 20)]
-    read = [sum(p.end - p.start for _, p in share(listed, lane, 2)) for lane in (0, 1)]
+    read = [sum(p.end - p.start for _, p in share(listed, FORMATS, lane, 2)) for lane in (0, 1)]
     assert read == [20 << 20, 20 << 20]
 
 
@@ -55,7 +58,7 @@ def test_files_that_are_no_multiple_of_a_block_are_spread_evenly(tmp_path: Path)
         with path.open("wb") as file:
             file.truncate(18 << 20)
         listed.append(ListedFile("s", str(path), 18 << 20))
-    read = [sum(p.end - p.start for _, p in share(listed, lane, 2)) for lane in (0, 1)]
+    read = [sum(p.end - p.start for _, p in share(listed, FORMATS, lane, 2)) for lane in (0, 1)]
     assert read == [27 << 20, 27 << 20]
 
 
