@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from cep.cli.arguments import Subparsers
     from cep.config import Job
+    from cep.job.progress import Progress
+    from cep.job.stopping import Stop
     from rules.typed import Pack
 
 
@@ -37,38 +39,51 @@ def register(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the job; returns the exit code."""
-    from cep.config import load_job
-    from rules.diagnostics import DiagnosticsError
+    from cep.cli.signals import supervised
+    from cep.job.progress import Progress
+    from cep.job.stopping import Stop
 
     if arguments.drain and not arguments.once:
         raise UsageError("--drain goes with --once", "a job that runs on has no end of time")
+    progress = Progress(sys.stderr)
+    stop = Stop(progress.tell)
+    try:
+        return supervised(lambda: _run(arguments, progress, stop), stop.ask, stop.now)
+    finally:
+        progress.end()
+
+
+def _run(arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
+    from cep.config import load_job
+    from rules.diagnostics import DiagnosticsError
+
     loaded = load_job(arguments.job, os.environ)
     tell(loaded.diagnostics)
     if loaded.job is None:
         return USAGE
     try:
-        return _run(loaded.job, arguments)
+        return _live(loaded.job, arguments, progress, stop)
     except DiagnosticsError as error:
         tell(error.diagnostics)
         return USAGE
 
 
-def _run(job: Job, arguments: argparse.Namespace) -> int:
-    from cep.job import life
+def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
+    from cep.job import journal, life
     from cep.job.errors import ConfigurationError, JobError
-    from cep.job.progress import Progress
+    from cep.job.folder import StateFolder
 
-    progress = Progress(sys.stderr)
+    mode = life.Mode(arguments.once, arguments.drain)
     try:
-        life.run(
-            job, lambda: first_packs(job), os.environ, life.Mode(arguments.once, arguments.drain), progress
-        )
+        with journal.kept(
+            StateFolder(job.state).logs / "python.log",
+            lambda sentence: None if stop.is_set() else progress.tell(sentence),
+        ):
+            life.run(job, lambda: first_packs(job), os.environ, mode, progress, stop=stop)
     except ConfigurationError as error:
         raise UsageError(error.message, error.help) from error
     except JobError as error:
         raise OutsideError(error.message, error.help) from error
-    finally:
-        progress.end()
     return OK
 
 

@@ -12,10 +12,12 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from alerts.outbox import Outbox
 from cep.automata.plan import RuleName, compile_plan
@@ -177,9 +179,12 @@ class RunningJob:
         self.wait_for_batch(done + 2)
 
     def kill(self) -> None:
-        """SIGKILL to the whole process group."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+        """SIGKILL to the command and to every process that it started, in whatever group."""
+        with suppress(psutil.NoSuchProcess):
+            command = psutil.Process(self.process.pid)
+            for process in (command, *command.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
         self.process.wait()
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:

@@ -1,0 +1,59 @@
+"""The file for what libraries would print on the user's terminal: warnings, logs, tracebacks of threads.
+
+py4j, for one, logs every command that a Java process which is gone did not answer, with its traceback, and
+Python prints what is logged where nobody has said where to.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
+    """Keeps in the file, which is made when something comes, what is logged or fails in threads in the block.
+
+    `told` gets a sentence when a thread has failed.
+    """
+    handler = _Quiet(path, encoding="utf-8", errors="backslashreplace", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("cep")
+
+    def failed(hooked: threading.ExceptHookArgs) -> None:
+        if hooked.exc_type is SystemExit or hooked.exc_value is None:
+            return
+        name = hooked.thread.name if hooked.thread else "a thread"
+        logger.error("thread %s failed", name, exc_info=hooked.exc_value)
+        told(
+            f"a part of the job, {name}, failed ({hooked.exc_type.__name__}: {hooked.exc_value}); "
+            f"its traceback is in {path}"
+        )
+
+    def ignored(hooked: sys.UnraisableHookArgs) -> None:
+        if hooked.exc_value is not None:
+            logger.warning("%s", hooked.err_msg or "ignored", exc_info=hooked.exc_value)
+
+    root = logging.getLogger()
+    root.addHandler(handler)
+    logging.captureWarnings(True)
+    threads, unraisable = threading.excepthook, sys.unraisablehook
+    threading.excepthook, sys.unraisablehook = failed, ignored
+    try:
+        yield
+    finally:
+        threading.excepthook, sys.unraisablehook = threads, unraisable
+        logging.captureWarnings(False)
+        root.removeHandler(handler)
+        handler.close()
+
+
+class _Quiet(logging.FileHandler):
+    """Says nothing where the file cannot be written."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Leaves the record out: a full disk is told of by what needs it."""
