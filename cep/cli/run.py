@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from cep.cli.failure import OK, USAGE, OutsideError, UsageError
 
@@ -73,13 +73,13 @@ def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Sto
     from cep.job.errors import ConfigurationError, JobError
     from cep.job.folder import StateFolder
 
-    mode = life.Mode(arguments.once, arguments.drain)
+    mode, stderr = life.Mode(arguments.once, arguments.drain), sys.stderr
     try:
         with journal.kept(
             StateFolder(job.state).logs / "python.log",
             lambda sentence: None if stop.is_set() else progress.tell(sentence),
         ):
-            life.run(job, lambda: first_packs(job), os.environ, mode, progress, stop=stop)
+            life.run(job, lambda: first_packs(job, stderr), os.environ, mode, progress, stop=stop)
     except ConfigurationError as error:
         raise UsageError(error.message, error.help) from error
     except JobError as error:
@@ -87,8 +87,8 @@ def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Sto
     return OK
 
 
-def first_packs(job: Job) -> Sequence[Pack]:
-    """The packs of the job's folder. Raises DiagnosticsError and UsageError."""
+def first_packs(job: Job, stream: TextIO | None = None) -> Sequence[Pack]:
+    """The packs of the job's folder, warnings to `stream`, stderr. Raises DiagnosticsError and UsageError."""
     from cep.cli.packs import load_all, runnable
     from rules.diagnostics import DiagnosticsError
 
@@ -96,12 +96,13 @@ def first_packs(job: Job) -> Sequence[Pack]:
     packs = [pack for one in checked if (pack := runnable(one)) is not None]
     if len(packs) < len(checked):
         raise DiagnosticsError([d for one in checked for d in one.diagnostics])
-    tell([d for one in checked for d in one.diagnostics])
+    tell([d for one in checked for d in one.diagnostics], stream)
     return packs
 
 
-def tell(diagnostics: Sequence[object]) -> None:
-    """Print diagnostics where a user looks for them."""
+def tell(diagnostics: Sequence[object], stream: TextIO | None = None) -> None:
+    """Print diagnostics where a user looks for them, by default on stderr."""
     from cep.cli.output import diagnostics_text
 
-    print(diagnostics_text(diagnostics, sys.stderr), end="", file=sys.stderr)  # type: ignore[arg-type]
+    out = sys.stderr if stream is None else stream
+    print(diagnostics_text(diagnostics, out), end="", file=out)  # type: ignore[arg-type]

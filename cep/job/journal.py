@@ -1,11 +1,12 @@
 """The file for what libraries would print on the user's terminal: warnings, logs, tracebacks of threads.
 
 py4j, for one, logs every command that a Java process which is gone did not answer, with its traceback, and
-Python prints what is logged where nobody has said where to.
+Python prints what is logged where nobody has said where to. Servers of Python's own library print theirs.
 """
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 import threading
@@ -16,9 +17,10 @@ from pathlib import Path
 
 @contextmanager
 def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
-    """Keeps in the file, which is made when something comes, what is logged or fails in threads in the block.
+    """Keeps in the file, within the block, what is logged, and what is printed on stderr.
 
-    `told` gets a sentence when a thread has failed.
+    The file is made when something comes. `told` gets a sentence when a thread has failed. Whoever has a word
+    for the user needs stderr as it was before.
     """
     handler = _Quiet(path, encoding="utf-8", errors="backslashreplace", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -41,15 +43,29 @@ def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
     root = logging.getLogger()
     root.addHandler(handler)
     logging.captureWarnings(True)
-    threads, unraisable = threading.excepthook, sys.unraisablehook
-    threading.excepthook, sys.unraisablehook = failed, ignored
+    threads, unraisable, stderr = threading.excepthook, sys.unraisablehook, sys.stderr
+    threading.excepthook, sys.unraisablehook, sys.stderr = failed, ignored, _Printed()
     try:
         yield
     finally:
-        threading.excepthook, sys.unraisablehook = threads, unraisable
+        threading.excepthook, sys.unraisablehook, sys.stderr = threads, unraisable, stderr
         logging.captureWarnings(False)
         root.removeHandler(handler)
         handler.close()
+
+
+class _Printed(io.TextIOBase):
+    """Stands for stderr: every line is logged."""
+
+    def __init__(self) -> None:
+        self._begun = ""
+
+    def write(self, text: str) -> int:
+        """Logs the lines that are whole."""
+        *lines, self._begun = (self._begun + text).split("\n")
+        for line in lines:
+            logging.getLogger("stderr").warning("%s", line)
+        return len(text)
 
 
 class _Quiet(logging.FileHandler):

@@ -79,7 +79,7 @@ def run(
     except (ConfigurationError, DiagnosticsError):
         raise
     except Exception as error:
-        if not asked.killed:  # else nothing is left to be told
+        if not asked.abandoned:
             raise explained(error, folder, time.time()) from error
 
 
@@ -109,6 +109,7 @@ class _Life:
         self._stack = stack
         self._metrics = Metrics()
         self._stop = stop
+        self._broken_off = False
         self._standing = Standing(job, stop)
         self._accounts = Accounts(self._metrics, progress.tell)
 
@@ -143,7 +144,7 @@ class _Life:
             self._batches(spark, layout, cores)
         if driver.last is not None and driver.drained:
             write_json(folder.closed_file, {"batch": driver.last.number})
-        if driver.last is not None:
+        if driver.last is not None and not self._broken_off:
             what = "the folder is closed" if driver.drained else "stopped"
             self._progress.tell(f"{what} after batch {driver.last.number}: {self._progress.counted()}")
         if self._mode.once:
@@ -189,9 +190,19 @@ class _Life:
             layout = folder.settle_layout(layout.shards, layout.partitions, sources)
             feeds = [feed for feed in driver.running.job.feeds if feed.name in sources]
             driver.sources = sources
-            query = stream.start(spark, folder, layout, cores, feeds, driver, trigger)
-            failure = self._watch(query)
+            try:
+                failure = self._watch(stream.start(spark, folder, layout, cores, feeds, driver, trigger))
+            except (Py4JError, OSError) as error:  # either, when the JVM is gone
+                failure = driver.failure or error
             if failure is not None:
+                if self._stop.is_set() and not isinstance(failure, JobError | OutboxError):
+                    # whoever sends a signal to every process stops the JVM, too
+                    if not self._stop.abandoned:
+                        self._progress.tell(
+                            "stopped within a batch, which will be run again at the next start"
+                        )
+                    self._broken_off = True
+                    return
                 self._standing.failed()
                 raise explained(failure, folder, time.time())
             if driver.drained or not driver.unread():
@@ -200,27 +211,22 @@ class _Life:
             self._progress.tell(f"starting the query again to read {', '.join(sorted(driver.unread()))}")
 
     def _watch(self, query: StreamingQuery) -> BaseException | None:
-        """Returns when the query has ended: by itself, or because it is to; and why, if it failed."""
+        """Returns when the query has ended: by itself, or because it is to; and why, if it failed.
+
+        Raises Py4JError and OSError when the JVM is gone.
+        """
         driver = self._driver
-        try:
-            while query.isActive:
-                self._stop.wait(0.2)
-                if self._stop.is_set() or driver.drained or driver.unread():
-                    driver.stopping.set()
-                    self._finish_batch(query)
-                    query.stop()
-                    break
-            failure = driver.failure or (None if driver.stopping.is_set() else query.exception())
-        except Py4JError as error:
-            failure = driver.failure or error  # the JVM is gone
-        if failure is not None and self._stop.is_set() and not isinstance(failure, JobError | OutboxError):
-            if not self._stop.killed:  # whoever sends a signal to every process stops Java within a batch
-                self._progress.tell("stopped within a batch, which will be run again at the next start")
-            return None
-        return failure
+        while query.isActive:
+            self._stop.wait(0.2)
+            if self._stop.is_set() or driver.drained or driver.unread():
+                driver.stopping.set()
+                self._finish_batch(query)
+                query.stop()
+                break
+        return driver.failure or (None if driver.stopping.is_set() else query.exception())
 
     def _finish_batch(self, query: StreamingQuery) -> None:
-        """Waits for the batch that runs, and for Spark's commit of it. Raises Py4JError."""
+        """Waits for the batch that runs, and for Spark's commit of it. Raises as `_watch` does."""
         driver, commits = self._driver, self._folder.checkpoint / "commits"
         while driver.begun is not None and query.isActive:
             time.sleep(0.02)

@@ -23,8 +23,8 @@ Stage = Literal["starting", "within a batch", "between batches", "delivering", "
 class Stop:
     """Both requests, and what they find running. `told` is called with sentences for the user.
 
-    `stage` is set by the job. `since` is when the job was asked, wall clock in ns; None before. `killed` says
-    that Java was ended, so that whatever fails then fails for that.
+    `stage` is set by the job. `since` is when the job was asked, wall clock in ns; None before. `abandoned`
+    says that Java is ended or will be, so that whatever fails then fails for that.
     """
 
     def __init__(
@@ -37,15 +37,14 @@ class Stop:
         self._java: subprocess.Popen[bytes] | None = None
         self.stage: Callable[[], Stage] = lambda: "starting"
         self.since: int | None = None
-        self.killed = False
+        self.abandoned = False
 
     def java(self, process: subprocess.Popen[bytes]) -> None:
         """Says that this is the process of Java, which leads a process group of its own."""
         with self._lock:
             self._java = process
-            too_late = self._asked.is_set()
-        if too_late:
-            self._kill()
+        if self.abandoned:
+            self._abandon()
 
     def ask(self) -> None:
         """The first request."""
@@ -53,13 +52,13 @@ class Stop:
         self.since = self._clock()
         self._asked.set()
         if stage == "starting":
-            self._kill()
+            self._abandon()
         self._told(f"{_first(stage)}; again to stop now")
 
     def now(self) -> None:
         """The second request. The process has to end behind it."""
         stage = self.stage()
-        self._kill()
+        self._abandon()
         self._told(_second(stage))
 
     def is_set(self) -> bool:
@@ -70,10 +69,10 @@ class Stop:
         """Waits to be asked, at most so long; whether that came."""
         return self._asked.wait(seconds)
 
-    def _kill(self) -> None:
+    def _abandon(self) -> None:
+        self.abandoned = True
         with self._lock:
             if self._java is not None and self._java.poll() is None:
-                self.killed = True
                 with suppress(ProcessLookupError):
                     os.killpg(self._java.pid, signal.SIGKILL)
 

@@ -41,7 +41,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningJob]:
     with folder.running() as running:
         running.wait_for_batch(0)
         yield running
-        assert running.stop(signal.SIGTERM) == 0, folder.told
+        assert running.stop(signal.SIGTERM) == 143, folder.told
         assert "Traceback" not in folder.told
         assert folder.state.lock_file.exists() is False
 
