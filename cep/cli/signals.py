@@ -48,7 +48,7 @@ def interrupting() -> Iterator[None]:
     try:
         yield
     finally:
-        _to_the_system()
+        _end_with_the_next()
 
 
 def supervised(
@@ -115,10 +115,14 @@ def _noted(_number: int, _frame: FrameType | None) -> None:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
-    _to_the_system()
+    _end_with_the_next()
     raise Interrupted(number)
 
 
-def _to_the_system() -> None:
+def _end_with_the_next() -> None:
     for number in _heard():
-        signal.signal(number, signal.SIG_DFL)
+        signal.signal(number, _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    os._exit(128 + number)

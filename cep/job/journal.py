@@ -11,7 +11,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -69,7 +69,12 @@ class _Printed(io.TextIOBase):
 
 
 class _Quiet(logging.FileHandler):
-    """Says nothing where the file cannot be written."""
+    """Says nothing where the file cannot be opened or written."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes the record."""
+        with suppress(OSError):
+            super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Leaves the record out: a full disk is told of by what needs it."""

@@ -122,6 +122,8 @@ class _Life:
         require_java(self._environ)
         before = folder.layout()
         serving_port = self._serve()
+        if self._stop.is_set():
+            return
         outbox = self._open_outbox()
         self._stack.callback(serving_port.close)  # before the outbox closes, which requests ask
         driver = self._driver = self._standing.driver = self._make_driver(outbox)

@@ -175,6 +175,31 @@ def test_a_verb_that_reads_is_interrupted_where_it_stands(tmp_path: Path, number
         os.close(descriptors[0])
 
 
+UNTIDY = """
+import sys
+from cep.cli.signals import interrupting
+
+try:
+    with interrupting():
+        print("begun", flush=True)
+        sys.stdin.read(1)
+finally:
+    print("tidying", flush=True)
+    sys.stdin.read(1)
+"""
+
+
+def test_the_second_signal_ends_what_tidies_up_for_too_long() -> None:
+    with started("-c", UNTIDY) as process:
+        assert said(process) == "begun"
+        process.send_signal(signal.SIGTERM)
+        assert said(process) == "tidying"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", ENDING)
 def test_a_deploy_that_waits_takes_its_pack_back(tmp_path: Path, number: signal.Signals) -> None:
