@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _CLEAR = "\r\x1b[2K"
 _USUAL = 80
 """Columns of a terminal that does not say how many it has."""
+_ECHO = 2
+"""Cells for the `^C` that a terminal shows where the cursor is."""
 
 
 class StatusLine:
@@ -33,7 +35,7 @@ class StatusLine:
     def draw(self, *forms: str) -> None:
         """Draws the longest form that fits, from the longest on; the last one is cut if it has to be."""
         with self._lock:
-            if self.terminal and (room := self._columns() - 1) > 0:
+            if self.terminal and (room := self._columns() - 1 - _ECHO) > 0:
                 text = next((form for form in forms if len(form) <= room), forms[-1])
                 self._drawn = text if len(text) <= room else f"{text[: max(room - 3, 0)]}..."[:room]
                 self._write(f"{_CLEAR}{self._drawn}")

@@ -148,6 +148,7 @@ class _Life:
             write_json(folder.closed_file, {"batch": driver.last.number})
         if driver.last is not None and not self._broken_off:
             what = "the folder is closed" if driver.drained else "stopped"
+            self._progress.end()
             self._progress.tell(f"{what} after batch {driver.last.number}: {self._progress.counted()}")
         if self._mode.once:
             self._deliver(dispatcher, outbox)

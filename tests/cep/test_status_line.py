@@ -34,7 +34,7 @@ def test_what_stays_is_whole_and_the_line_is_below(columns: int, steps: list[tup
         for kind, text in steps:
             if kind == "draw":
                 line.draw(text)
-                drawn = text if len(text) < columns else text[: columns - 4] + "..."
+                drawn = text if len(text) <= columns - 3 else text[: columns - 6] + "..."
             elif kind == "print":
                 line.print(text)
                 stays += wrapped(text, columns)
@@ -74,9 +74,18 @@ def test_threads_do_not_write_into_each_others_lines() -> None:
     assert lines[-1] == "batch 299 of many"
 
 
+def test_a_ctrl_c_that_the_terminal_shows_is_taken_away_with_the_line() -> None:
+    with terminal(20) as shown, shown.open() as err:
+        line = StatusLine(err)
+        line.draw("a line that is too long")
+        shown.read().feed("^C")
+        line.print("stopping")
+        assert shown.read().lines() == ["stopping", "a line that is..."]
+
+
 def test_the_longest_form_that_fits_is_drawn() -> None:
     forms = "batch 12, and the watermark", "batch 12"
-    for columns, shown_as in ((28, forms[0]), (27, forms[1]), (9, forms[1]), (8, "batc..."), (4, "...")):
+    for columns, shown_as in ((30, forms[0]), (29, forms[1]), (11, forms[1]), (10, "batc..."), (6, "...")):
         with terminal(columns) as shown, shown.open() as err:
             StatusLine(err).draw(*forms)
             assert shown.read().lines() == [shown_as], columns

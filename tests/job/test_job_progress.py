@@ -39,7 +39,7 @@ def _batch(number: int, ended: int, events: int = 0, alerts: int = 0) -> Batch:
             ),
         ),
         (90, "batch 7 (0.25 s): 12,345 events, 3 malformed, 67 alerts, 9.0 s behind the clock"),
-        (40, "batch 7 (0.25 s): 12,345 events, 3 m..."),
+        (40, "batch 7 (0.25 s): 12,345 events, 3..."),
     ],
 )
 def test_a_narrow_terminal_gets_the_short_form(
