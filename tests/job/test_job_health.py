@@ -121,35 +121,27 @@ def test_an_outbox_that_cannot_be_asked_is_told(standing: Standing, clock: Clock
     )
 
 
-def test_the_port_answers_before_packs_are_read_and_while_spark_starts(tmp_path: Path) -> None:
+def test_the_port_answers_while_spark_starts(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=f'[http]\nlisten = "127.0.0.1:{port}"\n')
     job = load_job(folder.description, {}).need()
-    answers: dict[str, list[tuple[int, Any]]] = {}
-
-    def ask(when: str) -> None:
-        found = [get(f"http://127.0.0.1:{port}/{path}") for path in ("livez", "healthz")]
-        answers[when] = [(status, json.loads(text)["status"]) for status, text in found]
-        assert get(f"http://127.0.0.1:{port}/metrics")[0] == 200
-
-    def packs() -> Any:
-        ask("packs")
-        return first_packs(job)
+    answers: list[tuple[int, Any]] = []
 
     class EnoughError(Exception):
         pass
 
     @contextmanager
     def spark(*_: object) -> Iterator[Any]:
-        ask("spark")
+        found = [get(f"http://127.0.0.1:{port}/{path}") for path in ("livez", "healthz")]
+        answers.extend((status, json.loads(text)["status"]) for status, text in found)
+        assert get(f"http://127.0.0.1:{port}/metrics")[0] == 200
         raise EnoughError
         yield
 
     running: Callable[..., Any] = spark
     with pytest.raises(life.JobError), (tmp_path / "told").open("w") as told:
-        life.run(job, packs, dict(os.environ), life.Mode(), Progress(told), running)
-    assert answers["packs"] == [(200, "alive"), (503, "starting")]
-    assert answers["spark"] == [(200, "alive"), (503, "starting")]
+        life.run(job, lambda: first_packs(job), dict(os.environ), life.Mode(), Progress(told), running)
+    assert answers == [(200, "alive"), (503, "starting")]
     assert get(f"http://127.0.0.1:{port}/livez")[0] == 0
