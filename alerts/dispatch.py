@@ -114,10 +114,11 @@ class Dispatcher:
             lane.receiver.close()
         return finished
 
-    def drain(self, timeout: float) -> bool:
+    def drain(self, timeout: float, given_up: Callable[[], bool] = lambda: False) -> bool:
         """Waits until nothing is pending for its receivers; whether that came within `timeout` seconds.
 
-        A receiver that wants no more (410 Gone) is not waited for. Raises OutboxError.
+        Nor does it wait any longer once it is `given_up`. A receiver that wants no more (410 Gone) is not
+        waited for. Raises OutboxError.
         """
         end = time.monotonic() + timeout
         self.wake()
@@ -125,7 +126,7 @@ class Dispatcher:
             if not self._outbox.waiting([lane.receiver.name for lane in self._lanes if not lane.gone]):
                 return not self._outbox.waiting([lane.receiver.name for lane in self._lanes])
             rest = end - time.monotonic()
-            if rest <= 0 or not self._thread.is_alive():
+            if rest <= 0 or given_up() or not self._thread.is_alive():
                 return False
             with self._progress:
                 self._progress.wait(min(rest, 0.1))

@@ -216,7 +216,7 @@ class AlertReceiver:
 
 
 def serve(receiver: AlertReceiver, started: Callable[[str], None] = lambda _: None) -> None:
-    """Runs a receiver until the process is interrupted (SIGINT, SIGTERM as KeyboardInterrupt).
+    """Runs a receiver until a KeyboardInterrupt, which goes on when the receiver has closed.
 
     `started` is called with its URL once it listens. Raises ReceiveError.
     """
@@ -224,8 +224,6 @@ def serve(receiver: AlertReceiver, started: Callable[[str], None] = lambda _: No
     try:
         started(receiver.url)
         receiver.wait()
-    except KeyboardInterrupt:
-        pass
     finally:
         receiver.stop()
 

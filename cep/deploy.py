@@ -18,6 +18,9 @@ from cep.job.files import DamagedFileError, read_json, write_json
 from cep.job.folder import StateFolder
 from cep.job.lock import owner
 
+WITHDRAWN = "it was taken back, unless a batch has begun with it, which the job tells"
+"""What is true of a request when nobody waits for its answer any longer."""
+
 Fate = Literal["kept", "started anew", "new", "removed"]
 """What a deploy means for a rule: runs kept; structure changed, runs dropped; was not there; is gone."""
 
@@ -161,7 +164,8 @@ def hand_over(
             if time.monotonic() > deadline:
                 raise OutsideError(
                     f"the job did not answer within {timeout:g} seconds",
-                    f"see whether its batches go on: /healthz, or the newest file in {folder.manifests}",
+                    f"{WITHDRAWN}; see whether its batches go on: /healthz, or the newest file in "
+                    f"{folder.manifests}",
                 )
             sleep(0.05)
     finally:

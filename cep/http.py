@@ -1,4 +1,4 @@
-"""What the job answers on its port: /metrics for Prometheus and /healthz for whoever restarts it."""
+"""What the job answers on its port: /metrics for Prometheus, /healthz and /livez for who watches it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Health:
 
 
 def application(metrics: Metrics, health: Callable[[], Health]) -> Starlette:
-    """The job's web application."""
+    """The job's web application. /livez answers as soon as there is somebody to answer, and always 200."""
 
     def read_metrics(_: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE)
@@ -35,7 +35,12 @@ def application(metrics: Metrics, health: Callable[[], Health]) -> Starlette:
         now = health()
         return JSONResponse(now.told, 200 if now.well else 503)
 
-    return Starlette(routes=[Route("/metrics", read_metrics), Route("/healthz", read_health)])
+    def read_life(_: Request) -> Response:
+        return JSONResponse({"status": "alive"})
+
+    return Starlette(
+        routes=[Route("/metrics", read_metrics), Route("/healthz", read_health), Route("/livez", read_life)]
+    )
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Literal, TextIO
+from typing import Literal, Protocol
 
 from alerts.receivers.receiver import Outcome
 
@@ -11,12 +11,22 @@ from alerts.receivers.receiver import Outcome
 _UNPRINTABLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 
 
+class Stream(Protocol):
+    """What takes lines: a file, or what puts them above another line of the terminal."""
+
+    def write(self, text: str, /) -> object:
+        """Takes a whole line. Raises OSError, and ValueError once it is closed."""
+
+    def flush(self) -> object:
+        """Has it shown. Raises as `write` does."""
+
+
 class ConsoleReceiver:
     """Writes time, severity, rule and summary as one line to `stream`, or the alert's JSON."""
 
     in_flight = 1
 
-    def __init__(self, name: str, stream: TextIO, style: Literal["text", "json"] = "text") -> None:
+    def __init__(self, name: str, stream: Stream, style: Literal["text", "json"] = "text") -> None:
         self.name = name
         self._stream = stream
         self._style = style

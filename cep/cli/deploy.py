@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.cli.packs import load_one
     from cep.cli.run import tell
     from cep.config import load_job
-    from cep.deploy import Request, hand_over, new_id
+    from cep.deploy import WITHDRAWN, Request, hand_over, new_id
     from cep.job.errors import JobError
     from cep.job.folder import StateFolder
     from cep.packs import runnable
@@ -64,6 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
         answer = hand_over(folder, request, arguments.timeout, before=lambda: _shelve(pack, shelf))
     except JobError as error:
         raise OutsideError(error.message, error.help) from error
+    except KeyboardInterrupt:
+        print(
+            f"not waiting any longer for pack {pack.name}, revision {pack.revision}: {WITHDRAWN}",
+            file=sys.stderr,
+        )
+        raise
     if arguments.format == "json":
         print(json.dumps(asdict(answer), ensure_ascii=False))
     elif answer.taken:

@@ -9,8 +9,8 @@ A rules.diagnostics.DiagnosticsError that a verb raises is drawn and exits 2: a 
 
 from __future__ import annotations
 
-OK, FINDINGS, USAGE, OUTSIDE, INTERRUPTED, HUNG_UP = 0, 1, 2, 3, 130, 141
-"""Exit codes of every verb; the last two are the shell's for a command ended by SIGINT and SIGPIPE."""
+OK, FINDINGS, USAGE, OUTSIDE, HUNG_UP = 0, 1, 2, 3, 141
+"""Exit codes of every verb; the last is the shell's for one ended by SIGPIPE (cep.cli.signals has others)."""
 
 
 class CommandError(Exception):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from typing import NoReturn
 
-from cep.cli.failure import HUNG_UP, INTERRUPTED, OK, OUTSIDE, USAGE, CommandError
+from cep.cli.failure import HUNG_UP, OK, OUTSIDE, USAGE, CommandError
 
 VERBS: dict[str, tuple[str, str]] = {
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
@@ -40,23 +40,36 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Never raises but SystemExit, and never shows a traceback: what nobody foresaw goes to a report file.
     """
+    from cep.cli.signals import exit_code, interrupting
+
     given = list(sys.argv[1:] if argv is None else argv)
+    alone = argv is None
     _survive_any_locale()
     try:
+        with interrupting() if alone else contextlib.nullcontext():
+            return _ended(given, alone)
+    except KeyboardInterrupt as asked:
         try:
-            return _dispatch(given, alone=argv is None)
-        finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            _flush()
+        except (OSError, ValueError):
+            _let_go_of_stdout()  # whoever read it was asked to end, too
+        return exit_code(asked)
+
+
+def _ended(given: list[str], alone: bool) -> int:
+    try:
+        try:
+            code = _dispatch(given, alone)
+        except (Exception, SystemExit):
+            _flush()
+            raise
+        _flush()
+        return code
     except CommandError as failure:
         _say_error(failure.message, failure.help)
         return failure.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes stdout once more at exit, which would print about the closed pipe again.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_stdout()
         return HUNG_UP
     except OSError as error:
         from cep.cli.report import sentence
@@ -65,6 +78,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OUTSIDE
     except Exception as error:
         return _diagnosed(error) or _unforeseen(error, given)
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _let_go_of_stdout() -> None:
+    """Python flushes stdout once more at exit, which would print about the closed pipe again."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(given: list[str], alone: bool) -> int:
@@ -163,7 +187,7 @@ def _survive_any_locale() -> None:
 def _say_error(message: str, help: str = "") -> None:  # noqa: A002
     from cep.cli.output import error_text
 
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(OSError):  # nobody reads it any more
         print(error_text(message, help), file=sys.stderr, flush=True)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from cep.cli.failure import OK, OutsideError, UsageError
 
@@ -34,7 +33,7 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; returns the exit code. Raises UsageError, OutsideError."""
+    """Serve until a signal asks to end. Raises UsageError, OutsideError, and KeyboardInterrupt at its end."""
     from alerts.receive import AlertReceiver, ReceiveError, serve
 
     host, port = _address(arguments.listen)
@@ -45,13 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except ValueError as error:
         raise UsageError(f"--secret: {error}") from error
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         serve(receiver, lambda url: print(f"listening on {url}", file=sys.stderr, flush=True))
     except ReceiveError as error:
         raise OutsideError(str(error), "choose another address with --listen, or another file") from error
-    told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(receiver.counts.items()))
-    print(told or "nothing was received", file=sys.stderr)
+    except KeyboardInterrupt:
+        told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(receiver.counts.items()))
+        print(told or "nothing was received", file=sys.stderr)
+        raise
     return OK
 
 
@@ -76,7 +76,3 @@ def _address(listen: str) -> tuple[str, int]:
     if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(f"--listen {listen} is no address", "write it as 127.0.0.1:8091")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
-
-
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from cep.cli.failure import OK, USAGE, OutsideError, UsageError
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from cep.cli.arguments import Subparsers
     from cep.config import Job
+    from cep.job.progress import Progress
+    from cep.job.stopping import Stop
     from rules.diagnostics import Diagnostic
     from rules.typed import Pack
 
@@ -46,43 +48,71 @@ def register(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the job; returns the exit code."""
-    from cep.config import load_job
-    from rules.diagnostics import DiagnosticsError
+    from cep.cli.signals import supervised
+    from cep.job.progress import Progress
+    from cep.job.stopping import Stop
 
     if arguments.drain and not arguments.once:
         raise UsageError("--drain goes with --once", "a job that runs on has no end of time")
+    progress = Progress(sys.stderr)
+    stop = Stop(progress.tell)
+
+    def end() -> None:
+        sentence = stop.now()
+        progress.end()
+        progress.tell(sentence)
+
+    try:
+        return supervised(lambda: _run(arguments, progress, stop), stop.ask, end)
+    finally:
+        progress.end()
+
+
+def _run(arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
+    from cep.config import load_job
+    from rules.diagnostics import DiagnosticsError
+
     loaded = load_job(arguments.job, os.environ)
     tell(loaded.diagnostics)
     if loaded.job is None:
         return USAGE
     try:
-        return _run(loaded.job, arguments)
+        return _live(loaded.job, arguments, progress, stop)
     except DiagnosticsError as error:
         tell(error.diagnostics)
         return USAGE
 
 
-def _run(job: Job, arguments: argparse.Namespace) -> int:
-    from cep.job import life
+def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
+    from cep.job import journal, life
     from cep.job.errors import ConfigurationError, JobError
-    from cep.job.progress import Progress
+    from cep.job.folder import StateFolder
 
-    progress = Progress(sys.stderr)
     accepted = frozenset(map(os.path.realpath, arguments.accept_loss))
-    mode = life.Mode(arguments.once, arguments.drain, accepted)
+    mode, stderr = life.Mode(arguments.once, arguments.drain, accepted), sys.stderr
     try:
-        life.run(job, lambda: first_packs(job), os.environ, mode, progress, warn=tell)
+        with journal.kept(
+            StateFolder(job.state).logs / "python.log",
+            lambda sentence: None if stop.is_set() else progress.tell(sentence),
+        ):
+            life.run(
+                job,
+                lambda: first_packs(job, stderr),
+                os.environ,
+                mode,
+                progress,
+                warn=lambda found: tell(found, stderr),
+                stop=stop,
+            )
     except ConfigurationError as error:
         raise UsageError(error.message, error.help) from error
     except JobError as error:
         raise OutsideError(error.message, error.help) from error
-    finally:
-        progress.end()
     return OK
 
 
-def first_packs(job: Job) -> Sequence[Pack]:
-    """The packs of the job's folder, whose warnings are printed. Raises DiagnosticsError."""
+def first_packs(job: Job, stream: TextIO | None = None) -> Sequence[Pack]:
+    """The packs of the job's folder, warnings to `stream`, stderr. Raises DiagnosticsError."""
     from cep.cli.packs import load_of
     from cep.packs import runnable
     from rules.diagnostics import DiagnosticsError
@@ -91,12 +121,13 @@ def first_packs(job: Job) -> Sequence[Pack]:
     packs = [pack for one in checked if (pack := runnable(one)) is not None]
     if len(packs) < len(checked):
         raise DiagnosticsError([d for one in checked for d in one.diagnostics])
-    tell([d for one in checked for d in one.diagnostics])
+    tell([d for one in checked for d in one.diagnostics], stream)
     return packs
 
 
-def tell(diagnostics: Sequence[Diagnostic]) -> None:
-    """Print diagnostics where a user looks for them."""
+def tell(diagnostics: Sequence[Diagnostic], stream: TextIO | None = None) -> None:
+    """Print diagnostics where a user looks for them, by default on stderr."""
     from cep.cli.output import diagnostics_text
 
-    print(diagnostics_text(diagnostics, sys.stderr), end="", file=sys.stderr, flush=True)
+    out = sys.stderr if stream is None else stream
+    print(diagnostics_text(diagnostics, out), end="", file=out, flush=True)

@@ -30,8 +30,11 @@ outcome      what all shards said, put together and recorded
 driver       one batch from manifest to outbox, as Spark's foreachBatch calls it
 takeover     packs that `cep deploy` handed over, as they enter a manifest
 failures     what Spark says when it fails, in a sentence
+stopping     that the job is to stop, and what becomes of Java then
+health       how the job stands, for /healthz
 life         from the lock to the last batch: start, watch, restart, stop
 progress     what a user sees of a job that runs
+journal      the file for what libraries would print beside that
 
 Only modules in here import pyspark, and only when a job starts.
 """

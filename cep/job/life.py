@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import socket
 import sys
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -25,7 +22,7 @@ from alerts.outbox.connect import place_of
 from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.webhook import WebhookReceiver
 from cep.config import Job, Receiver
-from cep.http import Health, application, bind, serving
+from cep.http import application, bind, serving
 from cep.job import beforehand, lock, revisions, session, stream
 from cep.job.accounts import Accounts
 from cep.job.cores import usable_cores
@@ -34,10 +31,12 @@ from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.failures import explained
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
+from cep.job.health import Standing
 from cep.job.inspection import look_over
 from cep.job.java import require_java
 from cep.job.manifest import result_of
-from cep.job.progress import Progress, instant
+from cep.job.progress import Progress
+from cep.job.stopping import Stage, Stop
 from cep.job.takeover import Running
 from cep.metrics import Metrics
 from rules.diagnostics import Diagnostic, DiagnosticsError
@@ -47,9 +46,6 @@ from rules.typed import Pack
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
-
-_STUCK = 120.0
-"""A batch that takes longer, or a longer time without one beyond the trigger, makes /healthz say 503."""
 
 _DELIVER = 60.0
 """Seconds that `--once` waits for its alerts to be delivered; what is not stays in the outbox."""
@@ -80,8 +76,9 @@ def run(
     spark: Callable[..., AbstractContextManager[SparkSession]] = session.running,
     *,
     warn: Callable[[Sequence[Diagnostic]], None] | None = None,
+    stop: Stop | None = None,
 ) -> None:
-    """Runs the job until it is stopped or, with `once`, done.
+    """Runs the job until it is asked to `stop` or, with `once`, done.
 
     `packs` gives those for the first start of the state folder; `spark` opens a session, as
     cep.job.session.running does. `warn` is called with warnings about the job file; without it they are drawn
@@ -93,14 +90,16 @@ def run(
     if not folder.closed:
         warn(beforehand.check(job, folder, environ, packs))
     folder.make()
+    asked = stop or Stop(progress.tell)
     try:
         with ExitStack() as stack:
             log = stack.enter_context(lock.held(folder))
-            _Life(job, packs, environ, mode, progress, warn, spark, log, stack).run()
-    except (JobError, DiagnosticsError):
+            _Life(job, packs, environ, mode, progress, warn, spark, log, stack, asked).run()
+    except (ConfigurationError, DiagnosticsError):
         raise
     except Exception as error:
-        raise explained(error, folder, time.time()) from error
+        if not asked.abandoned:
+            raise explained(error, folder, time.time()) from error
 
 
 class _Life:
@@ -117,6 +116,7 @@ class _Life:
         spark: Callable[..., AbstractContextManager[SparkSession]],
         log: int,
         stack: ExitStack,
+        stop: Stop,
     ) -> None:
         self._job = job
         self._folder = StateFolder(job.state)
@@ -129,10 +129,10 @@ class _Life:
         self._log = log
         self._stack = stack
         self._metrics = Metrics()
-        self._stop = threading.Event()
-        self._failed = False
+        self._stop = stop
+        self._broken_off = False
+        self._standing = Standing(job, stop)
         self._accounts = Accounts(self._metrics, progress.tell)
-        self._alive_at = time.monotonic()
 
     def run(self) -> None:
         """Everything in order; what was begun is ended in the reverse order by the stack."""
@@ -144,36 +144,51 @@ class _Life:
         before = folder.layout()
         if before is not None and (differing := beforehand.differences(job, before)):
             raise DiagnosticsError(differing)
-        listening = None if job.http is None else self._bind(job.http.host, job.http.port)
+        serving_port = self._serve()
+        if self._stop.is_set():
+            return
         outbox = self._open_outbox()
+        self._stack.callback(serving_port.close)  # before the outbox closes, which requests ask
         look_over(folder, before, outbox, self._mode.accepts, self._progress.tell)
-        driver = self._driver = self._make_driver(outbox, () if before is None else before.feeds)
+        feeds = () if before is None else before.feeds
+        driver = self._driver = self._standing.driver = self._make_driver(outbox, feeds)
         driver.accepted = self._mode.accepted
+        self._standing.outbox = outbox
         cores = job.cores or usable_cores()
         sources = self._sources(before)
         layout = folder.settle_layout(job.shards, min(cores, job.shards), sources)
         self._metrics.watch_outbox(outbox, [r.name for r in job.receivers], self._progress.tell)
         dispatcher = self._dispatch(outbox)
-        if listening is not None:
-            app = application(self._metrics, lambda: self._health(outbox))
-            self._stack.enter_context(serving(app, listening))
-        with _signals(self._stop):
-            self._progress.tell("starting Spark; the first batch takes 10 to 20 seconds")
-            spark = self._stack.enter_context(
-                self._spark(folder, layout.partitions, cores, self._log, self._environ)
-            )
-            # Spark's own handler would cancel the batch that runs
-            signal.signal(signal.SIGINT, lambda *_: self._stop.set())
+        if self._stop.is_set():
+            return
+        self._stop.stage = self._stage
+        self._progress.tell("starting Spark; the first batch takes 10 to 20 seconds")
+        spark = self._stack.enter_context(
+            self._spark(folder, layout.partitions, cores, self._log, self._environ, self._stop.java)
+        )
+        self._batches(spark, layout, cores)
+        if self._mode.drain and not self._stop.is_set() and not driver.drained:
+            driver.drain = True
             self._batches(spark, layout, cores)
-            if self._mode.drain and not self._stop.is_set() and not driver.drained:
-                driver.drain = True
-                self._batches(spark, layout, cores)
-            if driver.last is not None and driver.drained:
-                write_json(folder.closed_file, {"batch": driver.last.number})
-        if driver.last is not None:
+        if driver.last is not None and driver.drained:
+            write_json(folder.closed_file, {"batch": driver.last.number})
+        if driver.last is not None and not self._broken_off:
             what = "the folder is closed" if driver.drained else "stopped"
+            self._progress.end()
             self._progress.tell(f"{what} after batch {driver.last.number}: {self._progress.counted()}")
-        if self._mode.once and not dispatcher.drain(_DELIVER):
+        if self._mode.once:
+            self._deliver(dispatcher, outbox)
+        self._stop.stage = lambda: "ending"
+
+    def _stage(self) -> Stage:
+        if self._driver.begun is not None:
+            return "within a batch"
+        return "starting" if self._driver.last is None else "between batches"
+
+    def _deliver(self, dispatcher: Dispatcher, outbox: Outbox) -> None:
+        """Waits for deliveries, and says which are left."""
+        self._stop.stage = lambda: "delivering"
+        if not dispatcher.drain(_DELIVER, self._stop.is_set):
             for name, status in outbox.status().items():
                 if status.pending:
                     self._progress.tell(
@@ -193,7 +208,7 @@ class _Life:
         self._stack.callback(outbox.close)
         if outbox.waiting([r.name for r in self._job.receivers]):
             self._progress.tell("delivering what is left in the outbox")
-            self._dispatch(outbox).drain(_DELIVER)
+            self._deliver(self._dispatch(outbox), outbox)
 
     def _batches(self, spark: SparkSession, layout: Layout, cores: int) -> None:
         """Runs the query until it is done or the job is to stop; starts it again for feeds that are new."""
@@ -204,10 +219,20 @@ class _Life:
             layout = folder.settle_layout(layout.shards, layout.partitions, sources)
             feeds = [feed for feed in driver.running.job.feeds if feed.name in sources]
             driver.sources = sources
-            query = stream.start(spark, folder, layout, cores, feeds, driver, trigger)
-            failure = self._watch(query)
+            try:
+                failure = self._watch(stream.start(spark, folder, layout, cores, feeds, driver, trigger))
+            except (Py4JError, OSError) as error:  # either, when the JVM is gone
+                failure = driver.failure or error
             if failure is not None:
-                self._failed = True
+                if self._stop.is_set() and not isinstance(failure, JobError | OutboxError):
+                    # whoever sends a signal to every process stops the JVM, too
+                    if not self._stop.abandoned:
+                        self._progress.tell(
+                            "stopped within a batch, which will be run again at the next start"
+                        )
+                    self._broken_off = True
+                    return
+                self._standing.failed()
                 raise explained(failure, folder, time.time())
             if driver.drained or not driver.unread():
                 return
@@ -215,27 +240,22 @@ class _Life:
             self._progress.tell(f"starting the query again to read {', '.join(sorted(driver.unread()))}")
 
     def _watch(self, query: StreamingQuery) -> BaseException | None:
-        """Returns when the query has ended: by itself, or because it is to; and why, if it failed."""
+        """Returns when the query has ended: by itself, or because it is to; and why, if it failed.
+
+        Raises Py4JError and OSError when the JVM is gone.
+        """
         driver = self._driver
-        try:
-            while query.isActive:
-                self._stop.wait(0.2)
-                if self._stop.is_set() or driver.drained or driver.unread():
-                    driver.stopping.set()
-                    self._finish_batch(query)
-                    query.stop()
-                    break
-            failure = driver.failure or (None if driver.stopping.is_set() else query.exception())
-        except Py4JError as error:
-            failure = driver.failure or error  # the JVM is gone
-        if failure is not None and self._stop.is_set() and not isinstance(failure, JobError | OutboxError):
-            # whoever sends a signal to the whole process group stops the JVM in the middle of a batch
-            self._progress.tell("stopped within a batch, which will be run again at the next start")
-            return None
-        return failure
+        while query.isActive:
+            self._stop.wait(0.2)
+            if self._stop.is_set() or driver.drained or driver.unread():
+                driver.stopping.set()
+                self._finish_batch(query)
+                query.stop()
+                break
+        return driver.failure or (None if driver.stopping.is_set() else query.exception())
 
     def _finish_batch(self, query: StreamingQuery) -> None:
-        """Waits for the batch that runs, and for Spark's commit of it. Raises Py4JError."""
+        """Waits for the batch that runs, and for Spark's commit of it. Raises as `_watch` does."""
         driver, commits = self._driver, self._folder.checkpoint / "commits"
         while driver.begun is not None and query.isActive:
             time.sleep(0.02)
@@ -250,6 +270,15 @@ class _Life:
         fed = {feed.name for feed in self._driver.running.job.feeds}
         declared = {s.name for pack in self._driver.running.packs.values() for s in pack.fed}
         return tuple(sorted((declared & fed) | (set(layout.feeds) & fed if layout else set())))
+
+    def _serve(self) -> ExitStack:
+        """Answers on the job's port, if it has one, until what is returned is closed."""
+        port = self._stack.enter_context(ExitStack())
+        if self._job.http is not None:
+            listening = self._bind(self._job.http.host, self._job.http.port)
+            app = application(self._metrics, self._standing.health)
+            port.enter_context(serving(app, listening))
+        return port
 
     def _bind(self, host: str, port: int) -> socket.socket:
         try:
@@ -324,56 +353,19 @@ class _Life:
 
     def _receiver(self, described: Receiver) -> ConsoleReceiver | WebhookReceiver:
         if described.kind == "console":
-            return ConsoleReceiver(described.name, sys.stdout)
+            return ConsoleReceiver(described.name, self._progress.above(sys.stdout))
         assert described.url is not None
         secrets = [] if described.secret is None else [described.secret.reveal(self._environ)]
         return WebhookReceiver(described.name, described.url.reveal(self._environ), secrets)
 
     def _finished(self, batch: Batch) -> None:
         """After every batch, in Spark's thread."""
-        self._alive_at = time.monotonic()
+        self._standing.batch(batch)
         self._dispatcher.wake()
         if not batch.replayed:
             self._accounts.take(batch)
         self._progress.batch(batch)
 
-    def _health(self, outbox: Outbox) -> Health:
-        last = self._driver.last
-        waited = time.monotonic() - self._alive_at
-        stuck = waited > _STUCK + self._job.trigger / 1e9
-        status = "failed" if self._failed else "stuck" if stuck else "starting" if last is None else "running"
-        told: dict[str, object] = {
-            "status": status,
-            "job": self._job.name,
-            "batch": None if last is None else last.number,
-            "watermark": None if last is None else instant(last.outcome.watermark),
-            "seconds_since_batch": round(waited, 1),
-            "packs": self._driver.running.revisions,
-        }
-        try:
-            told["outbox_pending"] = {name: s.pending for name, s in outbox.status().items()}
-        except OutboxError as error:
-            status = told["status"] = "failed"
-            told["outbox"] = error.message
-        return Health(status in ("running", "starting"), told)
-
 
 def _named(packs: Sequence[Pack]) -> str:
     return ", ".join(f"pack {pack.name} {pack.version} in revision {pack.revision}" for pack in packs)
-
-
-@contextmanager
-def _signals(stop: threading.Event) -> Iterator[None]:
-    """SIGTERM and SIGINT ask the job to stop; before Spark is there, they end it at once."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def at_once(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, at_once)
-    signal.signal(signal.SIGINT, at_once)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

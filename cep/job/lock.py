@@ -31,8 +31,10 @@ def held(folder: StateFolder) -> Iterator[int]:
         _take(descriptor, folder)
         os.ftruncate(descriptor, 0)
         folder.lock_file.write_text(f"{os.getpid()}\n")
-        yield descriptor
-        folder.lock_file.unlink(missing_ok=True)
+        try:
+            yield descriptor
+        finally:
+            folder.lock_file.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 

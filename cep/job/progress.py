@@ -6,14 +6,15 @@ batches find was there before, and a rate over them says nothing.
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import TYPE_CHECKING, TextIO
 
 from alerts.notation import timestamp
 from cep.events import MAX_TIME, MIN_TIME
+from cep.status_line import StatusLine
 
 if TYPE_CHECKING:
+    from alerts.receivers.console import Stream
     from cep.job.driver import Batch
 
 _EVERY = 10_000_000_000
@@ -23,11 +24,9 @@ class Progress:
     """Writes to `out`. May be called from any thread."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._terminal = out.isatty()
+        self._line = StatusLine(out)
         self._lock = threading.Lock()
         self._since: int | None = None
-        self._shown = False
         self._events = 0
         self._malformed = 0
         self._alerts = 0
@@ -36,9 +35,11 @@ class Progress:
 
     def tell(self, sentence: str) -> None:
         """Writes a sentence on a line of its own."""
-        with self._lock:
-            self._clear()
-            self._write(f"{sentence}\n")
+        self._line.print(sentence)
+
+    def above(self, stream: TextIO) -> Stream:
+        """A stream for other lines, which do not run into this one where both go to a terminal."""
+        return self._line.above(stream)
 
     def batch(self, batch: Batch) -> None:
         """Takes in a batch, and shows how things stand when it is time to."""
@@ -53,15 +54,10 @@ class Progress:
                 self._rate = (self._events - self._counted) / passed * 1e9
             if first or passed >= _EVERY:
                 self._since, self._counted = batch.ended, self._events
-            if not (self._terminal or first or batch.manifest.drain or passed >= _EVERY):
-                return
-            line = self._line(batch)
-            if self._terminal:
-                self._clear()
-                self._write(line)
-                self._shown = True
-            else:
-                self._write(line + "\n")
+            if self._line.terminal:
+                self._line.draw(self._whole(batch), self._short(batch))
+            elif first or batch.manifest.drain or passed >= _EVERY:
+                self._line.print(self._whole(batch))
 
     def counted(self) -> str:
         """What this run came to so far, for its last words."""
@@ -73,38 +69,36 @@ class Progress:
 
     def end(self) -> None:
         """Leaves the last line where it is."""
-        with self._lock:
-            if self._shown:
-                self._write("\n")
-                self._shown = False
+        self._line.end()
 
-    def _line(self, batch: Batch) -> str:
+    def _whole(self, batch: Batch) -> str:
+        parts = [*self._counts(), *self._event_time(batch)]
+        return f"batch {batch.number} ({batch.seconds:.2f} s); since the start {', '.join(parts)}"
+
+    def _short(self, batch: Batch) -> str:
+        """What there is room for in eighty columns."""
+        parts = [*self._counts(), *self._event_time(batch)[-1:]]
+        return f"batch {batch.number} ({batch.seconds:.2f} s): {', '.join(parts)}"
+
+    def _counts(self) -> list[str]:
         parts = [_counted(self._events, "event")]
         if self._rate is not None:
             parts[0] += f" ({self._rate:,.0f}/s)"
         if self._malformed:
             parts.append(f"{self._malformed:,} malformed")
         parts.append(_counted(self._alerts, "alert"))
+        return parts
+
+    def _event_time(self, batch: Batch) -> list[str]:
+        """The watermark, then how far it is behind the clock; empty before there is one."""
         moment = instant(batch.outcome.watermark)
-        if moment is not None:
-            parts.append(f"watermark {moment}")
-            found = lags(batch)
-            if found and batch.outcome.watermark < MAX_TIME:
-                parts[-1] += f", {span(max(found.values()))} behind the clock"
-        return f"batch {batch.number} ({batch.seconds:.2f} s); since the start {', '.join(parts)}"
-
-    def _clear(self) -> None:
-        if self._shown:
-            self._write("\r\x1b[2K")
-            self._shown = False
-
-    def _write(self, text: str) -> None:
-        try:
-            self._out.write(text)
-            self._out.flush()
-        except (BrokenPipeError, ValueError):
-            # nobody reads any more; the job does not end for that
-            self._out = sys.__stderr__ if self._out is not sys.__stderr__ and sys.__stderr__ else self._out
+        if moment is None:
+            return []
+        parts = [f"watermark {moment}"]
+        found = lags(batch)
+        if found and batch.outcome.watermark < MAX_TIME:
+            parts.append(f"{span(max(found.values()))} behind the clock")
+        return parts
 
 
 def instant(watermark: int) -> str | None:

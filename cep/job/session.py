@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from cep.job.checkpoint import COMPACTED
@@ -15,6 +17,9 @@ from cep.job.java import require_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_LEAVING = 10.0
+"""Seconds for Java to remove its temporary files when Spark has stopped."""
 
 _STATE = "org.apache.spark.sql.execution.streaming"
 
@@ -86,12 +91,19 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
 
 @contextmanager
 def running(
-    folder: StateFolder, partitions: int, cores: int, log: int, environment: Mapping[str, str]
+    folder: StateFolder,
+    partitions: int,
+    cores: int,
+    log: int,
+    environment: Mapping[str, str],
+    java: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
 ) -> Iterator[SparkSession]:
     """A session on `cores` cores, whose JVM writes what it prints to the descriptor `log`.
 
-    Changes this process's environment where Spark can be told things in no other way. Raises OutsideError
-    without a Java that will do, or when the JVM does not start.
+    Signals to this process's group do not reach the JVM, which has a session of its own. `java` is called
+    with its process as soon as there is one; it has ended when the block has. Changes this process's
+    environment where Spark can be told things in no other way. Raises OutsideError without a Java that will
+    do, or when the JVM does not start.
     """
     require_java(environment)
     folder.empty_scratch()
@@ -105,6 +117,7 @@ def running(
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -114,12 +127,35 @@ def running(
     for name, value in settings(folder, partitions).items():
         conf.set(name, value)
     try:
-        gateway = launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
-        context = SparkContext(conf=conf, gateway=gateway)
+        gateway = launch_gateway(  # type: ignore[no-untyped-call]
+            conf, {"stdout": log, "stderr": log, "start_new_session": True}
+        )
     except PySparkRuntimeError as error:
         raise OutsideError("Java did not start Spark", f"see {logs / 'spark.log'}") from error
-    spark = SparkSession(context)
+    java(gateway.proc)
     try:
-        yield spark
+        context = SparkContext(conf=conf, gateway=gateway)
+        spark = SparkSession(context)
+        try:
+            yield spark
+        finally:
+            with suppress(Py4JError, OSError):  # a JVM that is gone
+                spark.stop()
     finally:
-        spark.stop()
+        with suppress(Py4JError, OSError):
+            gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+        _leave(gateway.proc)
+
+
+def _leave(java: subprocess.Popen[bytes]) -> None:
+    """Has the JVM end, which it does when its standard input does."""
+    if java.stdin is not None:
+        with suppress(OSError):
+            java.stdin.close()
+    try:
+        java.wait(_LEAVING)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(java.pid, signal.SIGKILL)
+        java.wait()

@@ -161,6 +161,16 @@ def test_retry_after_is_kept(outbox: Outbox, server: WaywardServer, deliver: Del
     assert len(server.calls) == 2
 
 
+def test_waiting_for_deliveries_can_be_given_up(
+    outbox: Outbox, server: WaywardServer, deliver: Deliver
+) -> None:
+    fill(outbox, 1)
+    server.behave = lambda _: Answer(503)
+    asked = iter([False, False, True])
+    assert not deliver(desk(server)).drain(3_600, lambda: next(asked))
+    assert outbox.pending("desk") == 1
+
+
 def test_a_slow_receiver_is_tried_again(outbox: Outbox, server: WaywardServer, deliver: Deliver) -> None:
     server.behave = lambda call: Answer(first=server.closing if call.nth == 0 else None)
     expected = fill(outbox, 3)

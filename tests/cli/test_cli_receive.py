@@ -69,7 +69,7 @@ def receiver(kept: Path) -> Iterator[Receiver]:
     running.process.communicate()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_prints_each_verified_alert_once_and_ends_when_told(
     receiver: Receiver, kept: Path, ending: signal.Signals
 ) -> None:
@@ -77,7 +77,7 @@ def test_it_prints_each_verified_alert_once_and_ends_when_told(
     assert receiver.send("a1") == 204
     assert receiver.send("a2", "whsec_" + "A" * 32) == 401
     code, out, err = receiver.end(ending)
-    assert code == 0
+    assert code == 128 + ending
     assert out == "2018-07-11T10:05:00Z high     card_testing 3 probes on c1\n"
     assert err == "1 401, 1 accepted, 1 repeated\n"
     assert [json.loads(line)["id"] for line in kept.read_text().splitlines()] == ["a1"]

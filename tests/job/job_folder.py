@@ -12,10 +12,12 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from alerts.outbox import Outbox
 from cep.automata.plan import RuleName, compile_plan
@@ -31,6 +33,8 @@ from cep.job.manifest import Result, result_of
 from cep.job.progress import Progress
 from rules.packs import load
 from rules.typed import Stream
+
+_MARK = "CEP_JOB_FOLDER_OF_A_TEST"
 
 PATIENCE = 240.0
 """Seconds after which a condition that does not come is a failure; machines that run tests may be slow."""
@@ -141,12 +145,27 @@ class JobFolder:
             process = subprocess.Popen(
                 [sys.executable, "-m", "cep.cli.main", "run", str(self.description), *arguments],
                 stdin=subprocess.DEVNULL, stdout=told, stderr=told, start_new_session=True,
+                env=self.environ, preexec_fn=_hears_signals,
             )  # fmt: skip
         job = RunningJob(self, process)
         try:
             yield job
         finally:
             job.kill()
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment of its commands, by which `processes` knows them."""
+        return {**os.environ, _MARK: str(self.root)}
+
+    def processes(self) -> list[psutil.Process]:
+        """Its commands that run, and all that they started, also what has lost its parent."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get(_MARK) == str(self.root):
+                    found.append(process)
+        return found
 
     @property
     def told(self) -> str:
@@ -177,15 +196,22 @@ class RunningJob:
         self.wait_for_batch(done + 2)
 
     def kill(self) -> None:
-        """SIGKILL to the whole process group."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+        """SIGKILL to the command and to every process that it started, in whatever group."""
+        for process in self.folder.processes():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         self.process.wait()
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Asks the command to stop; its exit code."""
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
+
+
+def _hears_signals() -> None:
+    """What a shell starts in the background ignores SIGINT, and so do that one's children."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def command(*arguments: object, environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,7 +44,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningJob]:
     with folder.running() as running:
         running.wait_for_batch(0)
         yield running
-        assert running.stop(signal.SIGTERM) == 0, folder.told
+        assert running.stop(signal.SIGTERM) == 143, folder.told
         assert "Traceback" not in folder.told
         assert folder.state.lock_file.exists() is False
 
@@ -123,6 +125,23 @@ def test_a_deploy_names_its_batch_and_a_bad_one_leaves_the_running_pack(job: Run
     assert answer["batch"] > 0
     assert _metric("cep_pack_last_deploy_successful") == 1
     assert _metric("cep_pack_info") == 1
+
+
+def test_a_pack_is_taken_back_as_the_page_says(job: RunningJob) -> None:
+    root, description = job.folder.root, job.folder.description
+    page = (Path(__file__).parents[2] / "docs" / "job.md").read_text("utf-8")
+    recipe = (
+        page.partition("### Taking a pack back")[2].partition("    cep deploy")[0].partition("    mkdir ")[2]
+    )
+    newer = root / "newer.rules"
+    newer.write_text(pack(big="amount > 70", idle="idle 1 second"), "utf-8")
+    deployed = json.loads(command("deploy", newer, "--job", description, "--format", "json").stdout)
+
+    script = textwrap.dedent(f"    mkdir {recipe}").replace("bea9dbe79e31cd4f", deployed["previous"])
+    subprocess.run(["sh", "-ec", script], cwd=root, check=True)
+    back = json.loads(command("deploy", root / "before", "--job", description, "--format", "json").stdout)
+    assert (back["revision"], back["previous"]) == (deployed["previous"], deployed["revision"])
+    assert {rule["rule"]: rule["fate"] for rule in back["rules"]} == {"probing": "kept", "whale": "kept"}
 
 
 def test_a_deploy_that_takes_a_rule_from_a_receiver_says_so(job: RunningJob) -> None:

@@ -1,0 +1,128 @@
+"""Signals that ask a command to end, the same for every verb: 128 and the signal's number is its exit code.
+
+A verb in the main thread is interrupted where it stands (`Interrupted`, which is a KeyboardInterrupt). One
+that must finish something first does its work in another thread, while the main one waits for signals
+(`supervised`). A signal that is ignored, as under nohup, stays ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn, TypeVar
+
+T = TypeVar("T")
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a service manager's request, a terminal that closes."""
+
+_DONE = 0
+"""What stands for the end of the work, where else a signal's number stands."""
+_ONE_REQUEST = 0.5
+"""Seconds within which several signals are one request: a shell passes on what the terminal sends anyway."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the command to end; `number` says which."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def exit_code(asked: KeyboardInterrupt) -> int:
+    """The exit code of a command that was asked to end: 129, 130 or 143, as shells count signals."""
+    return 128 + (asked.number if isinstance(asked, Interrupted) else signal.SIGINT)
+
+
+@contextmanager
+def interrupting() -> Iterator[None]:
+    """Within the block the first signal raises Interrupted; the next one ends the process without a word."""
+    for number in _heard():
+        signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        _end_with_the_next()
+
+
+def supervised(
+    work: Callable[[], T],
+    ask: Callable[[], None],
+    end: Callable[[], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> T:
+    """Does `work` in a thread of its own while the main thread, which has to call this, waits for signals.
+
+    The first signal calls `ask`, which has the work end soon; Interrupted is raised when it has. A second one
+    calls `end` and ends the process at once. Returns what `work` returns and raises what it raises.
+    """
+    results: list[T] = []
+    failures: list[BaseException] = []
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+
+    def worked() -> None:
+        try:
+            results.append(work())
+        except BaseException as failure:
+            failures.append(failure)
+        os.write(writer, bytes([_DONE]))
+
+    heard = _heard()
+    before = {number: signal.signal(number, _noted) for number in heard}
+    # the interpreter writes a signal's number there, whatever the main thread is waiting for
+    descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        thread = threading.Thread(target=worked, name="work", daemon=True)
+        thread.start()
+        asked: int | None = None
+        moment = 0.0
+        while (number := os.read(reader, 1)[0]) != _DONE:
+            if number not in heard:
+                continue
+            if asked is None:
+                asked, moment = number, clock()
+                ask()
+            elif clock() - moment >= _ONE_REQUEST:
+                end()
+                os._exit(128 + number)
+        thread.join()
+    finally:
+        signal.set_wakeup_fd(descriptor)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        os.close(reader)
+        os.close(writer)
+    if failures:
+        raise failures[0]
+    if asked is not None:
+        raise Interrupted(asked)
+    return results[0]
+
+
+def _heard() -> list[signal.Signals]:
+    return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def _noted(_number: int, _frame: FrameType | None) -> None:
+    """Makes the interpreter write the number down (set_wakeup_fd)."""
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+    _end_with_the_next()
+    raise Interrupted(number)
+
+
+def _end_with_the_next() -> None:
+    for number in _heard():
+        signal.signal(number, _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    os._exit(128 + number)

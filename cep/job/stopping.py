@@ -1,0 +1,105 @@
+"""That a job is to stop: asked from one thread, heeded by the job's own.
+
+Asked once, it finishes the batch that runs; while Spark starts there is nothing to finish, and Java is ended
+at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch that the
+next start runs again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal, assert_never
+
+Stage = Literal["starting", "within a batch", "between batches", "delivering", "ending"]
+"""How far a job is; `starting` until its first batch begins, `delivering` when only deliveries are left."""
+
+
+class Stop:
+    """Both requests, and what they find running. `told` is called with a sentence for the user.
+
+    `stage` is set by the job. `since` is when the job was asked, wall clock in ns; None before. `abandoned`
+    says that Java is ended or will be, so that whatever fails then fails for that.
+    """
+
+    def __init__(
+        self, told: Callable[[str], None] = lambda _: None, clock: Callable[[], int] = time.time_ns
+    ) -> None:
+        self._told = told
+        self._clock = clock
+        self._asked = threading.Event()
+        self._lock = threading.Lock()
+        self._java: subprocess.Popen[bytes] | None = None
+        self.stage: Callable[[], Stage] = lambda: "starting"
+        self.since: int | None = None
+        self.abandoned = False
+
+    def java(self, process: subprocess.Popen[bytes]) -> None:
+        """Says that this is the process of Java, which leads a process group of its own."""
+        with self._lock:
+            self._java = process
+        if self.abandoned:
+            self._abandon()
+
+    def ask(self) -> None:
+        """The first request."""
+        stage = self.stage()
+        self.since = self._clock()
+        self._asked.set()
+        if stage == "starting":
+            self._abandon()
+        self._told(f"{_first(stage)}; again to stop now")
+
+    def now(self) -> str:
+        """The second request: ends Java; returns the last sentence for the user. The process has to end."""
+        stage = self.stage()
+        self._abandon()
+        return _second(stage)
+
+    def is_set(self) -> bool:
+        """Whether the job was asked to stop."""
+        return self._asked.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Waits to be asked, at most so long; whether that came."""
+        return self._asked.wait(seconds)
+
+    def _abandon(self) -> None:
+        self.abandoned = True
+        with self._lock:
+            if self._java is not None and self._java.poll() is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._java.pid, signal.SIGKILL)
+
+
+def _first(stage: Stage) -> str:
+    match stage:
+        case "starting":
+            return "stopping before the first batch"
+        case "within a batch":
+            return "stopping after this batch"
+        case "delivering":
+            return "stopping without waiting for deliveries"
+        case "between batches" | "ending":
+            return "stopping"
+        case _:
+            assert_never(stage)
+
+
+def _second(stage: Stage) -> str:
+    match stage:
+        case "starting":
+            return "stopped before the first batch"
+        case "within a batch":
+            return "stopped within a batch, which will be run again at the next start"
+        case "delivering":
+            return "stopped; what is not delivered will be at the next start"
+        case "between batches" | "ending":
+            return "stopped"
+        case _:
+            assert_never(stage)

@@ -1,0 +1,62 @@
+"""What libraries log, warn of, print on stderr or fail with in threads is kept in a file, not shown."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import pytest
+
+from cep.job import journal
+
+
+def _fails() -> None:
+    raise ValueError("broken in a thread")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "python.log"
+
+
+def test_nothing_of_it_reaches_the_user(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    told: list[str] = []
+    with warnings.catch_warnings(), journal.kept(path, told.append):
+        warnings.simplefilter("always")
+        logging.exception("Exception while sending command.")
+        warnings.warn("unable to shut down", RuntimeWarning, stacklevel=1)
+        print("-" * 8, file=sys.stderr)
+        thread = threading.Thread(target=_fails, name="http")
+        thread.start()
+        thread.join()
+    print("shown again", file=sys.stderr)
+    assert capfd.readouterr().err == "shown again\n"
+    kept = path.read_text("utf-8")
+    for part in (
+        "ERROR root: Exception while sending command.",
+        "RuntimeWarning: unable to shut down",
+        "stderr: --------",
+        "ERROR cep: thread http failed",
+        "ValueError: broken in a thread",
+    ):
+        assert part in kept, kept
+    assert told == [
+        f"a part of the job, http, failed (ValueError: broken in a thread); its traceback is in {path}"
+    ]
+
+
+def test_a_job_without_such_things_has_no_such_file(path: Path) -> None:
+    with journal.kept(path, lambda _: None):
+        logging.getLogger("quiet").info("nothing to see")
+    assert not path.exists()
+
+
+def test_a_file_that_cannot_be_written_is_not_told_of(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with journal.kept(tmp_path / "absent" / "python.log", lambda _: None):
+        logging.error("lost")
+    assert capfd.readouterr().err == ""
