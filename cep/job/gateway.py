@@ -47,15 +47,19 @@ _OPTIONS = (
 _POLL = 0.02
 
 
-def command(java: Path, spark: Path, options: Sequence[str], settings: Mapping[str, str]) -> list[str]:
-    """The command line of the JVM; `spark` is the folder of the package pyspark."""
+def classpath(spark: Path) -> str:
+    """Where the JVM finds its classes; `spark` is the folder of the package pyspark."""
     jars = spark / "jars"
     # the launcher puts this jar before the others
     first = sorted(jars.glob("slf4j-api-*.jar"))
-    classpath = os.pathsep.join(map(str, (*first, jars / "*")))
+    return os.pathsep.join(map(str, (*first, jars / "*")))
+
+
+def command(java: Path, classes: str, options: Sequence[str], settings: Mapping[str, str]) -> list[str]:
+    """The command line of the JVM, with that classpath."""
     told = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
     main = ["org.apache.spark.deploy.SparkSubmit", *told, "pyspark-shell"]
-    return [str(java), "-cp", classpath, "-Xmx1g", *options, *_OPTIONS, *main]
+    return [str(java), "-cp", classes, "-Xmx1g", *options, *_OPTIONS, *main]
 
 
 def launched(line: Sequence[str], log: int, path: Path) -> ClientServer:

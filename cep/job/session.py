@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cep.job.class_archive import class_archive, made_later
 from cep.job.folder import StateFolder
-from cep.job.gateway import command, launched
+from cep.job.gateway import classpath, command, launched
 from cep.job.java import require_java
 
 if TYPE_CHECKING:
@@ -117,11 +118,14 @@ def running(
     from pyspark.sql import SparkSession
 
     told = {"spark.master": f"local[{cores}]", **settings(folder, partitions)}
-    line = command(java, Path(pyspark.__file__).parent, options(folder), told)
-    gateway = launched(line, log, logs / "spark.log")
+    classes = classpath(Path(pyspark.__file__).parent)
+    archive, listed = class_archive(java, classes, environment), folder.scratch / "classes"
+    more = () if archive is None else archive.options(listed)
+    gateway = launched(command(java, classes, (*options(folder), *more), told), log, logs / "spark.log")
     context = SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(told.items())), gateway=gateway)
     spark = SparkSession(context)
     try:
-        yield spark
+        with made_later(archive, listed, logs / "class-archive.log"):
+            yield spark
     finally:
         spark.stop()

@@ -37,7 +37,7 @@ def test_the_command_is_that_of_sparks_launcher(tmp_path: Path) -> None:
     environment = {"SPARK_HOME": str(SPARK), "SPARK_CONF_DIR": str(conf), "SPARK_SCALA_VERSION": "2.13"}
     done = subprocess.run([*launcher, *asked], env=environment, capture_output=True, text=True, check=True)
     theirs = [part.strip() for part in done.stdout.split("\0") if part.strip()]
-    ours = gateway.command(java, SPARK, options, settings)
+    ours = gateway.command(java, gateway.classpath(SPARK), options, settings)
     assert Path(theirs[0]).samefile(Path(ours[0]).resolve())
     # a folder of settings, which we have none of, stands before the jars; what is a setting of Spark there
     # is an option of the JVM here
