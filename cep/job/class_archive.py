@@ -61,7 +61,7 @@ class ClassArchive:
         return (f"-XX:SharedArchiveFile={path}", "-XX:+VerifySharedSpaces")
 
     def keep(self, made: Path) -> None:
-        """Gives a file that was made its name; removes those of an earlier Java or Spark in the same place."""
+        """Gives a file that was made its name; removes those of an earlier Java or Spark at that place."""
         with made.open("rb") as file:
             os.fsync(file.fileno())
         kept = made.rename(made.with_name(f"spark-{self.place}-{self.contents}-{made.stat().st_size}.jsa"))
