@@ -132,7 +132,7 @@ class _Life:
             app = application(self._metrics, lambda: self._health(outbox))
             self._stack.enter_context(serving(app, listening))
         with _signals(self._stop):
-            self._progress.tell("starting Spark; the first batch takes 10 to 20 seconds")
+            self._progress.tell("starting Spark; the first batch takes 5 to 20 seconds")
             spark = self._stack.enter_context(
                 self._spark(folder, layout.partitions, cores, self._log, self._environ)
             )
