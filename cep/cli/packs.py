@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
+from cep.collector import paused
 from cep.packs import Checked, checked, packs_in
 from rules.diagnostics import DiagnosticsError
 
@@ -23,7 +24,8 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`", "correct the path")
-    return [checked(part, to_run=to_run, earlier=earlier) for path in paths for part in packs_in(path)]
+    with paused():  # what is made here lives as long as the command
+        return [checked(part, to_run=to_run, earlier=earlier) for path in paths for part in packs_in(path)]
 
 
 def load_of(job: Job) -> list[Checked]:
