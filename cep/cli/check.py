@@ -19,8 +19,8 @@ def register(subparsers: Subparsers) -> None:
         "check",
         help="check rule packs: syntax, types, lints",
         description="Report everything that is wrong with packs: syntax, names, types, lints; and, as hints, "
-        "what cannot run yet. Exit code 1 if there is an error; with --strict also for a warning and for what "
-        "cannot run yet.",
+        "what cannot run yet. Exit code 1 if there is an error; with --strict also for a warning, and for "
+        "what cannot run yet.",
     )
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="a rule file, or a folder that holds a pack"

@@ -82,7 +82,10 @@ def _shelve(pack: Pack, shelf: Shelf) -> None:
         for hits in hit_streams(pack):
             shelf.put(hits)
     except (UnreadableError, OSError) as problem:
-        raise OutsideError(f"the standing queries cannot be handed over: {problem}") from problem
+        from cep.cli.report import remedy
+
+        message = f"the standing queries cannot be handed over: {problem}"
+        raise OutsideError(message, remedy(problem)) from problem
 
 
 def _text(pack: Pack, answer: Answer) -> str:
@@ -117,4 +120,7 @@ def _refusal(answer: Answer) -> None:
                 error_text(f"{where}{one['code']}: {one['message']}", str(one.get("help") or "")),
                 file=sys.stderr,
             )
-    print(error_text("the job refused the pack; what ran before runs on"), file=sys.stderr)
+    print(
+        error_text("the job refused the pack; what ran before runs on", "mend it, then deploy again"),
+        file=sys.stderr,
+    )

@@ -110,7 +110,10 @@ def _run_files(arguments: argparse.Namespace) -> int:
             out.writelines(_told(trace, arguments.format))
     _tell(report, arguments.format)
     if not report.events:
-        print(error_text("there is not one event in the files"), file=sys.stderr)
+        print(
+            error_text("there is not one event in the files", "name others, or look at these"),
+            file=sys.stderr,
+        )
     return OK if pack.rules and report.events else FINDINGS
 
 
@@ -209,11 +212,11 @@ def _run_cases(arguments: argparse.Namespace) -> int:
     from cep.cli.output import error_text
     from cep.cli.report import unforeseen
 
-    failures: list[str] = []
+    failures: list[tuple[str, str]] = []
 
     def keep(error: Exception) -> str:
         what, where = unforeseen(error, ["eval", "--cases", arguments.cases])
-        failures.append(f"{what} ({where})")
+        failures.append((what, where))
         return what
 
     name = arguments.engine
@@ -226,9 +229,15 @@ def _run_cases(arguments: argparse.Namespace) -> int:
             out.write(text.encode("utf-8", "backslashreplace") + b"\n")
             total += 1
     for failure in failures:
-        print(error_text(failure), file=sys.stderr)
+        print(error_text(*failure), file=sys.stderr)
     if not total:
-        print(error_text("there is no case"), file=sys.stderr)
+        print(
+            error_text(
+                "there is no case",
+                'a case is a line such as {"id": "c1", "rules": "pack ...", "events": [...]}',
+            ),
+            file=sys.stderr,
+        )
     return OUTSIDE if failures else OK if total else FINDINGS
 
 
@@ -238,4 +247,7 @@ def _opened(name: str) -> IO[bytes]:
     except FileNotFoundError:
         raise UsageError(f"there is no file `{name}`", "correct the path") from None
     except OSError as error:
-        raise UsageError(f"`{name}` cannot be read: {(error.strerror or str(error)).lower()}") from error
+        from cep.cli.report import remedy
+
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"`{name}` cannot be read: {reason}", remedy(error)) from error

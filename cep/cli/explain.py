@@ -91,8 +91,10 @@ def _told(pack: Pack, rule: Rule, drawing: str | None, form: str) -> str:
         drawn = graph(told.tables.automaton, rule.body)
     if drawing is not None:
         if drawn is None:
-            why = told.refused[0].message if told.refused else "it judges events or windows, not a pattern"
-            raise UsageError(f"rule `{rule.name}` has no automaton: {why}")
+            why, help_ = "it judges events or windows, not a pattern", "leave --graph out to read how it runs"
+            if told.refused:
+                why, help_ = told.refused[0].message, told.refused[0].help
+            raise UsageError(f"rule `{rule.name}` has no automaton: {why}", help_)
         return dot(drawn, rule.name) if drawing == "dot" else mermaid(drawn, rule.name)
     if form == "json":
         return json.dumps(as_dict(told, drawn), ensure_ascii=False) + "\n"

@@ -37,8 +37,8 @@ def paint(text: str, colour: str, stream: TextIO) -> str:
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if coloured(stream) else text
 
 
-def error_text(message: str, help: str = "") -> str:  # noqa: A002
-    """A failure as it stands on stderr: one line, and one for what helps."""
+def error_text(message: str, help: str) -> str:  # noqa: A002
+    """A failure as it stands on stderr: one line, and one for what helps; empty: none."""
     text = f"{paint('error', 'red', sys.stderr)}: {message}"
     return f"{text}\n  = help: {help}" if help else text
 
