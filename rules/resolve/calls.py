@@ -49,7 +49,9 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
         return None
     known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
     message = f"{scope.subject} calls an unknown function `{name}`"
-    help_ = called_here(name) or did_you_mean(name, known) or "docs/functions.md lists those that there are"
+    help_ = (
+        called_here(name) or did_you_mean(name, known) or "`cep explain functions` lists those that there are"
+    )
     scope.findings.error("CEP0204", message, node.function.span, help_=help_)
     return None
 
