@@ -26,6 +26,7 @@ SYNTAX: Mapping[str, str] = MappingProxyType(
         "CEP0111": "a file is too large, or has too many errors",
         "CEP0112": "a clause or setting is given twice",
         "CEP0113": "a rule has no body, or two",
+        "CEP0114": "a comment that does not begin with `#`",
     }
 )
 

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: str) -> int:
     from cep.cli.output import diagnostics_text
     from cep.cli.packs import load_all
-    from rules.grammar.habits import called_here
+    from rules.called_elsewhere import called_here
     from rules.suggest import did_you_mean
 
     loaded = load_all(paths or [Path()], to_run=False)

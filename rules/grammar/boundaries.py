@@ -24,13 +24,15 @@ LINES = ("at", "expect", "start", "allow")
 
 _NUMBER = r"\s+[0-9]"
 _SURE_CLAUSE = (
-    rf"within(?={_NUMBER}|\s+unbounded\b)|skip(?=\s+(?:past|to|none)\b)|limit(?={_NUMBER})"
+    rf"within(?={_NUMBER}|\s+unbounded\b)|(?<!(?i:match ))skip(?=\s+(?:past|to|none)\b)|limit(?={_NUMBER})"
     r"|severity(?=\s+(?:critical|high|medium|low|info)\b)|(?:summary|tags|runbook)(?=\s*\")"
     rf"|suppress(?={_NUMBER})|on\s+timeout(?=\s+emit\b)"
 )
+# SQL's `group by`, `order by`, `after match skip` begin no clause of ours in their middle
 _CLAUSE = (
-    rf"match(?=\s*\(|\s+{NAME})|having(?=[\s(])"
-    rf"|(?:on|over|by|emit|into|severity)(?=\s+{NAME}(?![\w`]|\s*:))"
+    rf"(?<!(?i:after ))match(?=\s*\(|\s+{NAME})|having(?=[\s(])"
+    rf"|(?:on|over|(?<!(?i:group ))(?<!(?i:partition ))(?<!(?i:order ))(?<!suppress )by|emit|into|severity)"
+    rf"(?=\s+{NAME}(?![\w`]|\s*:))"
 )
 _FIELD = rf"{NAME}(?=\s*:)"
 _SURE_LINE = rf"at(?={_NUMBER})|expect(?=\s+(?:at\b|nothing\b)|\s*\{{)|start(?=\s*\")|allow(?=\s+other\b)"

@@ -21,6 +21,13 @@ from rules.source import Span
 from rules.suggest import did_you_mean
 
 SEVERITIES = ("critical", "high", "medium", "low", "info")
+_OTHER_LEVELS = {
+    **dict.fromkeys(["severe", "fatal", "emergency", "urgent", "blocker"], "critical"),
+    **dict.fromkeys(["error", "major"], "high"),
+    **dict.fromkeys(["warning", "warn", "moderate", "normal"], "medium"),
+    "minor": "low",
+    **dict.fromkeys(["informational", "information", "notice", "debug"], "info"),
+}
 RUNS = 1000
 """Runs of one key, where a rule sets no limit."""
 
@@ -263,7 +270,9 @@ def _severity(node: syntax.Severity | None, declared: Declared) -> typed.Severit
         return "medium"
     level = node.level.text
     if level not in SEVERITIES:
-        help_ = did_you_mean(level, SEVERITIES) or f"severities are {', '.join(SEVERITIES)}"
+        other = _OTHER_LEVELS.get(level.lower())
+        help_ = f"did you mean `{other}`?" if other else did_you_mean(level, SEVERITIES)
+        help_ = help_ or f"severities are {', '.join(SEVERITIES)}"
         declared.findings.error("CEP0228", f"unknown severity `{level}`", node.level.span, help_=help_)
         return "medium"
     return cast(typed.Severity, level)
