@@ -73,7 +73,10 @@ class Boundary:
         return any(p.match(text, place) for p in (self.sure, self.likely, self.first))
 
     def _begins(self, text: BlockText, at: int, error: int, depth: int) -> bool:
-        first = not text[text.rfind("\n", 0, at) + 1 : at].strip()
+        line = text[text.rfind("\n", 0, at) + 1 : at].strip()
+        if line.startswith("|") and text.startswith("|", error):
+            return False  # a line of a query in pipes, as KQL has them
+        first = not line
         before = text[max(last_before(text, at), 0)]
         free = first or at == error or (at > error and depth == 0)
         if self.sure.match(text, at):

@@ -37,6 +37,8 @@ def duration_meant(number: str, following: str) -> str:
         return _WRITTEN
     if written in _UNEVEN and digits.isdigit():
         return f"months and years differ in length: `{int(digits) * _UNEVEN[written]}d`?"
+    if per := re.match(r"\s*(?:per|every|a|an|/)\s*([^\W\d]+)", following):
+        return duration_meant(digits, per[1])
     for unit, others in _UNITS.items():
         if written in others:
             return f"did you mean `{digits}{unit}`?"

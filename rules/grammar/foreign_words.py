@@ -81,6 +81,9 @@ BEHIND: Mapping[str, Mapping[str, str]] = {
         ".": _WINDOW,
         **dict.fromkeys([":", "as"], "only the steps of a pattern have names: remove it"),
     },
+    **dict.fromkeys(
+        ["emit", "by", "tags"], dict.fromkeys(["and", "&", ";"], "a comma stands between the items of a list")
+    ),
     "summary": dict.fromkeys(["+", "%", ".", "&", "|"], ONE_TEXT),
     "skip": dict.fromkeys(["row", "rows"], "events are no rows: remove it"),
     "severity": {"and": "a rule has one severity"},
@@ -163,6 +166,7 @@ HABITS: tuple[tuple[str, Mapping[str, str]], ...] = (
         },
     ),
     ("or `none`", {"to": "a step is skipped to by `to first STEP` or `to last STEP`", "past": _SKIP}),
+    ("a key field", {"=": "the fields of a key are joined by one `=`: `by a.f = b.g`"}),
     ("expected `runs`", dict.fromkeys("};", "`limit 50 runs` bounds what waits under one key")),
     ("expected `emit`", {"}": "a timeout says what it raises: `on timeout emit card_id`"}),
     ("expected `:`", dict.fromkeys(["=", "=="], "did you mean `:`?")),
@@ -222,6 +226,7 @@ HABITS: tuple[tuple[str, Mapping[str, str]], ...] = (
             },
             "mod": "did you mean `%`?",
             "div": "did you mean `/`?",
+            **dict.fromkeys(["unless", "except", "without"], "write `and not (...)`"),
             "xor": "write `a != b`",
             "|": "did you mean `or`?",
             "&": "did you mean `and`?",
@@ -271,6 +276,9 @@ BETWEEN_BLOCKS: Mapping[str, str] = {
         "all files of a folder that begin with the same `pack` header belong together: nothing is imported",
     ),
     **dict.fromkeys(["const", "var", "val", "set", "macro"], "a constant is written `let name = value`"),
+    **dict.fromkeys(
+        ["function", "func", "fn", "fun", "lambda"], "rules have no functions of their own: write it out"
+    ),
     "@": "there are no annotations: remove it",
 }
 """What stands where a block should begin."""

@@ -140,6 +140,8 @@ def _value(found: Found) -> str:
         return (
             "did you mean `is not null`?" if found.following.startswith("not") else "did you mean `is null`?"
         )
+    if word == "is" and operator and re.match(r"not\s+in\b|in\b", found.following):
+        return "`in` and `not in` stand without `is`"
     if word == "." and not operator:
         digits = re.match(r"[0-9]+", found.following)
         return f"a number begins with a digit: `0.{digits[0]}`" if digits else "a field stands without a dot"
@@ -199,8 +201,10 @@ def _counted(found: Found) -> str:
 
 def _comma(found: Found) -> str:
     """What a comma in a condition may mean."""
-    if re.search(r"[0-9]\s*$", found.before) and re.match(r"[0-9]{3}", found.following):
+    if re.search(r"[0-9]$", found.before) and re.match(r"[0-9]{3}\b", found.following):
         return "digits are grouped by `_`: `1_000`"
+    if re.search(r"[0-9]$", found.before) and re.match(r"[0-9]", found.following):
+        return "a number has a point and groups its digits by `_`: `1_000.50`"
     if re.search(r"\bin\s+[^()]*$", found.before):
         return "a list stands in parentheses: `in (a, b)`"
     return "conditions are joined by `and`"
@@ -233,6 +237,9 @@ def _behind_clause(found: Found, word: str) -> str:
         return f"what is emitted is always final: remove `{found.last}`"
     if clause == "summary" and word.startswith('"'):
         return ONE_TEXT
+    guard = re.search(r"\bnot\s+(\w+)(?:(?!->|=>).)*$", found.before, re.DOTALL)
+    if clause == "match" and word == "for" and guard is not None:
+        return f"what must not happen for a while is `absent {guard[1]}[...] for 5 minutes`"
     if clause == "match" and found.last in {"no", "without", "never"}:
         return ABSENT
     if clause == "match" and found.last == "every":
@@ -250,7 +257,7 @@ def _behind_clause(found: Found, word: str) -> str:
     if word == "," and clause == "on" and name is not None and name[0] not in OF_A_RULE:
         return EITHER
     if word == "{" and clause == "match":
-        return NUMBER if re.match(r"[0-9\w.,\s-]*\}", following) else CONDITION
+        return NUMBER if re.match(r"[\w.,\s<>=-]*\}", following) else CONDITION
     if word in known:
         return known[word]
     if clause == "match" and (following[:1] in (":", "[", "+", "*") or word in ("not", "absent")):
@@ -262,7 +269,7 @@ def _behind_clause(found: Found, word: str) -> str:
 
 def _emitted(found: Found, word: str) -> str:
     """How the value that the text before ends with is emitted."""
-    start, rest = _BEFORE_IT.search(found.before), re.match(r"\w+", found.following)
+    start, rest = _BEFORE_IT.search(found.before), re.match(r"\w+", found.following.lstrip('"'))
     written = "name = value"
     match word:
         case "." if found.following.startswith("*"):

@@ -75,24 +75,31 @@ def _meant(node: syntax.Call, scope: Scope) -> str:
     )
 
 
+def count_asked(node: syntax.Expression) -> tuple[syntax.Call, int | None] | None:
+    """The `count()` that is compared with something, and the least number that makes the comparison true."""
+    if not isinstance(node, syntax.Binary):
+        return None
+    sides = bare(node.left), bare(node.right)
+    for side, other in (sides, sides[::-1]):
+        if isinstance(side, syntax.Call) and side.function.text == "count" and not side.arguments:
+            number = other.value if isinstance(other, syntax.Number) else None
+            return side, least_count(node.operator, number, turned=side is sides[1])
+    return None
+
+
 def counts_events(node: syntax.Binary, scope: Scope) -> bool:
     """Whether this compares `count()` in the condition of a single event; then there is a finding."""
-    sides = [bare(node.left), bare(node.right)]
-    counting = [isinstance(s, syntax.Call) and s.function.text == "count" and not s.arguments for s in sides]
-    if scope.candidate is None or scope.window is not None or True not in counting:
+    asked = count_asked(node)
+    if scope.candidate is None or scope.window is not None or asked is None:
         return False
-    turned = counting[1]
-    call_, number = (sides[1], sides[0]) if turned else (sides[0], sides[1])
-    assert isinstance(call_, syntax.Call)
-    value = number.value if isinstance(number, syntax.Number) else None
-    least = least_count(node.operator, value, turned=turned)
+    counting, least = asked
     if scope.in_pattern:
         message = "`count()` counts no events here: a condition is about one"
         help_ = f"the number stands behind the step: `{scope.candidate.called}[...]{{{least or 3}}}`"
     else:
         message = "`count` needs the steps of a pattern, or a window"
         help_ = f"several events are a pattern: {as_pattern(scope.candidate.called, least)}"
-    scope.findings.error("CEP0225", message, call_.function.span, help_=help_)
+    scope.findings.error("CEP0225", message, counting.function.span, help_=help_)
     return True
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from rules import syntax, typed
+from rules.counting import as_pattern
 from rules.diagnostics import Label
 from rules.resolve.bounds import check_bounds, has_deadline
+from rules.resolve.calls import count_asked
 from rules.resolve.declared import Declared
 from rules.resolve.expression import condition
 from rules.resolve.keys import Names, resolve_key
@@ -99,9 +101,13 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
 def _on_rule(
     node: syntax.Rule, body: syntax.On, severity: typed.Severity, clauses: _Clauses, declared: Declared
 ) -> typed.Rule | None:
-    _check_clauses(
-        clauses, (*_OF_PATTERNS, syntax.Having), "a rule with `on` judges one event alone", declared
-    )
+    _check_clauses(clauses, _OF_PATTERNS, "a rule with `on` judges one event alone", declared)
+    stream, having = body.source.stream.text, clauses.get(syntax.Having)
+    asked = None if having is None else count_asked(having.condition)
+    help_ = f"a rule with `on` judges one event: put its condition behind the stream, `{stream}[...]`"
+    if asked is not None:
+        help_ = f"several events are a pattern: {as_pattern(stream, asked[1])}"
+    _check_clauses(clauses, (syntax.Having,), help_, declared)
     source = info_of(body.source, declared)
     scope = Scope(declared, f"rule `{node.name.text}`", candidate=source)
     tested = None if body.source.condition is None else condition(body.source.condition, scope)

@@ -323,6 +323,29 @@ SAID = {
         EXPECTED,
     'rule r { on payment }\ntest r "x" { wait 5s  expect nothing }':
         "write `at 5m`: times count from the start",
+    # what others tried
+    "rule r { by kind, user_card  match a: payment[n > 1] -> b: login  within 1h }":
+        "did you mean `by payment.kind = login.user_card`?",
+    "rule r {\n on login\n | where n > 5\n | summarize count() by user_card, bin(at, 5m)\n}":
+        "a rule looks at `on STREAM[...]`, `match PATTERN` or `over STREAM[...] WINDOW`",
+    on("amount > 1.000,50"): "a number has a point and groups its digits by `_`: `1_000.50`",
+    on("n > 5 unless flag"): "write `and not (...)`",
+    on('kind is not in ("a", "b")'): "`in` and `not in` stand without `is`",
+    on('kind matches "x.*"'):
+        "declare it as `kind: text` in stream `payment`, "
+        "or search it for a regular expression: `kind =~ \"x.*\"`",
+    matching("a: payment -> not payment[n < 5] for 10m"):
+        "what must not happen for a while is `absent payment[...] for 5 minutes`",
+    matching("a: payment{>=3}"): "a number of events stands behind the step: `s[...]{3}`, `{3,5}`, `{3,}`",
+    matching("any 3 of payment"): "a number of events stands behind the step: `s[...]{3}`, `{3,5}`, `{3,}`",
+    matching("a: payment", "within 1h suppress 1 per hour"): "did you mean `1h`?",
+    "rule r { on payment  having n > 5 }":
+        "a rule with `on` judges one event: put its condition behind the stream, `payment[...]`",
+    "rule r { on payment  emit n and kind }": "a comma stands between the items of a list",
+    'rule r { on payment  emit n as "value" }': "a value is emitted under a name: `value = n`",
+    "rule r { by payment.card_id == login.user_card  match a: payment -> b: login  within 1h }":
+        "the fields of a key are joined by one `=`: `by a.f = b.g`",
+    "function f(x) { return x }\n" + on("n > 5"): "rules have no functions of their own: write it out",
 }  # fmt: skip
 
 
