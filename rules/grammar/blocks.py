@@ -77,6 +77,7 @@ class _Cutter:
         self._whole = True
         self._braces: list[int] = []
         self._outdented: int | None = None
+        self._owed = 0
         self._foreign: list[tuple[foreign.Kind, Span]] = []
 
     def take(self, found: re.Match[str]) -> None:
@@ -145,6 +146,10 @@ class _Cutter:
         return at >= self._copied and text[at] in _JOINED
 
     def _close(self, start: int) -> None:
+        if not self._braces and self._owed:
+            self._owed -= 1  # the `}` of the block around, which was told as never closed
+            self._blank(start, start + 1)
+            return
         if not self._braces:
             self._report(
                 "CEP0103",
@@ -171,6 +176,7 @@ class _Cutter:
                 self._report(
                     "CEP0103", "`{` is never closed", opened, opened + 1, "write `}` where the block ends"
                 )
+            self._owed += len(self._braces) if self._whole else 0
             self._braces.clear()
             self._whole = False
 

@@ -120,7 +120,7 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
     found = _at(text, start, end, expected)
     if said := said_here(found):
         return said
-    if word in RESERVED and "name" in expected:
+    if word in RESERVED and ("name" in expected or found.following.startswith(":")):
         return f"`{word}` is reserved; in backquotes it is a name"
     field = "a field `name: type`" in expected and word.isidentifier() and word not in SETTINGS
     if field and re.match(r"[^\W\d]", found.following):

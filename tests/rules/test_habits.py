@@ -324,6 +324,8 @@ SAID = {
     'rule r { on payment }\ntest r "x" { wait 5s  expect nothing }':
         "write `at 5m`: times count from the start",
     # what others tried
+    "rule r {\n  on payment\n  rule s { on payment[n > 5] }\n}": "write `}` where the block ends",
+    matching("in: payment"): "`in` is reserved; in backquotes it is a name",
     "rule r { by kind, user_card  match a: payment[n > 1] -> b: login  within 1h }":
         "did you mean `by payment.kind = login.user_card`?",
     "rule r {\n on login\n | where n > 5\n | summarize count() by user_card, bin(at, 5m)\n}":
