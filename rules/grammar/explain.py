@@ -12,8 +12,9 @@ from rules.grammar.boundaries import BOUNDARIES, CLAUSES, LINES, SETTINGS, last_
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.foreign_times import duration_meant
 from rules.grammar.foreign_words import JOINED
-from rules.grammar.habits import Found, block_meant, character_meant, said_here
+from rules.grammar.habits import block_meant, character_meant, said_here
 from rules.grammar.lexical import RESERVED, BlockText
+from rules.grammar.phrases import Found
 from rules.grammar.window import WINDOWS
 from rules.suggest import closest
 

@@ -1,6 +1,6 @@
 """What authors bring from other languages, as tables: where something else was expected, word -> help.
 
-`habits` looks them up. Words are in small letters.
+`habits` looks them up, after the phrases of `foreign_phrases`. Words are in small letters.
 """
 
 from __future__ import annotations
@@ -59,6 +59,15 @@ _OF_A_RULE: Mapping[str, str] = {
     **dict.fromkeys(["one", "all"], "an alert is one match, and has all its events: remove it"),
     "for": f"`for` belongs to `absent`; {_BOUND}",
 }
+_EVENTS: Mapping[str, str] = {
+    "or": EITHER,
+    "and": "several events are a pattern: `match (a: s & b: t)`",
+    "matching": _MATCHING,
+    **dict.fromkeys("({", CONDITION),
+    "[": "conditions are joined by `and`, in one pair of brackets",
+    ".": _WINDOW,
+    **dict.fromkeys([":", "as"], "only the steps of a pattern have names: remove it"),
+}
 BEHIND: Mapping[str, Mapping[str, str]] = {
     "match": {
         **dict.fromkeys("->;", JOINED),
@@ -69,17 +78,13 @@ BEHIND: Mapping[str, Mapping[str, str]] = {
         "or": EITHER,
         "matching": _MATCHING,
         "(": CONDITION,
-        "[": "the condition stands in one pair of brackets, before the number: `s[a and b]{3}`",
         "where": CONDITION,
     },
-    "on": {
-        "or": EITHER,
-        "and": "several events are a pattern: `match (a: s & b: t)`",
-        "matching": _MATCHING,
-        **dict.fromkeys("({", CONDITION),
-        "[": "conditions are joined by `and`, in one pair of brackets",
-        ".": _WINDOW,
-        **dict.fromkeys([":", "as"], "only the steps of a pattern have names: remove it"),
+    "on": _EVENTS,
+    "over": {
+        **_EVENTS,
+        "where": "what a window is judged by stands after `having`",
+        "every": "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes",
     },
     **dict.fromkeys(
         ["emit", "by", "tags"], dict.fromkeys(["and", "&", ";"], "a comma stands between the items of a list")
@@ -89,11 +94,6 @@ BEHIND: Mapping[str, Mapping[str, str]] = {
     "severity": {"and": "a rule has one severity"},
 }
 """Where a clause goes on in a way that the language does not have: by the clause's word."""
-BEHIND_OVER = {
-    **BEHIND["on"],
-    "where": "what a window is judged by stands after `having`",
-    "every": "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes",
-}
 _TYPES_HOLD = "types that hold others are `list<string>` and `{ name: string }`"
 _OF_A_STREAM: Mapping[str, str] = {
     ",": "nothing separates fields: remove it",
