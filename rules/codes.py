@@ -26,6 +26,7 @@ SYNTAX: Mapping[str, str] = MappingProxyType(
         "CEP0111": "a file is too large, or has too many errors",
         "CEP0112": "a clause or setting is given twice",
         "CEP0113": "a rule has no body, or two",
+        "CEP0114": "a comment that does not begin with `#`",
     }
 )
 
@@ -84,6 +85,7 @@ LINTS: Mapping[str, str] = MappingProxyType(
         "CEP0233": "a comparison that decides nothing",
         "CEP0234": "a branch that is never taken",
         "CEP0235": "a null test of what is never null",
+        "CEP0236": "a `like` with the wildcards of another language",
         "CEP0301": "a pattern or window without `by`",
         "CEP0302": "a stream without `id`",
         "CEP0303": "declared and never used",

@@ -1,15 +1,25 @@
 """docs/functions.md from the tables of the language: `python -m rules.manual docs/functions.md` writes it.
 
 What the elaborator checks is what the page says, because both read rules.functions and rules.operators.
+`cep explain` prints the same from `entries`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from rules.functions import AGGREGATES, FUNCTIONS, WINDOW_AGGREGATES, AggregateSignature, Signature
+from rules.functions import (
+    AGGREGATES,
+    FUNCTIONS,
+    NAVIGATION,
+    OVER_WINDOWS,
+    WINDOW_AGGREGATES,
+    AggregateSignature,
+    Signature,
+)
 from rules.operators import ARITHMETIC
 from rules.types import Scalar, Type
 
@@ -59,6 +69,53 @@ does not fit its type, and a division by zero, is null.
 """
 
 
+_STEPS, _PLACES, _WINDOWED, _TURNED = (
+    "over the events that a step took",
+    "single events of a step, and before the candidate",
+    "over the events of a window",
+    "over earlier windows",
+)
+_MEANINGS = {
+    "first": "The value in the first event that the step took, or in the n-th one after it.",
+    "last": "The value in the last event that the step took, or in the n-th one before it.",
+    "prev": "The value in the event before the candidate, or in the n-th one before it. Only in conditions.",
+    "previous": "The aggregate over the window before, or over the n windows before taken together.",
+    "ago": "The aggregate over the window that long ago.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A call of the language: its part of the page, its name and form, its meaning, facts by their labels."""
+
+    section: str
+    name: str
+    shown: str
+    meaning: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def entries() -> Iterator[Entry]:
+    """Every call of the language, section by section; some names have one for steps and one for windows."""
+    for name, function in FUNCTIONS.items():
+        examples = [("example", f"{call} is {value}") for call, value in function.examples]
+        facts = (("gives", _result(function)), ("of null", function.of_null), *examples)
+        yield Entry("of single values", name, function.shown, function.meaning, facts)
+    yield from _aggregates(_STEPS, AGGREGATES)
+    for name, shown in NAVIGATION.items():
+        facts = (("gives", "the type of the field"), ("where there is none", "null"))
+        yield Entry(_PLACES, name, shown, _MEANINGS[name], facts)
+    yield from _aggregates(_WINDOWED, WINDOW_AGGREGATES)
+    for name, shown in OVER_WINDOWS.items():
+        yield Entry(_TURNED, name, shown, _MEANINGS[name], (("gives", "the type of the aggregate"),))
+
+
+def _aggregates(section: str, known: Mapping[str, AggregateSignature]) -> Iterator[Entry]:
+    for name, one in known.items():
+        facts = (("over", _over(one)), ("gives", _given(one)), ("of no events", one.of_none))
+        yield Entry(section, name, one.shown, one.meaning, facts)
+
+
 def functions_page() -> str:
     """The whole page, as Markdown."""
     sections = (
@@ -84,8 +141,11 @@ def _row(*cells: str) -> str:
 
 
 def _function(signature: Signature) -> str:
-    gives = signature.result.value if signature.result else "the type of its argument"
-    return _row(f"`{signature.shown}`", gives, signature.meaning, signature.of_null)
+    return _row(f"`{signature.shown}`", _result(signature), signature.meaning, signature.of_null)
+
+
+def _result(signature: Signature) -> str:
+    return signature.result.value if signature.result else "the type of its argument"
 
 
 def _examples() -> Iterator[str]:
@@ -95,12 +155,16 @@ def _examples() -> Iterator[str]:
 
 
 def _aggregate(signature: AggregateSignature) -> str:
-    over = ", ".join(type_.value for type_ in Scalar if type_ in signature.over)
+    shown = f"`{signature.shown}`"
+    return _row(shown, _over(signature), _given(signature), signature.meaning, signature.of_none)
+
+
+def _over(signature: AggregateSignature) -> str:
     if "field" not in signature.shown:
-        over = "events"
-    elif len(signature.over) == len(Scalar) - 1:
-        over = "anything" if signature.whole else "all but lists and records"
-    return _row(f"`{signature.shown}`", over, _given(signature), signature.meaning, signature.of_none)
+        return "events"
+    if len(signature.over) == len(Scalar) - 1:
+        return "anything" if signature.whole else "all but lists and records"
+    return ", ".join(type_.value for type_ in Scalar if type_ in signature.over)
 
 
 def _given(signature: AggregateSignature) -> str:

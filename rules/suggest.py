@@ -10,7 +10,12 @@ LONGEST = 100
 LISTED = 6
 """Names that a help lists."""
 
-_CONSTANTS = {"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null"}
+_CONSTANTS = {
+    "true": "true",
+    "false": "false",
+    "null": "null",
+    **dict.fromkeys(["none", "nil", "undefined"], "null"),
+}
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -36,6 +41,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     guess = _CONSTANTS.get(word.lower()) or closest(word, known)
     return f"did you mean `{guess}`?" if guess is not None else ""
+
+
+def is_null(word: str) -> bool:
+    """Whether a word is null in some language: `NULL`, `None`, `nil`."""
+    return _CONSTANTS.get(word.lower()) == "null"
 
 
 def meant(word: str, known: Iterable[str], plural: str) -> str:

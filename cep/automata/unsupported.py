@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from rules.counting import as_pattern, least_count
 from rules.diagnostics import Diagnostic
+from rules.instants import DURATION
 from rules.source import Span
 from rules.typed import (
+    Compare,
     Derived,
+    Expression,
     Fed,
     Guard,
     Hits,
+    Hopping,
+    Literal,
+    Logical,
     Lookup,
     Match,
     On,
     Over,
     Pack,
     Rule,
+    Sliding,
     Step,
     TextMatch,
+    Tumbling,
+    WindowAggregate,
     walk,
 )
 
+_SHORT = 40
+"""Characters of a condition that a help repeats."""
 TOO_MANY_STATES = "CEP0906"
 """The one refusal that is of the automaton, not of the language: the reference has no states."""
 
@@ -58,7 +71,7 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
         if isinstance(node, Lookup)
     )
     if isinstance(rule.body, Over):
-        found.append(_finding("CEP0913", "a window", rule.body.span))
+        found.append(_finding("CEP0913", "a window", rule.body.span, _pattern(rule.body)))
     if isinstance(rule.body, Match):
         from cep.automata.states import MOST_STATES, TooManyStatesError, automaton
 
@@ -92,13 +105,52 @@ def _read(rule: Rule, stream: str) -> Span:
     return next(part.span for part in named if part.stream == stream)
 
 
-def _finding(code: str, what: str, span: Span) -> Diagnostic:
-    return Diagnostic(code, "error", f"{what} is checked but not executed yet", span, help=_INSTEAD[code])
+def _finding(code: str, what: str, span: Span, help_: str = "") -> Diagnostic:
+    message = f"{what} is checked but not executed yet"
+    return Diagnostic(code, "error", message, span, help=help_ or _INSTEAD[code])
+
+
+def _pattern(body: Over) -> str:
+    """How the window is said as a pattern, as far as that can be: its events, their number, its time."""
+    source, after = body.stream, body.span.start
+    if body.condition is not None:
+        written, after = body.condition.span.text, body.condition.span.end
+        source += f"[{written}]" if len(written) <= _SHORT and "\n" not in written else "[...]"
+    timed = isinstance(body.window, Tumbling | Hopping | Sliding)
+    size = re.search(DURATION, body.span.file.text[after : body.span.end]) if timed else None
+    conditions = body.having.operands if isinstance(body.having, Logical) else (body.having,)
+    least = next(filter(None, map(_least, conditions)), None)
+    if any(map(_of_few, conditions)):
+        return f"where none may come, write `absent {source} for {size[0] if size else '5 minutes'}`"
+    whole = least is not None and isinstance(body.window, Sliding) and not isinstance(body.having, Logical)
+    said = "say it as a pattern" if whole else "where it fits, say it as a pattern"
+    return f"{said}: {as_pattern(source, least, size[0] if size else '5 minutes')}"
+
+
+def _of_few(condition: Expression) -> bool:
+    """Whether a comparison is true of small counts."""
+    match condition:
+        case Compare("<" | "<=", WindowAggregate(function="count"), Literal()):
+            return True
+        case Compare(">" | ">=", Literal(), WindowAggregate(function="count")):
+            return True
+        case _:
+            return False
+
+
+def _least(condition: Expression) -> int | None:
+    """How many events make a comparison of `count()` with a number true; None for other conditions."""
+    match condition:
+        case Compare(operator, WindowAggregate(function="count", which="this"), Literal(value)):
+            return least_count(operator, value)
+        case Compare(operator, Literal(value), WindowAggregate(function="count", which="this")):
+            return least_count(operator, value, turned=True)
+        case _:
+            return None
 
 
 _INSTEAD = {
     "CEP0912": "put the query into the condition",
-    "CEP0913": "where it fits, say it as a pattern: `match a: S[...]{101} within 5 minutes`",
     "CEP0914": 'put a short list into a constant: `let risky = ("m1", "m2")`',
     "CEP0916": "say it as one pattern over the streams that are fed",
     "CEP0917": "correct the times before the events come, and remove it",

@@ -19,12 +19,15 @@ def register(subparsers: Subparsers) -> None:
         "check",
         help="check rule packs: syntax, types, lints",
         description="Report everything that is wrong with packs: syntax, names, types, lints; and, as hints, "
-        "what cannot run yet. Exit code 1 if there is an error.",
+        "what cannot run yet. Exit code 1 if there is an error; with --strict also for a warning, and for "
+        "what cannot run yet.",
     )
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="a rule file, or a folder that holds a pack"
     )
-    parser.add_argument("--strict", action="store_true", help="warnings fail, too")
+    parser.add_argument(
+        "--strict", action="store_true", help="warnings fail, too, and so does what cannot run yet"
+    )
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="how findings are printed (default: text)"
     )
@@ -35,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.cli.findings import Findings, told
     from cep.cli.packs import load_all
 
-    loaded = load_all(arguments.paths, to_run=False)
+    loaded = load_all(arguments.paths, to_run=arguments.strict)
     found = Findings(
         diagnostics=[d for one in loaded for d in one.diagnostics],
         allowed=[a for one in loaded for a in one.allowed],

@@ -91,7 +91,10 @@ def _shelve(pack: Pack, shelf: Shelf) -> None:
         for hits in hit_streams(pack):
             shelf.put(hits)
     except (UnreadableError, OSError) as problem:
-        raise OutsideError(f"the standing queries cannot be handed over: {problem}") from problem
+        from cep.cli.report import remedy
+
+        message = f"the standing queries cannot be handed over: {problem}"
+        raise OutsideError(message, remedy(problem)) from problem
 
 
 def _text(pack: Pack, answer: Answer) -> str:
@@ -122,7 +125,10 @@ def _refusal(answer: Answer) -> None:
     _findings(answer, "error")
     if not answer.diagnostics:
         print(error_text(answer.refused, answer.help), file=sys.stderr)
-    print(error_text("the job refused the pack; what ran before runs on"), file=sys.stderr)
+    print(
+        error_text("the job refused the pack; what ran before runs on", "mend it, then deploy again"),
+        file=sys.stderr,
+    )
 
 
 def _findings(answer: Answer, level: Level) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cep.cli.failure import OutsideError, UsageError
+from cep.cli.report import remedy
 from cep.standing.lines import lines_of
 from percolator.library.standing import moment
 from percolator.schema import Schema
@@ -57,12 +60,20 @@ def lines(name: str) -> Iterator[bytes]:
     if name == "-":
         yield from sys.stdin.buffer
         return
-    try:
+    with _reading(name):
         yield from lines_of(name)
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    if Path(name).is_dir():
+        raise UsageError(f"`{name}` is a folder", "name a file in it")
+    try:
+        yield
     except FileNotFoundError:
         raise UsageError(f"there is no file `{name}`", "correct the path") from None
     except (OSError, pa.ArrowException) as problem:
-        raise OutsideError(f"`{name}` cannot be read: {problem}") from None
+        raise OutsideError(f"`{name}` cannot be read: {problem}", remedy(problem)) from None
 
 
 def _json_lines(name: str) -> Iterator[tuple[int, object]]:
@@ -75,17 +86,12 @@ def _json_lines(name: str) -> Iterator[tuple[int, object]]:
 
 
 def _parquet(name: str) -> Iterator[tuple[int, object]]:
-    try:
-        with pq.ParquetFile(name) as file:
-            number = 0
-            for batch in file.iter_batches(_ROWS):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except FileNotFoundError:
-        raise UsageError(f"there is no file `{name}`", "correct the path") from None
-    except (OSError, pa.ArrowException) as problem:
-        raise OutsideError(f"`{name}` cannot be read: {problem}") from None
+    with _reading(name), pq.ParquetFile(name) as file:
+        number = 0
+        for batch in file.iter_batches(_ROWS):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
 
 
 def _document(row: object, number: int, schema: Schema, time: str | None) -> Read:

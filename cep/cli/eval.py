@@ -150,7 +150,10 @@ def _run_files(arguments: argparse.Namespace) -> int:
             trace_file.writelines(tracing.written(arguments.format))
     _tell(report, warnings, arguments.format)
     if not report.events:
-        print(error_text("there is not one event in the files"), file=sys.stderr)
+        print(
+            error_text("there is not one event in the files", "name others, or look at these"),
+            file=sys.stderr,
+        )
     if tracing is not None:
         for line in tracing.told(arguments.format):
             print(line, file=sys.stderr)
@@ -228,11 +231,11 @@ def _run_cases(arguments: argparse.Namespace) -> int:
     from cep.cli.output import error_text
     from cep.cli.report import unforeseen
 
-    failures: list[str] = []
+    failures: list[tuple[str, str]] = []
 
     def keep(error: Exception) -> str:
         what, where = unforeseen(error, ["eval", "--cases", arguments.cases])
-        failures.append(f"{what} ({where})")
+        failures.append((what, where))
         return what
 
     name = arguments.engine
@@ -245,9 +248,15 @@ def _run_cases(arguments: argparse.Namespace) -> int:
             out.write(text.encode("utf-8", "backslashreplace") + b"\n")
             total += 1
     for failure in failures:
-        print(error_text(failure), file=sys.stderr)
+        print(error_text(*failure), file=sys.stderr)
     if not total:
-        print(error_text("there is no case"), file=sys.stderr)
+        print(
+            error_text(
+                "there is no case",
+                'a case is a line such as {"id": "c1", "rules": "pack ...", "events": [...]}',
+            ),
+            file=sys.stderr,
+        )
     return OUTSIDE if failures else OK if total else FINDINGS
 
 
@@ -257,4 +266,7 @@ def _opened(name: str) -> IO[bytes]:
     except FileNotFoundError:
         raise UsageError(f"there is no file `{name}`", "correct the path") from None
     except OSError as error:
-        raise UsageError(f"`{name}` cannot be read: {(error.strerror or str(error)).lower()}") from error
+        from cep.cli.report import remedy
+
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"`{name}` cannot be read: {reason}", remedy(error)) from error

@@ -1,4 +1,4 @@
-"""`cep explain CODE|RULE`: the page of a diagnostic's code, or what a rule comes to when it runs."""
+"""`cep explain CODE|RULE|FUNCTION`: the page of a code, a function, or what a rule comes to when it runs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,16 @@ def register(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain",
         help="what a diagnostic means; how a rule runs",
-        description="Print the page of a code, such as CEP0207: an example, why, and what to do. Or tell of "
-        "a rule its pattern, automaton, key and bounds, where its conditions are evaluated, and what it "
-        "keeps.",
+        description="Print the page of a code, such as CEP0207: an example, why, and what to do; or what a "
+        "function takes and gives. `functions` and `codes` list all of them. Or tell of a rule its pattern, "
+        "automaton, key and bounds, where its conditions are evaluated, and what it keeps.",
     )
-    parser.add_argument("subject", metavar="CODE|RULE", help="the code in brackets of a message, or a rule")
+    parser.add_argument(
+        "subject",
+        metavar="CODE|FUNCTION|RULE",
+        help="the code in brackets of a message, a function, `functions`, `codes`, or a rule; a rule that is "
+        "called like a function needs its PATH",
+    )
     parser.add_argument(
         "paths",
         nargs="*",
@@ -49,12 +54,20 @@ def run(arguments: argparse.Namespace) -> int:
     if _CODE.fullmatch(arguments.subject.strip("[]")) and not arguments.paths:
         _explain_code(arguments.subject, arguments.format)
         return OK
+    if not arguments.paths and arguments.graph is None:
+        from cep.cli.words import told
+
+        text = told(arguments.subject, arguments.format)
+        if text is not None:
+            print(text, end="")
+            return OK
     return _explain_rule(arguments.subject, arguments.paths, arguments.graph, arguments.format)
 
 
 def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: str) -> int:
     from cep.cli.output import diagnostics_text
     from cep.cli.packs import load_all
+    from rules.called_elsewhere import called_here
     from rules.suggest import did_you_mean
 
     loaded = load_all(paths or [Path()], to_run=False)
@@ -72,7 +85,7 @@ def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: s
         print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
         return FINDINGS
     where = " or ".join(f"`{path}`" for path in paths) or "this folder"
-    help_ = did_you_mean(name, [rule for one in loaded for rule in one.rules])
+    help_ = did_you_mean(name, [rule for one in loaded for rule in one.rules]) or called_here(name)
     if not help_ and broken:
         help_ = "it may be in what cannot be read there: `cep check` shows the errors"
     help_ = help_ or "rules stand in *.rules files: name their path"
@@ -91,8 +104,10 @@ def _told(pack: Pack, rule: Rule, drawing: str | None, form: str) -> str:
         drawn = graph(told.tables.automaton, rule.body)
     if drawing is not None:
         if drawn is None:
-            why = told.refused[0].message if told.refused else "it judges events or windows, not a pattern"
-            raise UsageError(f"rule `{rule.name}` has no automaton: {why}")
+            why, help_ = "it judges events or windows, not a pattern", "leave --graph out to read how it runs"
+            if told.refused:
+                why, help_ = told.refused[0].message, told.refused[0].help
+            raise UsageError(f"rule `{rule.name}` has no automaton: {why}", help_)
         return dot(drawn, rule.name) if drawing == "dot" else mermaid(drawn, rule.name)
     if form == "json":
         return json.dumps(as_dict(told, drawn), ensure_ascii=False) + "\n"
@@ -127,5 +142,5 @@ def _meant(code: str) -> str:
         code = whole[0] if whole else f"CEP{code:0>4}"
     near = closest(code, titles()) if code[-1:].isdigit() else None
     if near is None:
-        return "codes are such as CEP0207 and PQ05; they stand in brackets in a message"
+        return "codes are such as CEP0207 and PQ05, in brackets in a message; `cep explain codes` lists them"
     return f"did you mean `{near}`: {titles()[near]}?"

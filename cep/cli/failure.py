@@ -14,11 +14,11 @@ OK, FINDINGS, USAGE, OUTSIDE, HUNG_UP = 0, 1, 2, 3, 141
 
 
 class CommandError(Exception):
-    """`message` is one sentence without a full stop; `help` says what the user can do, or is empty."""
+    """`message` is one sentence without a full stop; `help` says what the user can do."""
 
     exit_code = OUTSIDE
 
-    def __init__(self, message: str, help: str = "") -> None:  # noqa: A002  the word users see
+    def __init__(self, message: str, help: str) -> None:  # noqa: A002  the word users see
         super().__init__(message)
         self.message = message
         self.help = help

@@ -20,7 +20,7 @@ Format = Literal["text", "json", "sarif", "github", "junit"]
 class Findings:
     """What was found in files; `allowed` is what their comments silence, `rules` how many rules were read.
 
-    `strict`: warnings fail, too.
+    `strict`: warnings fail, too; what cannot run yet is an error then.
     """
 
     diagnostics: Sequence[Diagnostic]

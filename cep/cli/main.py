@@ -74,9 +74,9 @@ def _ended(given: list[str], alone: bool) -> int:
         _let_go_of_stdout()
         return HUNG_UP
     except OSError as error:
-        from cep.cli.report import sentence
+        from cep.cli.report import remedy, sentence
 
-        _say_error(sentence(error))
+        _say_error(sentence(error), remedy(error))
         return OUTSIDE
     except Exception as error:
         return _diagnosed(error) or _unforeseen(error, given)
@@ -191,7 +191,7 @@ def _survive_any_locale() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _say_error(message: str, help: str = "") -> None:  # noqa: A002
+def _say_error(message: str, help: str) -> None:  # noqa: A002
     from cep.cli.output import error_text
 
     with contextlib.suppress(OSError):  # nobody reads it any more

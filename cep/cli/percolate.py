@@ -233,9 +233,15 @@ def _tell(arguments: argparse.Namespace, report: LoadReport, counts: _Counts, sl
         said = f"{one.microseconds:,.1f} µs a document alone{among}, {counted(one.hits, 'hit')}"
         print(f"slow: {one.query.id}: {said}", file=sys.stderr)
     if not report.taken:
-        print(error_text("there is not one query that can be used"), file=sys.stderr)
+        print(
+            error_text("there is not one query that can be used", "mend the refused, or name another file"),
+            file=sys.stderr,
+        )
     elif not counts.documents:
-        print(error_text("there is not one document in the file"), file=sys.stderr)
+        print(
+            error_text("there is not one document in the file", "name another file, or look at this one"),
+            file=sys.stderr,
+        )
 
 
 def _list(what: str, texts: list[str], total: int) -> None:
@@ -264,7 +270,9 @@ def _schema(arguments: argparse.Namespace) -> Schema:
     try:
         return Schema.of(declared, default)
     except SchemaError as problem:
-        raise UsageError(str(problem)) from None
+        raise UsageError(
+            str(problem), 'as in --field body="text english" --field day=date --default body'
+        ) from None
 
 
 def _field(text: str) -> tuple[str, str]:
@@ -307,11 +315,11 @@ def _run_cases(arguments: argparse.Namespace) -> int:
     from cep.cli.percolate_cases import run_cases
     from cep.cli.report import unforeseen
 
-    failures: list[str] = []
+    failures: list[tuple[str, str]] = []
 
     def keep(error: Exception) -> str:
         what, where = unforeseen(error, ["percolate", "--cases", arguments.cases])
-        failures.append(f"{what} ({where})")
+        failures.append((what, where))
         return what
 
     total = 0
@@ -320,7 +328,13 @@ def _run_cases(arguments: argparse.Namespace) -> int:
             out.write(json_line(result))
             total += 1
     for failure in failures:
-        print(error_text(failure), file=sys.stderr)
+        print(error_text(*failure), file=sys.stderr)
     if not total:
-        print(error_text("there is no case"), file=sys.stderr)
+        print(
+            error_text(
+                "there is no case",
+                'a case is a line such as {"id": "p1", "schema": {"body": "text"}, "steps": [...]}',
+            ),
+            file=sys.stderr,
+        )
     return OUTSIDE if failures else OK if total else FINDINGS

@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.secret, host=host, port=port, file=arguments.output, accepted=show, keep=False
         )
     except ValueError as error:
-        raise UsageError(f"--secret: {error}") from error
+        help_ = "give the one that the sender signs with; a new one is whsec_ and `openssl rand -base64 32`"
+        raise UsageError(f"--secret: {error}", help_) from error
     try:
         serve(receiver, lambda url: print(f"listening on {url}", file=sys.stderr, flush=True))
     except ReceiveError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -148,4 +149,5 @@ def _expression(text: str | None) -> re.Pattern[str] | None:
     try:
         return None if text is None else re.compile(text)
     except re.error as error:
-        raise UsageError(f"--run {text!r} is no regular expression: {error}") from error
+        help_ = f"where letters are meant as they stand: --run {shlex.quote(re.escape(text or ''))}"
+        raise UsageError(f"--run {text!r} is no regular expression: {error}", help_) from error

@@ -67,11 +67,14 @@ def skipping(skip: Skip) -> str:
     """What a raised match ends."""
     match skip.to:
         case "past last":
-            return "a match ends the runs that began within it"
+            return "a match ends the runs that began from its first event to its last"
         case "next":
             return "a match ends the runs with the same first event"
         case "first" | "last":
-            return f"a match ends the runs that began before the {skip.to} event of `{skip.step}`"
+            return (
+                "a match ends the runs that began from its first event on, "
+                f"before the {skip.to} event of `{skip.step}`"
+            )
         case "none":
             return "a match ends no other run"
 

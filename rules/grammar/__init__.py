@@ -75,6 +75,7 @@ class _Reader:
         self.diagnostics: list[Diagnostic] = []
         self._astray: int | None = None
         self._regions: list[tuple[int, int]] = []
+        self._prefixed = False
 
     def read(self, raw: RawBlock) -> None:
         """Add the next block, and what is wrong with it."""
@@ -84,6 +85,9 @@ class _Reader:
         if self._astray is not None:
             self._regions.append((self._astray, raw.text.base))
         block, problems = _block(raw)
+        if self._prefixed and isinstance(block, Broken):
+            problems = []  # `create table t (`: what stands before the keyword has its finding
+        self._prefixed = False
         self.blocks.append(block)
         self.diagnostics.extend(problems)
         self._astray = raw.text.base if problems or isinstance(block, Broken) else None
@@ -92,6 +96,7 @@ class _Reader:
         from rules.grammar.explain import TOO_EARLY, stray
 
         before = self.blocks[-1] if self.blocks else None
+        self._prefixed = "\n" not in raw.text[len(raw.text.rstrip()) :]
         self.blocks.append(_broken(raw))
         if self._astray is not None:
             return
@@ -104,10 +109,18 @@ class _Reader:
             self.blocks[-2] = replace(before, broken=(*before.broken, lost))
 
     def explains(self, finding: Diagnostic) -> bool:
-        """Whether a brace closes nothing because of what could not be read before it."""
-        if finding.span is None or finding.span.text != "}":
+        """Whether a finding only follows from what could not be read: a brace that closes nothing, a `;`.
+
+        In text that is no block nothing is said of its quotes, either.
+        """
+        if finding.span is None or finding.code == "CEP0114":
             return False
         at = finding.span.start
+        if finding.code == "CEP0108":
+            around = (b for b in self.blocks if isinstance(b, Broken) and b.span.start <= at < b.span.end)
+            return any(not b.keyword or finding.span.text == ";" for b in around)
+        if finding.span.text != "}":
+            return False
         open_ = self._astray is not None and self._astray <= at
         return open_ or any(start <= at < end for start, end in self._regions)
 

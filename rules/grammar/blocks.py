@@ -1,15 +1,18 @@
 """A file's text cut into its top-level blocks, in one pass, so that each can be read on its own.
 
-Knows strings, comments, backquotes and braces, and nothing else of the language. A block whose brace
-is never closed ends where something stands that can only begin another block.
+Knows strings, comments, backquotes and braces, and the signs of other languages that stand for those;
+nothing else of the language. A block whose brace is never closed ends where something stands that can only
+begin another block.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import cast
 
 from rules.diagnostics import Diagnostic
+from rules.grammar import foreign
 from rules.grammar.lexical import NAME, STRING, BlockText
 from rules.source import SourceFile, Span
 from rules.syntax import Comment
@@ -22,8 +25,9 @@ _CERTAIN = (
     rf"|pack\s+{NAME}\s+version\s|let\s+{NAME}\s*=(?![=>~])"
 )
 _SCAN = re.compile(
-    rf"(?P<comment>\#[^\n]*)|(?P<string>{STRING})|(?P<unclosed>\"[^\n]*)|(?P<quoted>`[^`\n]+`)"
-    rf"|(?P<brace>[{{}}])|(?P<head>(?<![\w.])(?:{_WORDS})(?!\w))"
+    rf"(?P<comment>\#[^\n]*)|(?P<string>{STRING})|(?P<unclosed>\"[^\n]*)|(?P<name>`[^`\n]+`)"
+    rf"|(?P<brace>[{{}}])|(?P<head>(?<![\w.])(?:{_WORDS})(?!\w))|{foreign.SIGNS}",
+    re.MULTILINE,
 )
 _IS_CERTAIN = re.compile(_CERTAIN)
 _GAP = r"(?:\s|\#[^\n]*\n)"
@@ -73,6 +77,8 @@ class _Cutter:
         self._whole = True
         self._braces: list[int] = []
         self._outdented: int | None = None
+        self._owed = 0
+        self._foreign: list[tuple[foreign.Kind, Span]] = []
 
     def take(self, found: re.Match[str]) -> None:
         """The next string, comment, brace or word of the file that matters here."""
@@ -93,13 +99,16 @@ class _Cutter:
                 self._close(start)
             case "head":
                 self._begin(found.group(), start)
-            case _:
+            case "string" | "name" | None:
                 pass
+            case kind:
+                self._translate(cast(foreign.Kind, kind), found.group(), start)
 
     def finish(self) -> None:
         """The end of the file."""
         self._unclosed()
         self._end(len(self._source.text))
+        self._tell_foreign()
 
     def _begin(self, word: str, start: int) -> None:
         text = self._source.text
@@ -110,7 +119,7 @@ class _Cutter:
                 self._unclosed()
             else:
                 return
-        elif not _IS_LIKELY.match(text, start) or self._joined(start):
+        elif not _IS_LIKELY.match(text, start) or self._joined(start) or self._in_name(word, start):
             return
         self._end(start)
         self._keyword = word
@@ -120,6 +129,15 @@ class _Cutter:
         begun = self._start + len(self._keyword)
         return start - begun < _NEAR and _ONLY_GAP.fullmatch(self._source.text, begun, start) is not None
 
+    def _in_name(self, word: str, start: int) -> bool:
+        """Whether this is a later word of a block's name, as in `rule my rule {`: a brace follows at once."""
+        begun = self._source.text[self._start + len(self._keyword) : start]
+        return (
+            bool(self._keyword)
+            and bool(re.fullmatch(r"[ \t]+\w+[ \t]+", begun))
+            and bool(re.match(r"[ \t]*\{", self._source.text[start + len(word) :][:_NEAR]))
+        )
+
     def _joined(self, start: int) -> bool:
         """Whether what stands before asks for an operand, so that the word is a name."""
         text, at = self._source.text, start - 1
@@ -128,6 +146,10 @@ class _Cutter:
         return at >= self._copied and text[at] in _JOINED
 
     def _close(self, start: int) -> None:
+        if not self._braces and self._owed:
+            self._owed -= 1  # the `}` of the block around, which was told as never closed
+            self._blank(start, start + 1)
+            return
         if not self._braces:
             self._report(
                 "CEP0103",
@@ -154,6 +176,7 @@ class _Cutter:
                 self._report(
                     "CEP0103", "`{` is never closed", opened, opened + 1, "write `}` where the block ends"
                 )
+            self._owed += len(self._braces) if self._whole else 0
             self._braces.clear()
             self._whole = False
 
@@ -167,19 +190,34 @@ class _Cutter:
         return len(line) - len(line.lstrip())
 
     def _blank(self, start: int, end: int) -> None:
+        self._put(start, " " * (end - start))
+
+    def _put(self, start: int, text: str) -> None:
+        """Let that text stand for as many characters of the file."""
         self._pieces.append(self._source.text[self._copied : start])
-        self._pieces.append(" " * (end - start))
-        self._copied = end
+        self._pieces.append(text)
+        self._copied = start + len(text)
+
+    def _translate(self, kind: foreign.Kind, written: str, start: int) -> None:
+        place = start + foreign.begins(kind, written)
+        self._foreign.append((kind, Span(self._source, place, start + len(written))))
+        self._put(start, foreign.ours(kind, written))
 
     def _end(self, end: int) -> None:
         text = "".join(self._pieces) + self._source.text[self._copied : end]
         if text.strip():
+            self._tell_foreign()
             block = BlockText.of(self._source, self._start, text)
             self.blocks.append(RawBlock(self._keyword, block, self._whole))
         self._pieces.clear()
         self._copied = self._start = end
         self._outdented = None
         self._keyword, self._whole = "", True
+
+    def _tell_foreign(self) -> None:
+        """Report the signs of other languages in a block, and before it."""
+        self.diagnostics.extend(foreign.of_block(self._foreign))
+        self._foreign.clear()
 
     def _report(self, code: str, message: str, start: int, end: int, help_: str) -> None:
         span = Span(self._source, start, end)

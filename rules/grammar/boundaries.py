@@ -23,13 +23,15 @@ LINES = ("at", "expect", "start", "allow")
 
 _NUMBER = r"\s+[0-9]"
 _SURE_CLAUSE = (
-    rf"within(?={_NUMBER}|\s+unbounded\b)|skip(?=\s+(?:past|to|none)\b)|limit(?={_NUMBER})"
+    rf"within(?={_NUMBER}|\s+unbounded\b)|(?<!(?i:match ))skip(?=\s+(?:past|to|none)\b)|limit(?={_NUMBER})"
     r"|severity(?=\s+(?:critical|high|medium|low|info)\b)|(?:summary|tags|runbook)(?=\s*\")"
     rf"|suppress(?={_NUMBER})|on\s+timeout(?=\s+emit\b)"
 )
+# SQL's `group by`, `order by`, `after match skip` begin no clause of ours in their middle
 _CLAUSE = (
-    rf"match(?=\s*\(|\s+{NAME})|having(?=[\s(])"
-    rf"|(?:on|over|by|emit|into|severity)(?=\s+{NAME}(?![\w`]|\s*:))"
+    rf"(?<!(?i:after ))match(?=\s*\(|\s+{NAME})|having(?=[\s(])"
+    rf"|(?:on|over|(?<!(?i:group ))(?<!(?i:partition ))(?<!(?i:order ))(?<!suppress )by|emit|into|severity)"
+    rf"(?=\s+{NAME}(?![\w`]|\s*:))"
 )
 _FIELD = rf"{NAME}(?=\s*:)"
 _SURE_LINE = rf"at(?={_NUMBER})|expect(?=\s+(?:at\b|nothing\b)|\s*\{{)|start(?=\s*\")|allow(?=\s+other\b)"
@@ -70,7 +72,10 @@ class Boundary:
         return any(p.match(text, place) for p in (self.sure, self.likely, self.first))
 
     def _begins(self, text: BlockText, at: int, error: int, depth: int) -> bool:
-        first = not text[text.rfind("\n", 0, at) + 1 : at].strip()
+        line = text[text.rfind("\n", 0, at) + 1 : at].strip()
+        if line.startswith("|") and text.startswith("|", error):
+            return False  # a line of a query in pipes, as KQL has them
+        first = not line
         before = text[max(last_before(text, at), 0)]
         free = first or at == error or (at > error and depth == 0)
         if self.sure.match(text, at):

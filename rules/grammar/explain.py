@@ -10,20 +10,22 @@ from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
 from rules.grammar.boundaries import CLAUSES, LINES, SETTINGS, boundary, last_before
 from rules.grammar.errors import UNITS, Refusal
-from rules.grammar.habits import duration_meant, said_here
+from rules.grammar.foreign_times import duration_meant
+from rules.grammar.foreign_words import JOINED
+from rules.grammar.habits import block_meant, character_meant, said_here
 from rules.grammar.lexical import RESERVED, BlockText
+from rules.grammar.phrases import Found
 from rules.grammar.window import WINDOWS
 from rules.suggest import closest
 
 _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|==|!=|<=|>=|=~|\S")
 _KNOWN = frozenset('()[]{},.:?+-*/%<>=!~|&"`#_&^')
+_YAML = re.compile(r"^\s*(?:detection|logsource|selection|condition|title)\s*:", re.MULTILINE)
 _ENDS = frozenset(")]},")
 _SHOWN = 40
 _BEFORE = 2000
 """Characters in which the clause is looked for that a word stands in."""
 _CLAUSE = re.compile(rf"\b(?:{'|'.join(CLAUSES)})\b")
-_BODY = re.compile(r"\b(?:match|on|over)\b(?!\s+timeout\b)")
-_JOINING = frozenset({"not", "absent"})
 _WORDS = {
     "rule": CLAUSES,
     "stream": SETTINGS,
@@ -47,7 +49,7 @@ def explain(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagn
         span = text.span(start, end)
         help_ = problem.help
         if problem.code == "CEP0101":
-            help_ = said_here(problem.msg, span.text, text[max(start - _BEFORE, 0) : start]) or help_
+            help_ = said_here(_at(text, start, end, problem.msg)) or help_
         return Diagnostic(problem.code, "error", problem.msg, span, problem.note, help=help_)
     if comma is not None:
         span = text.span(comma, comma + 1)
@@ -65,8 +67,11 @@ def stray(text: BlockText, before: str) -> Diagnostic:
     start, end = _found(text, 0)
     word = str(text[start:end])
     guess = closest(word, KEYWORDS)
-    help_ = f"did you mean `{guess}`?" if guess and guess != word else "begin a block here, or remove it"
-    if before and ("\n" not in text[:start] or boundary(before).at(text, start)):
+    help_ = f"did you mean `{guess}`?" if guess and guess != word else ""
+    help_ = block_meant(word) or help_ or "begin a block here, or remove it"
+    if _YAML.search(text):
+        help_ = "rules are no YAML: `rule NAME { severity high  on STREAM[...] }`"
+    elif before and ("\n" not in text[:start] or boundary(before).at(text, start)):
         help_ = f"{TOO_EARLY}, whose `}}` comes too early"
     return Diagnostic(
         "CEP0101",
@@ -80,7 +85,8 @@ def stray(text: BlockText, before: str) -> Diagnostic:
 
 def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagnostic:
     start, end = _found(text, problem.loc)
-    word = str(text[start:end])
+    ended = not text[problem.loc :].strip()
+    word = "" if ended else str(text[start:end])
     span = text.span(start, end)
     expected = (problem.msg or "").strip()
     expected = expected[:1].lower() + expected[1:]
@@ -105,79 +111,43 @@ def _unknown_character(text: BlockText, start: int, end: int) -> Diagnostic | No
     if len(char) != 1 or char.isalnum() or char in _KNOWN:
         return None
     message = f"`{char}` is not a character of the language"
-    help_ = "strings stand in double quotes" if char in "'“”„‘’" else ""
-    help_ = help_ or ("nothing is needed between clauses: remove it" if char == ";" else "remove it")
-    return Diagnostic("CEP0108", "error", message, text.span(start, end), help=help_)
+    span = text.span(start, end)
+    joins = char == ";" and _last_clause(text[max(start - _BEFORE, 0) : start]) == "match"
+    help_ = JOINED if joins else character_meant(char)
+    return Diagnostic("CEP0108", "error", message, span, help=help_)
 
 
 def _help(text: BlockText, start: int, end: int, word: str, expected: str, keyword: str) -> str:
-    if word in RESERVED and "name" in expected:
+    found = _at(text, start, end, expected)
+    if said := said_here(found):
+        return said
+    if word in RESERVED and ("name" in expected or found.following.startswith(":")):
         return f"`{word}` is reserved; in backquotes it is a name"
-    before, following = text[max(start - _BEFORE, 0) : start], text[end:][:_SHOWN].lstrip()
-    found = _help_in_clause(before, following, word) if "a clause of a rule" in expected else ""
-    if (
-        not found
-        and "a field `name: type`" in expected
-        and re.match(r"[^\W\d]", following)
-        and word not in SETTINGS
-    ):
-        found = f"a field is written `{word}: type`" if word.isidentifier() else ""
-    found = found or said_here(expected, word, before)
-    if found:
-        return found
+    field = "a field `name: type`" in expected and word.isidentifier() and word not in SETTINGS
+    if field and re.match(r"[^\W\d]", found.following):
+        return f"a field is written `{word}: type`"
     words = WINDOWS if "a window: " in expected else _WORDS.get(keyword, ()) if "`}`" in expected else ()
     guess = None if word in CLAUSES else closest(word, words)
     if guess is not None and guess != word:
         return f"did you mean `{guess}`?"
-    listed = "a clause of a rule" in expected and _last_clause(before) in {"emit", "tags", "by"}
-    if listed:
+    if "a clause of a rule" in expected and found.clause in {"emit", "tags", "by"}:
         return "a comma stands between the items of a list"
+    if "a clause of a rule" in expected and word.isidentifier():
+        return f"clauses begin with {', '.join(CLAUSES)}"
+    if "an operator or" in expected and word:
+        return f"values are joined by `and`, `or`, `==`, `+`, ...: write one, or remove `{_clipped(word)}`"
     return f"write that here, or remove `{_clipped(word)}`" if word else "write that before the block ends"
 
 
-def _help_in_clause(before: str, following: str, word: str) -> str:
-    """What helps an author who went on in a clause in a way that the language does not have."""
-    clause = _last_clause(before)
-    match clause:
-        case "match" if following[:1] in {":", "["} or word in _JOINING:
-            return "steps are joined by `->`, `=>` or `~>`"
-        case "match" | "on" | "over" if word == "matching":
-            return "`matching` names a block of `queries`; a query in quotes stands in `[field matches ...]`"
-        case "match" | "on" | "over" if word == "(":
-            return "a condition stands in square brackets: `stream[...]`"
-        case "on" | "over" if word == ".":
-            return "a window stands after its stream: `over stream sliding 5 minutes`"
-        case "on" | "over" if word == ":":
-            return "only the steps of a pattern have names: remove it"
-        case "over" if word == "every":
-            return "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes"
-        case _ if word == "," and clause != "match":
-            return "nothing stands between clauses: remove it"
-        case "emit" if word in {"(", ":", ".", "as"}:
-            return _emitted(before, word, following)
-        case _:
-            return ""
+def _at(text: BlockText, start: int, end: int, expected: str) -> Found:
+    """What stands there, with what is before and behind it."""
+    before = text[max(start - _BEFORE, 0) : start]
+    return Found(expected, str(text[start:end]), before, text[end:][:_SHOWN].lstrip(), _last_clause(before))
 
 
 def _last_clause(before: str) -> str:
     """The keyword of the clause that a text ends in."""
     return next(reversed(_CLAUSE.findall(before)), "")
-
-
-def _emitted(before: str, word: str, following: str) -> str:
-    """How the value that `before` ends with is emitted."""
-    start, rest = re.search(r"(\w+)\s*$", before), re.match(r"\w+", following)
-    written = "name = value"
-    match word:
-        case "." if start and rest and _BODY.findall(before) == ["on"]:
-            return f"a field of the event is emitted under its own name: `{rest[0]}`"
-        case "." if start and rest:
-            written = f"{rest[0]} = {start[1]}.{rest[0]}"
-        case "as" if start and rest:
-            written = f"{rest[0]} = {start[1]}"
-        case "(" if start:
-            written = f"name = {start[1]}(...)"
-    return f"a value is emitted under a name: `{written}`"
 
 
 def _clipped(word: str) -> str:

@@ -14,6 +14,7 @@ from pyparsing import ParseException, ParserElement, ParseResults, Token
 
 from rules.grammar.boundaries import CLAUSES
 from rules.grammar.errors import UNITS, Refusal
+from rules.grammar.foreign_times import number_meant
 from rules.grammar.lexical import DOTTED, NAME, NUMBER, STRING, BlockText
 from rules.grammar.precedence import Piece, tree
 from rules.instants import DURATION
@@ -28,21 +29,29 @@ _OPERAND = re.compile(
     rf"|(?P<call>{NAME}(?=\s*\())|(?P<lookup>{NAME}(?=\s*\[))|(?P<name>{DOTTED})"
 )
 _OPERATOR = re.compile(
-    r"(?P<compare>==|!=|<=(?!>)|>=|<(?!>)|>)|(?P<search>=~)|(?P<add>\+|-(?!>))|(?P<multiply>[*/%])"
+    r"(?P<compare>==(?!=)|!=(?!=)|<=(?!>)|>=|<(?!>)|>)|(?P<search>=~)|(?P<add>\+|-(?!>))|(?P<multiply>\*(?!\*)|[/%])"
     r"|(?P<and>and(?!\w))|(?P<or>or(?!\w))|(?P<test>(?:not\s+)?(?:in|like)(?!\w))"
     r"|(?P<between>(?:not\s+)?between(?!\w))|(?P<null>is\s+(?:not\s+)?null(?!\w))|(?P<matches>matches(?!\w))"
     r"|(?P<then>\?)|(?P<else>:)|(?P<comma>,)|(?P<close>\))"
     rf"|(?P<shut>\](?:\s*\.\s*{NAME})*)"
 )
 _MISTAKES = (
+    ("===", "`===` is no operator", "did you mean `==`?"),
+    ("!==", "`!==` is no operator", "did you mean `!=`?"),
+    ("!~", "`!~` is no operator", 'write `not (a =~ "...")`'),
+    ("~=", "`~=` is no operator", "did you mean `=~`?"),
+    ("=<", "`=<` does not compare", "did you mean `<=`?"),
+    ("**", "`**` is no operator", "there are no powers: write `x * x`"),
     ("=>", "`=>` does not compare", "did you mean `>=`?"),
     ("=", "`=` does not compare", "did you mean `==`?"),
     ("&&", "`&&` is no operator", "did you mean `and`?"),
     ("||", "`||` is no operator", "did you mean `or`?"),
     ("<>", "`<>` is no operator", "did you mean `!=`?"),
     ("!", "`!` is no operator", "did you mean `not`?"),
-    ("^", "`^` is no operator", ""),
+    ("^", "`^` is no operator", "there are no powers: write `x * x`"),
 )
+_NULL_TESTS = {"=": "is null", "<>": "is not null", "===": "is null", "!==": "is not null"}
+_NULL = re.compile(r"\s*(?:null|none|nil|undefined)\b", re.IGNORECASE)
 _CLAUSE = re.compile(rf"(?:{'|'.join(CLAUSES)})(?!\w)")
 _BAD_NUMBER = re.compile(r"[0-9][\w.]*")
 
@@ -157,7 +166,9 @@ def _refuse(text: BlockText, at: int, wants_operand: bool, last: Piece, open_: O
             text, open_.brackets[-1]
         )  # more likely than a comparison: the next line's `name = value`
     for mistake, message, help_ in _MISTAKES:
-        if text.startswith(mistake, at):
+        if text.startswith(mistake, at) and not (wants_operand and mistake[0] in "=<*"):
+            if mistake in _NULL_TESTS and _NULL.match(text, at + len(mistake)):
+                help_ = f"did you mean `{_NULL_TESTS[mistake]}`?"
             raise Refusal(text, at, at + len(mistake), "CEP0107", message, help_=help_)
     if wants_operand:
         _refuse_number(text, at)
@@ -207,7 +218,8 @@ def _refuse_number(text: BlockText, at: int) -> None:
     """Raise Refusal where what begins like a number is none."""
     if found := _BAD_NUMBER.match(text, at):
         message = f"`{found.group()}` is no number and no duration"
-        raise Refusal(text, at, found.end(), "CEP0105", message, help_=UNITS)
+        help_ = number_meant(found.group()) or UNITS
+        raise Refusal(text, at, found.end(), "CEP0105", message, help_=help_)
 
 
 def _tree(text: str, _at: int, tokens: ParseResults) -> list[object]:

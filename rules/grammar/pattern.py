@@ -13,6 +13,7 @@ from typing import Literal, cast
 
 from pyparsing import Opt, ParserElement, ParseResults, ZeroOrMore
 
+from rules.grammar.boundaries import CLAUSES
 from rules.grammar.errors import Refusal
 from rules.grammar.expression import expression
 from rules.grammar.lexical import NAME, BlockText, Lexeme, duration, keyword, mark, name, read_span, spanned
@@ -41,6 +42,7 @@ MOST = 1_000_000
 """Greatest number in a quantifier."""
 
 _QUANTIFIER = r"(?:[+*?]|\{\s*[0-9]*\s*(?:,\s*[0-9]*\s*)?\})\??"
+_NEXT = re.compile(r"\s*([^\W\d]\w*|,)")
 _COUNTS = re.compile(r"\{\s*([0-9]*)\s*(,?)\s*([0-9]*)\s*\}")
 _SHORT = {"+": (1, None), "*": (0, None), "?": (0, 1)}
 
@@ -199,11 +201,28 @@ def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
                 stack[-1].elements.append(token)
     last = stack[-1]
     if last.opened is not None:
+        _refuse_what_follows(text, tokens)
         raise _refusal(
             text, last.opened, "CEP0103", "`(` is never closed", help_="write `)` where the group ends"
         )
     last.end_branch()
     return [last.branches[0]]
+
+
+def _refuse_what_follows(text: BlockText, tokens: ParseResults) -> None:
+    """Raise Refusal where a group is open because something stands in it that joins no steps."""
+    end = tokens[-1].end if isinstance(tokens[-1], Span) else tokens[-1].span.end
+    at = end - text.base
+    following = _NEXT.match(text, at)
+    if following is not None and following[1] not in CLAUSES:
+        raise Refusal(
+            text,
+            following.start(1),
+            following.end(1),
+            "CEP0101",
+            "expected `->`, `=>`, `~>`, `|`, `&` or `)`",
+            help_="steps are joined by `->`, `=>` or `~>`",
+        )
 
 
 def _bar(text: BlockText, bar: Sign, group: _Open) -> None:

@@ -31,7 +31,8 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
     """The typed pack, without revision, and what it declares. Worth something only without findings."""
     declared = Declared(findings)
     header = resolve_header(files, findings)
-    nodes = list(_first_of_each(files, findings))
+    again: set[tuple[str, str]] = set()
+    nodes = list(_first_of_each(files, findings, again))
     lets: list[syntax.Let] = []
     rules: list[syntax.Rule] = []
     for node in nodes:
@@ -49,7 +50,9 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
             case syntax.Broken():
                 _declare_broken(node, declared)
     declare_lets(lets, declared)
+    _forget(again, declared)
     _resolve_rules(rules, declared)
+    declared.rules.update({name: None for kind, name in again if kind == "rule"})
     tests = [_test(b, declared) for f in files for b in f.blocks if isinstance(b, syntax.TestBlock)]
     drop_what_names_would_explain(findings, files)
     _check_not_empty(files, findings)
@@ -76,8 +79,10 @@ def _resolve_rules(nodes: Sequence[syntax.Rule], declared: Declared) -> None:
         declared.rules[node.name.text] = found[node.name.text]
 
 
-def _first_of_each(files: Sequence[syntax.File], findings: Findings) -> Iterator[Named]:
-    """All named blocks; a second one of the same kind and name is reported and left out."""
+def _first_of_each(
+    files: Sequence[syntax.File], findings: Findings, again: set[tuple[str, str]]
+) -> Iterator[Named]:
+    """All named blocks; a second one of a kind and name is reported, left out, and added to `again`."""
     seen: dict[tuple[str, str], syntax.Name] = {}
     for file in files:
         for block in file.blocks:
@@ -93,9 +98,25 @@ def _first_of_each(files: Sequence[syntax.File], findings: Findings) -> Iterator
                 findings.error(
                     "CEP0206", message, block.name.span, labels=labels, help_="rename or remove one of them"
                 )
+                again.add(key)
                 continue
             seen[key] = block.name
             yield block
+
+
+def _forget(again: set[tuple[str, str]], declared: Declared) -> None:
+    """What is declared twice could be either one: nothing that depends on which is reported beside it."""
+    for kind, name in again:
+        match kind:
+            case "stream" if name in declared.streams:
+                stream = declared.streams[name]
+                declared.streams[name] = replace(stream, known=False, fields=dict.fromkeys(stream.fields))
+            case "table" if name in declared.tables:
+                table = declared.tables[name]
+                unknown = dict.fromkeys(table.fields)
+                declared.tables[name] = replace(table, known=False, key=None, fields=unknown)
+            case "constant":
+                declared.constants[name] = None
 
 
 def _kind(block: Named) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from rules import syntax, typed
+from rules.counting import as_pattern, least_count
 from rules.functions import (
     AGGREGATES,
     CONVERSIONS,
@@ -24,6 +25,8 @@ from rules.suggest import did_you_mean
 from rules.types import NUMERIC, STRINGS, ListOf, Scalar, kind_of
 
 _SEVERAL = "several events are seen by `match a: STREAM{3}` and `over STREAM sliding 5 minutes`"
+_MANY = frozenset({*AGGREGATES, *NAVIGATION, *WINDOW_AGGREGATES})
+"""Functions of several events."""
 FARTHEST = 1_000_000
 """Greatest offset of `first`, `last` and `prev`."""
 
@@ -46,13 +49,59 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
         help_ = "`over STREAM[...] sliding 5 minutes having ...` judges a window"
         scope.findings.error("CEP0423", message, node.function.span, help_=help_)
         return None
-    from rules.grammar.habits import called_here
-
-    known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
     message = f"{scope.subject} calls an unknown function `{name}`"
-    help_ = called_here(name) or did_you_mean(name, known) or "docs/functions.md lists those that there are"
-    scope.findings.error("CEP0204", message, node.function.span, help_=help_)
+    scope.findings.error("CEP0204", message, node.function.span, help_=_meant(node, scope))
     return None
+
+
+def _meant(node: syntax.Call, scope: Scope) -> str:
+    """The help for an unknown function: ours, as it is written in this rule, or where all are listed."""
+    from rules.called_elsewhere import SHOWN, called_here, ours_for
+
+    name = node.function.text
+    ours = ours_for(name)
+    first = node.arguments[0] if node.arguments else None
+    if ours == "length" and isinstance(first, syntax.Dotted) and first.span.text in scope.all_steps:
+        return f"write `count({first.span.text})`"
+    if ours in _MANY and not scope.in_pattern and scope.window is None:
+        return f"it is called `{ours}` here; {_SEVERAL}"
+    if scope.window is not None and ours == "prev":
+        return f"write `{OVER_WINDOWS['previous']}`"
+    of_window = {n: one.shown for n, one in WINDOW_AGGREGATES.items()} if scope.window is not None else {}
+    known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
+    return (
+        called_here(name, {**SHOWN, **of_window})
+        or did_you_mean(name, known)
+        or "`cep explain functions` lists those that there are"
+    )
+
+
+def count_asked(node: syntax.Expression) -> tuple[syntax.Call, int | None] | None:
+    """The `count()` that is compared with something, and the least number that makes the comparison true."""
+    if not isinstance(node, syntax.Binary):
+        return None
+    sides = bare(node.left), bare(node.right)
+    for side, other in (sides, sides[::-1]):
+        if isinstance(side, syntax.Call) and side.function.text == "count" and not side.arguments:
+            number = other.value if isinstance(other, syntax.Number) else None
+            return side, least_count(node.operator, number, turned=side is sides[1])
+    return None
+
+
+def counts_events(node: syntax.Binary, scope: Scope) -> bool:
+    """Whether this compares `count()` in the condition of a single event; then there is a finding."""
+    asked = count_asked(node)
+    if scope.candidate is None or scope.window is not None or asked is None:
+        return False
+    counting, least = asked
+    if scope.in_pattern:
+        message = "`count()` counts no events here: a condition is about one"
+        help_ = f"the number stands behind the step: `{scope.candidate.called}[...]{{{least or 3}}}`"
+    else:
+        message = "`count` needs the steps of a pattern, or a window"
+        help_ = f"several events are a pattern: {as_pattern(scope.candidate.called, least)}"
+    scope.findings.error("CEP0225", message, counting.function.span, help_=help_)
+    return True
 
 
 def _function(
@@ -197,6 +246,11 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
         scope.findings.error("CEP0225", message, node.function.span, help_=help_)
         return None
     wanted = 2 if name == "percentile" else 1
+    if name in ("min", "max") and len(node.arguments) == 2:
+        message = f"`{name}` is taken of one step's events, not of two values"
+        help_ = called_here("greatest" if name == "max" else "least")
+        scope.findings.error("CEP0210", message, node.function.span, help_=help_)
+        return None
     if not counted(node, wanted, wanted, signature.shown, scope):
         return None
     if name == "count":

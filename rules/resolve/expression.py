@@ -10,15 +10,16 @@ from decimal import Decimal
 from typing import assert_never
 
 from rules import syntax, typed
-from rules.resolve.calls import call
+from rules.resolve.calls import call, counts_events
 from rules.resolve.constants import folded, listed
 from rules.resolve.convert import agreeing, as_instant, exact, widen, widens
 from rules.resolve.operators import arithmetic, between, choose, compare, membership, negate
-from rules.resolve.references import reference
+from rules.resolve.references import names_nothing, reference
 from rules.resolve.scope import Scope
 from rules.resolve.tables import lookup
 from rules.resolve.texts import like, search, text_match
-from rules.types import ListOf, Scalar, Type, kind_of
+from rules.suggest import did_you_mean, is_null
+from rules.types import STRINGS, ListOf, Scalar, Type, kind_of
 
 
 def expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
@@ -77,7 +78,12 @@ def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | Non
         case syntax.Binary(operator="+" | "-" | "*" | "/" | "%"):
             return arithmetic(expression(node.left, scope), expression(node.right, scope), node, scope)
         case syntax.Binary():
-            return compare(expression(node.left, scope), expression(node.right, scope), node, scope)
+            if counts_events(node, scope):
+                return None
+            left = _compared(node.left, scope)
+            if left is not None and left.type in STRINGS and _quotes_missing(node.right, scope):
+                return None
+            return compare(left, _compared(node.right, scope), node, scope)
         case syntax.Chain():
             operands = [_boolean(o, scope, f"`{node.operator}`", _either(node, o)) for o in node.operands]
             known = tuple(o for o in operands if o is not None)
@@ -98,6 +104,23 @@ def _expression(node: syntax.Expression, scope: Scope) -> typed.Expression | Non
             assert_never(node)
 
 
+def _compared(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
+    """One side of a comparison; `NULL`, `None` and the like are null, with which nothing is compared."""
+    if is_null(names_nothing(node, scope)):
+        return typed.Literal(None, Scalar.NULL, node.span)
+    return expression(node, scope)
+
+
+def _quotes_missing(node: syntax.Expression, scope: Scope) -> bool:
+    """Whether a string is compared with a name that is none, nor like one; then there is a finding."""
+    name, source = names_nothing(node, scope), scope.candidate
+    if not name or source is None or did_you_mean(name, (*source.fields, *scope.declared.constants)):
+        return False
+    message = f"stream `{source.name}` has no field `{name}`"
+    scope.findings.error("CEP0202", message, node.span, help_=f'a string stands in quotes: `"{name}"`')
+    return True
+
+
 def _either(node: syntax.Chain, operand: syntax.Expression) -> str:
     """The help for `a == 1 or 2`: that the operand belongs into a list beside the first one's value."""
     first = node.operands[0]
@@ -114,6 +137,8 @@ def _boolean(node: syntax.Expression, scope: Scope, what: str, help_: str = "") 
         return found
     if found.type is Scalar.NULL:
         return widen(found, Scalar.BOOLEAN)
+    if what == "a condition" and isinstance(node, syntax.Number):
+        help_ = f"a number of events stands behind the step: `{{{node.span.text}}}`"
     message = f"{what} is true or false, but this is {kind_of(found.type)}"
     scope.findings.error("CEP0209", message, node.span, help_=help_ or "compare it with something")
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -16,16 +17,19 @@ from rules.types import ListOf, Record, Scalar, Type, kind_of
 
 _TYPES: dict[str, Type] = {t.value: t for t in Scalar if t is not Scalar.NULL}
 _OTHER_NAMES = {
-    "int": "long",
-    "integer": "long",
-    "bigint": "long",
-    "float": "double",
-    "number": "double",
-    "str": "string",
-    "varchar": "string",
-    "bool": "boolean",
-    "datetime": "timestamp",
-    "date": "timestamp",
+    other: ours
+    for ours, others in {
+        "long": "int integer bigint smallint tinyint short byte int32 int64 uint64 uint32 counter",
+        "double": "float number real float64 float32 single",
+        "decimal": "numeric money bigdecimal currency",
+        "string": "str varchar char character nvarchar symbol uuid guid enum ip inet url email keyword",
+        "boolean": "bool bit flag",
+        "timestamp": "datetime date time instant timestamptz timestamp_ltz datetime64 epoch",
+        "duration": "interval timespan timedelta",
+        "list<string>": "list array set tags",
+        "{ name: type }": "map object json struct record dict variant row",
+    }.items()
+    for other in others.split()
 }
 
 
@@ -45,12 +49,15 @@ def fields_of(owner: str, parts: Sequence[object], findings: Findings) -> Fields
     """The fields among the parts of a declaration."""
     types: dict[str, Type | None] = {}
     full: list[typed.Field] = []
-    for part in _first_of_each([p for p in parts if isinstance(p, syntax.Field)], findings):
+    nodes = [p for p in parts if isinstance(p, syntax.Field)]
+    again = [name for name, number in Counter(node.name.text for node in nodes).items() if number > 1]
+    for part in _first_of_each(nodes, findings):
         name = part.name.text
         type_ = types[name] = field_type(part.type, findings)
         if type_ is not None:
             analyser = _analyser(part.type, findings)
             full.append(typed.Field(name, type_, part.nullable, analyser, part.span))
+    types |= dict.fromkeys(again)  # nobody knows which one is meant
     return Fields(owner, types, tuple(full))
 
 

@@ -19,6 +19,8 @@ def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> 
     """The key, or None with findings; and for every name of it the type, None where unknown."""
     findings = declared.findings
     names: Names = {}
+    if (pair := _one_of_two(node, streams, declared)) is not None:
+        return None, pair
     called = tuple(_called(stream, declared) for stream in streams)
     columns: list[dict[str, typed.Path]] = []
     whole = True
@@ -39,6 +41,25 @@ def resolve_key(node: syntax.By, streams: Sequence[str], declared: Declared) -> 
     types = tuple(t for t in names.values() if t is not None)
     by_stream = tuple((stream, tuple(column[stream] for column in columns)) for stream in streams)
     return typed.By(tuple(names), types, by_stream, node.span), names
+
+
+def _one_of_two(node: syntax.By, streams: Sequence[str], declared: Declared) -> Names | None:
+    """The names of `by a, b` where one stream has but `a` and the other but `b`: one key, and one finding."""
+    infos = [declared.streams[s] for s in streams if s in declared.streams and declared.streams[s].known]
+    if len(infos) != 2 or [len(paths) for paths in node.keys] != [1, 1]:
+        return None
+    first, second = (paths[0].names[0] for paths in node.keys)
+    if any(len(paths[0].names) > 1 for paths in node.keys):
+        return None
+    one, other = sorted(infos, key=lambda info: first.text not in info.fields)
+    if not (first.text in one.fields and second.text in other.fields):
+        return None
+    if second.text in one.fields or first.text in other.fields:
+        return None
+    message = f"stream `{other.name}` has no key field `{first.text}`"
+    help_ = f"did you mean `by {one.called}.{first.text} = {other.called}.{second.text}`?"
+    declared.findings.error("CEP0218", message, first.span, help_=help_)
+    return {first.text: one.fields[first.text], second.text: other.fields[second.text]}
 
 
 def _last(path: syntax.Dotted, streams: Sequence[str]) -> syntax.Name:

@@ -142,10 +142,20 @@ def _refuse_comparison(
         span,
         note=_note(culprit),
         help_=_conversion(left, right)
+        or _quoted_field(left, scope)
+        or _quoted_field(right, scope)
         or _single(culprit, other)
         or _alternative(culprit, other, scope, _comparable(other.type))
         or f"compare it with {kind_of(culprit.type)}",
     )
+
+
+def _quoted_field(operand: typed.Expression, scope: Scope) -> str:
+    """The help for a string that is the name of a field."""
+    fields = {} if scope.candidate is None else scope.candidate.fields
+    if isinstance(operand, typed.Literal) and operand.type is Scalar.STRING and operand.value in fields:
+        return f"a field stands without quotes: `{operand.value}`"
+    return ""
 
 
 def _single(one: typed.Expression, other: typed.Expression) -> str:
@@ -183,6 +193,10 @@ def _alternative(
             return "a number stands without quotes"
         if other.type is Scalar.STRING and culprit.type in _TIMES and _is_duration(str(other.value)):
             return f"a duration stands without quotes: `{other.value}`"
+        if culprit.type is Scalar.BOOLEAN:
+            return f"write `{culprit.span.text}` alone, or `not {culprit.span.text}`"
+        if other.type in NUMERIC and culprit.type is Scalar.TIMESTAMP:
+            return 'an instant is a string with its zone: `"2026-01-31T10:05:00Z"`'
         if other.type in NUMERIC and culprit.type is Scalar.DURATION:
             return f"a duration has a unit: `{other.span.text}s`"
     if isinstance(culprit.type, Record) and culprit.type.fields:

@@ -59,7 +59,7 @@ def resolve_summary(node: syntax.String, names: Collection[str], findings: Findi
         name = found[1].strip()
         if name not in names:
             span = _inside(node, found.start() + 1, max(found.end() - 1, found.start() + 2))
-            help_ = did_you_mean(name, names) or "add it to `emit`"
+            help_ = _to_emit(name) or did_you_mean(name, names) or "add it to `emit`"
             findings.error("CEP0220", f"the summary names `{name}`, which is not emitted", span, help_=help_)
         used.append(name)
         texts.append("")
@@ -91,3 +91,11 @@ def resolve_suppress(node: syntax.Suppress, names: Collection[str], findings: Fi
             )
             findings.error("CEP0220", message, name.span, help_=help_)
     return typed.Suppress(node.duration.value, tuple(n.text for n in node.names), node.span)
+
+
+def _to_emit(written: str) -> str:
+    """The help for what a summary cannot work out itself; empty for a name."""
+    name, colon, _ = written.partition(":")
+    if colon and name.strip().isidentifier():
+        return f"a name stands alone in its braces; round it where it is emitted: `{name} = round({name}, 2)`"
+    return "" if not written or written.isidentifier() else f"give it a name in `emit`: `name = {written}`"

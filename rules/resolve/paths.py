@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rules import syntax, typed
+from rules.called_elsewhere import ours_for
+from rules.functions import FUNCTIONS
 from rules.resolve.findings import Findings
 from rules.suggest import meant
 from rules.types import ListOf, Record, Type, kind_of
@@ -51,9 +53,11 @@ def _field(type_: Type, outer: syntax.Name, name: syntax.Name, findings: Finding
             return None if found is None else ListOf(found)
         case _:
             message = f"`{outer.text}` is {kind_of(type_)} and has no fields"
-            findings.error(
-                "CEP0202", message, name.span, help_=f"write `{outer.text}` alone, or declare it as a record"
-            )
+            help_ = f"write `{outer.text}` alone, or declare it as a record"
+            function = name.text if name.text in FUNCTIONS else ours_for(name.text)
+            if function in FUNCTIONS:
+                help_ = f"write `{function}({outer.text})`"
+            findings.error("CEP0202", message, name.span, help_=help_)
             return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rules import syntax, typed
-from rules.functions import WINDOW_AGGREGATES
+from rules.functions import AGGREGATES, NAVIGATION, WINDOW_AGGREGATES
 from rules.resolve.declared import StreamInfo
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Bound, Scope
@@ -35,8 +35,16 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
         help_ = f"`{first.text}` is a constant and has no fields"
     elif scope.keys is not None and node.names[-1].text in scope.keys:
         help_ = f"the field of the key is `{node.names[-1].text}`"
-    elif scope.candidate is not None and first.text == scope.candidate.called:
+    elif scope.candidate is not None and not scope.in_pattern and first.text in _others(scope):
+        names = f"a: {first.text} -> b: {scope.candidate.called}[... a.{node.names[1].text}]"
+        help_ = f"`on` sees one event; two are a pattern: `match {names}`"
+    elif scope.candidate is not None and (
+        first.text == scope.candidate.called
+        or (not scope.all_steps and node.names[1].text in scope.candidate.fields)
+    ):
         help_ = f"a bare field name is the event's: `{node.names[1].text}`"
+    elif scope.candidate is not None and first.text == "prev" and scope.in_pattern:
+        help_ = f"write `prev({node.span.text.partition('.')[2]})`"
     elif scope.all_steps and not help_:
         help_ = steps_are(scope.all_steps)
     if scope.candidate is None and not scope.all_steps and not scope.in_pattern:
@@ -48,6 +56,22 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
     help_ = help_ or f"name a step so: `{first.text}: stream[...]`"
     scope.findings.error("CEP0203", message, first.span, help_=help_)
     return None
+
+
+def _others(scope: Scope) -> Iterable[str]:
+    """The streams but the candidate's."""
+    own = "" if scope.candidate is None else scope.candidate.called
+    return [name for name in scope.declared.streams if name != own]
+
+
+def names_nothing(node: syntax.Expression, scope: Scope) -> str:
+    """The one name that an expression is, where nothing has that name here; else an empty text."""
+    if not isinstance(node, syntax.Dotted) or len(node.names) > 1:
+        return ""
+    name = node.names[0].text
+    own = scope.candidate is not None and (name in scope.candidate.fields or not scope.candidate.known)
+    known = own or name in (scope.keys or ()) or name in scope.declared.constants or name in scope.all_steps
+    return "" if known else name
 
 
 def steps_are(names: Iterable[str]) -> str:
@@ -93,6 +117,12 @@ def field_of(source: StreamInfo, names: Names, scope: Scope, extra: tuple[str, .
 
 def _of_step(bound: Bound, node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
     path = node.names[1:]
+    first = path[0].text
+    if first in (*AGGREGATES, *NAVIGATION) and bound.source.known and first not in bound.source.fields:
+        field = ".".join((bound.name, *(name.text for name in path[1:])))
+        message = f"stream `{bound.source.name}` has no field `{first}`"
+        scope.findings.error("CEP0202", message, path[0].span, help_=f"did you mean `{first}({field})`?")
+        return None
     type_ = field_of(bound.source, path, scope)
     if type_ is None:
         return None

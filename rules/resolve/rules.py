@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from rules import syntax, typed
+from rules.counting import as_pattern
 from rules.diagnostics import Label
 from rules.resolve.bounds import check_bounds, has_deadline
+from rules.resolve.calls import count_asked
 from rules.resolve.declared import Declared
 from rules.resolve.expression import condition
 from rules.resolve.keys import Names, resolve_key
@@ -21,6 +23,13 @@ from rules.source import Span
 from rules.suggest import did_you_mean
 
 SEVERITIES = ("critical", "high", "medium", "low", "info")
+_OTHER_LEVELS = {
+    **dict.fromkeys(["severe", "fatal", "emergency", "urgent", "blocker"], "critical"),
+    **dict.fromkeys(["error", "major"], "high"),
+    **dict.fromkeys(["warning", "warn", "moderate", "normal"], "medium"),
+    "minor": "low",
+    **dict.fromkeys(["informational", "information", "notice", "debug"], "info"),
+}
 RUNS = 1000
 """Runs of one key, where a rule sets no limit."""
 
@@ -92,9 +101,13 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
 def _on_rule(
     node: syntax.Rule, body: syntax.On, severity: typed.Severity, clauses: _Clauses, declared: Declared
 ) -> typed.Rule | None:
-    _check_clauses(
-        clauses, (*_OF_PATTERNS, syntax.Having), "a rule with `on` judges one event alone", declared
-    )
+    _check_clauses(clauses, _OF_PATTERNS, "a rule with `on` judges one event alone", declared)
+    stream, having = body.source.stream.text, clauses.get(syntax.Having)
+    asked = None if having is None else count_asked(having.condition)
+    help_ = f"a rule with `on` judges one event: put its condition behind the stream, `{stream}[...]`"
+    if asked is not None:
+        help_ = f"several events are a pattern: {as_pattern(stream, asked[1])}"
+    _check_clauses(clauses, (syntax.Having,), help_, declared)
     source = info_of(body.source, declared)
     scope = Scope(declared, f"rule `{node.name.text}`", candidate=source)
     tested = None if body.source.condition is None else condition(body.source.condition, scope)
@@ -264,7 +277,9 @@ def _severity(node: syntax.Severity | None, declared: Declared) -> typed.Severit
         return "medium"
     level = node.level.text
     if level not in SEVERITIES:
-        help_ = did_you_mean(level, SEVERITIES) or f"severities are {', '.join(SEVERITIES)}"
+        other = _OTHER_LEVELS.get(level.lower())
+        help_ = f"did you mean `{other}`?" if other else did_you_mean(level, SEVERITIES)
+        help_ = help_ or f"severities are {', '.join(SEVERITIES)}"
         declared.findings.error("CEP0228", f"unknown severity `{level}`", node.level.span, help_=help_)
         return "medium"
     return cast(typed.Severity, level)

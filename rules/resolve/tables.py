@@ -10,7 +10,7 @@ from rules.resolve.fields import Fields, fields_of, timestamp_at
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Scope
 from rules.suggest import meant
-from rules.types import ListOf, Record, Scalar, Type, kind_of
+from rules.types import STRINGS, ListOf, Record, Scalar, Type, kind_of
 
 
 def declare_table(node: syntax.Table, declared: Declared) -> None:
@@ -71,7 +71,15 @@ def lookup(node: syntax.Lookup, key: typed.Expression | None, scope: Scope) -> t
 def _unknown(node: syntax.Lookup, scope: Scope) -> None:
     name = node.table.text
     help_ = meant(name, scope.declared.tables, "tables")
-    if name in scope.declared.streams:
+    known = {} if scope.candidate is None else scope.candidate.fields
+    key = node.key.value if isinstance(node.key, syntax.String) else ""
+    if name in scope.declared.streams and key in known:
+        help_ = f"a field is named alone: `{key}`"
+    elif isinstance(known.get(name), Record) and key:
+        help_ = f"did you mean `{name}.{key}`?"
+    elif known.get(name) in STRINGS:
+        help_ = f"of a string, write `substr({name}, 0, 1)`"
+    elif name in scope.declared.streams:
         help_ = f"`{name}` is a stream; a table is declared by `table NAME key FIELD {{ ... }}`"
     elif name in scope.all_steps:
         field = ".".join(part.text for part in node.path) or "field"

@@ -75,7 +75,10 @@ def text_match(operand: Typed, node: syntax.Predicate, scope: Scope) -> Typed:
     if operand.type is not Scalar.TEXT:
         message = f"`matches` searches fields of type text, but this is {kind_of(operand.type)}"
         name = node.operand.span.text
-        help_ = f"declare it as `{name}: text` in stream `{scope.candidate.name if scope.candidate else ''}`"
+        stream = scope.candidate.name if scope.candidate else ""
+        help_ = f"declare it as `{name}: text` in stream `{stream}`"
+        if operand.type is Scalar.STRING:
+            help_ += f", or search it for a regular expression: `{name} =~ {query.span.text}`"
         scope.findings.error("CEP0216", message, node.operand.span, help_=help_)
         return None
     return typed.TextMatch(operand.path, query.value, query.span, node.span) if accepted else None

@@ -54,7 +54,7 @@ rule testing, pack cards 1, structure {structure}
   within           less than 30 minutes from the first event to the last
   gap              big: less than 5 minutes after the event before
   limit            1,000 runs of a key (the default); beyond it the oldest is dropped and counted
-  skip             past last: a match ends the runs that began within it
+  skip             past last: a match ends the runs that began from its first event to its last
   suppress         1 hour by the key
 
 pattern

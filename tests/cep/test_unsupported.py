@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from pathlib import Path
 
@@ -121,3 +122,38 @@ def test_every_code_has_a_page_whose_example_gives_it(code: str) -> None:
     assert page.splitlines()[0] == f"# {code}: {TITLES[code]}"
     (example,) = re.findall(r"```rules\n(.*?)```", page, re.DOTALL)
     assert [d.code for d in unsupported(load_texts([("p.rules", example)]).need())] == [code]
+
+
+COMPARED = {">": operator.gt, ">=": operator.ge, "==": operator.eq}
+
+
+@pytest.mark.parametrize("sign", COMPARED)
+@pytest.mark.parametrize("number", [1, 4, 100])
+def test_a_window_that_counts_is_told_the_pattern_with_the_number(sign: str, number: int) -> None:
+    least = next(count for count in range(1, 1000) if COMPARED[sign](count, number))
+    turned = {">": "<", ">=": "<=", "==": "=="}[sign]
+    for having in (f"count() {sign} {number}", f"{number} {turned} count()"):
+        body = f"over e[v > 5] sliding 10 minutes having {having}"
+        pack = load_texts([("p.rules", HEAD + f"rule r {{ by k  {body} }}")]).need()
+        (found,) = unsupported(pack)
+        pattern = f"match a: e[v > 5]{{{least}}}  within 10 minutes"
+        assert found.help == f"say it as a pattern: `{pattern}`"
+        assert unsupported(load_texts([("p.rules", HEAD + f"rule r {{ by k  {pattern} }}")]).need()) == []
+
+
+INSTEAD = {
+    "over e tumbling 1h having count() >= 3":
+        "where it fits, say it as a pattern: `match a: e{3}  within 1h`",
+    "over e sliding 1h having count() > 2 and avg(v) > 5":
+        "where it fits, say it as a pattern: `match a: e{3}  within 1h`",
+    "over e session gap 30s having avg(v) > 5":
+        "where it fits, say it as a pattern: `match a: e{3}  within 5 minutes`",
+    "over e[v > 5] sliding 1h having count() < 3": "where none may come, write `absent e[v > 5] for 1h`",
+    "over e sliding 1h having 3 >= count()": "where none may come, write `absent e for 1h`",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", INSTEAD)
+def test_other_windows_are_told_what_is_nearest(body: str) -> None:
+    (found,) = unsupported(load_texts([("p.rules", HEAD + f"rule r {{ by k  {body} }}")]).need())
+    assert found.help == INSTEAD[body]

@@ -53,10 +53,21 @@ def test_what_cannot_run_yet_is_a_hint_for_check_and_an_error_for_what_runs_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(pack(tmp_path, NOT_YET))
-    assert main(["check", "--strict", file]) == 0
+    assert main(["check", file]) == 0
     assert "hint[CEP09" in capsys.readouterr().out
     assert main(["test", file]) == 1
     assert "error[CEP09" in capsys.readouterr().err
+
+
+def test_what_cannot_run_yet_fails_a_strict_check_with_the_words_of_cep_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(pack(tmp_path, NOT_YET))
+    assert main(["check", "--strict", file]) == 1
+    *drawn, _, last = capsys.readouterr().out.splitlines()
+    assert last == "2 rules, 1 error, 0 warnings"
+    assert main(["test", file]) == 1
+    assert capsys.readouterr().err.splitlines()[: len(drawn)] == drawn
 
 
 def test_warnings_fail_only_when_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

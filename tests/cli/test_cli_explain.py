@@ -17,6 +17,20 @@ from cep.cli.markdown import text_of
 from cep.pages import page, titles
 
 ROOT = Path(__file__).parents[2]
+FUNCTIONS = ROOT / "docs" / "functions.md"
+PERCENTILE = """\
+percentile(step.field, 0.99)  over the events that a step took
+  The value below which that part of the values lies, between two of them by their distance.
+  over          long, double, decimal
+  gives         double
+  of no events  null
+
+percentile(field, 0.99)  over the events of a window
+  The value below which that part of the values lies, between two of them by their distance.
+  over          long, double, decimal
+  gives         double
+  of no events  null
+"""
 
 
 @pytest.mark.parametrize("written", ["CEP0207", "cep0207", "Cep-0207", "[CEP0207]"])
@@ -41,7 +55,10 @@ def test_codes_of_queries_and_of_running_are_explained_too(capsys: pytest.Captur
         ("0207", "did you mean `CEP0207`: values of different types are compared?"),
         ("207", "did you mean `CEP0207`: values of different types are compared?"),
         ("05", "did you mean `PQ05`: something is missing beside an operator?"),
-        ("CEP", "codes are such as CEP0207 and PQ05; they stand in brackets in a message"),
+        (
+            "CEP",
+            "codes are such as CEP0207 and PQ05, in brackets in a message; `cep explain codes` lists them",
+        ),
     ],
 )
 def test_an_unknown_code_is_wrong_usage(written: str, help_: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +69,54 @@ def test_an_unknown_code_is_wrong_usage(written: str, help_: str, capsys: pytest
 def test_only_what_is_missing_is_asked_for() -> None:
     told = cep("explain")
     assert told.code == 2
-    assert told.err.startswith("error: the following arguments are required: CODE|RULE\n")
+    assert told.err.startswith("error: the following arguments are required: CODE|FUNCTION|RULE\n")
+
+
+def test_functions_lists_every_call_of_the_language(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "functions"]) == 0
+    out = capsys.readouterr().out
+    calls = [*re.findall(r"^\| `([^`]+)` \|", FUNCTIONS.read_text(encoding="utf-8"), re.MULTILINE)]
+    written = {call.split("(")[0] for call in calls if not call[0].isupper()}
+    assert written <= set(re.findall(r"^  (\w+)\(", out, re.MULTILINE))
+    assert max(map(len, out.splitlines())) <= 100
+    assert main(["explain", "functions", "--format", "json"]) == 0
+    assert written <= {one["name"] for one in json.loads(capsys.readouterr().out)["functions"]}
+
+
+def test_a_function_is_told_with_all_that_it_stands_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "percentile"]) == 0
+    assert capsys.readouterr().out == PERCENTILE
+    assert main(["explain", "round"]) == 0
+    assert "  example  round(1250, -2) is 1300\n" in capsys.readouterr().out
+
+
+def test_codes_lists_every_code_with_its_title(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "codes"]) == 0
+    listed = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert listed == dict(titles())
+    assert main(["explain", "codes", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)["codes"]
+    assert {one["code"]: one["title"] for one in told} == listed
+
+
+def test_a_rule_called_like_a_function_is_explained_where_its_path_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = 'pack p version "1"\nstream s { id_: string  at: timestamp  id id_  time at }\n'
+    (tmp_path / "p.rules").write_text(f"{head}rule count {{ on s }}\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", "count"]) == 0
+    assert "How many events the step took." in capsys.readouterr().out
+    assert main(["explain", "count", "."]) == 0
+    assert capsys.readouterr().out.startswith("rule count")
+
+
+def test_a_function_of_another_language_is_told_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", "haversine"]) == 2
+    assert "  = help: write `distance_km(lat, lon, lat, lon)`" in capsys.readouterr().err
 
 
 def test_json_has_the_page_as_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:

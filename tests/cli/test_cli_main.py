@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -61,7 +63,7 @@ def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixt
     ("raised", "code", "told"),
     [
         (UsageError("no such pack", "look again"), 2, "error: no such pack\n  = help: look again\n"),
-        (OutsideError("Java is missing"), 3, "error: Java is missing\n"),
+        (OutsideError("Java is missing", "install it"), 3, "error: Java is missing\n  = help: install it\n"),
         (
             DiagnosticsError([Diagnostic("CEP0701", "error", "no job file", help="")]),
             2,
@@ -71,7 +73,10 @@ def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixt
         (
             OSError(28, "No space left on device", "out.jsonl"),
             3,
-            "error: out.jsonl: no space left on device\n",
+            (
+                "error: out.jsonl: no space left on device\n"
+                "  = help: make room on that disk, or name a place on another one\n"
+            ),
         ),
     ],
     ids=["usage", "outside", "diagnostics", "interrupt", "disk"],
@@ -86,6 +91,68 @@ def test_what_ends_a_verb_is_an_exit_code_and_a_sentence(
     _verb_that_raises(raised, monkeypatch)
     assert command.main(["check", "x"]) == code
     assert capsys.readouterr().err == told
+
+
+PACK = """pack cards version "1"
+stream payment { pid: string  at_: timestamp  card: string  amount: double  id pid  time at_ }
+rule big { on payment[amount > 100] emit card }
+rule busy { by card  over payment sliding 5 minutes  having count() > 4 }
+"""
+PERCOLATE = "percolate --documents none.jsonl --output - --queries"
+WRONG = {
+    "check none.rules": "correct the path",
+    "fmt none.rules": "correct the path",
+    "fmt - cards.rules": "leave the others out",
+    "explain CEP02077 ": "did you mean `CEP0207`: values of different types are compared?",
+    "explain bigg": "did you mean `big`?",
+    "explain big --graph dot": "leave --graph out to read how it runs",
+    "explain busy --graph dot": "say it as a pattern: `match a: payment{5}  within 5 minutes`",
+    "test cards.rules --run a(b": "where letters are meant as they stand: --run 'a\\(b'",
+    "eval --cases .": "name a file in that folder",
+    "eval --cases none.jsonl": "correct the path",
+    "eval --cases empty.jsonl": 'a case is a line such as {"id": ',
+    "percolate --cases .": "name a file in it",
+    "percolate --cases cards.gz": "its content is not what the end of its name says: .parquet, .gz",
+    "percolate --cases empty.jsonl": 'a case is a line such as {"id": ',
+    f"{PERCOLATE} empty.jsonl --field body=texts": "as in --field body=",
+    f"{PERCOLATE} none.jsonl --field body=text": "correct the path",
+    "percolate --queries query.jsonl --documents cards.parquet --output - --field body=text":
+        "its content is not what the end of its name says",
+    "percolate --queries query.jsonl --documents empty.jsonl --output - --field body=text":
+        "name another file, or look at this one",
+    "receive --secret hunter2": "a new one is whsec_ and `openssl rand -base64 32`",
+    "receive --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --listen here": "write it as 127.0.0.1:8091",
+    "run none.toml": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_every_failure_says_what_helps(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("cards.rules", "cards.gz", "cards.parquet"):
+        (tmp_path / name).write_text(PACK)
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "query.jsonl").write_text('{"id": "q", "version": 1, "query": "fire"}\n')
+    monkeypatch.chdir(tmp_path)
+    assert command.main(line.split()) > 0
+    told = capsys.readouterr()
+    (help_,) = re.findall(r"^  = help: (.+)$", told.err or told.out, re.MULTILINE)
+    assert WRONG[line] in help_
+
+
+def test_no_failure_is_written_without_what_helps() -> None:
+    """Types ask for a help; here none is an empty text."""
+    raised = ("UsageError", "OutsideError", "error_text", "_say_error")
+    empty = [
+        f"{file.name}:{node.lineno}"
+        for file in Path(command.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in raised
+        for given in node.args[1:]
+        if isinstance(given, ast.Constant) and not given.value
+    ]
+    assert empty == []
 
 
 def test_the_unforeseen_is_one_sentence_and_a_report(

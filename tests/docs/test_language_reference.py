@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -167,6 +168,44 @@ def test_skip_does_what_the_table_says(row: tuple[str, ...]) -> None:
     given = "\n".join(f'at {n}s payment {{ payment_id: "p{n}", card_id: "c1" }}' for n in range(1, 5))
     rule = f"rule r {{ by card_id  match a: payment -> b: payment  within 1h  {clause} }}"
     assert run_tests(runnable(f'{rule}\ntest r "skip" {{ {given}\n{expected} }}')) == 1
+
+
+def pairs_of_runs(amounts: list[int], ends: Callable[[int, int, int], bool]) -> list[str]:
+    """The pairs of equal amounts, raised at the second; each ends the runs of which `ends` says so.
+
+    It is asked with the first place of a run, and the first and last of the match.
+    """
+    found: list[str] = []
+    runs: list[int] = []
+    for now, amount in enumerate(amounts, 1):
+        runs.append(now)
+        for first in [run for run in runs if run < now and amounts[run - 1] == amount]:
+            if first in runs:
+                found.append(f"{first}-{now}")
+                runs = [run for run in runs if not ends(run, first, now)]
+    return found
+
+
+def pairs_of_a_table(amounts: list[int]) -> list[str]:
+    """Those that SQL finds: from each row the first equal one, on behind the last row of a match."""
+    found, start = [], 1
+    while start <= len(amounts):
+        equal = [row for row in range(start + 1, len(amounts) + 1) if amounts[row - 1] == amounts[start - 1]]
+        found += [f"{start}-{row}" for row in equal[:1]]
+        start = equal[0] + 1 if equal else start + 1
+    return found
+
+
+def test_the_readings_of_skip_differ_as_the_page_says() -> None:
+    (example,) = [block for block in EXAMPLES if "rule same_amount" in block.text]
+    amounts = [int(amount) for amount in re.findall(r"amount: (\d+)", example.text)]
+    ours, overlapping, sql = [row[1].split(", ") for row in table(TEXT, "| reading |")]
+    assert ours == pairs_of_runs(amounts, lambda run, first, last: first <= run <= last)
+    assert overlapping == pairs_of_runs(amounts, lambda run, _, last: run <= last)
+    assert sql == pairs_of_a_table(amounts)
+    assert len({tuple(ours), tuple(overlapping), tuple(sql)}) == 3
+    raised = re.findall(r'expect at \dm \{ events: \{ a: "p(\d)", b: "p(\d)" \} \}', example.text)
+    assert [f"{a}-{b}" for a, b in raised] == ours
 
 
 # --- what is refused

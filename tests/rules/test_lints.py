@@ -30,6 +30,9 @@ def test_a_good_pack_has_none() -> None:
     [
         ("rule r { match payment -> login  within 1h }", [("CEP0301", "r")]),
         ("rule r { on payment }", []),
+        ('rule r { on payment[kind like "wire*"] }', [("CEP0236", 'kind like "wire*"')]),
+        ('rule r { on payment[kind not like "*wire_"] }', [("CEP0236", 'kind not like "*wire_"')]),
+        ('rule r { on payment[kind like "wire%*" or kind like "wire%" or kind == "wire*"] }', []),
         ("let top = 5", [("CEP0303", "top")]),
         ("let top = 5\nlet more = top\nrule r { on payment[n > more] }", []),
         ("stream s { t: timestamp  time t }", [("CEP0303", "s")]),

@@ -402,7 +402,7 @@ ELSEWHERE = {
             "CEP0414",
             "having",
             "`having` belongs to a pattern or a window",
-            "a rule with `on` judges one event alone",
+            "several events are a pattern: `match a: payment{2}  within 5 minutes`",
         )
     ],
     "rule r { by card_id  over payment sliding 5m  having true  match payment }": [
