@@ -247,6 +247,8 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
         return None
     wanted = 2 if name == "percentile" else 1
     if name in ("min", "max") and len(node.arguments) == 2:
+        from rules.called_elsewhere import called_here
+
         message = f"`{name}` is taken of one step's events, not of two values"
         help_ = called_here("greatest" if name == "max" else "least")
         scope.findings.error("CEP0210", message, node.function.span, help_=help_)

@@ -137,7 +137,7 @@ def test_losses_are_told() -> None:
 
 def test_a_pack_with_an_error_is_refused_with_all_of_them(tmp_path: Path) -> None:
     file = tmp_path / "bad.rules"
-    file.write_text(RULES.replace("n > 1", "m > 1").replace("n == 7", "n == 'x'"), encoding="utf-8")
+    file.write_text(RULES.replace("n > 1", "m > 1").replace("n == 7", 'n == "x"'), encoding="utf-8")
     with pytest.raises(cep.PackError) as raised:
         cep.load(str(file))
     errors = [d for d in raised.value.diagnostics if d.level == "error"]
