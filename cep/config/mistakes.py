@@ -93,13 +93,13 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
 def _missing(path: KeyPath, places: Places) -> Diagnostic:
     last, table = str(path[-1]), ".".join(str(part) for part in path[:-1])
     if not table:
-        keys = " and ".join(f"`{key}`" for key in sections.required(last))
+        *keys, final = (f"`{key}`" for key in sections.required(last))
         return Diagnostic(
             "CEP0704",
             "error",
             f"the table [{last}] is missing",
             places.key(()),
-            help=f"write [{sections.heading(last)}] with {keys}",
+            help=f"write [{sections.heading(last)}] with {', '.join(keys)} and {final}",
         )
     said = f"`{last}` is missing in [{table}]"
     return Diagnostic("CEP0704", "error", said, places.key(path[:-1]), help=f"write {_written(path)} there")

@@ -124,7 +124,7 @@ HOOK = GOOD + '[receivers.desk]\nkind = "webhook"\nurl = "https://desk.example/"
         (GOOD + "zon = 'UTC'", "CEP0703", "unknown key `zon`", "zon", "did you mean `zone`?"),
         (GOOD + "[https]\n", "CEP0703", "unknown key `https`", "https", "did you mean `http`?"),
         (GOOD.replace('state = "state/"\n', ""), "CEP0704", "`state` is missing in [job]", "job", ""),
-        (FEED, "CEP0704", "the table [job] is missing", "", ""),
+        (FEED, "CEP0704", "the table [job] is missing", "", "[job] with `name`, `packs` and `state`"),
         (GOOD[: GOOD.index("[feeds")], "CEP0704", "the table [feeds] is missing", "", ""),
         (GOOD[: GOOD.index("[feeds")] + "[feeds]\n", "CEP0704", "there is no feed", "feeds",
          "write [feeds.STREAM]"),
