@@ -104,7 +104,8 @@ class Tracing:
     def told(self, form: str) -> list[str]:
         """What is to be said of the trace beside it: that it is empty, or, in a file, not all there is."""
         if self.empty:
-            return [error_text(f"the trace is empty: {self._why_empty()}")]
+            why, fix = self._why_empty()
+            return [error_text(f"the trace is empty: {why}", fix)]
         return self._left_out() if form == "text" and self.asked.file != "-" else []
 
     @property
@@ -121,11 +122,13 @@ class Tracing:
         left = f"left out is what happened from {since} on, and what waits in the end"
         return [f"trace: the first {told}; {left}: --trace most=all tells of it{less}"]
 
-    def _why_empty(self) -> str:
+    def _why_empty(self) -> tuple[str, str]:
+        """Why there is nothing to tell, and what helps."""
         narrowed = self.trace.narrowed
         if self.trace.selection.keys and not narrowed.found:
             shown = [", ".join(json.dumps(v, ensure_ascii=False) for v in key) for key in narrowed.others]
-            return "no event has that key" + (f"; others are {' and '.join(shown)}" if shown else "")
+            others = f"keys are such as {' and '.join(shown)}" if shown else "no event of these rules came"
+            return "no event has that key", others
         if self.asked.run is not None:
-            return f"there is no run {self.asked.run}"
-        return "no event came to these rules"
+            return f"there is no run {self.asked.run}", "leave run= out to see those that there are"
+        return "no event came to these rules", "the counts tell what became of the events"

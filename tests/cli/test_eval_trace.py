@@ -139,9 +139,9 @@ def test_what_follows_runs_stops_when_the_trace_is_full(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("key=zz", 'no event has that key; others are "'),
-        ("rule=pairs,key.card=a,key.shop=9", 'others are "'),
-        ("rule=probes,key=a,run=99", "there is no run 99"),
+        ("key=zz", 'no event has that key\n  = help: keys are such as "'),
+        ("rule=pairs,key.card=a,key.shop=9", 'keys are such as "a", 0 and "b,c", 1'),
+        ("rule=probes,key=a,run=99", "there is no run 99\n  = help: leave run= out"),
     ],
 )
 @pytest.mark.usefixtures("folder")
