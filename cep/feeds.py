@@ -20,6 +20,7 @@ from cep.decode.blocks import Decoder
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
 from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
+from cep.globs import alternatives
 from rules.diagnostics import Diagnostic
 
 BLOCK = 32 << 20
@@ -68,7 +69,7 @@ def listed(pattern: str) -> list[str]:
     """
     folder, below = matching(pattern)
     found: set[Path] = set()
-    for one in _alternatives(below):
+    for one in alternatives(below):
         named = re.sub(r"\\(.)", lambda escaped: f"[{escaped[1]}]", one)
         named = re.sub(r"\*+", "*", named.replace("[^", "[!"))
         fitting = Path(folder).glob(named)
@@ -76,15 +77,6 @@ def listed(pattern: str) -> list[str]:
         found.update(path for paths in within for path in paths if not path.name.startswith(("_", ".")))
     files = [path for path in found if path.is_file()]
     return [str(path) for path in sorted(files, key=lambda path: (path.stat().st_mtime_ns // 10**6, path))]
-
-
-def _alternatives(pattern: str) -> list[str]:
-    """The patterns without braces that one with braces stands for."""
-    found = re.search(r"(?<!\\)\{((?:[^{}\\]|\\.)*)\}", pattern)
-    if found is None:
-        return [pattern]
-    before, after = pattern[: found.start()], pattern[found.end() :]
-    return [one for choice in found[1].split(",") for one in _alternatives(before + choice + after)]
 
 
 def splits(file: str, length: int, block: int = BLOCK, feed: FeedFormat = BY_NAME) -> list[Split]:

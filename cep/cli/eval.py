@@ -165,13 +165,12 @@ def _run_files(arguments: argparse.Namespace) -> int:
 
 def _checked(path: Path | None, job: Job | None) -> list[Checked]:
     """The pack of the path, or those of the job."""
-    from cep.cli.feeding import packs_of
-    from cep.cli.packs import load_one
+    from cep.cli.packs import load_of, load_one
 
     if path is not None:
         return [load_one(path)]
     assert job is not None
-    return packs_of(job)
+    return load_of(job)
 
 
 def _refuse(errors: Sequence[Diagnostic], form: str) -> None:

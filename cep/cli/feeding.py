@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cep.cli.failure import UsageError
-from cep.cli.packs import load_all
 from cep.config import (
     Feed,
     FeedOption,
@@ -22,10 +21,9 @@ from cep.config import (
     load_job,
     unfed,
 )
-from cep.config.against_machine import check_folders, check_packs
+from cep.config.against_machine import check_folders
 from cep.config.places import Places
 from cep.formats import BY_NAME, FeedFormat
-from cep.packs import Checked
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.suggest import meant
 from rules.typed import Pack, Stream
@@ -150,13 +148,6 @@ class Feeding:
             fix = f"correct the path, or name files: --events {feed.name}=FILE"
             self.told.append(Diagnostic("CEP0856", "warning", said, place, help=fix))
         return files
-
-
-def packs_of(job: Job) -> list[Checked]:
-    """The packs that the job has at its first start. Raises DiagnosticsError where there are none."""
-    if found := check_packs(job):
-        raise DiagnosticsError(found)
-    return load_all([job.packs])
 
 
 def _misfits(option: FeedOption, streams: Mapping[str, Stream]) -> list[Diagnostic]:

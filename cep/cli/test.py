@@ -87,14 +87,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _of_job(arguments: argparse.Namespace) -> list[Checked]:
     """The packs of the paths, or else of the job, which fit the job. Raises UsageError, DiagnosticsError."""
-    from cep.cli.feeding import job_of, misfits, packs_of, tell
-    from cep.cli.packs import load_all
+    from cep.cli.feeding import job_of, misfits, tell
+    from cep.cli.packs import load_all, load_of
     from cep.packs import runnable
     from rules.diagnostics import DiagnosticsError, has_errors
 
     job, told = job_of(arguments.job)
     assert job is not None
-    loaded = load_all(arguments.paths) if arguments.paths else packs_of(job)
+    loaded = load_all(arguments.paths) if arguments.paths else load_of(job)
     packs = [pack for one in loaded if (pack := runnable(one)) is not None]
     # Of packs with errors nobody knows what they read.
     found = misfits(job, packs, not arguments.paths) if len(packs) == len(loaded) else []

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 
-from cep.config import globs
+from cep import globs
 from cep.config.job import Feed, Job, Listen
 from cep.feeds import matching
 from rules.diagnostics import Diagnostic, Label, in_order

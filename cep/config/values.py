@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from alerts.alert import SEVERITIES
 from alerts.signing import secret_key
-from cep.config.globs import GlobError, parse
 from cep.formats import EPOCHS, KINDS, UnknownFormatError, format_of
+from cep.globs import GlobError, parse
 from rules.instants import parse_duration
 from rules.suggest import did_you_mean
 

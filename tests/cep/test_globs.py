@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.config.globs import GlobError, escaped, fits, meet, parse, reaches
+from cep.globs import GlobError, escaped, fits, meet, parse, reaches
 
 PARTS = st.sampled_from(["a", "b", "*", "?", "[ab]", "[^a]", "{a,bb}", "{b*,?a}"])
 PATTERNS = st.lists(PARTS, max_size=4).map("".join)

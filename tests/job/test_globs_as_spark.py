@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cep.config.globs import fits
 from cep.feeds import matching
+from cep.globs import fits
 
 pytestmark = pytest.mark.spark
 

@@ -1,6 +1,6 @@
 """Wildcards of a feed's path, as Spark reads them: `*` `?` `[a-z]` `[^a]` `{a,b}`, `\\` before a plain sign.
 
-They are read to tell mistakes in a job file. Spark lists the files.
+They are read to tell mistakes in a job file, and to list files where there is no Spark.
 
 GlobError       a pattern that Spark would refuse
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 _MANY = 200
 """Alternatives in braces that are tried; a pattern with more of them is taken for `*`."""
@@ -26,7 +27,7 @@ class GlobError(ValueError):
 
 def parse(path: str) -> list[list[list[Sign]]]:
     """For every part between slashes its alternatives, each sign by sign. Raises GlobError."""
-    return [[list(_signs(one)) for one in _alternatives(part)] for part in path.split("/")]
+    return [[list(_signs(one)) for one in _few(part)] for part in path.split("/")]
 
 
 def escaped(path: str) -> str:
@@ -89,18 +90,19 @@ def _common(one: Sign, other: Sign) -> bool:
     raise AssertionError(one, other)
 
 
-def _alternatives(part: str) -> list[str]:
-    """The part once for every choice that its braces leave."""
-    found = [part]
-    while any(places := [_braces(one) for one in found]):
-        found = [
-            one if at is None else one[: at[0]] + choice + one[at[1] + 1 :]
-            for one, at in zip(found, places, strict=True)
-            for choice in ([""] if at is None else _choices(one[at[0] + 1 : at[1]]))
-        ]
-        if len(found) > _MANY:
-            return [_STAR]
-    return found
+def alternatives(pattern: str) -> Iterator[str]:
+    """The patterns without braces that one with braces stands for, in the order written."""
+    at = _braces(pattern)
+    if at is None:
+        yield pattern
+        return
+    for choice in _choices(pattern[at[0] + 1 : at[1]]):
+        yield from alternatives(pattern[: at[0]] + choice + pattern[at[1] + 1 :])
+
+
+def _few(part: str) -> list[str]:
+    found = list(islice(alternatives(part), _MANY + 1))
+    return found if len(found) <= _MANY else [_STAR]
 
 
 def _braces(part: str) -> tuple[int, int] | None:
