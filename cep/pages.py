@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, metadata
 from importlib.resources import files
 from types import MappingProxyType
-from urllib.parse import quote
 
 
 @cache
@@ -35,6 +33,9 @@ def page(code: str) -> str:
 
 def address(code: str) -> str:
     """Where a page can be read: below the project's documentation, or the file that is installed here."""
+    from importlib.metadata import PackageNotFoundError, metadata
+    from urllib.parse import quote
+
     try:
         known = metadata("standing-rules").get_all("Project-URL") or []
     except PackageNotFoundError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from cep.automata.states import MOST_STATES, TooManyStatesError, automaton
 from rules.diagnostics import Diagnostic
 from rules.source import Span
 from rules.typed import (
@@ -61,6 +60,8 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
     if isinstance(rule.body, Over):
         found.append(_finding("CEP0913", "a window", rule.body.span))
     if isinstance(rule.body, Match):
+        from cep.automata.states import MOST_STATES, TooManyStatesError, automaton
+
         try:
             automaton(rule.body)
         except TooManyStatesError:

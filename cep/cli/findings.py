@@ -5,7 +5,6 @@ Every verb that reports findings prints them by `told`.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,6 +78,8 @@ def _total(found: Findings) -> str:
 
 
 def _json(found: Findings) -> str:
+    import json
+
     from cep.cli.output import diagnostics_json
 
     counts = {"rules": found.rules, "errors": found.errors, "warnings": found.warnings}

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from cep.cli.failure import HUNG_UP, OK, OUTSIDE, USAGE, CommandError
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 VERBS: dict[str, tuple[str, str]] = {
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
@@ -95,6 +97,8 @@ def _dispatch(given: list[str], alone: bool) -> int:
     """Run a verb. `alone`: the process does nothing else."""
     verb = next((word for word in given if not word.startswith("-")), None)
     if verb is not None and verb not in VERBS:
+        import difflib
+
         close = difflib.get_close_matches(verb, VERBS, n=1)
         _say_error(
             f"there is no verb `{verb}`",
@@ -114,16 +118,19 @@ def _dispatch(given: list[str], alone: bool) -> int:
     return code
 
 
-class _NoPandas(MetaPathFinder):
+class _NoPandas:
     """Hides pandas, which Arrow imports, if it can, with the first array that it makes.
 
     That takes longer than a small pack in all, and nothing in process uses it.
     """
 
-    def find_spec(self, fullname: str, *_: object) -> None:
+    def find_spec(
+        self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Says that there is no pandas; leaves all else to other finders."""
         if fullname == "pandas":
             raise ModuleNotFoundError("pandas is not used here", name=fullname)
+        return None
 
 
 class _Parser(argparse.ArgumentParser):

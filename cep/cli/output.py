@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import TextIO
@@ -29,7 +28,11 @@ def coloured(stream: TextIO) -> bool:
 
 def terminal_width(stream: TextIO) -> int | None:
     """Cells of a line of the terminal that a stream is; None where it is none."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    if not stream.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def paint(text: str, colour: str, stream: TextIO) -> str:
@@ -50,6 +53,8 @@ def counted(number: int, noun: str) -> str:
 
 def diagnostics_text(diagnostics: Sequence[Diagnostic], stream: TextIO) -> str:
     """Diagnostics in order of place, drawn with the source under them; empty without any."""
+    if not diagnostics:
+        return ""
     from rules.render import WIDTH, render_all
 
     terminal = terminal_width(stream)

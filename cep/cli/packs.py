@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
+from cep.collector import paused
 from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
 from rules.packs import SUFFIX, load
 from rules.typed import Pack
@@ -53,7 +54,8 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`", "correct the path")
-    return [_checked(part, to_run, earlier) for path in paths for part in _packs_in(path)]
+    with paused():  # what is made here lives as long as the command
+        return [_checked(part, to_run, earlier) for path in paths for part in _packs_in(path)]
 
 
 def load_one(path: Path, earlier: Earlier | None = None) -> Checked:

@@ -6,9 +6,9 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from alerts.notation import json_value
-from cep.cli.junit import Case, Suite, junit
 from cep.cli.output import diagnostics_json, diagnostics_text, paint
 from rules.diagnostics import Diagnostic
 from rules.testing import (
@@ -24,6 +24,9 @@ from rules.testing import (
     summary,
 )
 from rules.typed import Pack
+
+if TYPE_CHECKING:
+    from cep.cli.junit import Case, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ def told_at_end(results: Results, form: str) -> None:
         case "json":
             print(json.dumps(_json(results), ensure_ascii=False))
         case "junit":
+            from cep.cli.junit import junit
+
             print(junit(list(_suites(results))), end="")
             _print_coverage(results)
         case _:
@@ -137,6 +142,7 @@ def _json(results: Results) -> dict[str, object]:
 
 def _suites(results: Results) -> Iterator[Suite]:
     """A suite for each pack; what kept tests from running is a suite of errors."""
+    from cep.cli.junit import Case, Suite
     from rules.render import render
 
     errors = tuple(
@@ -152,6 +158,8 @@ def _suites(results: Results) -> Iterator[Suite]:
 
 
 def _case(ran: Ran) -> Case:
+    from cep.cli.junit import Case
+
     result = ran.result
     group = f"{result.pack.name}.{','.join(result.test.rules)}"
     if result.passed:

@@ -7,17 +7,19 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from alerts.suppress import Memory, withhold
 from cep.automata.plan import Plan, compile_plan
 from cep.cli.engines import Compiled
-from cep.cli.observing import Observed
 from cep.cli.rows import typed_events
 from cep.events import MIN_TIME, Events
-from cep.expressions.text_judge import text_judge
 from cep.matching.trace import Trace
 from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
 from rules.typed import Pack
+
+if TYPE_CHECKING:
+    from cep.reference.runs import TextJudge
 
 Observer = Callable[[Sequence[Moment], tuple[str, ...]], list[Happening]]
 """What happened to the runs of the rules of those names, while the moments went by."""
@@ -31,12 +33,22 @@ def engine_of(pack: Pack) -> Engine:
 
 
 def observer_of(pack: Pack) -> Observer:
-    """Runs a timeline once more, with a trace of what happens to the runs of some rules."""
+    """Runs a timeline once more, with a trace of what happens to the runs of some rules.
+
+    Where no test of a pack fails nothing of it is needed, and nothing loaded.
+    """
     plans = _plans(pack, observed=True)
-    text = cache(lambda: text_judge(pack))  # no test of a pack may fail
+
+    @cache
+    def judge() -> TextJudge:
+        from cep.expressions.text_judge import text_judge
+
+        return text_judge(pack)
 
     def observe(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Happening]:
-        trace, observed = Trace(), Observed(pack, rules, text())
+        from cep.cli.observing import Observed
+
+        trace, observed = Trace(), Observed(pack, rules, judge())
         with contextlib.suppress(RefusedError):  # the plain run has told of it
             _fed(pack, Compiled(plans(rules), True, trace), moments, observed.note)
         return observed.story(trace, moments[-1].watermark if moments else MIN_TIME)

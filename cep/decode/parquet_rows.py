@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from cep.decode.convert import declared, lacks, of_items, required_fields
@@ -112,7 +111,9 @@ def _shown(value: pa.Scalar) -> object:
 
 def parquet_table(data: bytes | memoryview) -> pa.Table:
     """All rows of a Parquet file. Raises pyarrow.ArrowInvalid if the bytes are none."""
-    return pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
 
 
 def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Array:

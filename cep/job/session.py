@@ -8,10 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cep.job.errors import OutsideError
+from cep.job.class_archive import class_archive, made_later
 from cep.job.folder import StateFolder
+from cep.job.gateway import classpath, command, launched
 from cep.job.java import require_java
 
 if TYPE_CHECKING:
@@ -55,11 +57,6 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        # a small heap collected by one thread, and the quick compiler only: the JVM does little here
-        "spark.driver.extraJavaOptions": (
-            "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData "
-            f"-Djava.io.tmpdir={scratch} -Duser.timezone=UTC"
-        ),
         "spark.local.dir": scratch,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.sql.session.timeZone": "UTC",
@@ -70,6 +67,8 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.python.daemon.module": "cep.job.daemon",
+        # by default mappers get an environment that matchers do not get, and so a daemon of their own
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
         "spark.sql.streaming.stateStore.providerClass": f"{_STATE}.state.RocksDBStateStoreProvider",
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.checkpointFileManagerClass": (
@@ -88,6 +87,19 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
     }
 
 
+def options(folder: StateFolder) -> tuple[str, ...]:
+    """Options of the JVM: a heap collected by one thread, and the quick compiler only, for it does little."""
+    return (
+        *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
+        *(f"-Djava.io.tmpdir={folder.scratch.absolute()}", "-Duser.timezone=UTC"),
+        f"-Dlog4j2.configurationFile={_log4j(folder).absolute().as_uri()}",
+    )
+
+
+def _log4j(folder: StateFolder) -> Path:
+    return folder.scratch / "log4j2.properties"
+
+
 @contextmanager
 def running(
     folder: StateFolder,
@@ -104,39 +116,32 @@ def running(
     environment where Spark can be told things in no other way. Raises OutsideError without a Java that will
     do, or when the JVM does not start.
     """
-    require_java(environment)
+    program = require_java(environment)
     folder.empty_scratch()
     logs = folder.logs.absolute()
-    conf_folder = folder.scratch / "conf"
-    conf_folder.mkdir()
-    (conf_folder / "log4j2.properties").write_text(_LOG4J.format(folder=logs), "utf-8")
-    for name in ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_MASTER"):
+    _log4j(folder).write_text(_LOG4J.format(folder=logs), "utf-8")
+    for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_MASTER"):
         os.environ.pop(name, None)  # of another Spark on this machine
-    os.environ["SPARK_CONF_DIR"] = str(conf_folder.absolute())
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
+    import pyspark
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkRuntimeError
-    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    conf = SparkConf(loadDefaults=False).setMaster(f"local[{cores}]")
-    for name, value in settings(folder, partitions).items():
-        conf.set(name, value)
+    told = {"spark.master": f"local[{cores}]", **settings(folder, partitions)}
+    classes = classpath(Path(pyspark.__file__).parent)
+    archive, listed = class_archive(program, classes, environment), folder.scratch / "classes"
+    more = () if archive is None else archive.options(listed)
+    line = command(program, classes, (*options(folder), *more), told)
+    gateway = launched(line, log, logs / "spark.log", java)
     try:
-        gateway = launch_gateway(  # type: ignore[no-untyped-call]
-            conf, {"stdout": log, "stderr": log, "start_new_session": True}
-        )
-    except PySparkRuntimeError as error:
-        raise OutsideError("Java did not start Spark", f"see {logs / 'spark.log'}") from error
-    java(gateway.proc)
-    try:
-        context = SparkContext(conf=conf, gateway=gateway)
-        spark = SparkSession(context)
+        conf = SparkConf(loadDefaults=False).setAll(list(told.items()))
+        spark = SparkSession(SparkContext(conf=conf, gateway=gateway))
         try:
-            yield spark
+            with made_later(archive, listed, logs / "class-archive.log", java):
+                yield spark
         finally:
             with suppress(Py4JError, OSError):  # a JVM that is gone
                 spark.stop()

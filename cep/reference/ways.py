@@ -12,10 +12,11 @@ All ways are kept, however many they become; what runs in production keeps fewer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cep.events import MAX_TIME
 from cep.expressions.held import value_at
+from rules.deferred import dataclass
 from rules.typed import Guard, Path, Sign, Step
 
 

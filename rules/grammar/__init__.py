@@ -16,7 +16,6 @@ from pyparsing import ParseBaseException, ParserElement
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS, RawBlock, cut
-from rules.grammar.explain import TOO_EARLY, explain, stray
 from rules.grammar.lexical import NAME, Lexeme, read_name, read_span
 from rules.grammar.members import ERRORS
 from rules.grammar.pack import header, let
@@ -90,6 +89,8 @@ class _Reader:
         self._astray = raw.text.base if problems or isinstance(block, Broken) else None
 
     def _read_stray(self, raw: RawBlock) -> None:
+        from rules.grammar.explain import TOO_EARLY, stray
+
         before = self.blocks[-1] if self.blocks else None
         self.blocks.append(_broken(raw))
         if self._astray is not None:
@@ -132,6 +133,8 @@ def _block(raw: RawBlock) -> tuple[Block, list[Diagnostic]]:
     try:
         (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
     except ParseBaseException as problem:
+        from rules.grammar.explain import explain
+
         return _broken(raw), [explain(raw.text, problem, raw.keyword)]
     assert isinstance(block, Block)
     broken = block.broken if isinstance(block, Stream | Table | Rule | TestBlock) else ()

@@ -6,9 +6,8 @@ All keywords are such by their place only, so a word counts where what follows i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from functools import cache
 
 from rules.grammar.lexical import NAME, STRING, BlockText
 
@@ -89,18 +88,19 @@ def last_before(text: str, at: int) -> int:
     return at
 
 
-def _boundary(words: tuple[str, ...], sure: str, likely: str) -> Boundary:
+@cache
+def boundary(block: str) -> Boundary:
+    """Where the members of a block of that keyword begin. Raises KeyError for a block without members."""
+    words, sure, likely = _MEMBERS[block]
     first = rf"(?:{'|'.join(words)})(?!\w|\s*[=:.,])"
     return Boundary(re.compile(sure), re.compile(likely), re.compile(first))
 
 
 _SETTING = rf"(?:id|time)(?=\s+{NAME})"
-BOUNDARIES: Mapping[str, Boundary] = MappingProxyType(
-    {
-        "rule": _boundary(CLAUSES, _SURE_CLAUSE, _CLAUSE),
-        "stream": _boundary(SETTINGS, rf"{_FIELD}|(?:lateness|idle)(?={_NUMBER})", _SETTING),
-        "table": _boundary(("time",), _FIELD, _SETTING),
-        "test": _boundary(LINES, _SURE_LINE, _SURE_LINE),
-    }
-)
-"""By the keyword of the block."""
+_MEMBERS = {
+    "rule": (CLAUSES, _SURE_CLAUSE, _CLAUSE),
+    "stream": (SETTINGS, rf"{_FIELD}|(?:lateness|idle)(?={_NUMBER})", _SETTING),
+    "table": (("time",), _FIELD, _SETTING),
+    "test": (LINES, _SURE_LINE, _SURE_LINE),
+}
+"""By the keyword of the block: the words that begin a member; what is surely one, and what is likely one."""

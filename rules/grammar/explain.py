@@ -8,7 +8,7 @@ from pyparsing import ParseBaseException
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
-from rules.grammar.boundaries import BOUNDARIES, CLAUSES, LINES, SETTINGS, last_before
+from rules.grammar.boundaries import CLAUSES, LINES, SETTINGS, boundary, last_before
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.habits import duration_meant, said_here
 from rules.grammar.lexical import RESERVED, BlockText
@@ -66,7 +66,7 @@ def stray(text: BlockText, before: str) -> Diagnostic:
     word = str(text[start:end])
     guess = closest(word, KEYWORDS)
     help_ = f"did you mean `{guess}`?" if guess and guess != word else "begin a block here, or remove it"
-    if before and ("\n" not in text[:start] or BOUNDARIES[before].at(text, start)):
+    if before and ("\n" not in text[:start] or boundary(before).at(text, start)):
         help_ = f"{TOO_EARLY}, whose `}}` comes too early"
     return Diagnostic(
         "CEP0101",

@@ -13,9 +13,8 @@ from pyparsing import (
     ParseSyntaxException,
 )
 
-from rules.grammar.boundaries import BOUNDARIES, CLAUSES, last_before
+from rules.grammar.boundaries import CLAUSES, boundary, last_before
 from rules.grammar.errors import nothing_after
-from rules.grammar.explain import explain
 from rules.grammar.lexical import BlockText, place
 from rules.suggest import closest, edits
 from rules.syntax import Lost
@@ -30,7 +29,6 @@ class Members(ParseElementEnhance):
     def __init__(self, member: ParserElement, block: str, shown: str) -> None:
         super().__init__(member)
         self._block = block
-        self._boundary = BOUNDARIES[block]
         self.errmsg = f"expected {shown} or `}}`"
         self.mayReturnEmpty = False
 
@@ -60,6 +58,8 @@ class Members(ParseElementEnhance):
         self, text: BlockText, start: int, end: int, problem: ParseBaseException, found: list[object]
     ) -> int:
         """Add what could not be read to what was found, and return where to go on."""
+        from rules.grammar.explain import explain
+
         words = {_word(text, start)}
         if not isinstance(problem, ParseFatalException):  # no member begins here
             problem = ParseSyntaxException(text, start, self.errmsg)
@@ -69,7 +69,7 @@ class Members(ParseElementEnhance):
                 # more likely it goes on with the member before than that it begins one
                 start = place(found.pop()).start - text.base
                 words.add(_word(text, start))
-        goes_on = self._boundary.after(text, start, problem.loc, end)
+        goes_on = boundary(self._block).after(text, start, problem.loc, end)
         comma = last_before(text, goes_on)
         if goes_on <= problem.loc and text.startswith(",", comma):
             problem = nothing_after(text, comma)

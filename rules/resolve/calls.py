@@ -15,7 +15,6 @@ from rules.functions import (
     Parameter,
     Signature,
 )
-from rules.grammar.habits import called_here
 from rules.resolve.arguments import Resolve, bare, counted, fraction, whole_number
 from rules.resolve.convert import agreeing, as_instant, converted, widen
 from rules.resolve.references import candidate_field, field_of, step
@@ -47,6 +46,8 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
         help_ = "`over STREAM[...] sliding 5 minutes having ...` judges a window"
         scope.findings.error("CEP0423", message, node.function.span, help_=help_)
         return None
+    from rules.grammar.habits import called_here
+
     known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
     message = f"{scope.subject} calls an unknown function `{name}`"
     help_ = called_here(name) or did_you_mean(name, known) or "docs/functions.md lists those that there are"

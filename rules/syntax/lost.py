@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from rules.deferred import dataclass
 from rules.diagnostics import Diagnostic
 from rules.source import Span
 

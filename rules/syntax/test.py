@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from rules.deferred import dataclass
 from rules.source import Span
 from rules.syntax.expression import Duration, Expression, Name, Number, String
 from rules.syntax.lost import Lost

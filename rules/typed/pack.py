@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Literal as Choice
 
+from rules.deferred import dataclass
 from rules.source import Span
 from rules.typed.expression import Expression, Path
 from rules.typed.pattern import Sequence, Skip

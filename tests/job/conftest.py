@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 
 from cep.job import session
+from cep.job.class_archive import VARIABLE
 from cep.job.folder import StateFolder
 
 Opener = Callable[..., AbstractContextManager[Any]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_archive() -> None:
+    """No job of a test makes an archive of classes, nor uses one that this user happens to have."""
+    os.environ[VARIABLE] = ""
 
 
 @pytest.fixture(scope="session")

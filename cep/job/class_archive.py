@@ -1,0 +1,196 @@
+"""Spark's classes as the JVM keeps them in memory, in a file of the cache: class data sharing (JEP 310).
+
+A JVM that maps the file reads, checks and links none of sixteen thousand classes again, which is half of what
+it does until the first batch. A job without a file has its JVM list the classes that it loads, and a minute
+after its start makes the file of that list, in a process of least priority. The file's name tells of which
+Java and which jars it is, and the JVM checks that, too; a file that does not fit is not used.
+
+What is in it runs: neither the folder nor the file may belong to another user or be open to writing by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+VARIABLE = "CEP_CACHE"
+"""The environment variable that names another folder; empty: none."""
+
+_AFTER = 60.0
+"""Seconds after the start of Spark: by then a job that stays has its first batches behind it."""
+_HALF = 3600.0
+"""Seconds after which a file that is not finished is one of a job that was killed."""
+_SAME = ("-XX:+UseSerialGC", "-Xmx1g")
+"""Options that the file's making and its use must share."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassArchive:
+    """The archive in a folder for the classes of a classpath, by the program `java`.
+
+    `place` is a digest of where both are, `contents` of what they are.
+    """
+
+    folder: Path
+    place: str
+    contents: str
+    java: Path
+    classpath: str
+
+    def there(self) -> Path | None:
+        """The file, if there is one that is whole: a JVM that maps half a file crashes."""
+        for path in self.folder.glob(f"spark-{self.place}-{self.contents}-*.jsa"):
+            if _is_ours(path) and path.stem.endswith(f"-{path.stat().st_size}"):
+                return path
+        return None
+
+    def options(self, listed: Path) -> tuple[str, ...]:
+        """What the JVM is told: to map the file, or else to write the names of its classes to `listed`."""
+        path = self.there()
+        if path is None:
+            return (f"-XX:DumpLoadedClassList={listed}",)
+        # by its checksums the JVM finds out that something in it is damaged, and does not use it
+        return (f"-XX:SharedArchiveFile={path}", "-XX:+VerifySharedSpaces")
+
+    def keep(self, made: Path) -> None:
+        """Gives a file that was made its name; removes those of an earlier Java or Spark at that place."""
+        with made.open("rb") as file:
+            os.fsync(file.fileno())
+        kept = made.rename(made.with_name(f"spark-{self.place}-{self.contents}-{made.stat().st_size}.jsa"))
+        earlier = set(self.folder.glob(f"spark-{self.place}-*.jsa")) - {kept}
+        halves = (half for half in self.folder.glob("making-*") if half.stat().st_mtime < time.time() - _HALF)
+        for other in (*earlier, *halves):
+            other.unlink(missing_ok=True)
+
+    def making(self, listed: Path, made: Path) -> list[str]:
+        """The command that makes a file of the classes listed."""
+        dump = ("-Xshare:dump", f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={made}")
+        return [str(self.java), *dump, *_SAME, "-cp", self.classpath]
+
+
+def class_archive(java: Path, classpath: str, environment: Mapping[str, str]) -> ClassArchive | None:
+    """The archive of a classpath, there or to be made; None where no folder can hold one safely."""
+    folder = _folder(environment)
+    if folder is None:
+        return None
+    place, contents = _digest([str(java.resolve()), classpath]), _digest(_contents(java, classpath))
+    return ClassArchive(folder, place, contents, java, classpath)
+
+
+@contextmanager
+def made_later(
+    archive: ClassArchive | None,
+    listed: Path,
+    log: Path,
+    started: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
+    after: float = _AFTER,
+) -> Iterator[threading.Thread | None]:
+    """Makes the archive in a thread, `after` so many seconds, unless it is there or the block ends before.
+
+    What the JVM says of it stands in the file `log`. `started` is called with its process, which has a
+    session of its own.
+    """
+    if archive is None or archive.there() is not None:
+        yield None
+        return
+    ended = threading.Event()
+    thread = threading.Thread(target=_make, args=(archive, listed, log, started, after, ended), daemon=True)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _make(
+    archive: ClassArchive,
+    listed: Path,
+    log: Path,
+    started: Callable[[subprocess.Popen[bytes]], None],
+    after: float,
+    ended: threading.Event,
+) -> None:
+    if ended.wait(after) or archive.there() is not None:
+        return
+    made = archive.folder / f"making-{os.getpid()}"
+    try:
+        _whole_lines(listed)
+        with log.open("wb") as told:
+            process = subprocess.Popen(
+                archive.making(listed, made), stdin=subprocess.DEVNULL, stdout=told, stderr=told,
+                start_new_session=True,
+            )  # fmt: skip
+            started(process)
+            try:
+                os.setpriority(os.PRIO_PROCESS, process.pid, 19)
+                while process.poll() is None and not ended.wait(0.1):
+                    pass
+            finally:
+                process.kill()
+                process.wait()
+        if process.returncode == 0:
+            archive.keep(made)
+    except OSError as error:  # a full disk, say: the next start is no quicker than this one
+        with suppress(OSError):
+            log.write_text(f"the archive was not made: {error}\n", "utf-8")
+    finally:
+        with suppress(OSError):
+            made.unlink(missing_ok=True)
+
+
+def _whole_lines(listed: Path) -> None:
+    """Cuts off the line that the JVM is writing."""
+    with listed.open("rb") as file:
+        data = file.read()
+    listed.with_suffix(".part").write_bytes(data[: data.rfind(b"\n") + 1])
+    listed.with_suffix(".part").replace(listed)
+
+
+def _folder(environment: Mapping[str, str]) -> Path | None:
+    named = environment.get(VARIABLE)
+    if named == "":
+        return None
+    try:
+        if named is not None:
+            folder = Path(named)
+        else:
+            base = environment.get("XDG_CACHE_HOME")
+            folder = (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "cep"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # nobody's home
+        return None
+    return folder if _is_ours(folder) else None
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file or folder is there that is this user's, and that nobody else may write."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    foreign = stat.S_IWGRP | stat.S_IWOTH
+    return found.st_uid == os.geteuid() and not (stat.S_ISLNK(found.st_mode) or found.st_mode & foreign)
+
+
+def _contents(java: Path, classpath: str) -> Sequence[str]:
+    """What is to be the same when the archive is used: Java's release, the jars' names, lengths and times."""
+    try:
+        release = (java.resolve().parent.parent / "release").read_text("utf-8", "replace")
+    except OSError:
+        release = ""
+    jars = sorted(Path(classpath.rpartition(os.pathsep)[2]).parent.glob("*.jar"))
+    found = ((jar, jar.stat()) for jar in jars)
+    return [release, *_SAME, *(f"{jar.name} {seen.st_size} {seen.st_mtime_ns}" for jar, seen in found)]
+
+
+def _digest(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]

@@ -1,0 +1,75 @@
+"""The JVM is started as Spark's own scripts would start it, and workers find what they need at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow as pa
+import pyspark
+import pytest
+from job_folder import JobFolder
+from rules_of_tests import pack, payments
+
+from cep.job import gateway, session
+from cep.job.errors import OutsideError
+from cep.job.folder import StateFolder
+from cep.job.java import require_java
+
+SPARK = Path(pyspark.__file__).parent
+
+
+@pytest.mark.spark
+def test_the_command_is_that_of_sparks_launcher(tmp_path: Path) -> None:
+    options = session.options(StateFolder(tmp_path))
+    settings = {"spark.app.name": "cep"}
+    java = require_java(os.environ)
+    launcher = [java, "-cp", str(SPARK / "jars" / "*"), "org.apache.spark.launcher.Main"]
+    asked = ["org.apache.spark.deploy.SparkSubmit", "--conf", "spark.app.name=cep"]
+    asked += ["--conf", f"spark.driver.extraJavaOptions={' '.join(options)}", "pyspark-shell"]
+    conf = tmp_path / "conf"
+    conf.mkdir()
+    environment = {"SPARK_HOME": str(SPARK), "SPARK_CONF_DIR": str(conf), "SPARK_SCALA_VERSION": "2.13"}
+    done = subprocess.run([*launcher, *asked], env=environment, capture_output=True, text=True, check=True)
+    theirs = [part.strip() for part in done.stdout.split("\0") if part.strip()]
+    ours = gateway.command(java, gateway.classpath(SPARK), options, settings)
+    assert Path(theirs[0]).samefile(Path(ours[0]).resolve())
+    # a folder of settings, which we have none of, stands before the jars; what is a setting of Spark there
+    # is an option of the JVM here
+    assert theirs[2] == f"{conf}/:{ours[2]}"
+    at = theirs.index("--conf", theirs.index("org.apache.spark.deploy.SparkSubmit"))
+    rest = theirs[3:at] + [part for part in theirs[at:] if "extraJavaOptions" not in part]
+    assert [part for part in rest if part != "--conf"] == [part for part in ours[3:] if part != "--conf"]
+
+
+@pytest.mark.slow
+def test_a_jvm_that_ends_at_once_is_told_of_with_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "spark.log"
+    line = [sys.executable, "-c", "import sys; sys.exit('no memory')"]
+    with log.open("wb") as file, pytest.raises(OutsideError) as refused:
+        gateway.launched(line, file.fileno(), log)
+    assert refused.value.help == f"see {log}"
+    assert "no memory" in log.read_text("utf-8")
+
+
+@pytest.mark.spark
+def test_one_process_forks_all_workers_and_reads_pyspark_with_its_bytecode(
+    spark: Callable[..., Any], tmp_path: Path
+) -> None:
+    def where(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict({"place": [str(pyspark.__file__)]})
+
+    folder = JobFolder(tmp_path / "job", pack(), ("payment",))
+    folder.put("payment", payments(0, 20))
+    folder.once(spark)  # mappers, and matchers behind the shuffle
+    with spark() as opened:
+        places = {row.place for row in opened.range(4).mapInArrow(where, "place string").collect()}
+        jvm = psutil.Process(opened.sparkContext._gateway.proc.pid)
+    assert places == {pyspark.__file__}
+    daemons = [child for child in jvm.children() if "cep.job.daemon" in child.cmdline()]
+    assert len(daemons) == 1
