@@ -1,6 +1,6 @@
-"""That a job is to stop: asked from one thread, heeded by the job's own.
+"""Requests to stop a job, made from one thread and heeded by the job's own.
 
-Asked once, it finishes the batch that runs; while Spark starts there is nothing to finish, and Java is ended
+Asked once, the job finishes the batch that runs; while Spark starts there is nothing to finish, and Java is ended
 at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch that the
 next start runs again.
 """
