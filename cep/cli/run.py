@@ -47,8 +47,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--drain goes with --once", "a job that runs on has no end of time")
     progress = Progress(sys.stderr)
     stop = Stop(progress.tell)
+
+    def end() -> None:
+        sentence = stop.now()
+        progress.end()
+        progress.tell(sentence)
+
     try:
-        return supervised(lambda: _run(arguments, progress, stop), stop.ask, stop.now)
+        return supervised(lambda: _run(arguments, progress, stop), stop.ask, end)
     finally:
         progress.end()
 

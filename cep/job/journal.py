@@ -12,7 +12,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
+
+_MOST = 10_000_000
+"""Bytes of the file; then it is set aside in place of what was set aside before."""
 
 
 @contextmanager
@@ -22,7 +26,9 @@ def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
     The file is made when something comes. `told` gets a sentence when a thread has failed. Whoever has a word
     for the user needs stderr as it was before.
     """
-    handler = _Quiet(path, encoding="utf-8", errors="backslashreplace", delay=True)
+    handler = _Quiet(
+        path, maxBytes=_MOST, backupCount=1, encoding="utf-8", errors="backslashreplace", delay=True
+    )
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("cep")
 
@@ -68,7 +74,7 @@ class _Printed(io.TextIOBase):
         return len(text)
 
 
-class _Quiet(logging.FileHandler):
+class _Quiet(RotatingFileHandler):
     """Says nothing where the file cannot be opened or written."""
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -1,6 +1,6 @@
-"""That a job is to stop: asked from one thread, heeded by the job's own.
+"""Requests to stop a job, made from one thread and heeded by the job's own.
 
-Asked once, it finishes the batch that runs; while Spark starts there is nothing to finish, and Java is ended
+Asked once, the job finishes the batch that runs; while Spark starts there is nothing to finish, and Java is ended
 at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch that the
 next start runs again.
 """
@@ -21,7 +21,7 @@ Stage = Literal["starting", "within a batch", "between batches", "delivering", "
 
 
 class Stop:
-    """Both requests, and what they find running. `told` is called with sentences for the user.
+    """Both requests, and what they find running. `told` is called with a sentence for the user.
 
     `stage` is set by the job. `since` is when the job was asked, wall clock in ns; None before. `abandoned`
     says that Java is ended or will be, so that whatever fails then fails for that.
@@ -55,11 +55,11 @@ class Stop:
             self._abandon()
         self._told(f"{_first(stage)}; again to stop now")
 
-    def now(self) -> None:
-        """The second request. The process has to end behind it."""
+    def now(self) -> str:
+        """The second request: ends Java; returns the last sentence for the user. The process has to end."""
         stage = self.stage()
         self._abandon()
-        self._told(_second(stage))
+        return _second(stage)
 
     def is_set(self) -> bool:
         """Whether the job was asked to stop."""

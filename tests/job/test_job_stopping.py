@@ -51,12 +51,12 @@ def test_the_first_request_ends_java_only_before_a_batch(stage: Stage, java: sub
 
 @pytest.mark.parametrize("stage", get_args(Stage))
 def test_the_second_request_ends_java_always(stage: Stage, java: subprocess.Popen[bytes]) -> None:
-    stop, told = _stop(stage, java)
+    stop, _ = _stop(stage, java)
     stop.ask()
-    stop.now()
+    sentence = stop.now()
     assert java.wait(60) == -9
-    assert told[1].startswith("stopped")
-    assert ("run again at the next start" in told[1]) == (stage == "within a batch")
+    assert sentence.startswith("stopped")
+    assert ("run again at the next start" in sentence) == (stage == "within a batch")
 
 
 def test_java_that_starts_too_late_is_ended(java: subprocess.Popen[bytes]) -> None:
