@@ -136,7 +136,7 @@ class _Life:
         if self._stop.is_set():
             return
         self._stop.stage = self._stage
-        self._progress.tell("starting Spark; the first batch takes 10 to 20 seconds")
+        self._progress.tell("starting Spark; the first batch takes 5 to 20 seconds")
         spark = self._stack.enter_context(
             self._spark(folder, layout.partitions, cores, self._log, self._environ, self._stop.java)
         )
