@@ -1,8 +1,8 @@
 """Requests to stop a job, made from one thread and heeded by the job's own.
 
 Asked once, the job finishes the batch that runs; while Spark starts there is nothing to finish, and Java is
-ended at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch that
-the next start runs again.
+ended at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch
+that the next start runs again.
 """
 
 from __future__ import annotations
