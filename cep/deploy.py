@@ -19,7 +19,7 @@ from cep.job.folder import StateFolder
 from cep.job.lock import owner
 
 WITHDRAWN = "it was taken back, unless a batch has begun with it, which the job tells"
-"""What is true of a request when nobody waits for its answer any longer."""
+"""The fate of a request for whose answer nobody waits any longer."""
 
 Fate = Literal["kept", "started anew", "new", "removed"]
 """What a deploy means for a rule: runs kept; structure changed, runs dropped; was not there; is gone."""

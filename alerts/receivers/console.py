@@ -12,7 +12,7 @@ _UNPRINTABLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0
 
 
 class Stream(Protocol):
-    """What takes lines: a file, or what puts them above another line of the terminal."""
+    """A taker of lines: a file, or one that puts them above another line of the terminal."""
 
     def write(self, text: str, /) -> object:
         """Takes a whole line. Raises OSError, and ValueError once it is closed."""

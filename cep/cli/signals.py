@@ -22,7 +22,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a service manager's request, a terminal that closes."""
 
 _DONE = 0
-"""What stands for the end of the work, where else a signal's number stands."""
+"""Stands for the end of the work, where else a signal's number stands."""
 _ONE_REQUEST = 0.5
 """Seconds within which several signals are one request: a shell passes on what the terminal sends anyway."""
 

@@ -16,7 +16,7 @@ import stat
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,17 +87,22 @@ def class_archive(java: Path, classpath: str, environment: Mapping[str, str]) ->
 
 @contextmanager
 def made_later(
-    archive: ClassArchive | None, listed: Path, log: Path, after: float = _AFTER
+    archive: ClassArchive | None,
+    listed: Path,
+    log: Path,
+    started: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
+    after: float = _AFTER,
 ) -> Iterator[threading.Thread | None]:
     """Makes the archive in a thread, `after` so many seconds, unless it is there or the block ends before.
 
-    What the JVM says of it stands in the file `log`.
+    What the JVM says of it stands in the file `log`. `started` is called with its process, which has a
+    session of its own.
     """
     if archive is None or archive.there() is not None:
         yield None
         return
     ended = threading.Event()
-    thread = threading.Thread(target=_make, args=(archive, listed, log, after, ended), daemon=True)
+    thread = threading.Thread(target=_make, args=(archive, listed, log, started, after, ended), daemon=True)
     thread.start()
     try:
         yield thread
@@ -106,7 +111,14 @@ def made_later(
         thread.join()
 
 
-def _make(archive: ClassArchive, listed: Path, log: Path, after: float, ended: threading.Event) -> None:
+def _make(
+    archive: ClassArchive,
+    listed: Path,
+    log: Path,
+    started: Callable[[subprocess.Popen[bytes]], None],
+    after: float,
+    ended: threading.Event,
+) -> None:
     if ended.wait(after) or archive.there() is not None:
         return
     made = archive.folder / f"making-{os.getpid()}"
@@ -114,8 +126,10 @@ def _make(archive: ClassArchive, listed: Path, log: Path, after: float, ended: t
         _whole_lines(listed)
         with log.open("wb") as told:
             process = subprocess.Popen(
-                archive.making(listed, made), stdin=subprocess.DEVNULL, stdout=told, stderr=told
-            )
+                archive.making(listed, made), stdin=subprocess.DEVNULL, stdout=told, stderr=told,
+                start_new_session=True,
+            )  # fmt: skip
+            started(process)
             try:
                 os.setpriority(os.PRIO_PROCESS, process.pid, 19)
                 while process.poll() is None and not ended.wait(0.1):

@@ -65,13 +65,13 @@ def launched(
     line: Sequence[str],
     log: int,
     path: Path,
-    begun: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
+    started: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
 ) -> ClientServer:
     """Py4J's gateway to a JVM that is started by a command line and prints to the descriptor `log` of a path.
 
-    `begun` is called with its process at once. The JVM ends when this process does: it waits for the end of
-    its standard input. It leads a session of its own, so that it does not hear Ctrl-C. Raises OutsideError if
-    it ends before it listens.
+    The JVM ends when this process does: it waits for the end of its standard input. Signals to this process's
+    group do not reach it, since it has a session of its own. `started` is called with its process at once.
+    Raises OutsideError if it ends before it listens.
     """
     from pyspark.java_gateway import launch_gateway
     from pyspark.serializers import UTF8Deserializer, read_int
@@ -87,7 +87,7 @@ def launched(
         process = subprocess.Popen(
             line, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, start_new_session=True
         )
-        begun(process)
+        started(process)
         while not told.exists():
             if process.poll() is not None:
                 raise OutsideError("Java did not start Spark", f"see {path}")

@@ -1,4 +1,4 @@
-"""How the job stands, as /healthz tells it: ready or not, since when, and after which batch."""
+"""The job's standing as /healthz tells it: ready or not, since when, and after which batch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Status = Literal["starting", "running", "stuck", "stopping", "failed"]
 
 
 class Standing:
-    """What the job's threads report, for those that answer requests.
+    """The state of a job, reported by its threads to those that answer requests.
 
     `driver` and `outbox` are set as soon as there are any, and the outbox taken away before it is closed.
     `now` is the wall clock in ns, `tick` seconds that no one sets back.

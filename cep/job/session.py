@@ -138,10 +138,10 @@ def running(
     line = command(program, classes, (*options(folder), *more), told)
     gateway = launched(line, log, logs / "spark.log", java)
     try:
-        context = SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(told.items())), gateway=gateway)
-        spark = SparkSession(context)
+        conf = SparkConf(loadDefaults=False).setAll(list(told.items()))
+        spark = SparkSession(SparkContext(conf=conf, gateway=gateway))
         try:
-            with made_later(archive, listed, logs / "class-archive.log"):
+            with made_later(archive, listed, logs / "class-archive.log", java):
                 yield spark
         finally:
             with suppress(Py4JError, OSError):  # a JVM that is gone

@@ -1,8 +1,8 @@
-"""That a job is to stop: asked from one thread, heeded by the job's own.
+"""Requests to stop a job, made from one thread and heeded by the job's own.
 
-Asked once, it finishes the batch that runs; while Spark starts there is nothing to finish, and Java is ended
-at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch that the
-next start runs again.
+Asked once, the job finishes the batch that runs; while Spark starts there is nothing to finish, and Java is
+ended at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch
+that the next start runs again.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class Stop:
         self._clock = clock
         self._asked = threading.Event()
         self._lock = threading.Lock()
-        self._java: subprocess.Popen[bytes] | None = None
+        self._java: list[subprocess.Popen[bytes]] = []
         self.stage: Callable[[], Stage] = lambda: "starting"
         self.since: int | None = None
         self.abandoned = False
 
     def java(self, process: subprocess.Popen[bytes]) -> None:
-        """Says that this is the process of Java, which leads a process group of its own."""
+        """Says that this is a process of Java, which leads a process group of its own."""
         with self._lock:
-            self._java = process
+            self._java.append(process)
         if self.abandoned:
             self._abandon()
 
@@ -72,9 +72,10 @@ class Stop:
     def _abandon(self) -> None:
         self.abandoned = True
         with self._lock:
-            if self._java is not None and self._java.poll() is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(self._java.pid, signal.SIGKILL)
+            for process in self._java:
+                if process.poll() is None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _first(stage: Stage) -> str:
