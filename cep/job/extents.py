@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
@@ -89,7 +90,7 @@ def gone(batch: int, path: str, why: str) -> ConfigurationError:
     return ConfigurationError(
         f"the file {path} of batch {batch} {why}",
         "put it back as it was and start the job again, or let the batch go without it: "
-        f"cep run JOB --accept-loss {path}",
+        f"cep run JOB --accept-loss {shlex.quote(path)}",
     )
 
 

@@ -135,7 +135,7 @@ class StateFolder:
             if found in _READ:
                 return Layout(found, int(value["shards"]), int(value["partitions"]), tuple(value["feeds"]))
         except FileNotFoundError:
-            if (self.checkpoint / "metadata").exists():
+            if (self.checkpoint / "metadata").exists() or (self.checkpoint / "offsets").exists():
                 raise self.damaged("layout.json is missing") from None
             return None
         except DamagedFileError as error:

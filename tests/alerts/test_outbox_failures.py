@@ -10,7 +10,7 @@ import pytest
 from some_alerts import raised
 from sqlalchemy import event
 
-from alerts.outbox import BatchRecord, Outbox, OutboxError, store
+from alerts.outbox import BatchRecord, Outbox, OutboxError, connect, store
 from alerts.routing import Route
 
 ALL = [Route("desk")]
@@ -184,3 +184,37 @@ def test_a_checkpoint_that_fails_is_told_by_the_next_batch(
     assert outbox.last_batch() == BatchRecord(0, "d", {}), "what was committed stays, what was refused is not"
     assert outbox.record(BatchRecord(1, "d", {}), [raised(5_001)], ALL).alerts
     outbox.close()
+
+
+@pytest.mark.parametrize(("table", "large", "noticed"), [
+    ("outbox_alerts", False, True),
+    ("outbox_batches", False, True),
+    ("outbox_batches", True, True),
+    ("outbox_alerts", True, False),
+])  # fmt: skip
+def test_an_overwritten_page_is_found_before_anybody_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, large: bool, noticed: bool
+) -> None:
+    """Of a large database only what says where the job stands is looked through."""
+    path = tmp_path / "outbox.db"
+    outbox = Outbox.open(f"sqlite:///{path}")
+    for batch in range(40):
+        some = [raised(batch * 10 + n) for n in range(10)]
+        outbox.record(BatchRecord(batch, "d" * 100, {"x": "y" * 200}), some, ALL)
+    outbox.check()
+    outbox.close()
+    with sqlite3.connect(path) as database:
+        (page,) = database.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * size : page * size] = os.urandom(size)
+    path.write_bytes(data)
+    monkeypatch.setattr(connect, "WHOLE", 0 if large else connect.WHOLE)
+    damaged = Outbox.open(f"sqlite:///{path}", create=False)
+    if noticed:
+        with pytest.raises(OutboxError, match=f"the file {path} is damaged") as caught:
+            damaged.check()
+        assert caught.value.code == "CEP0804"
+    else:
+        damaged.check()
+    damaged.close()

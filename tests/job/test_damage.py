@@ -177,6 +177,12 @@ def test_every_damage_to_a_file_of_ours_is_told_with_its_name(
     assert "restore" in told.help
 
 
+def test_a_layout_is_missed_also_where_more_is_gone(folder: JobFolder) -> None:
+    deleted(folder.state.layout_file)
+    deleted(folder.state.checkpoint / "metadata")
+    assert "layout.json is missing" in refused(folder).message
+
+
 @pytest.mark.parametrize("damage", [d for d in DAMAGES if d is not deleted])
 def test_the_manifest_of_a_batch_that_is_over_is_looked_at_too(folder: JobFolder, damage: Damage) -> None:
     path = folder.state.manifests / f"{LAST}.json"
