@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from rules import syntax, typed
-from rules.called_elsewhere import SHOWN, called_here, ours_for
 from rules.counting import as_pattern, least_count
 from rules.functions import (
     AGGREGATES,
@@ -57,6 +56,8 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
 
 def _meant(node: syntax.Call, scope: Scope) -> str:
     """The help for an unknown function: ours, as it is written in this rule, or where all are listed."""
+    from rules.called_elsewhere import SHOWN, called_here, ours_for  # only where something is wrong
+
     name = node.function.text
     ours = ours_for(name)
     first = node.arguments[0] if node.arguments else None
@@ -247,6 +248,8 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
     wanted = 2 if name == "percentile" else 1
     if name in ("min", "max") and len(node.arguments) == 2:
         message = f"`{name}` is taken of one step's events, not of two values"
+        from rules.called_elsewhere import called_here  # only where something is wrong
+
         help_ = called_here("greatest" if name == "max" else "least")
         scope.findings.error("CEP0210", message, node.function.span, help_=help_)
         return None
