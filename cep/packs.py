@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Earlier = Callable[[HitStream], Kept]
 
 _HEADER = re.compile(
-    r'\ufeff?(?:\s|#[^\n]*\n)*(?P<header>pack\s+(?P<name>`[^`\n]+`|\w+)(?:\s+version\s*"[^"\n]*")?)'
+    r'\ufeff?(?:\s|(?:#|//|--)[^\n]*\n)*(?P<header>pack\s+(?P<name>`[^`\n]+`|\w+)(?:\s+version\s*"[^"\n]*")?)'
 )
 _RULE = re.compile(r"^[ \t]*rule\s+(`[^`\n]+|\w+)", re.MULTILINE)
 

@@ -1,8 +1,12 @@
-"""A syntax error as a diagnostic: what was expected, what stands there, and the likely fix."""
+"""A syntax error as a diagnostic: what was expected, what stands there, and the likely fix.
+
+What is known of other languages is imported where something is wrong, and not before.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from pyparsing import ParseBaseException
 
@@ -10,13 +14,12 @@ from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS
 from rules.grammar.boundaries import CLAUSES, LINES, SETTINGS, boundary, last_before
 from rules.grammar.errors import UNITS, Refusal
-from rules.grammar.foreign_times import duration_meant
-from rules.grammar.foreign_words import JOINED
-from rules.grammar.habits import block_meant, character_meant, said_here
 from rules.grammar.lexical import RESERVED, BlockText
-from rules.grammar.phrases import Found
 from rules.grammar.window import WINDOWS
 from rules.suggest import closest
+
+if TYPE_CHECKING:
+    from rules.grammar.phrases import Found
 
 _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|==|!=|<=|>=|=~|\S")
 _KNOWN = frozenset('()[]{},.:?+-*/%<>=!~|&"`#_&^')
@@ -49,6 +52,8 @@ def explain(text: BlockText, problem: ParseBaseException, keyword: str) -> Diagn
         span = text.span(start, end)
         help_ = problem.help
         if problem.code == "CEP0101":
+            from rules.grammar.habits import said_here
+
             help_ = said_here(_at(text, start, end, problem.msg)) or help_
         return Diagnostic(problem.code, "error", problem.msg, span, problem.note, help=help_)
     if comma is not None:
@@ -64,6 +69,8 @@ TOO_EARLY = "this may belong to the block before"
 
 def stray(text: BlockText, before: str) -> Diagnostic:
     """The diagnostic for text that belongs to no block; `before` is the keyword of the one before it."""
+    from rules.grammar.habits import block_meant
+
     start, end = _found(text, 0)
     word = str(text[start:end])
     guess = closest(word, KEYWORDS)
@@ -94,6 +101,8 @@ def _unexpected(text: BlockText, problem: ParseBaseException, keyword: str) -> D
         expected = "expected the next block"
     if word[:1].isdecimal() and "duration" in expected:
         message = f"`{_clipped(word)}` is not a duration"
+        from rules.grammar.foreign_times import duration_meant
+
         help_ = duration_meant(word, text[end : end + _SHOWN]) or UNITS
         return Diagnostic("CEP0105", "error", message, span, help=help_)
     return Diagnostic(
@@ -112,12 +121,16 @@ def _unknown_character(text: BlockText, start: int, end: int) -> Diagnostic | No
         return None
     message = f"`{char}` is not a character of the language"
     span = text.span(start, end)
+    from rules.grammar.habits import character_meant
+
     joins = char == ";" and _last_clause(text[max(start - _BEFORE, 0) : start]) == "match"
-    help_ = JOINED if joins else character_meant(char)
+    help_ = "steps are joined by `->`, `=>` or `~>`" if joins else character_meant(char)
     return Diagnostic("CEP0108", "error", message, span, help=help_)
 
 
 def _help(text: BlockText, start: int, end: int, word: str, expected: str, keyword: str) -> str:
+    from rules.grammar.habits import said_here
+
     found = _at(text, start, end, expected)
     if said := said_here(found):
         return said
@@ -141,6 +154,8 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
 
 def _at(text: BlockText, start: int, end: int, expected: str) -> Found:
     """What stands there, with what is before and behind it."""
+    from rules.grammar.phrases import Found
+
     before = text[max(start - _BEFORE, 0) : start]
     return Found(expected, str(text[start:end]), before, text[end:][:_SHOWN].lstrip(), _last_clause(before))
 

@@ -14,7 +14,6 @@ from pyparsing import ParseException, ParserElement, ParseResults, Token
 
 from rules.grammar.boundaries import CLAUSES
 from rules.grammar.errors import UNITS, Refusal
-from rules.grammar.foreign_times import number_meant
 from rules.grammar.lexical import DOTTED, NAME, NUMBER, STRING, BlockText
 from rules.grammar.precedence import Piece, tree
 from rules.instants import DURATION
@@ -218,6 +217,8 @@ def _refuse_number(text: BlockText, at: int) -> None:
     """Raise Refusal where what begins like a number is none."""
     if found := _BAD_NUMBER.match(text, at):
         message = f"`{found.group()}` is no number and no duration"
+        from rules.grammar.foreign_times import number_meant  # only where something is wrong
+
         help_ = number_meant(found.group()) or UNITS
         raise Refusal(text, at, found.end(), "CEP0105", message, help_=help_)
 

@@ -56,7 +56,7 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
 
 def _meant(node: syntax.Call, scope: Scope) -> str:
     """The help for an unknown function: ours, as it is written in this rule, or where all are listed."""
-    from rules.called_elsewhere import SHOWN, called_here, ours_for
+    from rules.called_elsewhere import SHOWN, called_here, ours_for  # only where something is wrong
 
     name = node.function.text
     ours = ours_for(name)
@@ -247,9 +247,9 @@ def _aggregate(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expre
         return None
     wanted = 2 if name == "percentile" else 1
     if name in ("min", "max") and len(node.arguments) == 2:
-        from rules.called_elsewhere import called_here
-
         message = f"`{name}` is taken of one step's events, not of two values"
+        from rules.called_elsewhere import called_here  # only where something is wrong
+
         help_ = called_here("greatest" if name == "max" else "least")
         scope.findings.error("CEP0210", message, node.function.span, help_=help_)
         return None

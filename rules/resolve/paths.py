@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rules import syntax, typed
-from rules.called_elsewhere import ours_for
 from rules.functions import FUNCTIONS
 from rules.resolve.findings import Findings
 from rules.suggest import meant
@@ -54,6 +53,8 @@ def _field(type_: Type, outer: syntax.Name, name: syntax.Name, findings: Finding
         case _:
             message = f"`{outer.text}` is {kind_of(type_)} and has no fields"
             help_ = f"write `{outer.text}` alone, or declare it as a record"
+            from rules.called_elsewhere import ours_for  # only where something is wrong
+
             function = name.text if name.text in FUNCTIONS else ours_for(name.text)
             if function in FUNCTIONS:
                 help_ = f"write `{function}({outer.text})`"

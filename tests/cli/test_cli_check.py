@@ -147,3 +147,14 @@ def test_check_needs_neither_arrays_nor_arrow_nor_spark(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "1 rule, 0 errors, 0 warnings\n\n"
+
+
+def test_files_of_one_pack_stay_together_whatever_their_comments_begin_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, rest = GOOD.split("\n", 1)
+    pack(tmp_path, f"// streams\n{head}\n{rest}", "a.rules")
+    pack(tmp_path, f"-- rules\n{head}\nrule small {{ on payment[amount < 1] emit card }}\n", "b.rules")
+    assert main(["check", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert [line[:15] for line in out.splitlines() if "CEP" in line] == ["error[CEP0114]:"] * 2
