@@ -17,7 +17,7 @@ CLAUSES = (
     *("severity", "summary", "tags", "runbook", "suppress", "into"),
 )
 """The words that begin a clause of a rule."""
-SETTINGS = ("id", "time", "lateness", "idle")
+SETTINGS = ("id", "time", "lateness", "idle", "future")
 """The words that begin a setting of a stream."""
 LINES = ("at", "expect", "start", "allow")
 """The words that begin a line of a test."""
@@ -98,7 +98,7 @@ _SETTING = rf"(?:id|time)(?=\s+{NAME})"
 BOUNDARIES: Mapping[str, Boundary] = MappingProxyType(
     {
         "rule": _boundary(CLAUSES, _SURE_CLAUSE, _CLAUSE),
-        "stream": _boundary(SETTINGS, rf"{_FIELD}|(?:lateness|idle)(?={_NUMBER})", _SETTING),
+        "stream": _boundary(SETTINGS, rf"{_FIELD}|(?:lateness|idle|future)(?={_NUMBER})", _SETTING),
         "table": _boundary(("time",), _FIELD, _SETTING),
         "test": _boundary(LINES, _SURE_LINE, _SURE_LINE),
     }
