@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
-from rules.packs import SUFFIX, Loaded, load, load_texts
+from rules.packs import SUFFIX, Loaded, load, load_texts, read_texts
 from rules.typed import Pack
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def packs_in(path: Path) -> list[list[Path]]:
         return [[path]]
     groups: list[tuple[str, set[str], list[Path]]] = []
     try:
-        for file in sorted(path.rglob(f"*{SUFFIX}")):
+        for file in sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file()):
             found = _HEADER.match(file.read_text(encoding="utf-8", errors="replace"))
             name, header = (
                 (found["name"].strip("`"), " ".join(found["header"].split())) if found else ("", "")
@@ -122,12 +122,5 @@ def _written(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _texts(paths: Sequence[Path]) -> list[str]:
-    files = [f for path in paths for f in (path.rglob(f"*{SUFFIX}") if path.is_dir() else [path])]
-    return [_text(file) for file in files]
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    found, _ = read_texts(paths)
+    return [text for _, text in found]

@@ -144,6 +144,7 @@ PACKS: Mapping[str, str] = MappingProxyType(
         "CEP0506": "a file cannot be read",
         "CEP0507": "a file is not UTF-8",
         "CEP0508": "no rule files",
+        "CEP0509": "a file that a pack may not name",
     }
 )
 

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rules.diagnostics import Allowed, Diagnostic, DiagnosticsError, has_errors, in_order
+from rules.pack_files import RefusedError, opened
 from rules.source import SourceFile, Span
 from rules.typed import Pack
 
 SUFFIX = ".rules"
+MOST_BYTES = 64 << 20
+"""Bytes that are read of a rule file: more than its 16 million characters can have (CEP0111)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,8 @@ def read_texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[Diagn
     found: list[tuple[str, str]] = []
     diagnostics: list[Diagnostic] = []
     for path in paths:
-        for file in _files(path, diagnostics):
-            text = _text(file, diagnostics)
+        for file, folder in _files(path, diagnostics):
+            text = _text(file, folder, diagnostics)
             if text is not None:
                 found.append((str(file), text))
     return found, diagnostics
@@ -146,11 +149,11 @@ def _below_shared(names: Sequence[str]) -> list[str]:
         return list(names)  # some absolute, some relative, or without a name
 
 
-def _files(path: Path, diagnostics: list[Diagnostic]) -> list[Path]:
-    """The file, or the rule files of the folder in order of name."""
+def _files(path: Path, diagnostics: list[Diagnostic]) -> list[tuple[Path, Path | None]]:
+    """The file, or the rule files of the folder, which comes with each, in order of name."""
     try:
         if not path.is_dir():
-            return [path]
+            return [(path, None)]
         files = sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file())
     except OSError as problem:
         diagnostics.append(_unreadable(path, problem))
@@ -162,12 +165,17 @@ def _files(path: Path, diagnostics: list[Diagnostic]) -> list[Path]:
                 "CEP0508", "error", message, help="name the folder that holds the rule files, or a file"
             )
         )
-    return files
+    return [(file, path) for file in files]
 
 
-def _text(path: Path, diagnostics: list[Diagnostic]) -> str | None:
+def _text(path: Path, folder: Path | None, diagnostics: list[Diagnostic]) -> str | None:
+    """The text of a file. One that is found in a folder lies in it; one that is named may be anywhere."""
     try:
-        return path.read_bytes().decode("utf-8")
+        with path.open("rb") if folder is None else opened(path, folder, MOST_BYTES) as file:
+            return file.read(MOST_BYTES).decode("utf-8")
+    except RefusedError as refused:
+        message = f"`{path}` {refused}"
+        diagnostics.append(Diagnostic("CEP0509", "error", message, help=refused.help))
     except FileNotFoundError:
         diagnostics.append(
             Diagnostic(

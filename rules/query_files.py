@@ -7,22 +7,37 @@ file of a million lines nothing else is needed here, and a pack's texts travel w
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from rules.diagnostics import Diagnostic
+from rules.pack_files import RefusedError, opened
 from rules.packs import revision
 from rules.typed import Pack, Queries
+
+MOST_BYTES = 1 << 30
+"""Bytes of a file of queries: a million of them have a fifth of that."""
 
 
 def with_files(pack: Pack, folder: Path | None = None) -> tuple[Pack, list[Diagnostic]]:
     """The pack with the files of its queries found and hashed, and what cannot be read.
 
-    Files are relative to the rule file that names them, or to `folder` where the rules are in no file.
+    Files are relative to the rule file that names them, and inside the folder that all rule files share; or
+    relative to `folder`, and inside it, where the rules are in no file.
     """
     diagnostics: list[Diagnostic] = []
-    found = tuple(_located(queries, folder, diagnostics) for queries in pack.queries)
+    inside = _folder(pack) if folder is None else folder
+    found = tuple(
+        _located(
+            queries,
+            Path(queries.span.file.name).parent if folder is None else folder,
+            inside,
+            diagnostics,
+        )
+        for queries in pack.queries
+    )
     return _revised(replace(pack, queries=found)), diagnostics
 
 
@@ -42,11 +57,20 @@ def _revised(pack: Pack) -> Pack:
     return replace(pack, revision=revision(pack.files, contents_of(pack)))
 
 
-def _located(queries: Queries, folder: Path | None, diagnostics: list[Diagnostic]) -> Queries:
-    path = (Path(queries.span.file.name).parent if folder is None else folder) / queries.file
+def _folder(pack: Pack) -> Path:
+    """The folder that all rule files of the pack share."""
+    return Path(os.path.commonpath([Path(name).absolute().parent for name, _ in pack.files]))
+
+
+def _located(queries: Queries, folder: Path, inside: Path, diagnostics: list[Diagnostic]) -> Queries:
+    path = folder / queries.file
     try:
-        with path.open("rb") as file:
+        with opened(path, inside, MOST_BYTES) as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
+    except RefusedError as refused:
+        message = f"`{path}` {refused}"
+        diagnostics.append(Diagnostic("CEP0509", "error", message, queries.span, help=refused.help))
+        return queries
     except FileNotFoundError:
         message = f"there is no file `{path}`"
         help_ = "paths are relative to the rule file that names them"

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from alerts.notation import decimal
+from alerts.notation import decimal, duration, timestamp
 from cep.decode.arrays import numbers, repeated, texts
 from cep.decode.convert import column, constant, json_type
 from cep.decode.csv_records import CsvReader, columns_of
@@ -17,20 +17,27 @@ from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.parquet_rows import TableReader, parquet_table
 from cep.decode.records import complete
 from cep.decode.salvage import Indices, Reader, salvage
-from cep.events import Events, declared_schema, event_schema
+from cep.events import MAX_TIME, TIME, Events, declared_schema, event_schema
 from cep.formats import FeedFormat
 from rules.typed import Stream
 
 _BOM = b"\xef\xbb\xbf"
 
+FUTURE = 86_400 * 10**9
+"""How far ahead of the job's clock an event may be where its stream does not say: a day, in ns."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """Decodes blocks of one stream's feed. Made by `decoder`; can be pickled."""
+    """Decodes blocks of one stream's feed. Made by `decoder`; can be pickled.
+
+    With a `clock`, in ns since 1970 UTC, events further ahead of it than the stream's `future` are malformed.
+    """
 
     stream: Stream
     feed: FeedFormat
     constants: dict[str, pa.Scalar] = field(repr=False)
+    clock: int | None = None
 
     def decode_block(
         self,
@@ -88,11 +95,32 @@ class Decoder:
     def decoded(self, reader: Reader, offsets: Indices, file: str, partition: str) -> Decoded:
         """Everything that a reader has; `offsets` has the @offset of each of its records, rising."""
         tables, good, refused = salvage(reader, np.arange(len(offsets)))
+        events = self._events(tables, offsets[good], file, partition)
+        if self.clock is not None:
+            events, ahead = self._in_time(events, self.clock)
+            refused |= {int(good[row]): reason for row, reason in ahead.items()}
         dead = tuple(
             DeadLetter(self.stream.name, file, int(offsets[i]), "decode", refused[i], reader.octets(i))
             for i in sorted(refused)
         )
-        return Decoded(self._events(tables, offsets[good], file, partition), dead)
+        return Decoded(events, dead)
+
+    def _in_time(self, events: Events, clock: int) -> tuple[Events, dict[int, str]]:
+        """The events that are not too far ahead of a clock, and why the others, by row, are."""
+        most = FUTURE if self.stream.future is None else self.stream.future
+        times = events.table.column(TIME)
+        if not events.table.num_rows or pc.max(times).as_py() <= clock + most:
+            return events, {}
+        near = pc.less_equal(times, min(clock + most, MAX_TIME))
+        rows = np.flatnonzero(~near.to_numpy())
+        reasons = {
+            int(
+                row
+            ): f"its time, {timestamp(times[int(row)].as_py())}, is more than {duration(most)} ahead of "
+            f"the job's clock, {timestamp(clock)}"
+            for row in rows
+        }
+        return Events(events.stream, events.partition, events.table.filter(near)), reasons
 
     def _events(self, tables: list[pa.Table], offsets: Indices, file: str, partition: str) -> Events:
         table = pa.concat_tables(tables) if tables else declared_schema(self.stream).empty_table()
@@ -115,8 +143,10 @@ class Decoder:
         return ids.cast(pa.string())
 
 
-def decoder(stream: Stream, feed: FeedFormat | None = None) -> Decoder:
+def decoder(stream: Stream, feed: FeedFormat | None = None, clock: int | None = None) -> Decoder:
     """A decoder of the stream's events as the feed writes them; the defaults of FeedFormat without one.
+
+    `clock` is that which `future` is held against, in ns since 1970 UTC; without it nothing is.
 
     Raises Malformed if a constant has not its field's type, and ValueError if one source field is to
     be read as two types (check_feeds tells the user of both before).
@@ -128,7 +158,9 @@ def decoder(stream: Stream, feed: FeedFormat | None = None) -> Decoder:
         type_ = json_type(types[name], feed)
         if read.setdefault(feed.source(name), type_) != type_:
             raise ValueError(f"`{feed.source(name)}` is to be read as two types")
-    return Decoder(stream, feed, {n: constant(v, types[n], feed) for n, v in feed.constants if n in types})
+    return Decoder(
+        stream, feed, {n: constant(v, types[n], feed) for n, v in feed.constants if n in types}, clock
+    )
 
 
 def _mark(data: memoryview) -> int:

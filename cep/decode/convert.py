@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
+from cep.decode.decimals import parse_decimals
 from cep.decode.durations import parse_durations
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import is_utc, parse_timestamps
@@ -31,6 +32,8 @@ def json_type(type_: Type, feed: FeedFormat) -> pa.DataType:
             if feed.timestamps == "iso" and is_utc(feed.zone):
                 return arrow_type(type_)
             return text_type(type_, feed)
+        case Scalar.DECIMAL:
+            return arrow_type(type_)
         case ListOf(element):
             return pa.list_(json_type(element, feed))
         case Record(fields):
@@ -46,7 +49,7 @@ def text_type(type_: Type, feed: FeedFormat) -> pa.DataType:
             numbers = {"epoch_s": pa.float64(), "epoch_ms": pa.float64()}
             numbers |= {"epoch_us": pa.int64(), "epoch_ns": pa.int64()}
             return numbers.get(feed.timestamps, pa.string())
-        case Scalar.DURATION:
+        case Scalar.DURATION | Scalar.DECIMAL:
             return pa.string()
         case _:
             return arrow_type(type_)
@@ -141,6 +144,8 @@ def _converted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.
             return parse_timestamps(array, feed, name)
         case Scalar.DURATION:
             return parse_durations(array, name)
+        case Scalar.DECIMAL if pa.types.is_string(array.type):
+            return parse_decimals(array, name)
         case Scalar.DOUBLE:
             if not pc.all(pc.is_finite(array), min_count=0).as_py():
                 raise Malformed(f"`{name}` is not a finite number")

@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 
 from cep.decode.arrays import texts
 from cep.decode.convert import Wanted, lacks
+from cep.decode.decimals import misfit
 from cep.decode.durations import parse_durations
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import certainly_iso, parse_timestamps
@@ -57,7 +58,7 @@ def _wrong(cell: str, type_: Type, feed: FeedFormat, name: str) -> str | None:
         case Scalar.DOUBLE:
             return refused if not _finite(cell) else None
         case Scalar.DECIMAL:
-            return refused if not _decimal(cell) else None
+            return refused if not _decimal(cell) else misfit(cell, name)
         case Scalar.BOOLEAN:
             return refused if cell not in _BOOLEANS else None
         case Scalar.DURATION:

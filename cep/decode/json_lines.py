@@ -16,6 +16,7 @@ import pyarrow.json as pj
 from numpy.typing import NDArray
 
 from cep.decode.convert import declared, json_type, wanted_fields
+from cep.decode.decimals import holds_decimals, with_long_numbers
 from cep.decode.json_reasons import why_not
 from cep.decode.lines import Lines, check_utf8
 from cep.decode.malformed import Malformed
@@ -24,6 +25,7 @@ from cep.formats import FeedFormat
 from rules.typed import Stream
 
 _READ_SIZE = 4 << 20  # what Arrow parses at a time: fastest measured
+_UNSURE = "has a number with an exponent or many digits beside something that is not JSON"
 _OPEN, _CLOSE, _RETURN = ord("{"), ord("}"), ord("\r")
 
 
@@ -39,6 +41,8 @@ class JsonReader:
         types = {field.source: json_type(field.type, feed) for field in self._wanted}
         self._schema = pa.schema(list(types.items()))
         self._objects = self._look_like_objects()
+        decimals = any(holds_decimals(field.type) for field in self._wanted)
+        self._long = with_long_numbers(self.lines) if decimals else None
 
     def read(self, chosen: Indices) -> pa.Table:
         """The chosen lines as rows of the declared schema. Raises Malformed."""
@@ -46,6 +50,10 @@ class JsonReader:
         # each line begins and ends with a brace and Arrow finds as many objects as lines, each line is one.
         if not self._objects[chosen].all():
             raise Malformed("not one JSON object")
+        if self._long is not None:
+            for record in chosen[self._long[chosen]]:
+                if reason := self.explain(int(record)):
+                    raise Malformed(reason)
         text = self.lines.join(chosen)
         check_utf8(text)
         try:
@@ -67,7 +75,8 @@ class JsonReader:
 
     def explain(self, record: int) -> str | None:
         """Why the line is certainly refused, or None."""
-        reason = why_not(self.lines[record], self._wanted, self._feed)
+        unsure = _UNSURE if self._long is not None and self._long[record] else None
+        reason = why_not(self.lines[record], self._wanted, self._feed, unsure)
         return reason or (None if self._objects[record] else "not one JSON object")
 
     def octets(self, record: int) -> bytes:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from cep.decode.arrays import numbers, texts
 from cep.decode.convert import Wanted, lacks
+from cep.decode.decimals import misfit
 from cep.decode.durations import parse_durations
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import certainly_iso, parse_timestamps
@@ -23,6 +24,17 @@ from cep.formats import EPOCHS, FeedFormat
 from rules.types import ListOf, Record, Scalar, Type
 
 _LENIENT = re.compile(rb"Inf|NaN")  # Arrow reads more spellings of these than Python
+
+
+class _Fraction(float):
+    """A number that is not whole, with its own text."""
+
+    def __new__(cls, text: str) -> _Fraction:
+        found = super().__new__(cls, text)
+        found.text = text
+        return found
+
+    text: str
 
 
 class _Object(dict[str, Any]):
@@ -35,20 +47,23 @@ class _Object(dict[str, Any]):
         )
 
 
-def why_not(line: bytes, wanted: Sequence[Wanted], feed: FeedFormat) -> str | None:
-    """The first thing wrong with a line, fields in order of declaration; None if that is not certain."""
+def why_not(line: bytes, wanted: Sequence[Wanted], feed: FeedFormat, unsure: str | None = None) -> str | None:
+    """The first thing wrong with a line, fields in order of declaration; None where nothing is.
+
+    Where it is not certain whether Arrow can read the line: `unsure`.
+    """
     try:
-        value = json.loads(line.decode(), object_pairs_hook=_Object)
+        value = json.loads(line.decode(), object_pairs_hook=_Object, parse_float=_Fraction)
     except UnicodeDecodeError as error:
         return f"not valid UTF-8 (byte {error.start} of the line)"
     except json.JSONDecodeError as error:
         if _LENIENT.search(line):
-            return None
+            return unsure
         if error.msg == "Extra data":
             return f"more than one JSON object in the line (character {error.pos + 1})"
         return f"not JSON: {error.msg} (character {error.pos + 1})"
     except (ValueError, RecursionError):
-        return None
+        return unsure
     if not isinstance(value, _Object):
         return f"not a JSON object but {_described(value)}"
     for field in wanted:
@@ -75,6 +90,8 @@ def _wrong(value: Any, type_: Type, feed: FeedFormat, name: str) -> str | None:
             return None if _unicode(value) else f"`{name}` holds half a surrogate pair"
         case Scalar.LONG:
             return None if -(2**63) <= value < 2**63 else f"`{name}` does not fit into 64 bits: {value}"
+        case Scalar.DECIMAL:
+            return misfit(value.text if isinstance(value, _Fraction) else str(value), name)
         case Scalar.TIMESTAMP:
             if feed.timestamps == "iso" and certainly_iso(value):
                 return None

@@ -205,7 +205,8 @@ class _Mapping:
         if stream not in self._plan.streams:
             return None
         if stream not in self._decoders:
-            self._decoders[stream] = decoder(self._plan.streams[stream], self._task.formats[stream])
+            declared, written = self._plan.streams[stream], self._task.formats[stream]
+            self._decoders[stream] = decoder(declared, written, self._manifest.clock)
         return self._decoders[stream]
 
     def _classified(self) -> Iterator[pa.RecordBatch]:

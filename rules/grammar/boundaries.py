@@ -16,7 +16,7 @@ CLAUSES = (
     *("severity", "summary", "tags", "runbook", "suppress", "into"),
 )
 """The words that begin a clause of a rule."""
-SETTINGS = ("id", "time", "lateness", "idle")
+SETTINGS = ("id", "time", "lateness", "idle", "future")
 """The words that begin a setting of a stream."""
 LINES = ("at", "expect", "start", "allow")
 """The words that begin a line of a test."""
@@ -104,7 +104,7 @@ def boundary(block: str) -> Boundary:
 _SETTING = rf"(?:id|time)(?=\s+{NAME})"
 _MEMBERS = {
     "rule": (CLAUSES, _SURE_CLAUSE, _CLAUSE),
-    "stream": (SETTINGS, rf"{_FIELD}|(?:lateness|idle)(?={_NUMBER})", _SETTING),
+    "stream": (SETTINGS, rf"{_FIELD}|(?:lateness|idle|future)(?={_NUMBER})", _SETTING),
     "table": (("time",), _FIELD, _SETTING),
     "test": (LINES, _SURE_LINE, _SURE_LINE),
 }

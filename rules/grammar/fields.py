@@ -14,7 +14,7 @@ from rules.syntax import Field, FieldType, ListType, Name, RecordType, ScalarTyp
 NESTING = 16
 """Records and lists may stand in one another so deep."""
 
-SETTINGS = r"(?:id|time|lateness|idle)(?!\w)"
+SETTINGS = r"(?:id|time|lateness|idle|future)(?!\w)"
 """The words that begin a setting of a stream."""
 
 _LABEL = re.compile(rf"{NAME}(?=\s*:)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 from pyparsing import Opt, ParserElement
 
@@ -22,19 +23,21 @@ def _setting() -> ParserElement:
         assert corrected is None or isinstance(corrected, Corrected)
         return PathSetting("id" if span.text.startswith("id") else "time", path, corrected, span)
 
-    def duration_setting(parts: list[object], span: Span) -> DurationSetting:
-        length = parts[1]
-        assert isinstance(length, Duration)
-        return DurationSetting("idle" if span.text.startswith("idle") else "lateness", length, span)
+    def duration_setting(kind: Literal["lateness", "idle", "future"]) -> ParserElement:
+        def build(parts: list[object], span: Span) -> DurationSetting:
+            length = parts[1]
+            assert isinstance(length, Duration)
+            return DurationSetting(kind, length, span)
+
+        return spanned(keyword(kind) - duration(), build)
 
     def clocks(parts: list[object], span: Span) -> Corrected:
         sent, received = (p for p in parts if isinstance(p, Dotted))
         return Corrected(sent, received, span)
 
     corrected = spanned(keyword("corrected by") - dotted() - mark(",") - dotted(), clocks)
-    return spanned((keyword("id") | keyword("time")) - dotted() - Opt(corrected), path_setting) | spanned(
-        (keyword("lateness") | keyword("idle")) - duration(), duration_setting
-    )
+    paths = spanned((keyword("id") | keyword("time")) - dotted() - Opt(corrected), path_setting)
+    return paths | duration_setting("lateness") | duration_setting("idle") | duration_setting("future")
 
 
 @cache
@@ -47,6 +50,6 @@ def stream() -> ParserElement:
         members = [p for p in parts if isinstance(p, Field | PathSetting | DurationSetting)]
         return Stream(stream_name, tuple(members), span, lost(parts))
 
-    shown = "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`)"
+    shown = "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`, `future`)"
     body = mark("{") - Members(FieldToken() | _setting(), "stream", shown)
     return spanned(keyword("stream") - name("the stream's name") - body, build)

@@ -108,7 +108,7 @@ _RULE = (
     Words(r"\b(having)(?=\s|\()", ("keyword",)),
 )
 _TYPE = "string|long|double|decimal|boolean|timestamp|duration|text|list"
-_SETTING = "id|time|lateness|idle"
+_SETTING = "id|time|lateness|idle|future"
 
 
 def _head(opens: str, *words: Words) -> Place:
@@ -162,7 +162,7 @@ PLACES: dict[str, Place] = {
                 ("keyword", "", "keyword", "", "name", "", "punctuation", "", "name"),
             ),
             _then("id|time", DOTTED),
-            _then("lateness|idle", DURATION, "number"),
+            _then("lateness|idle|future", DURATION, "number"),
             Words(rf"\b(text)(\s+)(?!(?:{_SETTING})\b)({NAME})(?!\s*:)", ("type", "", "name")),
             Words(rf"\b({_TYPE})\b", ("type",)),
             Words(r"(\{)", ("punctuation",), "stream"),

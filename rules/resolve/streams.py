@@ -52,7 +52,7 @@ def _stream(node: syntax.Stream, fields: Fields, findings: Findings) -> typed.St
     if isinstance(id_, syntax.PathSetting):
         id_path = tuple(n.text for n in id_.path.names)
         _check_id(id_.path, fields, findings)
-    lateness, idle = given.get("lateness"), given.get("idle")
+    lateness, idle, future = given.get("lateness"), given.get("idle"), given.get("future")
     if isinstance(idle, syntax.DurationSetting) and idle.duration.value == 0:
         findings.error(
             "CEP0402",
@@ -71,6 +71,7 @@ def _stream(node: syntax.Stream, fields: Fields, findings: Findings) -> typed.St
         idle.duration.value if isinstance(idle, syntax.DurationSetting) else None,
         node.span,
         corrected,
+        future=future.duration.value if isinstance(future, syntax.DurationSetting) else None,
     )
 
 

@@ -71,9 +71,9 @@ class PathSetting:
 
 @dataclass(frozen=True, slots=True)
 class DurationSetting:
-    """`lateness d`, `idle d`."""
+    """`lateness d`, `idle d`, `future d`."""
 
-    kind: Choice["lateness", "idle"]
+    kind: Choice["lateness", "idle", "future"]
     duration: Duration
     span: Span
 

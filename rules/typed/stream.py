@@ -65,8 +65,9 @@ class Stream:
     """A stream that rules read. `time` is a timestamp field; without `id`, the place of an event is its id.
 
     `lateness` in nanoseconds; `idle` None where the author wrote none (then a silent partition is
-    one that was silent for a minute, and the clock moves nothing). A derived stream has neither `id`
-    nor `time` (empty): its events have the id and the time of the alert.
+    one that was silent for a minute, and the clock moves nothing). `future` in nanoseconds: an event further
+    ahead of the job's clock is malformed; None where the author wrote none. A derived stream has neither
+    `id` nor `time` (empty): its events have the id and the time of the alert.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Stream:
     span: Span
     corrected: Correction | None = None
     origin: Origin = Fed()
+    future: int | None = None
 
     def field(self, name: str) -> Field:
         """The field of that name. Raises KeyError."""

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "errors"
 GOLDEN = ROOT / "tests" / "golden"
 PACKAGES = ("rules", "cep", "alerts", "percolator")
-NO_EXAMPLE = {"CEP0111", "CEP0505", "CEP0506", "CEP0507", "CEP0508", "PQ08", "PQ09", *LifeCode}
+NO_EXAMPLE = {"CEP0111", "CEP0505", "CEP0506", "CEP0507", "CEP0508", "CEP0509", "PQ08", "PQ09", *LifeCode}
 """What no text in a page can show: sizes, files, and what was there before."""
 NOT_RULES = ("CEP07", "CEP08", "CEP092", "CEP095", "CEP0999")
 """Codes of job files, data and running: what triggers them is more than a text."""

@@ -28,6 +28,8 @@ def _free_port() -> int:
 
 
 PORT = _free_port()
+AHEAD = {"payment_id": "ahead", "at": "2261-01-01T00:00:00Z", "card": "c1", "amount": 5.0}
+"""Of a clock that is wrong: if it moved the watermark, every other event would be late."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,9 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningJob]:
         more=f'[http]\nlisten = "127.0.0.1:{PORT}"\n'
         '[receivers.desk]\nkind = "console"\nrules = ["whale", "wahs"]\n',
     )
-    folder.put("payment", [*payments(1, 300), b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}'])
+    folder.put(
+        "payment", [AHEAD, *payments(1, 300), b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}']
+    )
     with folder.running() as running:
         running.wait_for_batch(0)
         yield running
@@ -64,7 +68,12 @@ def test_what_is_malformed_goes_to_the_dead_letters_and_the_job_goes_on(job: Run
             letters = [stored.letter for stored in deadletters.read(connection)]
     finally:
         outbox.close()
-    assert [letter.data for letter in letters] == [b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}']
+    assert [json.loads(letter.data) for letter in letters[:1]] == [AHEAD]
+    assert "2261-01-01T00:00:00Z, is more than PT24H ahead of the job's clock" in letters[0].reason
+    assert [letter.data for letter in letters[1:]] == [
+        b'{"payment_id": "torn',
+        b'{"payment_id": "x", "at": 3}',
+    ]
     assert all(letter.file.startswith(str(job.folder.root)) for letter in letters)
     assert job.folder.alerts()
 
@@ -76,7 +85,7 @@ def test_metrics_and_health_say_how_the_job_stands(job: RunningJob) -> None:
 
     job.wait_for(healthy, "a healthy answer")
     assert _metric('cep_events_total{outcome="accepted",stream="payment"}') == 300
-    assert _metric('cep_events_total{outcome="dead",stream="payment"}') == 2
+    assert _metric('cep_events_total{outcome="dead",stream="payment"}') == 3
     assert _metric("cep_alerts_total") == len(job.folder.alerts())
     assert _metric("cep_batch_duration_seconds_count") >= 1
     assert _metric("cep_state_bytes") > 0

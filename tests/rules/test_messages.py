@@ -111,7 +111,7 @@ GOLDEN = {
     "stream s { a: string, b: string }": (
         "CEP0101",
         ",",
-        "expected a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`) or `}`",
+        "expected a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`, `future`) or `}`",
         "nothing separates fields: remove it",
     ),
     on('kind in "a", "b"'): (

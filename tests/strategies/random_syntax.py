@@ -193,7 +193,7 @@ def _fields(draw: st.DrawFn, depth: int = 2) -> Tokens:
 @st.composite
 def _settings(draw: st.DrawFn) -> Tokens:
     if draw(st.booleans()):
-        return [draw(st.sampled_from(("lateness", "idle"))), *draw(_DURATIONS)]
+        return [draw(st.sampled_from(("lateness", "idle", "future"))), *draw(_DURATIONS)]
     corrected = ["corrected", "by", *_dotted(draw), ",", *_dotted(draw)] if draw(st.booleans()) else []
     return [draw(st.sampled_from(("id", "time"))), *_dotted(draw), *corrected]
 

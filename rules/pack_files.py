@@ -1,0 +1,52 @@
+"""Files that a pack may make us read: regular ones, inside its folder, of a bounded size.
+
+A pack may come from somebody whom this machine's other files do not concern, and what is wrong with a file
+is told with its text.
+
+RefusedError    the file is there, and is not read
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from pathlib import Path
+
+
+class RefusedError(Exception):
+    """The text says why, after "`FILE` "; `help` is the fix."""
+
+    def __init__(self, why: str, help: str) -> None:  # noqa: A002  as diagnostics call it
+        super().__init__(why)
+        self.help = help
+
+
+def opened(path: Path, folder: Path, most: int) -> io.BufferedReader:
+    """The file, open for reading, if it lies in the folder, links followed, and has at most so many bytes.
+
+    Raises RefusedError and OSError.
+    """
+    inside = folder.resolve()
+    target = path.resolve(strict=True)
+    if not target.is_relative_to(inside):
+        raise RefusedError(
+            f"is not inside the pack's folder `{folder}`", "put a copy of the file beside the rules"
+        )
+    # What is opened is what was looked at: no last link is followed, and no writer of a pipe waited for.
+    descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    file = os.fdopen(descriptor, "rb")
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise RefusedError("is no regular file", "name a file, not a device or a pipe")
+        if status.st_size > most:
+            raise RefusedError(
+                f"has {status.st_size:,} bytes, at most {most:,} are read", "split the file, or compress it"
+            )
+        if path.resolve(strict=True) != target:
+            raise RefusedError("was changed while it was opened", "run the command again")
+    except BaseException:
+        file.close()
+        raise
+    return file
