@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
-from rules.packs import SUFFIX, Loaded, load, load_texts, read_texts
+from rules.pack_files import RefusedError, opened
+from rules.packs import MOST_BYTES, SUFFIX, Loaded, load, load_texts, read_texts
 from rules.typed import Pack
 
 if TYPE_CHECKING:
@@ -43,17 +45,21 @@ class Checked:
     of_queries: tuple[Diagnostic, ...] = ()
 
 
-def checked(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | None = None) -> Checked:
-    """The one pack that files and folders hold together, with what the engine cannot run yet.
+def checked_in(path: Path, *, to_run: bool = True, earlier: Earlier | None = None) -> list[Checked]:
+    """The pack of a file, or the packs of a folder, with what the engine cannot run yet.
 
     Such a finding is an error where the pack is `to_run`, else a hint. `earlier` gives sets of standing
-    queries from which those of the pack may be made.
+    queries from which those of the packs may be made.
     """
-    return _examined(load(paths), lambda: _texts(paths), to_run, earlier)
+    inside = path if path.is_dir() else None
+    return [
+        _examined(load(files, inside), partial(_texts, files, inside), to_run, earlier)
+        for files in _packs_in(path)
+    ]
 
 
 def checked_text(name: str, text: str, folder: Path, *, to_run: bool = True) -> Checked:
-    """The pack of a text; `name` stands for its file in diagnostics.
+    """The pack of a text, checked as those of `checked_in`; `name` stands for its file in diagnostics.
 
     Files that it names are relative to the folder.
     """
@@ -72,14 +78,14 @@ def runnable(one: Checked) -> Pack | None:
     return None if has_errors(one.diagnostics) else one.pack
 
 
-def packs_in(path: Path) -> list[list[Path]]:
+def _packs_in(path: Path) -> list[list[Path]]:
     """The files of each pack; a folder in which there is nothing to take apart stays whole."""
     if not path.is_dir():
         return [[path]]
     groups: list[tuple[str, set[str], list[Path]]] = []
     try:
         for file in sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file()):
-            found = _HEADER.match(file.read_text(encoding="utf-8", errors="replace"))
+            found = _HEADER.match(_text(file, path))
             name, header = (
                 (found["name"].strip("`"), " ".join(found["header"].split())) if found else ("", "")
             )
@@ -121,6 +127,15 @@ def _written(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(found[1].strip("`") for text in texts for found in _RULE.finditer(text))
 
 
-def _texts(paths: Sequence[Path]) -> list[str]:
-    found, _ = read_texts(paths)
+def _text(file: Path, folder: Path) -> str:
+    """The text of a file of a folder; empty where it is refused, as loading will say. Raises OSError."""
+    try:
+        with opened(file, folder, MOST_BYTES) as opening:
+            return opening.read().decode("utf-8", "replace")
+    except RefusedError:
+        return ""
+
+
+def _texts(paths: Sequence[Path], inside: Path | None) -> list[str]:
+    found, _ = read_texts(paths, inside)
     return [text for _, text in found]

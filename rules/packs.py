@@ -40,14 +40,14 @@ class Loaded:
         return self.pack
 
 
-def load(paths: Sequence[Path]) -> Loaded:
+def load(paths: Sequence[Path], inside: Path | None = None) -> Loaded:
     """The pack that files and folders hold together; of a folder all `*.rules` files, at any depth.
 
-    Names in diagnostics are paths as they were given.
+    Files that were found in a folder, `inside`, have to lie in it. Names in diagnostics are paths as given.
     """
     from rules.query_files import with_files
 
-    found, diagnostics = read_texts(paths)
+    found, diagnostics = read_texts(paths, inside)
     if diagnostics:
         checked = load_texts(found).diagnostics if found else ()
         return Loaded(None, tuple(in_order((*diagnostics, *checked))))
@@ -59,12 +59,14 @@ def load(paths: Sequence[Path]) -> Loaded:
     return Loaded(None if missing else pack, told, loaded.allowed)
 
 
-def read_texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[Diagnostic]]:
-    """Name and text of every file, of folders as for `load`, and what cannot be read."""
+def read_texts(
+    paths: Sequence[Path], inside: Path | None = None
+) -> tuple[list[tuple[str, str]], list[Diagnostic]]:
+    """Name and text of every file, with folders and `inside` as for `load`, and what cannot be read."""
     found: list[tuple[str, str]] = []
     diagnostics: list[Diagnostic] = []
     for path in paths:
-        for file, folder in _files(path, diagnostics):
+        for file, folder in _files(path, inside, diagnostics):
             text = _text(file, folder, diagnostics)
             if text is not None:
                 found.append((str(file), text))
@@ -149,11 +151,11 @@ def _below_shared(names: Sequence[str]) -> list[str]:
         return list(names)  # some absolute, some relative, or without a name
 
 
-def _files(path: Path, diagnostics: list[Diagnostic]) -> list[tuple[Path, Path | None]]:
-    """The file, or the rule files of the folder, which comes with each, in order of name."""
+def _files(path: Path, inside: Path | None, diagnostics: list[Diagnostic]) -> list[tuple[Path, Path | None]]:
+    """The file, or the rule files of the folder in order of name; with each the folder that has to hold it."""
     try:
         if not path.is_dir():
-            return [(path, None)]
+            return [(path, inside)]
         files = sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file())
     except OSError as problem:
         diagnostics.append(_unreadable(path, problem))

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.api.errors import Diagnostic, PackError, public, refusal
-from cep.packs import Checked, packs_in, runnable
-from cep.packs import checked as checked_files
+from cep.packs import Checked, checked_in, runnable
 from cep.packs import checked_text as checked_one
 from rules import typed
 
@@ -102,7 +101,7 @@ def load_all(*paths: AnyPath) -> tuple[Pack, ...]:
 
     Raises PackError as `load` does, with the diagnostics of all packs.
     """
-    found = [checked_files(part) for path in paths for part in packs_in(Path(path))]
+    found = [one for path in paths for one in checked_in(Path(path))]
     packs = [_pack(one) for one in found]
     usable = [pack for pack in packs if pack is not None]
     if len(usable) < len(packs):
@@ -128,7 +127,7 @@ def check(*paths: AnyPath) -> tuple[Diagnostic, ...]:
     Errors, warnings and hints in order of place, pack by pack; empty where all is well. Constructs that
     cannot be run yet are hints.
     """
-    found = [checked_files(part, to_run=False) for path in paths for part in packs_in(Path(path))]
+    found = [one for path in paths for one in checked_in(Path(path), to_run=False)]
     return tuple(told for one in found for told in public(one.diagnostics))
 
 

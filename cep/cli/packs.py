@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
 from cep.collector import paused
-from cep.packs import Checked, checked, packs_in
+from cep.packs import Checked, checked_in
 from rules.diagnostics import DiagnosticsError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | None = None) -> list[Checked]:
-    """The packs of the paths, in order, checked as `cep.packs.checked` does.
+    """The packs of the paths, in order, checked as `cep.packs.checked_in` does.
 
     Raises UsageError for a path that does not exist.
     """
@@ -25,7 +25,7 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`", "correct the path")
     with paused():  # what is made here lives as long as the command
-        return [checked(part, to_run=to_run, earlier=earlier) for path in paths for part in packs_in(path)]
+        return [one for path in paths for one in checked_in(path, to_run=to_run, earlier=earlier)]
 
 
 def load_of(job: Job) -> list[Checked]:

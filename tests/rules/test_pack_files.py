@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cep.packs import checked_in
 from rules.pack_files import RefusedError, opened
 from rules.packs import load
+from rules.render import render_all
 
 PACK = (
     'pack p version "1"\nstream a { url: string body: text t: timestamp id url time t }\n'
@@ -84,3 +86,16 @@ def test_rule_files_of_a_folder_lie_in_it(tmp_path: Path, secret: Path) -> None:
     assert (found.code, "a.rules` is not inside" in found.message) == ("CEP0509", True)
     (named,) = [d.code for d in load([folder / "a.rules"]).diagnostics][:1]
     assert named != "CEP0509"  # whoever names the file himself may read it
+
+
+def test_files_of_a_folder_with_several_packs_lie_in_it_too(tmp_path: Path, secret: Path) -> None:
+    folder = tmp_path / "packs"
+    folder.mkdir()
+    (folder / "b.rules").symlink_to(secret)
+    for name in ("p", "q"):
+        text = f'pack {name} version "1"\nstream a {{ url: string  t: timestamp  id url  time t }}\n'
+        (folder / f"{name}.rules").write_text(f"{text}rule r {{ on a emit url }}\n", encoding="utf-8")
+    found = [d for one in checked_in(folder) for d in one.diagnostics if d.level == "error"]
+    (refused,) = found
+    assert (refused.code, "b.rules` is not inside" in refused.message) == ("CEP0509", True)
+    assert "hunter2" not in render_all(found)
