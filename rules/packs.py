@@ -152,7 +152,7 @@ def _below_shared(names: Sequence[str]) -> list[str]:
 
 
 def _files(path: Path, inside: Path | None, diagnostics: list[Diagnostic]) -> list[tuple[Path, Path | None]]:
-    """The file, or the rule files of the folder in order of name; with each the folder that has to hold it."""
+    """The file, or the rule files of the folder by name; with each the folder that it has to lie in."""
     try:
         if not path.is_dir():
             return [(path, inside)]

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
+_Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a service manager's request, a terminal that closes."""
@@ -75,23 +76,26 @@ def supervised(
         os.write(writer, bytes([_DONE]))
 
     heard = _heard()
-    before = {number: signal.signal(number, _noted) for number in heard}
-    # the interpreter writes a signal's number there, whatever the main thread is waiting for
+    before: dict[signal.Signals, _Handler] = {}
+    # The interpreter writes a signal's number there, whatever the main thread is waiting for. That comes before
+    # the handlers, which do nothing: a signal in between would be lost.
     descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
+        for number in heard:
+            before[number] = signal.signal(number, _noted)
         thread = threading.Thread(target=worked, name="work", daemon=True)
         thread.start()
         asked: int | None = None
         moment = 0.0
-        while (number := os.read(reader, 1)[0]) != _DONE:
-            if number not in heard:
+        while (came := os.read(reader, 1)[0]) != _DONE:
+            if came not in heard:
                 continue
             if asked is None:
-                asked, moment = number, clock()
+                asked, moment = came, clock()
                 ask()
             elif clock() - moment >= _ONE_REQUEST:
                 end()
-                os._exit(128 + number)
+                os._exit(128 + came)
         thread.join()
     finally:
         signal.set_wakeup_fd(descriptor)

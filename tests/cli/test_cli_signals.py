@@ -135,6 +135,28 @@ def test_what_is_ignored_stays_ignored() -> None:
         assert finish(process) == (143, "tidy\n", "")
 
 
+AT_ONCE = """
+import os, signal
+
+put = signal.signal
+
+def and_then_it_comes(number, handler):
+    before = put(number, handler)
+    signal.signal = put
+    os.kill(os.getpid(), number)
+    return before
+
+signal.signal = and_then_it_comes
+"""
+"""A signal comes as soon as the first handler is in place."""
+
+
+def test_a_signal_is_heard_while_the_handlers_are_put_in_place() -> None:
+    with started("-c", AT_ONCE + SUPERVISED, "patient", 0) as process:
+        assert {said(process), said(process)} == {"working", "asked"}
+        assert finish(process) == (130, "tidy\n", "")
+
+
 def test_work_that_fails_is_told_also_when_it_was_asked() -> None:
     with started("-c", SUPERVISED, "failing", 0) as process:
         assert said(process) == "working"
