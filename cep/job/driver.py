@@ -77,8 +77,8 @@ class Driver:
     `failure` is what ended the query, if it ended by failing; `last` the last batch; `begun` when the batch
     that runs began (monotonic seconds), None between batches; `drain` makes the next new batch the last of
     all; `stopping` lets no further batch begin; `sources` are the streams that the query reads. `told` is
-    called with sentences for the user. `accepted` are files, as resolved paths, that
-    the first batch may go without.
+    called with sentences for the user. `accepted` are files, as resolved paths, that the first batch may go
+    without.
     """
 
     def __init__(
@@ -238,9 +238,8 @@ class Driver:
     def _again(self, found: Manifest) -> Manifest:
         """The manifest of a batch that is run again, with what was lost of its files since."""
         if found.version < manifests.VERSION and not found.files:
-            return extents.fixed(self._folder, found, self._accepts)
-        lost = extents.lost_since(self._folder, found, self._accepts)
-        if lost:
+            found = extents.fixed(self._folder, found, self._accepts)
+        elif lost := extents.lost_since(self._folder, found, self._accepts):
             found = replace(found, lost=(*found.lost, *lost))
             manifests.write(self._folder.manifests, found)
         self._tell_lost(found)
