@@ -77,8 +77,8 @@ def supervised(
 
     heard = _heard()
     before: dict[signal.Signals, _Handler] = {}
-    # The interpreter writes a signal's number there, whatever the main thread is waiting for. That comes before
-    # the handlers, which do nothing: a signal in between would be lost.
+    # The interpreter writes a signal's number there, whatever the main thread is waiting for. This comes
+    # before the handlers, which do nothing: a signal in between would be lost.
     descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
         for number in heard:

@@ -112,13 +112,10 @@ class Decoder:
         if not events.table.num_rows or pc.max(times).as_py() <= clock + most:
             return events, {}
         near = pc.less_equal(times, min(clock + most, MAX_TIME))
-        rows = np.flatnonzero(~near.to_numpy())
+        ahead = f"more than {duration(most)} ahead of the job's clock, {timestamp(clock)}"
         reasons = {
-            int(
-                row
-            ): f"its time, {timestamp(times[int(row)].as_py())}, is more than {duration(most)} ahead of "
-            f"the job's clock, {timestamp(clock)}"
-            for row in rows
+            int(row): f"its time, {timestamp(times[int(row)].as_py())}, is {ahead}"
+            for row in np.flatnonzero(~near.to_numpy())
         }
         return Events(events.stream, events.partition, events.table.filter(near)), reasons
 

@@ -26,7 +26,7 @@ Status = Literal["starting", "running", "stuck", "stopping", "failed"]
 class Standing:
     """The state of a job, reported by its threads to those that answer requests.
 
-    `driver` and `outbox` are set as soon as there are any, and the outbox taken away before it is closed.
+    `driver` and `outbox` are set as soon as there are any; nobody asks any more when the outbox is closed.
     `now` is the wall clock in ns, `tick` seconds that no one sets back.
     """
 

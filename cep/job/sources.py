@@ -35,7 +35,6 @@ def listing(session: SparkSession, feeds: Sequence[Feed], lanes: int) -> DataFra
 
 
 def _files(session: SparkSession, feed: Feed) -> DataFrame:
-
     folder, below = matching(feed.path)
     reader = (
         session.readStream.format("binaryFile")
