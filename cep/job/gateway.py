@@ -71,11 +71,8 @@ def launched(
 
     The JVM ends when this process does: it waits for the end of its standard input. Signals to this process's
     group do not reach it, since it has a session of its own. `started` is called with its process at once.
-    Raises OutsideError if it ends before it listens.
+    Raises OutsideError if it ends before it listens; it has ended, too, where anything else is raised.
     """
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.serializers import UTF8Deserializer, read_int
-
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "listening"
         environment = {
@@ -87,14 +84,27 @@ def launched(
         process = subprocess.Popen(
             line, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, start_new_session=True
         )
-        started(process)
-        while not told.exists():
-            if process.poll() is not None:
-                raise OutsideError("Java did not start Spark", f"see {path}")
-            time.sleep(_POLL)
-        with told.open("rb") as file:
-            port = read_int(file)  # type: ignore[no-untyped-call]
-            secret = UTF8Deserializer().loads(file)  # type: ignore[no-untyped-call]
+        try:
+            started(process)
+            return _connected(process, told, path)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+
+
+def _connected(process: subprocess.Popen[bytes], told: Path, path: Path) -> ClientServer:
+    """The gateway to a JVM that writes to the file `told` where it listens."""
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.serializers import UTF8Deserializer, read_int
+
+    while not told.exists():
+        if process.poll() is not None:
+            raise OutsideError("Java did not start Spark", f"see {path}")
+        time.sleep(_POLL)
+    with told.open("rb") as file:
+        port = read_int(file)  # type: ignore[no-untyped-call]
+        secret = UTF8Deserializer().loads(file)  # type: ignore[no-untyped-call]
     # the door that pyspark has for a JVM that somebody else has started
     os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = str(port), secret
     try:

@@ -57,6 +57,29 @@ def test_a_jvm_that_ends_at_once_is_told_of_with_its_log(tmp_path: Path) -> None
     assert "no memory" in log.read_text("utf-8")
 
 
+UNANSWERED = """
+import os, socket, struct, sys
+from pathlib import Path
+
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    port = free.getsockname()[1]
+told = Path(os.environ["_PYSPARK_DRIVER_CONN_INFO_PATH"])
+told.with_suffix(".part").write_bytes(struct.pack(">ii", port, 6) + b"secret")
+told.with_suffix(".part").rename(told)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+def test_a_jvm_that_says_where_it_listens_and_does_not_is_ended(tmp_path: Path) -> None:
+    log, started = tmp_path / "spark.log", list[subprocess.Popen[bytes]]()
+    with log.open("wb") as file, pytest.raises(OSError, match="refused"):
+        gateway.launched([sys.executable, "-c", UNANSWERED], file.fileno(), log, started.append)
+    (process,) = started
+    assert process.poll() is not None
+
+
 @pytest.mark.spark
 def test_one_process_forks_all_workers_and_reads_pyspark_with_its_bytecode(
     spark: Callable[..., Any], tmp_path: Path
