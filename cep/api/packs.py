@@ -50,7 +50,8 @@ class Pack:
         event time, those of one instant in the order given. Values are those of JSON, or datetime, timedelta
         and Decimal. At the end the watermark stands at the greatest event time, or at `watermark` (a datetime
         with a zone, or RFC 3339), or with `drain` at the end of time, which settles everything that is open.
-        An event that cannot be one is among `rejected`. Raises ValueError for a watermark that is none.
+        An event that cannot be one is among `rejected`. Raises ValueError for a watermark that is none, and
+        TypeError for a value of another type.
         """
         from cep.api.evaluation import of_events
 
