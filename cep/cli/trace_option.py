@@ -120,15 +120,16 @@ def _refuse(message: str, fix: str) -> NoReturn:
 
 def selection(asked_for: Asked, packs: Sequence[Pack]) -> Selection:
     """The runs that are asked for. Raises UsageError where there can be none such."""
-    rules = {rule.name: rule for pack in packs for rule in pack.rules}
-    patterns = {name: rule for name, rule in rules.items() if isinstance(rule.body, Match)}
+    rules = [rule for pack in packs for rule in pack.rules]
+    patterns = {rule.name: rule for rule in rules if isinstance(rule.body, Match)}
     for name in asked_for.rules:
-        if name not in rules:
+        if all(rule.name != name for rule in rules):
             _refuse(f"--trace rule={name}: there is no such rule", meant(name, patterns, "rules with runs"))
         if name not in patterns:
             fix = "a trace tells of the runs of patterns; " + meant(name, patterns, "rules with runs")
             _refuse(f"--trace rule={name}: a rule with `on` has no runs", fix)
-    chosen = [patterns[name] for name in asked_for.rules] or list(patterns.values())
+    named = asked_for.rules or tuple(patterns)
+    chosen = [rule for rule in rules if rule.name in named and isinstance(rule.body, Match)]
     for test in asked_for.keys:
         chosen = _having(test, chosen)
     if asked_for.run is not None and any(rule.by is not None and not asked_for.keys for rule in chosen):

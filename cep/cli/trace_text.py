@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from alerts.notation import plain, timestamp
 from cep.matching.kernel import MOST_WAYS
-from cep.matching.trace import Record, Seen
+from cep.matching.trace import Key, Record, Seen
 
 
 def lines(records: Sequence[Record]) -> Iterator[str]:
-    """The records under headings: rule and key, then run; events that began none come last."""
-    groups: dict[tuple[str, tuple[tuple[str, object], ...]], dict[int | None, list[Record]]] = {}
+    """The records under headings: rule and key, then run; events that began none come last.
+
+    Rules of one name are told apart by their packs.
+    """
+    groups: dict[tuple[str, str, Key], dict[int | None, list[Record]]] = {}
     for record in records:
-        groups.setdefault((record.rule, record.key), {}).setdefault(record.run, []).append(record)
-    for (rule, key), runs in groups.items():
+        runs = groups.setdefault((record.pack, record.rule, record.key), {})
+        runs.setdefault(record.run, []).append(record)
+    packs = Counter(name for _, name in {(pack, rule) for pack, rule, _ in groups})
+    for (pack, rule, key), runs in groups.items():
         on = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in key)
-        yield f"rule {rule}" + (f", {on}" if on else "")
+        of = f" of pack {pack}" if packs[rule] > 1 else ""
+        yield f"rule {rule}{of}" + (f", {on}" if on else "")
         for run in sorted(runs, key=lambda number: (number is None, number)):
             yield "  no run" if run is None else f"  run {run}"
             for record in runs[run]:
@@ -86,6 +93,7 @@ def taken(events: Iterable[tuple[str, Seen]]) -> str:
 def as_json(record: Record) -> dict[str, Any]:
     """A record for programs; what it does not say is left out."""
     content: dict[str, Any] = {
+        "pack": record.pack,
         "rule": record.rule,
         "key": dict(record.key),
         "kind": record.kind,

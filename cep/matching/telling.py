@@ -65,6 +65,7 @@ class Teller:
         for row, chain in zip(rows.tolist(), chains, strict=True):
             event = events.get(row[kernel.X_EVENT])
             record = Record(
+                pack=self.rule.pack,
                 rule=self.rule.rule.name,
                 key=keys[row[kernel.X_KEY]],
                 kind=KINDS[row[kernel.X_KIND]],
@@ -123,7 +124,7 @@ class Teller:
     def tell_waiting(self, live: Runs) -> None:
         """Note which runs live on under the keys of the batch; of those told of, for what they wait."""
         assert self.rule.tables is not None
-        name, keys = self.rule.rule.name, self._keys(np.arange(self.keys.count))
+        name, keys = self.rule.name, self._keys(np.arange(self.keys.count))
         counts = live.lists[:, kernel.KEPT_RUNS]
         of_run = [keys[key] for key in np.repeat(live.lists[:, kernel.KEPT_KEY], counts).tolist()]
         identities = [(run[0], run[2]) for run in live.runs.tolist()]
@@ -140,7 +141,8 @@ class Teller:
             until = int(way[kernel.T_DEADLINE])
             found.append(
                 Record(
-                    rule=name,
+                    pack=self.rule.pack,
+                    rule=self.rule.rule.name,
                     key=of_run[place],
                     kind="waiting",
                     time=int(live.runs[place, 1]),
@@ -219,7 +221,7 @@ class Teller:
         return self.rule.tables.automaton
 
     def _number(self, key: tuple[tuple[str, object], ...], start: int, fork: int) -> int:
-        return self.trace.number(self.rule.rule.name, key, (start, fork))
+        return self.trace.number(self.rule.name, key, (start, fork))
 
     def _taken(
         self, chain: list[tuple[int, int]], events: Mapping[int, Seen]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cep.automata.plan import RuleName
 from cep.matching.selection import EVERYTHING, Narrowed, Selection
 from rules.source import Span
 
@@ -43,6 +44,7 @@ class Record:
     when it ends. `taken` holds what the run had taken by then, in order, with its step.
     """
 
+    pack: str
     rule: str
     key: tuple[tuple[str, object], ...]
     kind: Kind
@@ -81,9 +83,9 @@ class Trace:
     left_out: int | None = None
     narrowed: Narrowed = field(init=False)
     shard: int = 0
-    _numbers: dict[tuple[str, Key], dict[Identity, int]] = field(default_factory=dict)
-    _begun: dict[tuple[str, Key], int] = field(default_factory=dict)
-    _waiting: dict[tuple[int, str, Key], list[Record]] = field(default_factory=dict)
+    _numbers: dict[tuple[RuleName, Key], dict[Identity, int]] = field(default_factory=dict)
+    _begun: dict[tuple[RuleName, Key], int] = field(default_factory=dict)
+    _waiting: dict[tuple[int, RuleName, Key], list[Record]] = field(default_factory=dict)
     _settled: int = 0
 
     def __post_init__(self) -> None:
@@ -101,7 +103,7 @@ class Trace:
         if self.left_out is not None:
             return []
         found = [record for records in self._waiting.values() for record in records]
-        return sorted(found, key=lambda record: (record.rule, record.time, str(record.key), record.run))
+        return sorted(found, key=lambda one: (one.rule, one.pack, one.time, str(one.key), one.run))
 
     def settle(self) -> None:
         """Put the records of a batch in order of time, and leave out what is too much."""
@@ -115,26 +117,26 @@ class Trace:
         """Note that something of that time is not told."""
         self.left_out = time if self.left_out is None else min(time, self.left_out)
 
-    def number(self, rule: str, key: Key, identity: Identity) -> int:
+    def number(self, rule: RuleName, key: Key, identity: Identity) -> int:
         """The number by which people know a run."""
         numbers = self._numbers.setdefault((rule, key), {})
         if identity not in numbers:
             numbers[identity] = self._begun[rule, key] = self._begun.get((rule, key), 0) + 1
         return numbers[identity]
 
-    def known(self, rule: str, key: Key, identity: Identity) -> int | None:
+    def known(self, rule: RuleName, key: Key, identity: Identity) -> int | None:
         """The number of a run that is told of."""
         number = self._numbers.get((rule, key), {}).get(identity)
         return number if self.selection.run in (None, number) else None
 
-    def keep(self, rule: str, keys: Iterable[Key], live: Mapping[Key, set[Identity]]) -> None:
+    def keep(self, rule: RuleName, keys: Iterable[Key], live: Mapping[Key, set[Identity]]) -> None:
         """Forget the runs of a rule under some keys but those that live."""
         for key in keys:
             numbers = self._numbers.pop((rule, key), {})
             if still := {one: number for one, number in numbers.items() if one in live.get(key, ())}:
                 self._numbers[rule, key] = still
 
-    def keep_waiting(self, rule: str, keys: Iterable[Key], records: Iterable[Record]) -> None:
+    def keep_waiting(self, rule: RuleName, keys: Iterable[Key], records: Iterable[Record]) -> None:
         """The runs of a rule that wait under some keys in the shard that is running, and no others there."""
         for key in keys:
             self._waiting.pop((self.shard, rule, key), None)

@@ -138,6 +138,7 @@ def test_it_reads_as_text_and_as_json() -> None:
         "    1970-01-01T00:00:01Z  matched: a e0, b e1",
     ]
     assert as_json(records[-1]) == {
+        "pack": "p",
         "rule": "r",
         "key": {"k": "x"},
         "kind": "matched",

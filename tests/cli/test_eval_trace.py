@@ -228,3 +228,30 @@ def test_words_that_cannot_be_meant_are_refused(texts: list[str], said: str, fix
         asked(texts)
     assert said in refused.value.message
     assert fix in refused.value.help
+
+
+@pytest.mark.usefixtures("folder")
+def test_rules_of_one_name_in_two_packs_are_told_of_apart() -> None:
+    """In a job packs run together, and each has its runs."""
+    Path("packs").mkdir()
+    for name, amount in (("a", 100), ("b", 140)):
+        text = RULES[: RULES.index("rule pairs")].replace("pack cards", f"pack {name}")
+        Path("packs", f"{name}.rules").write_text(text.replace("amount > 100", f"amount > {amount}"))
+    Path("job.toml").write_text(
+        '[job]\nname = "j"\npacks = "packs/"\nstate = "state/"\n'
+        '[feeds.payment]\nsource = "files"\npath = "p.jsonl"\n'
+    )
+
+    def told(*what: str) -> list[dict[str, Any]]:
+        words = ["--trace", "to=t.jsonl,most=all", "--format", "json"]
+        assert main(["eval", *what, *words]) == 0
+        return [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
+
+    together = told("--job", "job.toml")
+    for name in "ab":
+        alone = told(f"packs/{name}.rules", "--job", "job.toml")
+        assert any(one["kind"] == "waiting" for one in alone)
+        assert [one for one in together if one["pack"] == name] == alone
+    assert main(["eval", "--job", "job.toml", "--trace", "t.txt"]) == 0
+    heads = {line for line in Path("t.txt").read_text().splitlines() if line.startswith("rule")}
+    assert heads == {f'rule probes of pack {name}, card "{card}"' for name in "ab" for card in ("a", "b,c")}
