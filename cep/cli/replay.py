@@ -123,14 +123,17 @@ class Report:
         return lines
 
     def as_dict(self) -> dict[str, object]:
-        """For programs."""
+        """For programs; rules of one name in several packs are added up in `limit` and `ways`."""
+        limit: Counter[str] = Counter()
+        for rule, lost in self.over_limit:
+            limit[rule.name] += lost.runs
         return {
             "events": self.events,
             "alerts": self.alerts,
             "withheld": self.withheld,
             "rejected": self.rejected,
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
-            "limit": {rule.name: lost.runs for rule, lost in self.over_limit},
+            "limit": dict(limit),
             "over_limit": [lost.as_dict(rule) for rule, lost in self.over_limit],
             "ways": dict(self.ways),
             "overflows": dict(self.overflows),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
 from cep.automata.plan import Plan, compile_plan
+from cep.cli.replay import Report
 from cep.evaluate import Session
 from cep.losses import OverLimit, over_limit
 from cep.matching import over_limit as naming
@@ -217,3 +218,11 @@ def test_the_limit_that_is_offered_is_enough() -> None:
     first, second = sentences()
     assert first.endswith("write `limit 10000 runs`")
     assert second == ""
+
+
+def test_rules_of_one_name_in_two_packs_are_added_up() -> None:
+    text = f"{HEAD}rule r {{ {PATTERNS['plain']} }}"
+    packs = [pack_of(text), pack_of(text.replace("pack p", "pack q"))]
+    report = Report()
+    report.count(packs, {("runs", "p", "r", "limit"): 3, ("runs", "q", "r", "limit"): 4})
+    assert report.as_dict()["limit"] == {"r": 7}
