@@ -15,13 +15,11 @@ from rules.typed import (
     Aggregate,
     Call,
     Expression,
-    FieldRef,
     In,
     KeyRef,
     Logical,
     PrevRef,
     StepRef,
-    TextMatch,
     walk,
 )
 from rules.types import ListOf
@@ -71,11 +69,6 @@ def conjunction(operands: Iterable[Expression]) -> Expression | None:
 def names_earlier(expression: Expression) -> bool:
     """Whether it names anything but the candidate: a step, an aggregate, `prev`, a key."""
     return any(isinstance(node, StepRef | PrevRef | Aggregate | KeyRef) for node in walk(expression))
-
-
-def names_candidate(expression: Expression) -> bool:
-    """Whether it names the candidate."""
-    return any(isinstance(node, FieldRef | TextMatch) for node in walk(expression))
 
 
 def split(condition: Expression | None) -> tuple[Expression | None, Expression | None]:

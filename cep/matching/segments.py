@@ -173,9 +173,6 @@ class Segment:
         return Rows(runs, histories, sightings)
 
 
-NO_TEXTS = Numbered(np.zeros(0, np.int64), pa.table({"t": pa.array([], pa.string())}))
-
-
 def indexed(number: int, content: Content) -> Segment:
     """The segment of a content."""
     size, rows = len(content.due), content.rows
