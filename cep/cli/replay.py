@@ -32,9 +32,9 @@ _AT_ONCE = 256 << 20
 class Report:
     """What became of the events. `events` counts those that could be read, `first` are rejected ones.
 
-    `over_limit` are rules that dropped runs, in order of name, `ways` those that runs gave up, `overflows`
-    results that became null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query
-    of which nobody knows whether it hits them. `bytes` of the files were read so far.
+    `over_limit` are packs and rules that dropped runs, in their order, `ways` those that runs gave up,
+    `overflows` results that became null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of
+    the query of which nobody knows whether it hits them. `bytes` of the files were read so far.
     """
 
     events: int = 0
@@ -43,7 +43,7 @@ class Report:
     rejected: int = 0
     first: list[DeadLetter] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    over_limit: list[tuple[Rule, OverLimit]] = field(default_factory=list)
+    over_limit: list[tuple[str, Rule, OverLimit]] = field(default_factory=list)
     ways: Counter[str] = field(default_factory=Counter)
     overflows: Counter[str] = field(default_factory=Counter)
     undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -62,7 +62,7 @@ class Report:
         """Keep what an engine counted: events by outcome over all streams, what rules lost by rule."""
         rules = {(pack.name, rule.name): rule for pack in packs for rule in pack.rules}
         dropped = over_limit(counts)
-        self.over_limit = [(rules[name], dropped[name]) for name in sorted(dropped)]
+        self.over_limit = [(name[0], rules[name], dropped[name]) for name in sorted(dropped)]
         for name, number in counts.items():
             match name:
                 case ("events", _, outcome):
@@ -102,9 +102,11 @@ class Report:
 
     def losses(self) -> list[str]:
         """Sentences about bounds of the engine that were passed, so that an alert may be missing."""
+        packs = Counter(rule.name for _, rule, _ in self.over_limit)
         lines = [
-            f"rule {rule.name}: {counted(lost.runs, 'run')} dropped {lost.sentence(rule)}"
-            for rule, lost in self.over_limit
+            f"rule {rule.name}{f' of pack {pack}' if packs[rule.name] > 1 else ''}: "
+            f"{counted(lost.runs, 'run')} dropped {lost.sentence(rule)}"
+            for pack, rule, lost in self.over_limit
         ]
         lines += [
             f"rule {rule}: {counted(number, 'way')} of its runs given up, the least preferred of more than "
@@ -125,7 +127,7 @@ class Report:
     def as_dict(self) -> dict[str, object]:
         """For programs; rules of one name in several packs are added up in `limit` and `ways`."""
         limit: Counter[str] = Counter()
-        for rule, lost in self.over_limit:
+        for _, rule, lost in self.over_limit:
             limit[rule.name] += lost.runs
         return {
             "events": self.events,
@@ -134,7 +136,7 @@ class Report:
             "rejected": self.rejected,
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
             "limit": dict(limit),
-            "over_limit": [lost.as_dict(rule) for rule, lost in self.over_limit],
+            "over_limit": [{"pack": pack, **lost.as_dict(rule)} for pack, rule, lost in self.over_limit],
             "ways": dict(self.ways),
             "overflows": dict(self.overflows),
             "undecided": {f"{queries} {query}": n for (queries, query), n in self.undecided.items()},

@@ -36,7 +36,6 @@ def register(subparsers: Subparsers) -> None:
         action="store_true",
         help="with --once: then end time, which settles everything still open, and close the state folder",
     )
-
     parser.add_argument(
         "--accept-loss",
         action="append",

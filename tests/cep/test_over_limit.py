@@ -220,9 +220,15 @@ def test_the_limit_that_is_offered_is_enough() -> None:
     assert second == ""
 
 
-def test_rules_of_one_name_in_two_packs_are_added_up() -> None:
+def test_rules_of_one_name_in_two_packs_are_told_apart_and_added_up() -> None:
     text = f"{HEAD}rule r {{ {PATTERNS['plain']} }}"
     packs = [pack_of(text), pack_of(text.replace("pack p", "pack q"))]
     report = Report()
     report.count(packs, {("runs", "p", "r", "limit"): 3, ("runs", "q", "r", "limit"): 4})
     assert report.as_dict()["limit"] == {"r": 7}
+    left, right = report.losses()
+    assert left.startswith("rule r of pack p: 3 runs dropped over")
+    assert right.startswith("rule r of pack q: 4 runs dropped over")
+    told = report.as_dict()["over_limit"]
+    assert isinstance(told, list)
+    assert [(one["pack"], one["rule"], one["runs"]) for one in told] == [("p", "r", 3), ("q", "r", 4)]

@@ -295,6 +295,7 @@ rule big { on e[n * n > 10] }
         0,
     )
     assert report["over_limit"][0] == {
+        "pack": "p",
         "rule": "keyed",
         "runs": 3,
         "limit": 1,
@@ -331,9 +332,7 @@ PLAIN = 'pack p version "1"\nstream e { n: long  at: timestamp  time at }\nrule 
 
 
 def test_what_a_strict_run_fails_for_is_told_by_the_report() -> None:
-    pack = load_texts(
-        [("p", 'pack p version "1"\nstream e { n: long  at: timestamp  time at }\nrule r { on e }')]
-    )
+    pack = load_texts([("p", PLAIN)])
     for name in (
         ("ways", "p", "r", "limit"),
         ("overflows", "rule", "p", "r"),
@@ -350,9 +349,7 @@ def test_what_a_strict_run_fails_for_is_told_by_the_report() -> None:
 
 def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
     report = Report()
-    pack = load_texts(
-        [("p", 'pack p version "1"\nstream e { n: long  at: timestamp  time at }\nrule r { on e }')]
-    )
+    pack = load_texts([("p", PLAIN)])
     report.count([pack.need()], {("ways", "p", "many", "limit"): 1_200})
     told = "rule many: 1,200 ways of its runs given up, the least preferred of more than 256"
     assert told in report.lines()
