@@ -17,14 +17,15 @@ from cep_command import cep
 
 from alerts.suppress import Memory, in_order, withhold
 from cep.automata.plan import compile_plan
-from cep.cli import replay as replaying
-from cep.cli.engines import Compiled, Reference
-from cep.cli.feeding import Source
 from cep.cli.main import main
-from cep.cli.replay import Report, in_step, replay, streams_read
 from cep.decode import decoder
 from cep.events import MAX_TIME
 from cep.feeds import read, splits
+from cep.inprocess import replay as replaying
+from cep.inprocess.engines import Compiled, Reference
+from cep.inprocess.replay import in_step, replay, streams_read
+from cep.inprocess.report import Report
+from cep.inprocess.sources import Source
 from rules.packs import load, load_texts
 
 RULES = """pack cards version "1"
