@@ -19,7 +19,7 @@ from rules.typed import Pack
 
 if TYPE_CHECKING:
     from alerts.raised import Raised
-    from cep.cli.replay import Report
+    from cep.inprocess.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ def of_events(
     drain: bool,
 ) -> Evaluation:
     """The result that `Pack.evaluate` returns. Raises TypeError, ValueError."""
-    from cep.cli.evaluation import of_list
-    from cep.cli.replay import Report
+    from cep.inprocess.listed import of_list
+    from cep.inprocess.report import Report
 
     streams: list[str] = []
     found = of_list("compiled", pack, _lines(events, streams), _end(watermark, drain), drain)
@@ -82,10 +82,11 @@ def of_files(
     drain: bool,
 ) -> Evaluation:
     """The result that `Pack.evaluate_files` returns. Raises DataError, ValueError."""
-    from cep.cli.engines import engine
-    from cep.cli.feeding import Source
-    from cep.cli.replay import Report, in_step, replay, streams_read
     from cep.feeds import check_file
+    from cep.inprocess.engines import engine
+    from cep.inprocess.replay import in_step, replay, streams_read
+    from cep.inprocess.report import Report
+    from cep.inprocess.sources import Source
 
     named = {name: [os.fspath(one) for one in _several(of)] for name, of in files.items()}
     declared = [stream.name for stream in pack.fed]

@@ -32,7 +32,7 @@ class RuleTestResult:
 def results(pack: Pack, wanted: str | None) -> tuple[RuleTestResult, ...]:
     """The results that `Pack.run_tests` returns. Raises re.error."""
     from alerts.notation import json_value
-    from cep.cli.timelines import engine_of, observer_of
+    from cep.inprocess.timelines import engine_of, observer_of
     from rules.testing import label, result_text, run_test, selected
 
     engine, observe = engine_of(pack), observer_of(pack)

@@ -7,9 +7,9 @@ is the start. `cep.automata.states` builds it, `cep.automata.tables` writes it o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from rules.deferred import dataclass
 from rules.typed import Guard, Sign, Step
 
 

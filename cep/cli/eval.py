@@ -16,9 +16,9 @@ from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
-    from cep.cli.feeding import Source
-    from cep.cli.replay import Report
     from cep.config import Job
+    from cep.inprocess.report import Report
+    from cep.inprocess.sources import Source
     from cep.packs import Checked
     from rules.diagnostics import Diagnostic
 
@@ -125,15 +125,18 @@ def _run_files(arguments: argparse.Namespace) -> int:
     if arguments.format == "text":
         tell(warnings)
 
-    from cep.cli.engines import engine
     from cep.cli.progress import on_terminal, shown
-    from cep.cli.replay import Report, in_batches, in_step, replay, streams_read
+    from cep.inprocess.engines import engine
+    from cep.inprocess.replay import in_batches, in_step, replay, streams_read
+    from cep.inprocess.report import Report
 
     report = Report()
     reading = (in_step if job is None else in_batches)(sources, streams_read(packs), report)
     busy = arguments.format == "json" or on_terminal(arguments.output)
     with contextlib.ExitStack() as stack:
         running = engine(arguments.engine, packs, one_partition=False)
+        if arguments.engine == "reference":
+            stack.enter_context(_patience())
         tracing = None
         if wanted is not None:
             from cep.cli.tracing import Tracing
@@ -161,6 +164,20 @@ def _run_files(arguments: argparse.Namespace) -> int:
             return FINDINGS
     complete = any(pack.rules for pack in packs) and not (arguments.strict and report.losses())
     return OK if complete and report.events else FINDINGS
+
+
+@contextlib.contextmanager
+def _patience() -> Iterator[None]:
+    """Turns what is too much for the reference engine into a UsageError."""
+    from cep.reference import TooManyWaysError
+
+    try:
+        yield
+    except TooManyWaysError as error:
+        raise UsageError(
+            f"the runs of rule `{error}` go on in more ways than the reference engine can try",
+            "give it fewer events, or leave --engine reference out",
+        ) from error
 
 
 def _checked(path: Path | None, job: Job | None) -> list[Checked]:

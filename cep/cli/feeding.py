@@ -24,6 +24,7 @@ from cep.config import (
 from cep.config.against_machine import check_folders
 from cep.config.places import Places
 from cep.formats import BY_NAME, FeedFormat
+from cep.inprocess.sources import Source
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.suggest import meant
 from rules.typed import Pack, Stream
@@ -54,15 +55,6 @@ def misfits(job: Job, packs: Sequence[Pack], own: bool, fed: Sequence[str] = ())
     of_packs = [(feed, streams[feed.name]) for feed in job.feeds if feed.name in streams]
     found = [one for feed, stream in of_packs for one in check_format(feed, job.places, stream)]
     return in_order([*unfed(job, packs, fed), *found])
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A stream and its files, all of one partition, in the order in which they are read."""
-
-    stream: Stream
-    files: tuple[str, ...]
-    format: FeedFormat = BY_NAME
 
 
 @dataclass(slots=True)

@@ -69,7 +69,8 @@ def told(found: Findings, form: str) -> str:
 
 
 def _total(found: Findings) -> str:
-    from cep.cli.output import counted, paint
+    from cep.cli.output import paint
+    from rules.nouns import counted
 
     counts = (found.rules, "rule"), (found.errors, "error"), (found.warnings, "warning")
     text = ", ".join(counted(number, noun) for number, noun in counts)

@@ -128,7 +128,8 @@ def _write(file: File) -> None:
 
 def _tell(files: Sequence[File], arguments: argparse.Namespace) -> None:
     """Names or differences to stdout, how many to stderr."""
-    from cep.cli.output import counted, paint
+    from cep.cli.output import paint
+    from rules.nouns import counted
 
     for file in files:
         if file.changes:

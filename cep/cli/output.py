@@ -1,4 +1,4 @@
-"""What commands print: colours for terminals, diagnostics as text or JSON, counted nouns."""
+"""What commands print: colours for terminals, diagnostics as text or JSON."""
 
 from __future__ import annotations
 
@@ -50,11 +50,6 @@ def finding_text(level: Level, message: str, help: str) -> str:  # noqa: A002
     """A finding of a level as it stands on stderr: one line, and one for what helps; empty: none."""
     text = f"{paint(level, _COLOURS[level], sys.stderr)}: {message}"
     return f"{text}\n  = help: {help}" if help else text
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 rule`, `2 rules`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def diagnostics_text(diagnostics: Sequence[Diagnostic], stream: TextIO) -> str:

@@ -203,7 +203,8 @@ def _as_json(report: LoadReport, counts: _Counts, slow: list[SlowQuery]) -> dict
 
 def _tell(arguments: argparse.Namespace, report: LoadReport, counts: _Counts, slow: list[SlowQuery]) -> None:
     """Counts, and the first of what went wrong, on stderr."""
-    from cep.cli.output import counted, error_text
+    from cep.cli.output import error_text
+    from rules.nouns import counted
 
     text = f"{report.taken:,} {'query' if report.taken == 1 else 'queries'}, "
     text += f"{counted(counts.documents, 'document')}, {counted(counts.hits, 'hit')}"

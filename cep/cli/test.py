@@ -115,7 +115,7 @@ def _run_pack(
     """Run the chosen tests of a pack; a test that failed once more, to see what happened."""
     from alerts.notation import json_value
     from cep.cli.test_results import Ran
-    from cep.cli.timelines import engine_of, observer_of
+    from cep.inprocess.timelines import engine_of, observer_of
     from rules.testing import Coverage, run_test, selected
 
     chosen = selected(pack, wanted)

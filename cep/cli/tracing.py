@@ -13,13 +13,14 @@ import numpy.typing as npt
 from alerts.notation import timestamp
 from alerts.raised import Raised
 from cep.automata.plan import compile_plan
-from cep.cli.engines import Engine
-from cep.cli.output import counted, error_text
+from cep.cli.output import error_text
 from cep.cli.trace_option import Asked, selection
 from cep.cli.trace_text import as_json, lines
 from cep.evaluate import Session
 from cep.events import TIME, Events
+from cep.inprocess.engines import Engine
 from cep.matching.trace import Trace
+from rules.nouns import counted
 from rules.typed import Pack
 
 _STEP = 5_000

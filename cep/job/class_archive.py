@@ -161,7 +161,7 @@ def _folder(environment: Mapping[str, str]) -> Path | None:
         return None
     try:
         if named is not None:
-            folder = Path(named)
+            folder = Path(named).absolute()
         else:
             base = environment.get("XDG_CACHE_HOME")
             folder = (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "cep"

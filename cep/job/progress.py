@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from alerts.notation import timestamp
 from cep.events import MAX_TIME, MIN_TIME
 from cep.status_line import StatusLine
+from rules.nouns import counted
 
 if TYPE_CHECKING:
     from alerts.receivers.console import Stream
@@ -62,7 +63,7 @@ class Progress:
     def counted(self) -> str:
         """What this run came to so far, for its last words."""
         with self._lock:
-            parts = [_counted(self._events, "event"), _counted(self._alerts, "alert")]
+            parts = [counted(self._events, "event"), counted(self._alerts, "alert")]
             if self._malformed:
                 parts.insert(1, f"{self._malformed:,} malformed (table dead_letters of the outbox)")
             return ", ".join(parts)
@@ -81,12 +82,12 @@ class Progress:
         return f"batch {batch.number} ({batch.seconds:.2f} s): {', '.join(parts)}"
 
     def _counts(self) -> list[str]:
-        parts = [_counted(self._events, "event")]
+        parts = [counted(self._events, "event")]
         if self._rate is not None:
             parts[0] += f" ({self._rate:,.0f}/s)"
         if self._malformed:
             parts.append(f"{self._malformed:,} malformed")
-        parts.append(_counted(self._alerts, "alert"))
+        parts.append(counted(self._alerts, "alert"))
         return parts
 
     def _event_time(self, batch: Batch) -> list[str]:
@@ -114,10 +115,6 @@ def span(seconds: float) -> str:
         if seconds >= least:
             return f"{seconds / length:,.0f} {unit}"
     return f"{seconds:.1f} s"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def lags(batch: Batch) -> dict[str, float]:

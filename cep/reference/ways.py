@@ -12,11 +12,10 @@ All ways are kept, however many they become; what runs in production keeps fewer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cep.events import MAX_TIME
 from cep.expressions.held import value_at
-from rules.deferred import dataclass
 from rules.typed import Guard, Path, Sign, Step
 
 

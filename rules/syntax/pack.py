@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal as Choice
 
-from rules.deferred import dataclass
 from rules.source import SourceFile, Span
 from rules.syntax.expression import Dotted, Duration, Expression, Name, String
 from rules.syntax.lost import Lost

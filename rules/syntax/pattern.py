@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal as Choice
 
-from rules.deferred import dataclass
 from rules.source import Span
 from rules.syntax.expression import Duration, Expression, Name
 

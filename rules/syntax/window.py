@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rules.deferred import dataclass
+from dataclasses import dataclass
+
 from rules.source import Span
 from rules.syntax.expression import Duration, Number
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from rules.nouns import counted
 from rules.snippet import Mark, runs, snippet
 from rules.source import Span
 from rules.testing.coverage import Item, RuleCoverage, percent
@@ -22,8 +23,8 @@ def coverage_text(pack: Pack, rules: Sequence[RuleCoverage]) -> str:
     lines = [f"coverage of {pack.name}: {share_text(percent(rules))} ({covered:,} of {total:,} sides)"]
     width = max((len(one.rule.name) for one in rules), default=0)
     for one in rules:
-        tests = _counted(one.tests, "test") if one.tests else "no test"
-        alerts = _counted(one.alerts, "alert")
+        tests = counted(one.tests, "test") if one.tests else "no test"
+        alerts = counted(one.alerts, "alert")
         lines.append(f"  {share_text(percent([one])):>7}  {one.rule.name:<{width}}  {tests}, {alerts}")
     for one in rules:
         missing = [item for item in one.items if item.missing]
@@ -63,10 +64,6 @@ def share_text(share: float) -> str:
     if rounded in (0.0, 100.0) and rounded != share:
         rounded = 0.1 if rounded == 0 else 99.9
     return f"{rounded:g} %"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _item(rule: Rule, item: Item) -> dict[str, object]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal as Choice
 
-from rules.deferred import dataclass
 from rules.source import Span
 from rules.types import Scalar, Type
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal as Choice
 
-from rules.deferred import dataclass
 from rules.source import Span
 from rules.typed.expression import Expression, Path
 from rules.typed.pattern import Sequence, Skip

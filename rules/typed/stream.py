@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from rules.deferred import dataclass
 from rules.source import Span
 from rules.typed.expression import Path
 from rules.types import Type

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
 from cep.automata.plan import Plan, compile_plan
-from cep.cli.replay import Report
 from cep.evaluate import Session
+from cep.inprocess.report import Report
 from cep.losses import OverLimit, over_limit
 from cep.matching import over_limit as naming
 from cep.matching import pattern_space

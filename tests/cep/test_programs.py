@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from random_expressions import FIELDS, STREAM, booleans, rows
 
 from cep.automata.plan import compile_plan, unsupported
-from cep.cli.rows import line_events
 from cep.evaluate import Session
 from cep.events import FILE, ID, MAX_TIME, OFFSET, TIME, Events, event_schema
+from cep.inprocess.rows import line_events
 from cep.matching.engines import engine
 from cep.reference import decided
 from rules.packs import load_texts

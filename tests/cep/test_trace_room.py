@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cep.automata.plan import compile_plan
-from cep.cli.rows import line_events
 from cep.evaluate import Session
+from cep.inprocess.rows import line_events
 from cep.matching.trace import Trace
 from rules.packs import load_texts
 

@@ -12,8 +12,8 @@ from cep_command import cep
 
 from cep.automata.plan import compile_plan
 from cep.cli.cases import BadCaseError, read_case
-from cep.cli.engines import Compiled
 from cep.cli.main import main
+from cep.inprocess.engines import Compiled
 from rules.typed import Pack
 
 CASES = Path(__file__).parent.parent / "conformance" / "cases.jsonl"
@@ -148,7 +148,7 @@ def test_a_case_that_breaks_the_engine_ends_alone(
 
     calls: list[Any] = []
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("cep.cli.evaluation.engine", engine)
+    monkeypatch.setattr("cep.inprocess.listed.engine", engine)
     file, out = tmp_path / "cases.jsonl", tmp_path / "out.jsonl"
     file.write_text(f"{json.dumps(case(event(1, 1)))}\n" * 2)
     assert main(["eval", "--cases", str(file), "--output", str(out)]) == 3

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from cep_command import cep
 
-from cep.cli import replay as replaying
 from cep.cli.main import main
 from cep.feeds import listed
+from cep.inprocess import replay as replaying
 
 RULES = """pack cards version "1"
 stream payment {

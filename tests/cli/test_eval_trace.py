@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from cep.automata.plan import compile_plan
-from cep.cli.engines import Compiled
 from cep.cli.failure import UsageError
-from cep.cli.feeding import Source
 from cep.cli.main import main
-from cep.cli.replay import Report, in_step
 from cep.cli.trace_option import MOST, Asked, asked
 from cep.cli.tracing import Tracing
+from cep.inprocess.engines import Compiled
+from cep.inprocess.replay import in_step
+from cep.inprocess.report import Report
+from cep.inprocess.sources import Source
 from cep.matching.selection import KeyTest
 from rules.packs import load
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from random_tests import Trial, trials
 
 from alerts.notation import json_value
-from cep.cli.timelines import engine_of, observer_of
+from cep.inprocess.timelines import engine_of, observer_of
 from rules.packs import load_texts
 from rules.testing import Coverage, Happening, coverage_text, result_text, run_test
 from rules.typed import Compare, Expected, Logical, Step

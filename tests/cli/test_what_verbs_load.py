@@ -58,7 +58,7 @@ def test_a_test_that_fails_is_explained_by_what_was_not_loaded(tmp_path: Path) -
     wrong.write_text(text.replace("n: 3, amount: 900", "n: 4, amount: 900"), encoding="utf-8")
     code, modules = loaded(["test", wrong])
     assert code == 1
-    assert {"cep.reference", "cep.cli.observing"} <= modules
+    assert {"cep.reference", "cep.inprocess.observing"} <= modules
 
 
 @pytest.mark.slow

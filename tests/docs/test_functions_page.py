@@ -7,7 +7,7 @@ from rule_pages import page
 
 from alerts.notation import json_value
 from cep.automata.unsupported import unsupported
-from cep.cli.timelines import engine_of
+from cep.inprocess.timelines import engine_of
 from rules import typed
 from rules.functions import FUNCTIONS
 from rules.manual import functions_page

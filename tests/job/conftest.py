@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
+from damaging import BATCHES, EVENTS, Alerts, restore
+from job_folder import JobFolder
+from rules_of_tests import in_files, pack, payments
 
 from cep.job import session
 from cep.job.class_archive import VARIABLE
@@ -33,3 +38,30 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opener]:
             yield lambda *_: nullcontext(opened)
     finally:
         os.close(log)
+
+
+@pytest.fixture(scope="session")
+def made(spark: Opener, tmp_path_factory: pytest.TempPathFactory) -> tuple[JobFolder, Path]:
+    """A job after its batches, and a copy of its folder: for tests that damage it."""
+    root = tmp_path_factory.mktemp("damage")
+    folder = JobFolder(root / "job", pack(), ("payment",))
+    for part in in_files(list(payments(8, EVENTS)), BATCHES):
+        folder.put("payment", part)
+        folder.once(spark)
+    shutil.copytree(folder.root, root / "whole")
+    assert len(folder.commits()) == BATCHES
+    assert {alert["batch"] for alert in folder.alerts()} == set(range(BATCHES))
+    return folder, root / "whole"
+
+
+@pytest.fixture
+def folder(made: tuple[JobFolder, Path]) -> JobFolder:
+    """The job as it was."""
+    restore(made)
+    return made[0]
+
+
+@pytest.fixture
+def expected(folder: JobFolder) -> Alerts:
+    """What the whole job raised."""
+    return folder.alerts()

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
 
 from alerts.notation import json_value
-from cep.cli import replay
 from cep.cli.main import main
+from cep.inprocess import replay
 from cep.job import sources
 from rules.typed import Stream
 

@@ -54,24 +54,6 @@ def test_importing_the_front_end_builds_no_grammar() -> None:
     assert done.stdout.strip() == "0"
 
 
-def test_importing_the_trees_compiles_no_method() -> None:
-    """Of more than a hundred kinds of node: they are made when first called (rules.deferred)."""
-    script = """
-import sys
-import decimal, rules.diagnostics, rules.types
-texts = []
-def hear(event, about):
-    if event == "compile" and about[1] == "<string>":
-        texts.append(about)
-sys.addaudithook(hear)
-import rules.syntax, rules.typed
-assert "rules.typed.pattern" in sys.modules
-print(len(texts))
-"""
-    done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, check=True)
-    assert int(done.stdout) < 5  # a default or two is an instance
-
-
 @pytest.mark.parametrize(
     ("rule", "loaded"),
     [(matching("a: payment -> b: login"), False), (matching("a: payment ->"), True), ("ruel r { }", True)],

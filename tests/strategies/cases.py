@@ -13,9 +13,9 @@ from alerts.notation import json_value
 from alerts.suppress import in_order
 from cep.automata.plan import compile_plan
 from cep.cli.cases import Case, read_case
-from cep.cli.rows import line_events
 from cep.evaluate import Session
 from cep.events import ID, MAX_TIME, MIN_TIME, OFFSET, TIME, Events
+from cep.inprocess.rows import line_events
 from cep.reference import Decided, decided
 from rules.instants import parse_instant
 from rules.packs import load_texts

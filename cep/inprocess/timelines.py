@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from alerts.suppress import Memory, withhold
 from cep.automata.plan import Plan, compile_plan
-from cep.cli.engines import Compiled
-from cep.cli.rows import typed_events
 from cep.events import MIN_TIME, Events
+from cep.inprocess.engines import Compiled
+from cep.inprocess.rows import typed_events
 from cep.matching.trace import Trace
 from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
 from rules.typed import Pack
@@ -46,7 +46,7 @@ def observer_of(pack: Pack) -> Observer:
         return text_judge(pack)
 
     def observe(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Happening]:
-        from cep.cli.observing import Observed
+        from cep.inprocess.observing import Observed
 
         trace, observed = Trace(), Observed(pack, rules, judge())
         with contextlib.suppress(RefusedError):  # the plain run has told of it

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 from alerts.alert import Kind
 from alerts.notation import json_value
 from alerts.raised import Raised
-from cep.cli.failure import UsageError
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
 from cep.matching.render import RuleWriter
 from rules.typed import Emit, Match, Pack, Rule
@@ -125,16 +124,10 @@ class Reference:
         return []
 
     def finish(self) -> list[Raised]:
-        """Decide everything up to the watermark."""
-        from cep.reference import TooManyWaysError, decided
+        """Decide everything up to the watermark. Raises cep.reference.TooManyWaysError."""
+        from cep.reference import decided
 
-        try:
-            found = decided(self._pack, self._arrivals, self._watermark, self._text, self._hits)
-        except TooManyWaysError as error:
-            raise UsageError(
-                f"the runs of rule `{error}` go on in more ways than the reference engine can try",
-                "give it fewer events, or leave --engine reference out",
-            ) from error
+        found = decided(self._pack, self._arrivals, self._watermark, self._text, self._hits)
         pack = self._pack
         rules = {rule.name: rule for rule in pack.rules}
         writers = {name: RuleWriter(pack.name, pack.revision, rule) for name, rule in rules.items()}
