@@ -143,7 +143,7 @@ class Feeding:
 
 
 def _misfits(option: FeedOption, streams: Mapping[str, Stream]) -> list[Diagnostic]:
-    """What does not fit between an option and the packs."""
+    """Errors of an option that the packs show: no such stream, or a format that does not fit it."""
     if option.name in streams:
         return list(check_format(option, option.places, streams[option.name]))
     said = f"no pack declares a stream `{option.name}`"

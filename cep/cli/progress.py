@@ -65,7 +65,7 @@ def watched(things: Iterable[T], line: Callable[[int, float], str], busy: bool =
 
 
 def on_terminal(output: str | None) -> bool:
-    """Whether an `--output` of that name is written to a terminal."""
+    """True if an `--output` of that name is written to a terminal."""
     return output == "-" and sys.stdout.isatty()
 
 

@@ -58,14 +58,14 @@ class Tracing:
         return self._engine.counts
 
     def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
-        """What the engine raises."""
+        """Alerts that the engine raises; the runs asked for are followed beside it."""
         if self.trace.left_out is None:
             self._follow(events, watermark)
             self._session.late.clear()
         return self._engine.feed(events, watermark)
 
     def finish(self) -> list[Raised]:
-        """What the engine has not given yet."""
+        """Alerts that the engine still holds back when the input ends."""
         return self._engine.finish()
 
     def _follow(self, events: Sequence[Events], watermark: int) -> None:
@@ -103,7 +103,7 @@ class Tracing:
             yield text.encode("utf-8", "backslashreplace") + b"\n"
 
     def told(self, form: str) -> list[str]:
-        """What is to be said of the trace beside it: that it is empty, or, in a file, not all there is."""
+        """Messages about the trace for standard error: that it is empty, or that a file has only a part."""
         if self.empty:
             why, fix = self._why_empty()
             return [error_text(f"the trace is empty: {why}", fix)]
@@ -111,7 +111,7 @@ class Tracing:
 
     @property
     def empty(self) -> bool:
-        """Whether it was to tell of a rule, a key or a run, and has nothing to tell."""
+        """True if a rule, a key or a run was asked for and the trace has no record of it."""
         return self.asked.narrow and not self.trace.records
 
     def _left_out(self) -> list[str]:

@@ -39,7 +39,7 @@ _FAR = 9
 
 
 def holds_decimals(type_: Type) -> bool:
-    """Whether a value of the type is a decimal or has one inside."""
+    """True if the type is a decimal, or a list or record with a decimal inside."""
     match type_:
         case ListOf(element):
             return holds_decimals(element)

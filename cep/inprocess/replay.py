@@ -132,7 +132,7 @@ class _Reading:
 
     @property
     def holds(self) -> bool:
-        """Whether the watermark waits for it: not if no rule reads it, nor if it turned out to be empty."""
+        """True if the watermark waits for the stream: some rule reads it, and it is not empty."""
         return self.moves and not (self.ended and self.reached == MIN_TIME)
 
     def more(self) -> Iterator[Events]:
@@ -169,13 +169,13 @@ class _InOrder:
     waiting: list[Raised] = field(default_factory=list)
 
     def take(self, raised: Sequence[Raised], watermark: int) -> Iterator[Raised]:
-        """What a batch raised; gives all that no later batch can come before."""
+        """Take a batch's alerts; yield all that lie before the watermark, in order. The rest waits."""
         together = in_order([*self.waiting, *raised]) if self.waiting else list(raised)
         self.waiting = [one for one in together if one.time >= watermark]
         yield from self._suppressed([one for one in together if one.time < watermark])
 
     def rest(self) -> Iterator[Raised]:
-        """What waits, at the end."""
+        """Yield the alerts that still wait when the input has ended."""
         yield from self._suppressed(self.waiting)
 
     def _suppressed(self, raised: Sequence[Raised]) -> Iterator[Raised]:

@@ -1,4 +1,4 @@
-"""What became of the events of a run in this process, for people and for programs."""
+"""Counts of a replay in this process (events, alerts, rejected records, losses), as text and as JSON."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _TOLD = 5
 
 @dataclass(slots=True)
 class Report:
-    """What became of the events. `events` counts those that could be read, `first` are rejected ones.
+    """The counts. `events` are those that could be read, `first` the first of the rejected records.
 
-    `over_limit` are rules that dropped runs, in order of name, `ways` those that runs gave up, `overflows`
-    results that became null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of the query
-    of which nobody knows whether it hits them. `bytes` of the files were read so far.
+    `over_limit` are the rules that dropped runs, in order of name; `ways` counts, by rule, the alternatives
+    that runs gave up; `overflows` the results that became null, by `rule NAME` or `stream NAME`; `undecided`
+    the documents that a query was too costly to decide, by set and id of the query. `bytes` of the files
+    were read so far.
     """
 
     events: int = 0

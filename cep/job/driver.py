@@ -198,7 +198,10 @@ class Driver:
         return found
 
     def _result_of(self, number: int) -> Result | None:
-        """What the outbox has of a batch."""
+        """The result of a batch, from the outbox; None if the outbox does not have the batch.
+
+        Raises ConfigurationError for a result that cannot be read.
+        """
         record = self._outbox.batch(number)
         try:
             return None if record is None else result_of(record.result)

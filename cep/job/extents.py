@@ -1,8 +1,8 @@
-"""What the files of a batch were before it ran, so that nothing else is taken for them.
+"""The files of a batch as they were before it ran, so that a replay reads the same bytes or stops.
 
 The driver writes N.files before the manifest of batch N, which has its checksum. Mappers read the files that
-it names, each up to the length that it had; Spark's own list leaves out without a word what is not there
-any more.
+N.files names, each up to the length that it had. Spark's own list would not do: it silently leaves out files
+that are gone.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ class Extent:
 
 
 def extent(stream: str, path: str) -> Extent:
-    """What a file is now. Raises OSError."""
+    """A file's extent as it is now. Raises OSError."""
     with Path(path).open("rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         return Extent(stream, path, status.st_size, status.st_mtime_ns, _digest(file, status.st_size))
 
 
 def difference(was: Extent, *, thorough: bool = False) -> str | None:
-    """What keeps a file from being read as it was, None if nothing does; said of it: "is missing".
+    """The reason why a file can no longer be read as it was, a predicate like "is missing"; None if it can.
 
-    A file that was only added to is read as it was. Its content is looked at where length or time differ, or
-    if asked for: what it then has in the middle of more than `WHOLE` bytes is known by its time alone.
+    A file that only grew can: it is read up to its old length. The content is compared if length or time
+    differ, or if `thorough`. Of a file longer than `WHOLE` only the two ends are compared: a change in the
+    middle is seen by its time alone.
     """
     try:
         status = Path(was.path).stat()
@@ -74,7 +75,7 @@ def difference(was: Extent, *, thorough: bool = False) -> str | None:
 
 
 def unreadable(error: OSError) -> str:
-    """What stands in the way of reading a file, said of it."""
+    """The reason why a file cannot be read, a predicate like "is missing"."""
     match error:
         case FileNotFoundError() | NotADirectoryError():
             return "is missing"
@@ -122,7 +123,7 @@ def look(folder: StateFolder, batch: int, accepts: Accepts) -> tuple[list[Extent
 
 
 def lost_since(folder: StateFolder, manifest: Manifest, accepts: Accepts) -> list[Lost]:
-    """What a batch that is run again lacks of its files, if that is accepted and not in its manifest yet.
+    """The files that a batch has lost since its manifest was written and whose loss is accepted.
 
     Raises ConfigurationError for a file that is not there as it was and whose loss is not accepted, and
     where Spark's record of the batch names other files.

@@ -41,7 +41,7 @@ _OPTIONS = (
     "--enable-native-access=ALL-UNNAMED",
     "-Dderby.connection.requireAuthentication=false",
 )
-"""What Spark's launcher gives every JVM (org.apache.spark.launcher.JavaModuleOptions)."""
+"""Options that Spark's launcher gives every JVM (org.apache.spark.launcher.JavaModuleOptions)."""
 
 _POLL = 0.02
 

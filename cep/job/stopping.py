@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Literal, assert_never
 
 Stage = Literal["starting", "within a batch", "between batches", "delivering", "ending"]
-"""How far a job is; `starting` until its first batch begins, `delivering` when only deliveries are left."""
+"""The stage of a job: `starting` until its first batch begins, `delivering` when only deliveries are left."""
 
 
 class Stop:
@@ -62,7 +62,7 @@ class Stop:
         return _second(stage)
 
     def is_set(self) -> bool:
-        """Whether the job was asked to stop."""
+        """True if the job was asked to stop."""
         return self._asked.is_set()
 
     def wait(self, seconds: float) -> bool:

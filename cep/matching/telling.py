@@ -207,7 +207,7 @@ class Teller:
         return replace(record, step=step.name, place=step.span, failed=failed, condition=text)
 
     def _bound(self, record: Record) -> str:
-        """What ended a run at a time: `within`, or a gap."""
+        """The bound that ended a run at the record's time: `within` or `gap`."""
         body = self.rule.rule.body
         assert isinstance(body, Match)
         first = record.taken[0][1].time if record.taken else record.time

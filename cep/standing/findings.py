@@ -1,4 +1,4 @@
-"""What is to be said of the lines of a pack's standing queries: refused, costly, doubtful, none at all."""
+"""Diagnostics of a pack's standing queries: lines that are refused, costly or doubtful, and empty sets."""
 
 from __future__ import annotations
 
