@@ -1,7 +1,7 @@
-"""What the functions of the language are called elsewhere: SQL, Flink, Siddhi, EPL, KQL, SPL, Python.
+"""Names that functions have in other languages: SQL, Flink, Siddhi, EPL, KQL, SPL, Python.
 
-A name is one of ours, or there is none and a sentence says what is written in its place. Names are compared
-without regard to case and `_`.
+Each leads to our function, or, where there is none, to a sentence on what to write instead. Names are
+compared without regard to case and `_`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ _LOOKS_LIKE = {"−": "-", "–": "-", "×": "*", "÷": "/"}
 
 
 def ours(kind: Kind, written: str) -> str:
-    """What is read in place of a sign, as long as it."""
+    """Our text that is read in place of a foreign one, of the same length, so that places stay right."""
     match kind:
         case "remark" | "semicolon" | "blank":
             return " " * len(written)

@@ -1,4 +1,4 @@
-"""What authors bring from other languages, as tables: where something else was expected, word -> help.
+"""Words of other languages, as tables: for what the grammar expected, word -> help.
 
 `habits` looks them up, after the phrases of `foreign_phrases`. Words are in small letters.
 """
@@ -281,7 +281,7 @@ BETWEEN_BLOCKS: Mapping[str, str] = {
     ),
     "@": "there are no annotations: remove it",
 }
-"""What stands where a block should begin."""
+"""Help for words of other languages where a block should begin."""
 CHARACTERS = {
     **dict.fromkeys("→⟶➔➜—", "write `->`"),
     **dict.fromkeys("⇒⟹", "write `=>`"),
