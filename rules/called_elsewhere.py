@@ -115,7 +115,7 @@ SHOWN: Mapping[str, str] = MappingProxyType(
         **{name: one.shown for name, one in FUNCTIONS.items()},
     }
 )
-"""Every call of the language as it is written, that over steps where there are two."""
+"""Every function of the language, by name, as a call is written; of two forms, the one over steps."""
 
 
 def called_here(name: str, shown: Mapping[str, str] = SHOWN) -> str:

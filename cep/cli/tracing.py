@@ -1,4 +1,4 @@
-"""`--trace`: an engine that follows runs beside the one that decides, and what it told of them."""
+"""The trace of `--trace`: a second engine follows the runs asked for, beside the one that raises alerts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rules.typed import Pack
 
 _STEP = 5_000
 _MOST_STEPS = 32
-"""Of a bounded trace: events that are looked at together, and into how many parts a batch is cut at most."""
+"""A bounded trace takes a batch in parts: of so many events at least, and in so many parts at most."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Tracing:
 
     @property
     def counts(self) -> Counter[tuple[str, ...]]:
-        """Those of the engine."""
+        """The counters of the engine that raises the alerts."""
         return self._engine.counts
 
     def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:

@@ -24,7 +24,7 @@ _AT_ONCE = 256 << 20
 
 
 Batches = Iterator[tuple[list[Events], int]]
-"""Events, and where the watermark stands when they have come; it may lag behind one before."""
+"""Events, and the watermark after them, in ns; it may lie before that of the batch before."""
 
 
 def replay(
@@ -55,7 +55,7 @@ def replay(
 
 
 def streams_read(packs: Sequence[Pack]) -> set[str]:
-    """The streams that some rule reads; who reads hits reads the documents that they come with."""
+    """Names of the streams that some rule reads. A rule that reads hits also reads the documents' stream."""
     used = {stream for pack in packs for rule in pack.rules for stream in rule.streams}
     return used | {h.documents.name for pack in packs for h in hit_streams(pack) if h.stream.name in used}
 
@@ -162,7 +162,7 @@ def _reached(readings: Sequence[_Reading]) -> int:
 
 @dataclass(slots=True)
 class _InOrder:
-    """Alerts of several batches in one order; those of the last instant wait for others of that instant."""
+    """Alerts of several batches in one order: those at the watermark or after it wait for later batches."""
 
     report: Report
     memory: Memory = field(default_factory=Memory)

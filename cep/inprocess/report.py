@@ -39,11 +39,11 @@ class Report:
     bytes: int = 0
 
     def passed(self, number: int) -> None:
-        """So many more bytes were read."""
+        """Count bytes of the files as read."""
         self.bytes += number
 
     def reject(self, letters: Sequence[DeadLetter]) -> None:
-        """Count what is no event."""
+        """Count records that are no events, and keep the first ones."""
         self.rejected += len(letters)
         self.first.extend(letters[: max(0, _TOLD - len(self.first))])
 
@@ -76,7 +76,7 @@ class Report:
         return line
 
     def lines(self) -> list[str]:
-        """For people."""
+        """The report as lines of text."""
         rest = [f"{self.rejected:,} rejected", f"{self.counts['late']:,} late"]
         rest.append(counted(self.counts["duplicate"], "duplicate"))
         for outcome, words in _OTHERS.items():
@@ -112,7 +112,7 @@ class Report:
         return lines
 
     def as_dict(self) -> dict[str, object]:
-        """For programs."""
+        """The report as a JSON object."""
         return {
             "events": self.events,
             "alerts": self.alerts,

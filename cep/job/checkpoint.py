@@ -73,7 +73,7 @@ class Checkpoint:
         return found
 
     def commit(self, batch: int) -> None:
-        """Reads the commit of a batch, which says nothing."""
+        """Check the commit of a batch; it holds nothing that we need. Raises DamagedError."""
         path = self.root / "commits" / str(batch)
         try:
             first, _, rest = text(path).partition("\n")

@@ -23,10 +23,10 @@ from cep.job.folder import StateFolder
 from cep.job.manifest import Lost, Manifest
 
 Accepts = Callable[[str], bool]
-"""Tells of a file's path whether the user accepts that it is lost."""
+"""True for the path of a file whose loss the user accepts."""
 
 WHOLE = 64 << 20
-"""A file of at most so many bytes is digested whole, of a longer one half of them at either end."""
+"""Bytes: a file up to this length is digested whole, of a longer one half as many at either end."""
 
 _KEPT = 100  # batches: so far back Spark can go
 _CHUNK = 1 << 20
@@ -96,7 +96,7 @@ def gone(batch: int, path: str, why: str) -> ConfigurationError:
 
 
 def fixed(folder: StateFolder, manifest: Manifest, accepts: Accepts) -> Manifest:
-    """The manifest of a batch that never ran, with what its files are now, which is written down.
+    """The manifest of a batch that never ran, with its files as they are now; writes their extents.
 
     Raises ConfigurationError for a file that cannot be read, where its loss is not accepted.
     """
@@ -206,7 +206,7 @@ def _file(manifests: Path, batch: int) -> Path:
 
 
 def _digest(file: BinaryIO, length: int) -> str:
-    """Of the first `length` bytes of a file, SHA-256: all of them, or those at either end."""
+    """SHA-256 of the first `length` bytes of a file; of more than `WHOLE`, of those at either end."""
     digest = hashlib.sha256()
     if length <= WHOLE:
         _take(file, length, digest)

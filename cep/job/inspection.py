@@ -170,7 +170,7 @@ class _Inspection:
             raise self._damaged(wrong)
 
     def _metadata(self) -> None:
-        """The name of the query, which nobody asks for: any will do."""
+        """Check the query's id, and write a new one if it cannot be read: nothing depends on it."""
         path = self.checkpoint.root / "metadata"
         try:
             uuid.UUID(json.loads(text(path))["id"])
@@ -209,7 +209,10 @@ class _Inspection:
             extents.agreed(self.folder, found)
 
     def _open(self, batch: int, accepts: Accepts) -> None:
-        """The batch that runs next was begun before: with what, and whether its files are there."""
+        """Check the batch that was begun and runs next: its manifest, its packs and its files.
+
+        Raises ConfigurationError.
+        """
         try:
             found = manifest.read(self.folder.manifests, batch)
             if found is not None:

@@ -116,7 +116,7 @@ def task_name() -> str:
 
 
 def _lane(batches: Iterable[pa.RecordBatch]) -> int:
-    """The lane whose rows these are, which say nothing else."""
+    """The lane whose rows these are; the rows hold nothing else that is needed."""
     from pyspark import TaskContext
 
     for _ in batches:

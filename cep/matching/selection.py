@@ -62,7 +62,7 @@ EVERYTHING = Selection()
 
 @dataclass(slots=True)
 class Narrowed:
-    """Takes events under other keys out of what comes to a shard, and remembers a few of those keys.
+    """Keeps the events of a shard whose key is selected, and remembers a few of the other keys.
 
     Runs of different keys know nothing of one another, so those that are left do as they would among all.
     """

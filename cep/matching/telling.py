@@ -75,7 +75,7 @@ class Teller:
             self.trace.records.append(self._completed(record, row))
 
     def _of_own_streams(self, rows: Ints) -> npt.NDArray[np.bool_]:
-        """The rows but those that say of an event of another stream that it is merely not it."""
+        """A mask of the rows, without those that only say that an event of another stream did not fit."""
         names: dict[str, int] = {}
         numbers, of_row = np.unique(rows[:, kernel.X_EVENT], return_inverse=True)
         streams = np.full(len(numbers), kernel.NONE)

@@ -53,7 +53,7 @@ def ours(kind: Kind, written: str) -> str:
 
 
 def begins(kind: Kind, written: str) -> int:
-    """Where in what was found the sign itself begins."""
+    """Index in the match `written` where the sign itself begins."""
     if kind == "pattern":
         return written.index("/")
     return len(written) - len(written.lstrip()) if kind == "remark" else 0
