@@ -106,7 +106,7 @@ def _few(part: str) -> list[str]:
 
 
 def _braces(part: str) -> tuple[int, int] | None:
-    """Where the first pair of braces without others in it opens and closes."""
+    """Indices of the first pair of braces that has no others inside; None if there is no pair."""
     opened = None
     for sign in _ESCAPED.finditer(part):
         if sign[0] == "{":

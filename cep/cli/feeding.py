@@ -126,7 +126,7 @@ class Feeding:
         return found
 
     def _path(self, feed: Feed | FeedOption) -> str | None:
-        """Where a feed's files are: an option that does not say leaves that to the job."""
+        """The path of a feed's files: the option's, else the job's; None if neither has one."""
         of_job = {one.name: one.path for one in self.job.feeds} if self.job is not None else {}
         return feed.path or of_job.get(feed.name)
 

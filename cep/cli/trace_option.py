@@ -147,7 +147,7 @@ def selection(asked_for: Asked, packs: Sequence[Pack]) -> Selection:
 
 
 def _having(test: KeyTest, rules: Sequence[Rule]) -> list[Rule]:
-    """Those of the rules with a field that the test may be about. Raises UsageError if there is none."""
+    """The rules whose partition key has the field of the test. Raises UsageError if there is none."""
     fields = {rule.name: rule.by.names if rule.by is not None else () for rule in rules}
     found = [
         rule

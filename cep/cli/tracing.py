@@ -124,7 +124,7 @@ class Tracing:
         return [f"trace: the first {told}; {left}: --trace most=all tells of it{less}"]
 
     def _why_empty(self) -> tuple[str, str]:
-        """Why there is nothing to tell, and what helps."""
+        """Reason and fix for an empty trace."""
         narrowed = self.trace.narrowed
         if self.trace.selection.keys and not narrowed.found:
             shown = [", ".join(json.dumps(v, ensure_ascii=False) for v in key) for key in narrowed.others]

@@ -47,7 +47,7 @@ _POLL = 0.02
 
 
 def classpath(spark: Path) -> str:
-    """Where the JVM finds its classes; `spark` is the folder of the package pyspark."""
+    """The classpath of the JVM; `spark` is the folder of the package pyspark."""
     jars = spark / "jars"
     # the launcher puts this jar before the others
     first = sorted(jars.glob("slf4j-api-*.jar"))

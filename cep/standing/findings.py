@@ -131,7 +131,7 @@ class _Lines:
 
 
 def _places(line: str, part: tuple[int, int]) -> tuple[int, int] | None:
-    """Where characters of the value of `query`, from one up to another, are written in a line of JSON."""
+    """The place in a line of JSON of a part of the value of `query`; None if it cannot be found."""
     found = _QUERY.search(line)
     if found is None:
         return None

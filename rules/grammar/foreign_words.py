@@ -93,7 +93,7 @@ BEHIND: Mapping[str, Mapping[str, str]] = {
     "skip": dict.fromkeys(["row", "rows"], "events are no rows: remove it"),
     "severity": {"and": "a rule has one severity"},
 }
-"""Where a clause goes on in a way that the language does not have: by the clause's word."""
+"""Help for words of other languages inside a clause, by the keyword of the clause."""
 _TYPES_HOLD = "types that hold others are `list<string>` and `{ name: string }`"
 _OF_A_STREAM: Mapping[str, str] = {
     ",": "nothing separates fields: remove it",
