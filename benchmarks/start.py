@@ -1,4 +1,4 @@
-"""How long it takes to begin: commands that only read rules, tests, a small file, the job's first batch.
+"""Start-up times: of commands that only read rules, of tests, of a small file, of a job's first batch.
 
     python benchmarks/start.py [--times 5] [--only NAME...] [--before FOLDER]
 

@@ -128,7 +128,7 @@ def read(
 
 
 def check_file(file: str, feed: FeedFormat = BY_NAME) -> tuple[Diagnostic, ...]:
-    """What stands in the way of reading a file that a user named, as a feed's; empty if nothing does."""
+    """The error that keeps a file named by the user from being read as a feed's; empty if there is none."""
     path = Path(file)
     if not path.exists():
         return (

@@ -75,7 +75,7 @@ class FeedFormat:
     format: Kind | None = None
 
     def of(self, file: str) -> FileFormat:
-        """What a file holds, and how it is compressed. Raises UnknownFormatError."""
+        """Format and compression of a file of this feed. Raises UnknownFormatError."""
         return format_of(file) if self.format is None else FileFormat(self.format, _compression(file))
 
     def source(self, field: str) -> str:
@@ -84,4 +84,4 @@ class FeedFormat:
 
 
 BY_NAME = FeedFormat()
-"""That of a feed of which nothing is said."""
+"""The format of a feed without settings: by the name of each file."""

@@ -36,18 +36,18 @@ def escaped(path: str) -> str:
 
 
 def meet(one: str, other: str) -> bool:
-    """Whether a path may fit both patterns."""
+    """True if there can be a path that both patterns match."""
     left, right = parse(one), parse(other)
     return len(left) == len(right) and all(map(_meet, left, right))
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Whether a path fits a pattern."""
+    """True if the pattern matches the path."""
     return meet(pattern, escaped(path))
 
 
 def reaches(pattern: str, folder: str) -> bool:
-    """Whether a file that fits the pattern may lie in a folder, at any depth."""
+    """True if the pattern can match a file in the folder, at any depth."""
     folders, plain = parse(pattern)[:-1], parse(escaped(folder))
     return len(folders) >= len(plain) and all(map(_meet, folders, plain))
 
@@ -57,7 +57,7 @@ def _meet(one: list[list[Sign]], other: list[list[Sign]]) -> bool:
 
 
 def _overlap(one: Sequence[Sign], other: Sequence[Sign]) -> bool:
-    """Whether a text fits both: the product of two automata, walked from both beginnings."""
+    """True if some text matches both: the product of the two automata is searched, from the start."""
     waiting, seen = [(0, 0)], set()
     while waiting:
         i, j = at = waiting.pop()
@@ -106,7 +106,7 @@ def _few(part: str) -> list[str]:
 
 
 def _braces(part: str) -> tuple[int, int] | None:
-    """Where the first pair of braces without others in it opens and closes."""
+    """Indices of the first pair of braces that has no others inside; None if there is no pair."""
     opened = None
     for sign in _ESCAPED.finditer(part):
         if sign[0] == "{":

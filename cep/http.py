@@ -1,4 +1,4 @@
-"""What the job answers on its port: /metrics for Prometheus, /healthz and /livez for who watches it."""
+"""The job's HTTP port: /metrics for Prometheus, /healthz and /livez for whatever supervises the job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules lost to a bound, in the words in which `cep eval` and the job tell of it."""
+"""Losses of rules to their limits, in the words of `cep eval` and of the job."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OverLimit:
         return min(self.keys.items(), key=lambda one: (-one[1], one[0]), default=None)
 
     def sentence(self, rule: Rule) -> str:
-        """What comes after `dropped 12 runs`: over which limit, of which key, and what to write."""
+        """The end of the sentence that begins `dropped 12 runs`: the limit, the key, and a fix."""
         bound, own = _limit_of(rule)
         over = f"its `limit {bound} runs`" if own else f"the default of {bound:,} runs of a key"
         return f"over {over}, the oldest ones{' of a key' if own else ''}{self._of_key()}; {self._cure(rule)}"
@@ -70,7 +70,7 @@ class OverLimit:
 
 
 def over_limit(counts: Mapping[tuple[str, ...], int]) -> dict[tuple[str, str], OverLimit]:
-    """What was dropped over limits by pack and rule, from the counters of matching."""
+    """Runs that limits dropped, by pack and rule, from the counters of matching."""
     found: dict[tuple[str, str], OverLimit] = {}
     for name, number in counts.items():
         match name:

@@ -1,7 +1,7 @@
-"""What the functions of the language are called elsewhere: SQL, Flink, Siddhi, EPL, KQL, SPL, Python.
+"""Names that functions have in other languages: SQL, Flink, Siddhi, EPL, KQL, SPL, Python.
 
-A name is one of ours, or there is none and a sentence says what is written in its place. Names are compared
-without regard to case and `_`.
+Each leads to our function, or, where there is none, to a sentence on what to write instead. Names are
+compared without regard to case and `_`.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ SHOWN: Mapping[str, str] = MappingProxyType(
         **{name: one.shown for name, one in FUNCTIONS.items()},
     }
 )
-"""Every call of the language as it is written, that over steps where there are two."""
+"""Every function of the language, by name, as a call is written; of two forms, the one over steps."""
 
 
 def called_here(name: str, shown: Mapping[str, str] = SHOWN) -> str:

@@ -1,4 +1,4 @@
-"""How many events a comparison of `count()` asks for, and the pattern that sees as many."""
+"""Comparisons of `count()` as patterns: the least number of events, and the pattern that matches as many."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def is_null(word: str) -> bool:
-    """Whether a word is null in some language: `NULL`, `None`, `nil`."""
+    """True if a word is null in some language: `NULL`, `None`, `nil`."""
     return _CONSTANTS.get(word.lower()) == "null"
 
 

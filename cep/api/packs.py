@@ -75,7 +75,7 @@ class Pack:
         return of_files(self._typed, files, watermark, drain)
 
     def run_tests(self, wanted: str | None = None) -> tuple[RuleTestResult, ...]:
-        """How the pack's test blocks go, in order of the text.
+        """Run the pack's test blocks; a result for each, in order of the text.
 
         `wanted` is a regular expression that is searched in `label`; None: all. Raises re.error.
         """

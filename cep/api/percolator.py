@@ -91,11 +91,11 @@ class Percolator:
             raise DataError(str(problem)) from None
 
     def __len__(self) -> int:
-        """How many queries there are, expired ones too."""
+        """Number of queries, expired ones included."""
         return len(self._queries)
 
     def __contains__(self, id_: object) -> bool:
-        """Whether there is a query of that id."""
+        """True if there is a query of that id, expired or not."""
         return id_ in self._queries
 
     def add(

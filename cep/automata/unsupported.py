@@ -111,7 +111,7 @@ def _finding(code: str, what: str, span: Span, help_: str = "") -> Diagnostic:
 
 
 def _pattern(body: Over) -> str:
-    """How the window is said as a pattern, as far as that can be: its events, their number, its time."""
+    """Help that writes the window as a pattern, as far as it can: its event, their number, its duration."""
     source, after = body.stream, body.span.start
     if body.condition is not None:
         written, after = body.condition.span.text, body.condition.span.end
@@ -128,7 +128,7 @@ def _pattern(body: Over) -> str:
 
 
 def _of_few(condition: Expression) -> bool:
-    """Whether a comparison is true of small counts."""
+    """True if the condition is an upper bound on `count()`: `count() < 5`, or `5 > count()`."""
     match condition:
         case Compare("<" | "<=", WindowAggregate(function="count"), Literal()):
             return True
@@ -139,7 +139,10 @@ def _of_few(condition: Expression) -> bool:
 
 
 def _least(condition: Expression) -> int | None:
-    """How many events make a comparison of `count()` with a number true; None for other conditions."""
+    """The least number of events that satisfies a comparison of `count()` with a number.
+
+    None for other conditions, and where there is no such number.
+    """
     match condition:
         case Compare(operator, WindowAggregate(function="count", which="this"), Literal(value)):
             return least_count(operator, value)

@@ -206,7 +206,7 @@ def _size(sources: Sequence[Source]) -> int:
 
 @contextlib.contextmanager
 def output_file(name: str | None, option: str = "--output") -> Iterator[IO[bytes]]:
-    """Where the lines go. A file, which an option names, appears under its name when it is complete."""
+    """The stream for the lines: stdout, or a file, which appears under its name once it is complete."""
     if name is None or name == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer

@@ -126,7 +126,7 @@ class Feeding:
         return found
 
     def _path(self, feed: Feed | FeedOption) -> str | None:
-        """Where a feed's files are: an option that does not say leaves that to the job."""
+        """The path of a feed's files: the option's, else the job's; None if neither has one."""
         of_job = {one.name: one.path for one in self.job.feeds} if self.job is not None else {}
         return feed.path or of_job.get(feed.name)
 
@@ -143,7 +143,7 @@ class Feeding:
 
 
 def _misfits(option: FeedOption, streams: Mapping[str, Stream]) -> list[Diagnostic]:
-    """What does not fit between an option and the packs."""
+    """Errors of an option that the packs show: no such stream, or a format that does not fit it."""
     if option.name in streams:
         return list(check_format(option, option.places, streams[option.name]))
     said = f"no pack declares a stream `{option.name}`"

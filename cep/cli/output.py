@@ -1,4 +1,4 @@
-"""What commands print: colours for terminals, diagnostics as text or JSON."""
+"""Output of the commands: colours for terminals, diagnostics as text or JSON."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ def shown(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[threading.Event, float], bool] = threading.Event.wait,
 ) -> Iterator[None]:
-    """Meanwhile `line(seconds)` stands on the stream (stderr), on a terminal, once that takes longer.
+    """Shows `line(seconds)` on the stream (stderr), if that is a terminal, while the block takes long.
 
-    Another thread draws it, so that it moves while a large block is worked on. `busy`: there is none, as the
-    terminal is written to meanwhile.
+    Another thread draws the line, so that it moves while a large block is worked on. `busy`: something else
+    writes to the terminal meanwhile, so there is no line.
     """
     out = sys.stderr if stream is None else stream
     if busy or not out.isatty():
@@ -65,7 +65,7 @@ def watched(things: Iterable[T], line: Callable[[int, float], str], busy: bool =
 
 
 def on_terminal(output: str | None) -> bool:
-    """Whether an `--output` of that name is written to a terminal."""
+    """True if an `--output` of that name is written to a terminal."""
     return output == "-" and sys.stdout.isatty()
 
 

@@ -1,6 +1,6 @@
-"""What the operating system refuses, and what nobody foresaw: its traceback goes to a file.
+"""Texts for errors that are no diagnostics: of the operating system, and of the program itself.
 
-Of both the user gets a sentence, and what helps.
+The user gets a sentence and a fix for either. The traceback of an error of the program goes to a file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _REMEDIES = {
 
 
 def remedy(error: Exception) -> str:
-    """What helps where a file or a folder cannot be used."""
+    """The fix for a file or a folder that cannot be used."""
     known = _REMEDIES.get(error.errno or 0) if isinstance(error, OSError) else None
     if known is not None:
         return known

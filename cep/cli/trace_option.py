@@ -1,4 +1,4 @@
-"""What `--trace` asks for: which runs are to be told of, where, and of how much of it."""
+"""The option `--trace`, parsed: the runs to trace, the file for the trace, and its largest size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORM = "write --trace rule=NAME,key=VALUE,run=NUMBER,to=FILE,most=NUMBER with t
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the words of --trace say, before the packs are known. `most` None: everything."""
+    """The option as parsed, its names not yet looked up in the packs. `most` None: no limit."""
 
     file: str = "-"
     rules: tuple[str, ...] = ()
@@ -32,12 +32,12 @@ class Asked:
 
     @property
     def narrow(self) -> bool:
-        """Whether it names a rule, a key or a run."""
+        """True if it names a rule, a key or a run."""
         return bool(self.rules or self.keys or self.run is not None)
 
 
 def asked(texts: Sequence[str]) -> Asked:
-    """What --trace, given once or several times, asks for. Raises UsageError.
+    """The option --trace parsed, from all its occurrences together. Raises UsageError.
 
     A text is a FILE, or words with commas between them: `rule=NAME` (again for each of several rules),
     `key=VALUE` for some field of the key, `key.FIELD=VALUE` for one, `run=NUMBER`, `to=FILE`, `most=NUMBER`
@@ -148,7 +148,7 @@ def selection(asked_for: Asked, packs: Sequence[Pack]) -> Selection:
 
 
 def _having(test: KeyTest, rules: Sequence[Rule]) -> list[Rule]:
-    """Those of the rules with a field that the test may be about. Raises UsageError if there is none."""
+    """The rules whose partition key has the field of the test. Raises UsageError if there is none."""
     fields = {rule.name: rule.by.names if rule.by is not None else () for rule in rules}
     found = [
         rule

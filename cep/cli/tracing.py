@@ -1,4 +1,4 @@
-"""`--trace`: an engine that follows runs beside the one that decides, and what it told of them."""
+"""The trace of `--trace`: a second engine follows the runs asked for, beside the one that raises alerts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rules.typed import Pack
 
 _STEP = 5_000
 _MOST_STEPS = 32
-"""Of a bounded trace: events that are looked at together, and into how many parts a batch is cut at most."""
+"""A bounded trace takes a batch in parts: of so many events at least, and in so many parts at most."""
 
 
 @dataclass(slots=True)
@@ -54,18 +54,18 @@ class Tracing:
 
     @property
     def counts(self) -> Counter[tuple[str, ...]]:
-        """Those of the engine."""
+        """The counters of the engine that raises the alerts."""
         return self._engine.counts
 
     def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
-        """What the engine raises."""
+        """Alerts that the engine raises; the runs asked for are followed beside it."""
         if self.trace.left_out is None:
             self._follow(events, watermark)
             self._session.late.clear()
         return self._engine.feed(events, watermark)
 
     def finish(self) -> list[Raised]:
-        """What the engine has not given yet."""
+        """Alerts that the engine still holds back when the input ends."""
         return self._engine.finish()
 
     def _follow(self, events: Sequence[Events], watermark: int) -> None:
@@ -103,7 +103,7 @@ class Tracing:
             yield text.encode("utf-8", "backslashreplace") + b"\n"
 
     def told(self, form: str) -> list[str]:
-        """What is to be said of the trace beside it: that it is empty, or, in a file, not all there is."""
+        """Messages about the trace for standard error: that it is empty, or that a file has only a part."""
         if self.empty:
             why, fix = self._why_empty()
             return [error_text(f"the trace is empty: {why}", fix)]
@@ -111,7 +111,7 @@ class Tracing:
 
     @property
     def empty(self) -> bool:
-        """Whether it was to tell of a rule, a key or a run, and has nothing to tell."""
+        """True if a rule, a key or a run was asked for and the trace has no record of it."""
         return self.asked.narrow and not self.trace.records
 
     def _left_out(self) -> list[str]:
@@ -124,7 +124,7 @@ class Tracing:
         return [f"trace: the first {told}; {left}: --trace most=all tells of it{less}"]
 
     def _why_empty(self) -> tuple[str, str]:
-        """Why there is nothing to tell, and what helps."""
+        """Reason and fix for an empty trace."""
         narrowed = self.trace.narrowed
         if self.trace.selection.keys and not narrowed.found:
             shown = [", ".join(json.dumps(v, ensure_ascii=False) for v in key) for key in narrowed.others]

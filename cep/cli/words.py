@@ -1,6 +1,6 @@
-"""What `cep explain` tells of words that are neither codes nor rules: functions, and lists of all there are.
+"""Texts of `cep explain` for a function, and for `functions` and `codes`, which list all of a kind.
 
-The words are few on purpose: what a message names (a function, a code) can be looked up, one or all.
+There are no other words, on purpose: what a message names (a function, a code) can be looked up, one or all.
 """
 
 from __future__ import annotations

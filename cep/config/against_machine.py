@@ -36,7 +36,7 @@ def check_machine(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
 
 
 def check_packs(job: Job) -> list[Diagnostic]:
-    """What stands in the way of reading the packs of a first start."""
+    """The error that keeps a first start from reading its packs; empty if there is none."""
     path = job.packs
     help_ = "name a rule file, or a folder of packs"
     if not os.path.lexists(path):
@@ -190,7 +190,7 @@ def _there(path: Path) -> Path:
 
 
 def _missing(path: Path, what: str, fix: str) -> tuple[str, str]:
-    """What is wrong with a path that is not there; and what helps: a name like the missing one, or `fix`."""
+    """Message and help for a path that is not there; the help is a similar name in its folder, or `fix`."""
     there = _there(path)
     if there.is_dir() and not os.access(there, os.R_OK | os.X_OK):
         return f"the folder {there} cannot be read", "let the job's user read it"

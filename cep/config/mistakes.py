@@ -24,7 +24,7 @@ _KINDS = {
     "dict_type": "a table",
     "model_type": "a table",
 }
-"""What a value must be, by pydantic's name of the mistake."""
+"""The kind of value that is expected, by pydantic's type of the error."""
 
 
 def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
@@ -135,7 +135,7 @@ def _kind(kind: str, path: KeyPath) -> str:
 
 
 def _nameless(path: KeyPath) -> bool:
-    """Whether a path is a key right under [feeds] or [receivers] that belongs to one of them."""
+    """True if a key of [feeds.STREAM] or [receivers.NAME] stands right under [feeds] or [receivers]."""
     return len(path) == 2 and path[0] in sections.NAMED and str(path[1]) in sections.known((path[0], ""))
 
 

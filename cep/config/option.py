@@ -13,7 +13,7 @@ from rules.diagnostics import Diagnostic, in_order
 from rules.source import SourceFile, Span
 
 _OPENED = "feed = {"
-"""What stands before the option's text so that it is TOML, and the text an inline table."""
+"""Prefix that makes the option's text an inline table of TOML."""
 
 
 def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:

@@ -29,7 +29,7 @@ def section(path: KeyPath) -> tuple[type[BaseModel], KeyPath]:
 
 
 def field(path: KeyPath) -> FieldInfo:
-    """What the shape says of the key that a path leads to or into. Raises KeyError."""
+    """The field of the shape for the key that a path leads to or into. Raises KeyError."""
     model, rest = section(path)
     return model.model_fields[str(rest[0])] if rest else JobFile.model_fields[str(path[0])]
 
@@ -62,7 +62,7 @@ def written(path: KeyPath) -> str:
 
 
 def heading(name: str) -> str:
-    """What stands in the brackets over a section."""
+    """The heading of a section, without its brackets: `job`, `feeds.STREAM`."""
     return f"{name}.{NAMED[name]}" if name in NAMED else name
 
 

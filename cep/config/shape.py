@@ -44,7 +44,7 @@ class JobSection(Section):
 
 
 class FormatSection(Section):
-    """How a record of [feeds.NAME] becomes an event."""
+    """The keys of [feeds.STREAM] that tell how a record of its files becomes an event."""
 
     format: Annotated[str | None, AfterValidator(values.held), Field(examples=["csv"])] = None
     fields: Annotated[dict[str, Text], Field(examples=[{"amount": "TX_AMOUNT"}])] = {}

@@ -1,4 +1,4 @@
-"""What tomllib says of a text that is no TOML, in our words and with a place."""
+"""Syntax errors of TOML: tomllib's, in our words and with a place."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def no_table(message: str, file: SourceFile, before: int, places: Places) -> Dia
 
 
 def _what_and_where(message: str) -> tuple[str, int, int]:
-    """What tomllib says, with line and column; these are 0 where it is the end of the text."""
+    """A message of tomllib without its place, then line and column, from 1; both 0 at the end of the text."""
     found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
     if found is None:
         return message, 0, 0
@@ -79,7 +79,7 @@ def _what_and_where(message: str) -> tuple[str, int, int]:
 
 
 def _in_our_words(told: str, file: SourceFile, start: int, otherwise: str) -> tuple[str, Span, str]:
-    """What is wrong at a place, the place, and what to write."""
+    """Message, place and help for an error of tomllib; the help is `otherwise` where we know no better."""
     span = Span(file, start, min(start + 1, len(file.text)))
     said, help_ = told[:1].lower() + told[1:], otherwise
     for beginning, ours, fix in _SAID:

@@ -60,7 +60,7 @@ def path(text: str) -> str:
 
 
 def held(text: str | None) -> str | None:
-    """What files hold, whatever their names."""
+    """The format of a feed's files, checked: json, csv or parquet. None: each file's name says it."""
     if text is not None and text not in KINDS:
         raise UnfitError(f"it is one of {', '.join(KINDS)}", did_you_mean(text, KINDS) or 'write `"csv"`')
     return text
@@ -143,7 +143,7 @@ def severity(text: str) -> str:
 
 
 def refers(text: str) -> bool:
-    """Whether the value stands elsewhere: in the environment, or in a file."""
+    """True if the text only refers to the value: to an environment variable, or to a file."""
     return "${" in text or text.startswith("file:")
 
 

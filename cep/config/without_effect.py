@@ -1,4 +1,4 @@
-"""What a job file says of a feed and what its files take no notice of."""
+"""Settings of a job file's feeds that have no effect on files of their format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _feed(job: Job, feed: Feed) -> Iterator[Diagnostic]:
 
 
 def _kind(feed: Feed) -> str:
-    """What the feed or the path's ending says: json, csv, parquet; empty where files may be of any."""
+    """The format of a feed's files, by its setting or its path: json, csv, parquet; empty if not known."""
     try:
         return feed.format.of(feed.path.rpartition("/")[2]).kind
     except UnknownFormatError:

@@ -24,7 +24,7 @@ from rules.typed import Stream
 _BOM = b"\xef\xbb\xbf"
 
 FUTURE = 86_400 * 10**9
-"""How far ahead of the job's clock an event may be where its stream does not say: a day, in ns."""
+"""Default of how far ahead of the job's clock an event's time may be: a day, in ns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from rules.types import ListOf, Record, Scalar, Type
 
 _WHOLE = DIGITS - SCALE
 _STRIDE = (_WHOLE + 1) // 3
-"""In a run of more than 20 digits, three bytes in a row are digits where one of so many is looked at."""
+"""A run of more than 20 digits has three digits among the bytes, one of so many, that are looked at."""
 
 _RUN = re.compile(rb"\d{%d}" % (_WHOLE + 1))
 _POWER = re.compile(rb'[eE](?:-0*(?:19|[2-9]\d|[1-9]\d\d)|\+?0*[1-9])\d*(?=[\s,}\]"])')
@@ -39,7 +39,7 @@ _FAR = 9
 
 
 def holds_decimals(type_: Type) -> bool:
-    """Whether a value of the type is a decimal or has one inside."""
+    """True if the type is a decimal, or a list or record with a decimal inside."""
     match type_:
         case ListOf(element):
             return holds_decimals(element)

@@ -24,7 +24,7 @@ _AT_ONCE = 256 << 20
 
 
 Batches = Iterator[tuple[list[Events], int]]
-"""Events, and where the watermark stands when they have come; it may lag behind one before."""
+"""Events, and the watermark after them, in ns; it may lie before that of the batch before."""
 
 
 def replay(
@@ -55,7 +55,7 @@ def replay(
 
 
 def streams_read(packs: Sequence[Pack]) -> set[str]:
-    """The streams that some rule reads; who reads hits reads the documents that they come with."""
+    """Names of the streams that some rule reads. A rule that reads hits also reads the documents' stream."""
     used = {stream for pack in packs for rule in pack.rules for stream in rule.streams}
     return used | {h.documents.name for pack in packs for h in hit_streams(pack) if h.stream.name in used}
 
@@ -132,7 +132,7 @@ class _Reading:
 
     @property
     def holds(self) -> bool:
-        """Whether the watermark waits for it: not if no rule reads it, nor if it turned out to be empty."""
+        """True if the watermark waits for the stream: some rule reads it, and it is not empty."""
         return self.moves and not (self.ended and self.reached == MIN_TIME)
 
     def more(self) -> Iterator[Events]:
@@ -162,20 +162,20 @@ def _reached(readings: Sequence[_Reading]) -> int:
 
 @dataclass(slots=True)
 class _InOrder:
-    """Alerts of several batches in one order; those of the last instant wait for others of that instant."""
+    """Alerts of several batches in one order: those at the watermark or after it wait for later batches."""
 
     report: Report
     memory: Memory = field(default_factory=Memory)
     waiting: list[Raised] = field(default_factory=list)
 
     def take(self, raised: Sequence[Raised], watermark: int) -> Iterator[Raised]:
-        """What a batch raised; gives all that no later batch can come before."""
+        """Take a batch's alerts; yield all that lie before the watermark, in order. The rest waits."""
         together = in_order([*self.waiting, *raised]) if self.waiting else list(raised)
         self.waiting = [one for one in together if one.time >= watermark]
         yield from self._suppressed([one for one in together if one.time < watermark])
 
     def rest(self) -> Iterator[Raised]:
-        """What waits, at the end."""
+        """Yield the alerts that still wait when the input has ended."""
         yield from self._suppressed(self.waiting)
 
     def _suppressed(self, raised: Sequence[Raised]) -> Iterator[Raised]:

@@ -1,4 +1,4 @@
-"""What became of the events of a run in this process, for people and for programs."""
+"""Counts of a replay in this process (events, alerts, rejected records, losses), as text and as JSON."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _TOLD = 5
 
 @dataclass(slots=True)
 class Report:
-    """What became of the events. `events` counts those that could be read, `first` are rejected ones.
+    """The counts. `events` are those that could be read, `first` the first of the rejected records.
 
-    `over_limit` are packs and rules that dropped runs, in their order, `ways` those that runs gave up,
-    `overflows` results that became null by `rule NAME`, `stream NAME`, `undecided` documents by set and id of
-    the query of which nobody knows whether it hits them. `bytes` of the files were read so far.
+    `over_limit` are the packs and rules that dropped runs, in their order; `ways` counts, by rule, the
+    alternatives that runs gave up; `overflows` the results that became null, by `rule NAME` or `stream NAME`;
+    `undecided` the documents that a query was too costly to decide, by set and id of the query. `bytes` of
+    the files were read so far.
     """
 
     events: int = 0
@@ -38,11 +39,11 @@ class Report:
     bytes: int = 0
 
     def passed(self, number: int) -> None:
-        """So many more bytes were read."""
+        """Count bytes of the files as read."""
         self.bytes += number
 
     def reject(self, letters: Sequence[DeadLetter]) -> None:
-        """Count what is no event."""
+        """Count records that are no events, and keep the first ones."""
         self.rejected += len(letters)
         self.first.extend(letters[: max(0, _TOLD - len(self.first))])
 
@@ -75,7 +76,7 @@ class Report:
         return line
 
     def lines(self) -> list[str]:
-        """For people."""
+        """The report as lines of text."""
         rest = [f"{self.rejected:,} rejected", f"{self.counts['late']:,} late"]
         rest.append(counted(self.counts["duplicate"], "duplicate"))
         for outcome, words in _OTHERS.items():
@@ -113,7 +114,7 @@ class Report:
         return lines
 
     def as_dict(self) -> dict[str, object]:
-        """For programs; rules of one name in several packs are added up in `limit` and `ways`."""
+        """The report as a JSON object; `limit` and `ways` add up rules of one name in several packs."""
         limit: Counter[str] = Counter()
         for _, rule, lost in self.over_limit:
             limit[rule.name] += lost.runs

@@ -1,4 +1,4 @@
-"""What is read in this process: a stream with its files."""
+"""The input of a replay in this process: each stream with its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be known to be wrong before a job writes its first file."""
+"""Checks of a start that need no Spark and write nothing: the job file, the machine, the packs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(
 
 
 def differences(job: Job, layout: Layout) -> list[Diagnostic]:
-    """What a job file says otherwise than its state folder, in which it is fixed."""
+    """Errors where a job file contradicts what its state folder fixes: the shards, the feeds' names."""
     found = []
     if job.shards != layout.shards:
         found.append(
@@ -60,7 +60,7 @@ def differences(job: Job, layout: Layout) -> list[Diagnostic]:
 
 
 def _first_start(job: Job, packs: Callable[[], Sequence[Pack]]) -> Sequence[Diagnostic]:
-    """What is wrong with the packs, or with the job file for them."""
+    """Errors of a first start's packs, and of the job file with these packs."""
     try:
         findings = Running({pack.name: pack for pack in packs()}, job).findings()
     except DiagnosticsError as error:

@@ -25,7 +25,7 @@ from typing import Any
 from urllib.parse import unquote
 
 FEED = "feed_"
-"""How the name of a feed's source begins; its stream's name follows."""
+"""Prefix of the name of a feed's source; its stream's name follows."""
 COMPACTED = 100
 """After so many entries the log of a feed is written anew as one file."""
 
@@ -73,7 +73,7 @@ class Checkpoint:
         return found
 
     def commit(self, batch: int) -> None:
-        """Reads the commit of a batch, which says nothing."""
+        """Check the commit of a batch; it holds nothing that we need. Raises DamagedError."""
         path = self.root / "commits" / str(batch)
         try:
             first, _, rest = text(path).partition("\n")

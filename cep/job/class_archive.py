@@ -53,7 +53,7 @@ class ClassArchive:
         return None
 
     def options(self, listed: Path) -> tuple[str, ...]:
-        """What the JVM is told: to map the file, or else to write the names of its classes to `listed`."""
+        """Options for the JVM: to map the archive, or, without one, to list its classes in `listed`."""
         path = self.there()
         if path is None:
             return (f"-XX:DumpLoadedClassList={listed}",)
@@ -172,7 +172,7 @@ def _folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file or folder is there that is this user's, and that nobody else may write."""
+    """True if a file or folder is there that belongs to this user, is no link, and only they may write to."""
     try:
         found = path.lstat()
     except OSError:
@@ -182,7 +182,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _contents(java: Path, classpath: str) -> Sequence[str]:
-    """What is to be the same when the archive is used: Java's release, the jars' names, lengths and times."""
+    """All that an archive depends on: Java's release, options, and names, lengths and times of the jars."""
     try:
         release = (java.resolve().parent.parent / "release").read_text("utf-8", "replace")
     except OSError:

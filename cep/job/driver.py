@@ -165,7 +165,10 @@ class Driver:
         )
 
     def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> tuple[Recorded, Result]:
-        """Records a batch; also the result that the next one builds on: the first that was recorded."""
+        """Record a batch; return also the result that the next batch builds on.
+
+        Of a batch that was recorded before, that is the recorded result.
+        """
         record = BatchRecord(manifest.batch, manifest.digest, result.as_dict())
         recorded = self._outbox.record(
             record,
@@ -198,7 +201,10 @@ class Driver:
         return found
 
     def _result_of(self, number: int) -> Result | None:
-        """What the outbox has of a batch."""
+        """The result of a batch, from the outbox; None if the outbox does not have the batch.
+
+        Raises ConfigurationError for a result that cannot be read.
+        """
         record = self._outbox.batch(number)
         try:
             return None if record is None else result_of(record.result)
@@ -249,7 +255,7 @@ class Driver:
         return os.path.realpath(path) in self.accepted
 
     def _tell_lost(self, manifest: Manifest) -> None:
-        """Tells what this batch goes without; what was accepted counts for no other."""
+        """Report the files that the batch goes without; an accepted loss counts for this batch only."""
         batch = manifest.batch
         for one in manifest.lost:
             self._told(f"batch {batch} goes without the file {one.path}, which {one.reason}")

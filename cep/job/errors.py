@@ -12,7 +12,7 @@ from __future__ import annotations
 _HELP = " = help: "
 
 RESTORE = "restore the state folder from a backup together with the outbox, or name a new [job] state"
-"""What helps where nothing less does."""
+"""The last resort: the help of an error that no smaller repair mends."""
 
 
 class JobError(Exception):

@@ -1,8 +1,8 @@
-"""What the files of a batch were before it ran, so that nothing else is taken for them.
+"""The files of a batch as they were before it ran, so that a replay reads the same bytes or stops.
 
 The driver writes N.files before the manifest of batch N, which has its checksum. Mappers read the files that
-it names, each up to the length that it had; Spark's own list leaves out without a word what is not there
-any more.
+N.files names, each up to the length that it had. Spark's own list would not do: it silently leaves out files
+that are gone.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cep.job.folder import StateFolder
 from cep.job.manifest import Lost, Manifest
 
 Accepts = Callable[[str], bool]
-"""Tells of a file's path whether the user accepts that it is lost."""
+"""True for the path of a file whose loss the user accepts."""
 
 WHOLE = 64 << 20
-"""A file of at most so many bytes is digested whole, of a longer one half of them at either end."""
+"""Bytes: a file up to this length is digested whole, of a longer one half as many at either end."""
 
 _KEPT = 100  # batches: so far back Spark can go
 _CHUNK = 1 << 20
@@ -44,17 +44,18 @@ class Extent:
 
 
 def extent(stream: str, path: str) -> Extent:
-    """What a file is now. Raises OSError."""
+    """A file's extent as it is now. Raises OSError."""
     with Path(path).open("rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         return Extent(stream, path, status.st_size, status.st_mtime_ns, _digest(file, status.st_size))
 
 
 def difference(was: Extent, *, thorough: bool = False) -> str | None:
-    """What keeps a file from being read as it was, None if nothing does; said of it: "is missing".
+    """The reason why a file can no longer be read as it was, a predicate like "is missing"; None if it can.
 
-    A file that was only added to is read as it was. Its content is looked at where length or time differ, or
-    if asked for: what it then has in the middle of more than `WHOLE` bytes is known by its time alone.
+    A file that only grew can: it is read up to its old length. The content is compared if length or time
+    differ, or if `thorough`. Of a file longer than `WHOLE` only the two ends are compared: a change in the
+    middle is seen by its time alone.
     """
     try:
         status = Path(was.path).stat()
@@ -74,7 +75,7 @@ def difference(was: Extent, *, thorough: bool = False) -> str | None:
 
 
 def unreadable(error: OSError) -> str:
-    """What stands in the way of reading a file, said of it."""
+    """The reason why a file cannot be read, a predicate like "is missing"."""
     match error:
         case FileNotFoundError() | NotADirectoryError():
             return "is missing"
@@ -95,7 +96,7 @@ def gone(batch: int, path: str, why: str) -> ConfigurationError:
 
 
 def fixed(folder: StateFolder, manifest: Manifest, accepts: Accepts) -> Manifest:
-    """The manifest of a batch that never ran, with what its files are now, which is written down.
+    """The manifest of a batch that never ran, with its files as they are now; writes their extents.
 
     Raises ConfigurationError for a file that cannot be read, where its loss is not accepted.
     """
@@ -122,7 +123,7 @@ def look(folder: StateFolder, batch: int, accepts: Accepts) -> tuple[list[Extent
 
 
 def lost_since(folder: StateFolder, manifest: Manifest, accepts: Accepts) -> list[Lost]:
-    """What a batch that is run again lacks of its files, if that is accepted and not in its manifest yet.
+    """The files that a batch has lost since its manifest was written and whose loss is accepted.
 
     Raises ConfigurationError for a file that is not there as it was and whose loss is not accepted, and
     where Spark's record of the batch names other files.
@@ -205,7 +206,7 @@ def _file(manifests: Path, batch: int) -> Path:
 
 
 def _digest(file: BinaryIO, length: int) -> str:
-    """Of the first `length` bytes of a file, SHA-256: all of them, or those at either end."""
+    """SHA-256 of the first `length` bytes of a file; of more than `WHOLE`, of those at either end."""
     digest = hashlib.sha256()
     if length <= WHOLE:
         _take(file, length, digest)

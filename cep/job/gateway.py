@@ -41,13 +41,13 @@ _OPTIONS = (
     "--enable-native-access=ALL-UNNAMED",
     "-Dderby.connection.requireAuthentication=false",
 )
-"""What Spark's launcher gives every JVM (org.apache.spark.launcher.JavaModuleOptions)."""
+"""Options that Spark's launcher gives every JVM (org.apache.spark.launcher.JavaModuleOptions)."""
 
 _POLL = 0.02
 
 
 def classpath(spark: Path) -> str:
-    """Where the JVM finds its classes; `spark` is the folder of the package pyspark."""
+    """The classpath of the JVM; `spark` is the folder of the package pyspark."""
     jars = spark / "jars"
     # the launcher puts this jar before the others
     first = sorted(jars.glob("slf4j-api-*.jar"))

@@ -1,8 +1,9 @@
-"""What a start looks at before there is Java: that checkpoint, manifests and outbox are whole, and in step.
+"""The inspection before Java starts: checkpoint, manifests and outbox must be whole and in step.
 
-Everything that Spark will read is compared with its checksum. What is harmless is put right, and told; all
-else is one sentence that names the file, and what is safe to do. Spark deletes nothing that it may still
-need, so that a gap is damage, and so is a batch that one of them has and another lacks.
+Everything that Spark will read is compared with its checksum. Harmless damage is repaired, and reported; any
+other stops the start with one sentence that names the file, and with a repair that is safe. Spark deletes
+nothing that it may still need: so a gap is damage, and so is a batch that one of the three has and another
+lacks.
 """
 
 from __future__ import annotations
@@ -133,7 +134,10 @@ class _Inspection:
             self._described(state, metadata / str(described[0]), len(described) > 1)
 
     def _described(self, state: Path, latest: Path, earlier: bool) -> None:
-        """What the state consists of, which is written down with every batch and always the same."""
+        """Check the record of a batch that describes the state, always the same, and the schemas it names.
+
+        Raises ConfigurationError.
+        """
         try:
             for store in json.loads(text(latest).partition("\n")[2])["stateStoreInfo"]:
                 for path in map(Path, store["stateSchemaFilePaths"]):
@@ -166,7 +170,7 @@ class _Inspection:
             raise self._damaged(wrong)
 
     def _metadata(self) -> None:
-        """The name of the query, which nobody asks for: any will do."""
+        """Check the query's id, and write a new one if it cannot be read: nothing depends on it."""
         path = self.checkpoint.root / "metadata"
         try:
             uuid.UUID(json.loads(text(path))["id"])
@@ -177,7 +181,10 @@ class _Inspection:
             self.tell(f"{why}: written anew, since it only names the query")
 
     def _recorded(self, latest: int, *, committed: bool) -> None:
-        """What the outbox has of the batches that count, and that it has the last with the manifest here."""
+        """Check that the outbox's results can be read, and that its last batch has the manifest found here.
+
+        Raises ConfigurationError.
+        """
         if self.last is None:
             return
         number = self.last.number
@@ -202,7 +209,10 @@ class _Inspection:
             extents.agreed(self.folder, found)
 
     def _open(self, batch: int, accepts: Accepts) -> None:
-        """The batch that runs next was begun before: with what, and whether its files are there."""
+        """Check the batch that was begun and runs next: its manifest, its packs and its files.
+
+        Raises ConfigurationError.
+        """
         try:
             found = manifest.read(self.folder.manifests, batch)
             if found is not None:
@@ -220,7 +230,7 @@ class _Inspection:
             extents.lost_since(self.folder, found, accepts)
 
     def _anew(self, batch: int, *, offsets: bool = True) -> str:
-        """How to begin a batch anew of which the outbox has nothing; empty where it has it."""
+        """Help that tells how to begin a batch anew; empty if the outbox has the batch already."""
         if self.recorded >= batch:
             return ""
         paths = [self.folder.manifests / f"{batch}.json", self.folder.manifests / f"{batch}.files"]

@@ -63,7 +63,7 @@ class Mode:
     accepted: frozenset[str] = frozenset()
 
     def accepts(self, path: str) -> bool:
-        """Whether a file of the open batch may be lost."""
+        """True if the user accepts that a file of the open batch is lost."""
         return os.path.realpath(path) in self.accepted
 
 

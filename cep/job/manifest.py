@@ -105,7 +105,7 @@ class Manifest:
 
     @property
     def digest(self) -> str:
-        """What the outbox knows the batch by, also when it is run again without a file."""
+        """Checksum by which the outbox knows the batch; the same if it is run again without a lost file."""
         later = {"lost"} if self.version == VERSION else {"lost", "files"}
         return checksum_of({name: value for name, value in self.as_dict().items() if name not in later})
 

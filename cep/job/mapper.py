@@ -116,7 +116,7 @@ def task_name() -> str:
 
 
 def _lane(batches: Iterable[pa.RecordBatch]) -> int:
-    """The lane whose rows these are, which say nothing else."""
+    """The lane whose rows these are; the rows hold nothing else that is needed."""
     from pyspark import TaskContext
 
     for _ in batches:
@@ -185,7 +185,7 @@ class _Mapping:
             begun = time.perf_counter()
 
     def _blocks(self, stream: str, split: Split, reader: Decoder) -> Iterator[Decoded]:
-        """What a split holds. Raises ConfigurationError where its file does not stay as it was."""
+        """The decoded blocks of a split. Raises ConfigurationError if its file is not as it was."""
         batch = self._manifest.batch
         try:
             yield from read(split, reader, raising=True)

@@ -77,7 +77,7 @@ class Progress:
         return f"batch {batch.number} ({batch.seconds:.2f} s); since the start {', '.join(parts)}"
 
     def _short(self, batch: Batch) -> str:
-        """What there is room for in eighty columns."""
+        """The line about a batch, short enough for eighty columns."""
         parts = [*self._counts(), *self._event_time(batch)[-1:]]
         return f"batch {batch.number} ({batch.seconds:.2f} s): {', '.join(parts)}"
 

@@ -1,8 +1,8 @@
 """Requests to stop a job, made from one thread and heeded by the job's own.
 
 Asked once, the job finishes the batch that runs; while Spark starts there is nothing to finish, and Java is
-ended at once. Asked again, it ends Java whatever that does; what is left is what any crash leaves, a batch
-that the next start runs again.
+ended at once. Asked again, it ends Java in the middle of whatever it does; as after any crash, the next start
+runs that batch again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Literal, assert_never
 
 Stage = Literal["starting", "within a batch", "between batches", "delivering", "ending"]
-"""How far a job is; `starting` until its first batch begins, `delivering` when only deliveries are left."""
+"""The stage of a job: `starting` until its first batch begins, `delivering` when only deliveries are left."""
 
 
 class Stop:
@@ -62,11 +62,11 @@ class Stop:
         return _second(stage)
 
     def is_set(self) -> bool:
-        """Whether the job was asked to stop."""
+        """True if the job was asked to stop."""
         return self._asked.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Waits to be asked, at most so long; whether that came."""
+        """Wait for a request, at most so long; True if the job was asked to stop."""
         return self._asked.wait(seconds)
 
     def _abandon(self) -> None:

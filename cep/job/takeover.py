@@ -36,7 +36,7 @@ class Running:
         return {name: pack.revision for name, pack in sorted(self.packs.items())}
 
     def findings(self) -> list[Diagnostic]:
-        """What is to be said of the packs together, and of them with the job; errors stop it."""
+        """Diagnostics of the packs together, and of the packs with the job. Errors stop the job."""
         packs = [pack for _, pack in sorted(self.packs.items())]
         return [
             *differing_streams(packs),

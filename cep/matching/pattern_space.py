@@ -216,7 +216,7 @@ class _Batch:
                 counts["over_limit", *self.tables.rules[number].name, found[0], "runs"] += found[1]
 
     def _dropped(self, of_width: WidthClass, pool: Pool, row: int, key: int) -> int:
-        """How many runs of one key a rule drops: it is run again, on that key alone."""
+        """Number of runs of one key that a rule drops. The rule is run again, on that key alone."""
         keys, hits, lists = self.events.keys, self.events.hits, pool.kept.lists
         rule = pool.rules[row : row + 1].copy()
         number = int(rule[0, kernel.U_RULE])

@@ -1,4 +1,4 @@
-"""Which runs a trace is to tell of: those of some rules, under some keys, or one by its number."""
+"""The runs that a trace covers: those of some rules, of some keys, or one by its number."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MOST_OTHERS = 3
 
 @dataclass(frozen=True, slots=True)
 class KeyTest:
-    """What a field of the key is to be, as a trace writes it; `field` None: some field.
+    """A test of a field of the partition key against `text`, its value as a trace writes it.
 
-    `quoted`: a text, so that "5" is not the number.
+    `field` None: any field may have the value. `quoted`: only a string fits: "5" is not the number.
     """
 
     field: str | None
@@ -31,7 +31,7 @@ class KeyTest:
     quoted: bool = False
 
     def fits(self, value: object) -> bool:
-        """Whether a value, as an alert has it, is meant."""
+        """True if a value, as an alert has it, passes the test."""
         if isinstance(value, str):
             return value == self.text
         if self.quoted:
@@ -53,7 +53,7 @@ class Selection:
     run: int | None = None
 
     def has(self, rule: str) -> bool:
-        """Whether a rule is told of."""
+        """True if the trace covers the rule."""
         return self.rules is None or rule in self.rules
 
 
@@ -62,7 +62,7 @@ EVERYTHING = Selection()
 
 @dataclass(slots=True)
 class Narrowed:
-    """Takes events under other keys out of what comes to a shard, and remembers a few of those keys.
+    """Keeps the events of a shard whose key is selected, and remembers a few of the other keys.
 
     Runs of different keys know nothing of one another, so those that are left do as they would among all.
     """

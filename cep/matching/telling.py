@@ -76,7 +76,7 @@ class Teller:
             self.trace.records.append(self._completed(record, row))
 
     def _of_own_streams(self, rows: Ints) -> npt.NDArray[np.bool_]:
-        """The rows but those that say of an event of another stream that it is merely not it."""
+        """A mask of the rows, without those that only say that an event of another stream did not fit."""
         names: dict[str, int] = {}
         numbers, of_row = np.unique(rows[:, kernel.X_EVENT], return_inverse=True)
         streams = np.full(len(numbers), kernel.NONE)
@@ -209,7 +209,7 @@ class Teller:
         return replace(record, step=step.name, place=step.span, failed=failed, condition=text)
 
     def _bound(self, record: Record) -> str:
-        """What ended a run at a time: `within`, or a gap."""
+        """The bound that ended a run at the record's time: `within` or `gap`."""
         body = self.rule.rule.body
         assert isinstance(body, Match)
         first = record.taken[0][1].time if record.taken else record.time

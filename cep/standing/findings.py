@@ -1,4 +1,4 @@
-"""What is to be said of the lines of a pack's standing queries: refused, costly, doubtful, none at all."""
+"""Diagnostics of a pack's standing queries: lines that are refused, costly or doubtful, and empty sets."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class _Lines:
 
 
 def _places(line: str, part: tuple[int, int]) -> tuple[int, int] | None:
-    """Where characters of the value of `query`, from one up to another, are written in a line of JSON."""
+    """The place in a line of JSON of a part of the value of `query`; None if it cannot be found."""
     found = _QUERY.search(line)
     if found is None:
         return None

@@ -107,7 +107,7 @@ class Shelf:
         return removed
 
     def _sound(self, place: Path) -> bool:
-        """Whether a set is here as it was written, at which each process looks once. A damaged one goes."""
+        """True if a set is here as it was written. A process verifies it once; a damaged one is removed."""
         if not place.exists():
             return False
         if place.name not in self._verified:

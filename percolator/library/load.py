@@ -50,10 +50,10 @@ class LookalikeLine:
 
 @dataclass(slots=True)
 class LoadReport:
-    """What became of the lines. Blank lines do not count.
+    """Counts and findings of a load, by line. Blank lines do not count.
 
-    `warnings` are line, id and a sentence about the cost of a query, `lookalikes` words that look like
-    operators. `line_of` tells by id from which line a query is there now.
+    `warnings` are line, id and a sentence about the cost of a query; `lookalikes` are words that look like
+    operators. `line_of` is the line that each query was loaded from, by id.
     """
 
     new: int = 0

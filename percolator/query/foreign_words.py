@@ -188,12 +188,12 @@ def word_finding(place: Place, dialect: str) -> Finding | None:
 
 
 def may_be_foreign(word: str) -> bool:
-    """Whether anything could be said of a word that touches no bracket: letters alone are mostly words."""
+    """True if a word that touches no bracket may have a finding. Few words of letters alone do."""
     return not word.isalpha() or word.lower() in _LETTERS
 
 
 def is_distance(word: str) -> bool:
-    """Whether a word is a distance in some language, if it stands between two operands."""
+    """True if a word between two operands is a distance operator of some query language."""
     return re.fullmatch(_DISTANCE, word) is not None
 
 

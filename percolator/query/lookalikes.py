@@ -51,14 +51,17 @@ _OPERATOR: Mapping[str, re.Pattern[str]] = MappingProxyType(
         "factiva": re.compile(r"\s*(?:\Z|\)|(?i:and|or|same|(?:adj|near|w/?)\d*)(?!\w))"),
     }
 )
-"""What makes a word the last operand on its right."""
+"""Text behind a word that no operand follows directly: an operator, a bracket or the end, by dialect."""
 Part = tuple[Span, Node | None]
 """A leaf in order of the text; None stands for one that is no word outside of quotes."""
 _BITS = re.compile(r"\"[^\"]*\"|[^\s()\"=<>]+")
 
 
 def lookalikes(text: str, node: Node, dialect: str = "native") -> tuple[Lookalike, ...]:
-    """What of a query, whose tree is `node`, reads like an operator and is none; one of a kind, in order."""
+    """Words of a query that look like operators and are none: the first of each kind, in order of the text.
+
+    `node` is the query's tree.
+    """
     begins, inside = _SUSPECT[dialect]
     if begins.search(" " + text) is None and inside.search(text) is None:
         return ()

@@ -109,9 +109,9 @@ class _Reader:
             self.blocks[-2] = replace(before, broken=(*before.broken, lost))
 
     def explains(self, finding: Diagnostic) -> bool:
-        """Whether a finding only follows from what could not be read: a brace that closes nothing, a `;`.
+        """True if a finding only follows from text that could not be read: a stray `}` or `;`.
 
-        In text that is no block nothing is said of its quotes, either.
+        Also if it is about a foreign character, such as a quote, in text that is no block.
         """
         if finding.span is None or finding.code == "CEP0114":
             return False

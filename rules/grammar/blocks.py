@@ -130,7 +130,7 @@ class _Cutter:
         return start - begun < _NEAR and _ONLY_GAP.fullmatch(self._source.text, begun, start) is not None
 
     def _in_name(self, word: str, start: int) -> bool:
-        """Whether this is a later word of a block's name, as in `rule my rule {`: a brace follows at once."""
+        """True if this is a later word of a block's name, as in `rule my rule {`: a brace follows at once."""
         begun = self._source.text[self._start + len(self._keyword) : start]
         return (
             bool(self._keyword)

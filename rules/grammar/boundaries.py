@@ -95,7 +95,7 @@ def last_before(text: str, at: int) -> int:
 
 @cache
 def boundary(block: str) -> Boundary:
-    """Where the members of a block of that keyword begin. Raises KeyError for a block without members."""
+    """Patterns for the beginnings of a block's members, by its keyword. Raises KeyError for no such block."""
     words, sure, likely = _MEMBERS[block]
     first = rf"(?:{'|'.join(words)})(?!\w|\s*[=:.,])"
     return Boundary(re.compile(sure), re.compile(likely), re.compile(first))

@@ -153,7 +153,7 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
 
 
 def _at(text: BlockText, start: int, end: int, expected: str) -> Found:
-    """What stands there, with what is before and behind it."""
+    """The text from `start` to `end`, which stands where `expected` was, with the text around it."""
     from rules.grammar.phrases import Found
 
     before = text[max(start - _BEFORE, 0) : start]

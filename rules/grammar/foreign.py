@@ -35,7 +35,7 @@ _LOOKS_LIKE = {"−": "-", "–": "-", "×": "*", "÷": "/"}
 
 
 def ours(kind: Kind, written: str) -> str:
-    """What is read in place of a sign, as long as it."""
+    """Our text that is read in place of a foreign one, of the same length, so that places stay right."""
     match kind:
         case "remark" | "semicolon" | "blank":
             return " " * len(written)
@@ -53,7 +53,7 @@ def ours(kind: Kind, written: str) -> str:
 
 
 def begins(kind: Kind, written: str) -> int:
-    """Where in what was found the sign itself begins."""
+    """Index in the match `written` where the sign itself begins."""
     if kind == "pattern":
         return written.index("/")
     return len(written) - len(written.lstrip()) if kind == "remark" else 0

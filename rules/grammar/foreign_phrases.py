@@ -1,6 +1,6 @@
-"""What authors bring from other languages where the text around a word says what is meant.
+"""Phrases of other languages, each with help: the text around a word tells what the author means.
 
-In order: the first phrase that fits is said. `habits` looks them up, before the tables of `foreign_words`.
+The first phrase that fits counts. `habits` looks them up, before the tables of `foreign_words`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _behind(found: Found) -> str:
 
 
 def _emitted(found: Found) -> str:
-    """How the value that the text before ends with is emitted."""
+    """Help that writes the value before the word as a field of `emit`."""
     start, rest = BEFORE_IT.search(found.before), re.match(r"\w+", found.following.lstrip('"'))
     written = "name = value"
     match found.word.lower():
@@ -65,7 +65,7 @@ def _in_small_letters(found: Found) -> str:
 
 
 def _counted(found: Found) -> str:
-    """What `count(*)` stands for: a window's events; in the condition of one event, a pattern."""
+    """Help for `count(*)`: `count()` in a window; in the condition of a single event, a pattern."""
     if found.clause not in ("on", "match"):
         return "events are counted by `count()`"
     asked = re.match(r"\)\s*(>=?|==?)\s*([0-9]+)\b", found.following)

@@ -68,12 +68,12 @@ def quoted_duration(written: str) -> str:
 
 
 def interval_meant(text: str) -> str:
-    """How what follows SQL's `INTERVAL` is written: `'5' MINUTE`."""
+    """Help for the text after SQL's `INTERVAL`, such as `'5' MINUTE`: the duration in our notation."""
     found = _INTERVAL.match(text.lstrip())
     return (duration_meant(found[1], found[2]) if found else "") or _WRITTEN
 
 
 def instant_meant(written: str) -> str:
-    """How the string of SQL's `TIMESTAMP '...'` is written."""
+    """Our instant, quoted, for the string of SQL's `TIMESTAMP '...'`, taken as UTC; an example if unread."""
     inside = written.strip('"').strip().replace(" ", "T")
     return f'"{inside}Z"' if re.fullmatch(r"[0-9-]+T[0-9:.]+", inside) else '"2026-01-05T09:00Z"'

@@ -1,4 +1,4 @@
-"""What authors bring from other languages, as tables: where something else was expected, word -> help.
+"""Words of other languages, as tables: for what the grammar expected, word -> help.
 
 `habits` looks them up, after the phrases of `foreign_phrases`. Words are in small letters.
 """
@@ -93,7 +93,7 @@ BEHIND: Mapping[str, Mapping[str, str]] = {
     "skip": dict.fromkeys(["row", "rows"], "events are no rows: remove it"),
     "severity": {"and": "a rule has one severity"},
 }
-"""Where a clause goes on in a way that the language does not have: by the clause's word."""
+"""Help for words of other languages inside a clause, by the keyword of the clause."""
 _TYPES_HOLD = "types that hold others are `list<string>` and `{ name: string }`"
 _OF_A_STREAM: Mapping[str, str] = {
     ",": "nothing separates fields: remove it",
@@ -281,7 +281,7 @@ BETWEEN_BLOCKS: Mapping[str, str] = {
     ),
     "@": "there are no annotations: remove it",
 }
-"""What stands where a block should begin."""
+"""Help for words of other languages where a block should begin."""
 CHARACTERS = {
     **dict.fromkeys("→⟶➔➜—", "write `->`"),
     **dict.fromkeys("⇒⟹", "write `=>`"),

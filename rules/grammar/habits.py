@@ -1,8 +1,8 @@
-"""What authors bring from other languages, SQL, EPL, Siddhi, Sigma, KQL, Python, and how it is said here.
+"""Help for syntax errors that authors bring from SQL, EPL, Siddhi, Sigma, KQL or Python.
 
-By what is expected where it stands and, in a rule, by the clause before it; words without regard to case.
-`foreign_phrases` looks at the text around a word, `foreign_words` at the word alone; `foreign_times` has the
-durations, `foreign` the signs, `rules.called_elsewhere` the functions.
+Looked up by what the grammar expected, by the word found there, without regard to case, and in a rule by the
+clause before it. `foreign_phrases` looks at the text around a word, `foreign_words` at the word alone;
+`foreign_times` has the durations, `foreign` the signs, `rules.called_elsewhere` the functions.
 """
 
 from __future__ import annotations

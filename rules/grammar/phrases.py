@@ -13,10 +13,10 @@ BEFORE_IT = re.compile(r"(\w+)\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What stands where something else was expected.
+    """A token that stands where something else was expected, with the text around it.
 
-    `expected` is the message, `word` the token; `before` and `following` are the text around it. `clause` is
-    the word of the rule's clause that the text before ends in; empty where there is none.
+    `expected` is the parser's message, `word` the token; `before` and `following` are the text around it.
+    `clause` is the keyword of the rule's clause that the token stands in; empty where there is none.
     """
 
     expected: str

@@ -105,7 +105,7 @@ def _first_of_each(
 
 
 def _forget(again: set[tuple[str, str]], declared: Declared) -> None:
-    """What is declared twice could be either one: nothing that depends on which is reported beside it."""
+    """Forget what is known of names declared twice: either could be meant, so findings would be guesses."""
     for kind, name in again:
         match kind:
             case "stream" if name in declared.streams:

@@ -89,7 +89,7 @@ def count_asked(node: syntax.Expression) -> tuple[syntax.Call, int | None] | Non
 
 
 def counts_events(node: syntax.Binary, scope: Scope) -> bool:
-    """Whether this compares `count()` in the condition of a single event; then there is a finding."""
+    """True if this compares `count()` in the condition of a single event; adds a finding if so."""
     asked = count_asked(node)
     if scope.candidate is None or scope.window is not None or asked is None:
         return False

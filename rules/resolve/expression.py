@@ -112,7 +112,10 @@ def _compared(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
 
 
 def _quotes_missing(node: syntax.Expression, scope: Scope) -> bool:
-    """Whether a string is compared with a name that is none, nor like one; then there is a finding."""
+    """True if `node`, compared with a string, is a word that names nothing nor looks like a name.
+
+    Adds a finding if so.
+    """
     name, source = names_nothing(node, scope), scope.candidate
     if not name or source is None or did_you_mean(name, (*source.fields, *scope.declared.constants)):
         return False
