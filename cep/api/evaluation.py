@@ -90,7 +90,7 @@ def of_files(
 
     named = {name: [os.fspath(one) for one in _several(of)] for name, of in files.items()}
     declared = [stream.name for stream in pack.fed]
-    for name in named.keys() - set(declared):
+    for name in (one for one in named if one not in declared):
         hint = did_you_mean(name, declared) or f"its streams are {', '.join(declared)}"
         raise DataError(f"pack {pack.name} has no stream `{name}`: {hint}")
     problems = [problem for of in named.values() for file in of for problem in check_file(file)]
