@@ -82,8 +82,8 @@ def run(
 
     `packs` gives those for the first start of the state folder; `spark` opens a session, as
     cep.job.session.running does. `warn` is called with warnings about the job file; without it they are drawn
-    as progress is. Raises JobError. Raises DiagnosticsError for a job file that cannot be right and packs that
-    cannot run together; of these a first start leaves nothing on disk.
+    as progress is. Raises JobError. Raises DiagnosticsError for a job file that cannot be right and packs
+    that cannot run together; of these a first start leaves nothing on disk.
     """
     folder, packs = StateFolder(job.state), cache(packs)
     warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
