@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -229,6 +230,10 @@ def output_file(
         with part.open("wb") as out:
             yield out
         part.replace(path)
+    except OSError as problem:
+        if problem.filename == str(part) or problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise OSError(problem.errno, problem.strerror, name) from problem
+        raise
     finally:
         part.unlink(missing_ok=True)
 

@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import random
+import resource
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -478,6 +479,24 @@ def test_a_full_disk_is_the_outside_world(folder: Path) -> None:
     )
     assert told.code == 3
     assert "no space left" in told.err
+
+
+def test_a_file_that_can_take_no_more_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder / "p.jsonl", [payment(t, "a", 150) for t in range(0, 80_000, 1300)])
+    monkeypatch.chdir(folder)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        code = main(
+            ["eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "out.jsonl", "--drain"]
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert code == 3
+    assert capsys.readouterr().err.startswith("error: out.jsonl: file too large\n")
+    assert {path.name for path in folder.iterdir()} == {"cards.rules", "p.jsonl"}
 
 
 TEXTS = """pack news version "1"
