@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rules.diagnostics import Allowed, Diagnostic, has_errors, in_order
-from rules.pack_files import RefusedError, opened
+from rules.pack_files import RefusedError, opened, rule_files
 from rules.packs import MOST_BYTES, SUFFIX, Loaded, load, load_texts, read_texts
 from rules.typed import Pack
 
@@ -84,7 +84,7 @@ def _packs_in(path: Path) -> list[list[Path]]:
         return [[path]]
     groups: list[tuple[str, set[str], list[Path]]] = []
     try:
-        for file in sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file()):
+        for file in rule_files(path, SUFFIX):
             found = _HEADER.match(_text(file, path))
             name, header = (
                 (found["name"].strip("`"), " ".join(found["header"].split())) if found else ("", "")

@@ -12,6 +12,7 @@ import io
 import os
 import stat
 from pathlib import Path
+from typing import NoReturn
 
 
 class RefusedError(Exception):
@@ -20,6 +21,20 @@ class RefusedError(Exception):
     def __init__(self, why: str, help: str) -> None:  # noqa: A002  as diagnostics call it
         super().__init__(why)
         self.help = help
+
+
+def rule_files(folder: Path, suffix: str) -> list[Path]:
+    """The files of a folder and of those in it whose names end so, in order of name.
+
+    Raises OSError where one of the folders cannot be listed: a pack is never less than what is there.
+    """
+
+    def refuse(problem: OSError) -> NoReturn:
+        raise problem
+
+    walked = os.walk(folder, onerror=refuse)
+    found = [Path(parent, name) for parent, _, names in walked for name in names if name.endswith(suffix)]
+    return sorted(file for file in found if file.is_file())
 
 
 def opened(path: Path, folder: Path, most: int) -> io.BufferedReader:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rules.diagnostics import Allowed, Diagnostic, DiagnosticsError, has_errors, in_order
-from rules.pack_files import RefusedError, opened
+from rules.pack_files import RefusedError, opened, rule_files
 from rules.source import SourceFile, Span
 from rules.typed import Pack
 
@@ -156,9 +156,9 @@ def _files(path: Path, inside: Path | None, diagnostics: list[Diagnostic]) -> li
     try:
         if not path.is_dir():
             return [(path, inside)]
-        files = sorted(f for f in path.rglob(f"*{SUFFIX}") if f.is_file())
+        files = rule_files(path, SUFFIX)
     except OSError as problem:
-        diagnostics.append(_unreadable(path, problem))
+        diagnostics.append(_unreadable(Path(problem.filename or path), problem))
         return []
     if not files:
         message = f"there is no {SUFFIX} file in `{path}`"

@@ -72,6 +72,8 @@ def _reading(name: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise UsageError(f"there is no file `{name}`", "correct the path") from None
+    except PermissionError as problem:
+        raise UsageError(f"`{name}` cannot be read: permission denied", remedy(problem)) from None
     except (OSError, pa.ArrowException) as problem:
         raise OutsideError(f"`{name}` cannot be read: {problem}", remedy(problem)) from None
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cep.inprocess.sources import Source
     from cep.packs import Checked
     from rules.diagnostics import Diagnostic
+    from rules.typed import Pack
 
 
 def register(subparsers: Subparsers) -> None:
@@ -31,6 +33,7 @@ def register(subparsers: Subparsers) -> None:
         description="Run a pack over files and write its alerts as JSON lines; or, with --cases, run many "
         "small cases, one JSON object a line, and write one result a line.",
     )
+    parser.set_defaults(stray="events belong to a stream: --events STREAM={}")
     parser.add_argument(
         "pack", nargs="?", type=Path, metavar="PACK",
         help="a rule file or folder; with --job it may be left out: the job's packs",
@@ -130,6 +133,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
     from cep.inprocess.replay import in_batches, in_step, replay, streams_read
     from cep.inprocess.report import Report
 
+    read = _read(arguments, sources, packs, job)
     report = Report()
     reading = (in_step if job is None else in_batches)(sources, streams_read(packs), report)
     busy = arguments.format == "json" or on_terminal(arguments.output)
@@ -143,8 +147,8 @@ def _run_files(arguments: argparse.Namespace) -> int:
 
             tracing = Tracing.of(wanted, packs, running)
             running = tracing
-            trace_file = stack.enter_context(output_file(wanted.file, "--trace"))
-        out = None if arguments.output is None else stack.enter_context(output_file(arguments.output))
+            trace_file = stack.enter_context(output_file(wanted.file, read, "--trace"))
+        out = None if arguments.output is None else stack.enter_context(output_file(arguments.output, read))
         with shown(report.progress(_size(sources)), busy):
             for alert in replay(packs, reading, running, arguments.watermark, arguments.drain, report):
                 if out is not None:
@@ -199,14 +203,29 @@ def _refuse(errors: Sequence[Diagnostic], form: str) -> None:
         print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
 
 
+def _read(
+    arguments: argparse.Namespace, sources: Sequence[Source], packs: Sequence[Pack], job: Job | None
+) -> list[str | Path]:
+    """The files of events, of packs and of their queries, and the job file."""
+    found: list[str | Path] = [file for source in sources for file in source.files]
+    for pack in packs:
+        found += [name for name, _ in pack.files] + [queries.path for queries in pack.queries]
+    return found if job is None else [*found, arguments.job]
+
+
 def _size(sources: Sequence[Source]) -> int:
     """Bytes of all files."""
     return sum(Path(file).stat().st_size for source in sources for file in source.files)
 
 
 @contextlib.contextmanager
-def output_file(name: str | None, option: str = "--output") -> Iterator[IO[bytes]]:
-    """The stream for the lines: stdout, or a file, which appears under its name once it is complete."""
+def output_file(
+    name: str | None, read: Iterable[str | Path], option: str = "--output"
+) -> Iterator[IO[bytes]]:
+    """The stream for the lines: stdout, or a file, which appears under its name once it is complete.
+
+    Raises UsageError where it cannot be there, or is one of those that are `read` (`-`: stdin).
+    """
     if name is None or name == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -221,11 +240,17 @@ def output_file(name: str | None, option: str = "--output") -> Iterator[IO[bytes
         with path.open("wb") as out:
             yield out
         return
+    if path.exists() and any(one != "-" and Path(one).exists() and path.samefile(one) for one in read):
+        raise UsageError(f"{option} {name} would take the place of what is read", "name another file")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as out:
             yield out
         part.replace(path)
+    except OSError as problem:
+        if problem.filename == str(part) or problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise OSError(problem.errno, problem.strerror, name) from problem
+        raise
     finally:
         part.unlink(missing_ok=True)
 
@@ -258,7 +283,7 @@ def _run_cases(arguments: argparse.Namespace) -> int:
     source = contextlib.nullcontext(sys.stdin.buffer) if arguments.cases == "-" else _opened(arguments.cases)
     folder = Path() if arguments.cases == "-" else Path(arguments.cases).parent
     total = 0
-    with source as lines, output_file(arguments.output) as out:
+    with source as lines, output_file(arguments.output, [arguments.cases]) as out:
         for result in run_cases(lines, prepared(name, folder), evaluated(name), keep):
             text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
             out.write(text.encode("utf-8", "backslashreplace") + b"\n")

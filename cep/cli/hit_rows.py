@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -50,9 +50,12 @@ def shown_ranges(highlights: Mapping[str, list[tuple[int, int]]]) -> dict[str, l
 
 
 @contextlib.contextmanager
-def writing(name: str, highlight: bool) -> Iterator[Callable[[Row], None]]:
-    """What takes the rows. A file appears under its name when it is complete. Raises UsageError, OSError."""
-    with output_file(name) as out:
+def writing(name: str, highlight: bool, read: Iterable[str]) -> Iterator[Callable[[Row], None]]:
+    """What takes the rows. A file appears under its name when it is complete, and is none of those `read`.
+
+    Raises UsageError, OSError.
+    """
+    with output_file(name, read) as out:
         if not name.endswith(".parquet"):
             yield lambda row: _write_line(out.write, row)
             return

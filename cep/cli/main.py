@@ -105,11 +105,13 @@ def _dispatch(given: list[str], alone: bool) -> int:
             f"did you mean `cep {close[0]}`?" if close else "verbs are " + ", ".join(VERBS),
         )
         return USAGE
-    parser = _parser(verb)
+    parser, of_verb = _parser(verb)
     if not given:
         parser.print_help(sys.stderr)
         return USAGE
-    arguments = parser.parse_args(given)
+    arguments, unknown = parser.parse_known_args(given)
+    if unknown:
+        of_verb.refuse(unknown)
     if verb is None:
         parser.error("a verb is missing: one of " + ", ".join(VERBS))
     if alone and verb in _IN_PROCESS:
@@ -137,7 +139,26 @@ class _Parser(argparse.ArgumentParser):
     """argparse's parser with messages in the form of all our others."""
 
     def error(self, message: str) -> NoReturn:
-        _say_error(message, f"see `{self.prog} --help`")
+        self._end(message, "")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """End the command for words that it does not know: with the option that is meant, or their place.
+
+        The place is the default of `stray`, which a verb may set, with `{}` for the word.
+        """
+        from rules.suggest import did_you_mean
+
+        first = unknown[0]
+        stray = self.get_default("stray")
+        if first.startswith("--"):
+            long = [name for name in self._option_string_actions if name.startswith("--")]
+            fix = did_you_mean(first.partition("=")[0], long)
+        else:
+            fix = stray.format(first) if stray and not first.startswith("-") else ""
+        self._end(f"`{self.prog}` knows no {', '.join(f'`{word}`' for word in unknown)}", fix)
+
+    def _end(self, message: str, fix: str) -> NoReturn:
+        _say_error(message, fix or f"see `{self.prog} --help`")
         sys.exit(USAGE)
 
 
@@ -151,8 +172,8 @@ class _Version(argparse.Action):
         parser.exit(OK)
 
 
-def _parser(verb: str | None) -> argparse.ArgumentParser:
-    """The parser of the command; of the verbs, only the given one's arguments are known."""
+def _parser(verb: str | None) -> tuple[_Parser, _Parser]:
+    """The parsers of the command and of the verb; of the verbs, only the given one's arguments are known."""
     parser = _Parser(
         prog="cep",
         description="Standing rules over events: check, test, run and deploy them.",
@@ -169,7 +190,7 @@ def _parser(verb: str | None) -> argparse.ArgumentParser:
             verbs.add_parser(name, help=line)
     if verb is not None:
         _add_format(verbs.choices[verb])
-    return parser
+    return parser, parser if verb is None else verbs.choices[verb]
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:

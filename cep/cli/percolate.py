@@ -155,7 +155,9 @@ def _answer(arguments: argparse.Namespace, schema: Schema, queries: Collection) 
     def line(number: int, seconds: float) -> str:
         return f"{speed(number, seconds, 'documents')}, {counts.hits:,} hits"
 
-    with writing(arguments.output, arguments.highlight) as write:
+    given = (arguments.queries, arguments.documents, arguments.schema)
+    read_from = [name for name in given if name is not None]
+    with writing(arguments.output, arguments.highlight, read_from) as write:
         read_on = documents(arguments.documents, schema, arguments.time)
         for number, read in watched(read_on, line, on_terminal(arguments.output)):
             if isinstance(read, BadDocumentError):
@@ -324,7 +326,7 @@ def _run_cases(arguments: argparse.Namespace) -> int:
         return what
 
     total = 0
-    with output_file(arguments.output) as out:
+    with output_file(arguments.output, [arguments.cases]) as out:
         for result in run_cases(lines(arguments.cases), arguments.dialect, keep):
             out.write(json_line(result))
             total += 1

@@ -185,7 +185,8 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
         try:
             check(value)
         except UnfitError as error:
-            found.append(Diagnostic("CEP0709", "error", _of(secret, str(error)), span, help=error.help))
+            fix = error.help if secret.meant is None else f'a variable is written "{secret.meant}"'
+            found.append(Diagnostic("CEP0709", "error", _of(secret, str(error)), span, help=fix))
     return found
 
 

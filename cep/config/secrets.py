@@ -12,6 +12,8 @@ from pathlib import Path
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FILE = "file:"
+_ELSEWHERE = re.compile(r"\$\(?(\w+)\)?|%(\w+)%|\$?\{?env[:.](\w+)\}?|\{\{ ?(?:env\.)?(\w+) ?\}\}")
+"""Variables as shells, Windows and others write them."""
 
 
 class SecretError(Exception):
@@ -39,6 +41,12 @@ class Secret:
     def refers(self) -> bool:
         """Whether the value stands elsewhere."""
         return self.written.startswith(_FILE) or _VARIABLE.search(self.written) is not None
+
+    @property
+    def meant(self) -> str | None:
+        """The reference that was probably meant by a value in another notation, such as `$NAME`."""
+        found = None if self.refers else _ELSEWHERE.fullmatch(self.written)
+        return None if found is None else f"${{{next(filter(None, found.groups()))}}}"
 
     def reveal(self, environ: Mapping[str, str]) -> str:
         """The value: variables replaced, or the file's text without the line end behind it.

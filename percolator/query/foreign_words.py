@@ -124,7 +124,15 @@ class _Sign(NamedTuple):
 
 _ALL = ("native", "lucene", "factiva")
 _NATIVE, _FACTIVA = _ALL[:1], _ALL[2:]
+QUOTES = "“„‟«‘‚'"
+"""Marks that begin a phrase elsewhere."""
 _IN_WORDS = (
+    # A quote that the same word closes says nothing; some words begin with an apostrophe.
+    _Sign(
+        rf"(?!'(?i:n|em|til|tis|twas|cause|bout|round)\Z)[{QUOTES}](?P<x>[^\W\d_][^”“»’']*)",
+        ("native", "lucene"), "is searched without its quote, which begins no phrase here",
+        'a phrase stands in straight double quotes: `"{x} ..."`',
+    ),
     _Sign(r"[|]+|&&+", _ALL, "is left out: it holds no word", "write the operator: AND, OR"),
     _Sign(
         r".*[|].*", _ALL, _AS_WORDS,
@@ -159,7 +167,7 @@ _IN_WORDS = (
     ),
     # With a capital it may be a name: Yahoo!
     _Sign(
-        r"(?P<x>[a-z]+)(?P<sign>[!$])", _ALL,
+        r"(?P<x>[a-z]+)(?P<sign>[!$%])", _ALL,
         "is searched as `{x}`: `{sign}` is no wildcard here",
         "write `{x}*` for all words that begin so; if the sign is meant, put it in quotes",
     ),
@@ -176,7 +184,7 @@ _IN_WORDS = (
         "a field stands before its words: `hd={x}`",
     ),
     _Sign(
-        r"(?P<field>[A-Za-z]{2,})=(?P<x>[^\W_].*)", ("native", "lucene"), _AS_WORDS,
+        r"(?P<field>[A-Za-z]{2,})==?(?P<x>[^\W_].*)", ("native", "lucene"), _AS_WORDS,
         "a field has a colon: `{field}:{x}`; if the text is meant, put it in quotes",
     ),
 )  # fmt: skip

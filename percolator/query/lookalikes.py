@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from percolator.query.foreign_words import (
+    QUOTES,
     Finding,
     Lookalike,
     Place,
@@ -33,14 +34,15 @@ _BEGINS = (
     r"[\s(](?:(?:and|And|or|Or|not|Not|andnot|ANDNOT|butnot|BUTNOT|adj|ADJ|SAME|NEAR|WITHIN|PRE)(?=[\s()\"{]|\Z)"
     r"|[+&]|(?i:o?near|adj|pre|within|w|n|atl(?:east)?)(?=\d)"
 )
+_QUOTE = rf"|[{QUOTES}](?=[^\W\d_])"
 _NATIVE = (
     re.compile(_BEGINS + ")"),
     re.compile(
-        r"[|!^]|&&|\$(?<=[a-z]\$)|=(?<=\w=)(?=\w)|\[(?<=\w\[)|/(?<!NEAR/)(?<!first/)(?<!atleast/)(?=[\dsSpPf])"
-        r"|\((?<=\w\()(?<!sentence\()(?<!paragraph\()"
+        r"[|!^]|&(?=[&\s)]|\Z)|[$%](?<=[a-z].)|=(?<=\w=)(?==?\w)|\[(?<=\w\[)|/(?<!NEAR/)(?<!first/)(?<!atleast/)(?=[\dsSpPf])"
+        r"|\((?<=\w\()(?<!sentence\()(?<!paragraph\()" + _QUOTE
     ),
 )
-_OTHER = re.compile(_BEGINS + "|-)"), re.compile(r"[|!^$&\[=/(~]")
+_OTHER = re.compile(_BEGINS + "|-)"), re.compile(r"[|!^$%&\[=/(~]" + _QUOTE)
 _SUSPECT = MappingProxyType({"native": _NATIVE, "lucene": _OTHER, "factiva": _OTHER})
 
 _JOINED = re.compile(r"(?:\^[\d.]+)?[\s)]*(NOT\s+)?")
@@ -78,7 +80,9 @@ def _findings(text: str, node: Node, dialect: str) -> Iterator[tuple[Span, Findi
     parts = _parts(text, node, dialect)
     for number, (span, leaf) in enumerate(parts):
         written = text[span.start : span.end]
-        if leaf is None or "\\" in written or text[span.start - 1 : span.start] in (":", "="):
+        if leaf is None or "\\" in written:
+            continue
+        if text[span.start - 1 : span.start] in (":", "=") and written[0] not in QUOTES:
             continue
         if not may_be_foreign(written) and text[span.end : span.end + 1] != "(":
             continue

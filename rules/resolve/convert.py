@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from rules.decimals import fitting, is_exact
@@ -90,8 +91,15 @@ def as_instant(operand: Expression, findings: Findings) -> Expression | None:
     try:
         return Literal(parse_instant(operand.value), Scalar.TIMESTAMP, operand.span)
     except ValueError as problem:
-        findings.error("CEP0227", str(problem), operand.span, help_="write it as `2026-01-31T10:05:00Z`")
+        findings.error("CEP0227", str(problem), operand.span, help_=_instant_help(operand.value))
         return None
+
+
+def _instant_help(written: str) -> str:
+    clock = re.fullmatch(r"(\d\d?):\d\d(?::\d\d)?", written)
+    if clock is not None:
+        return f"a time of day is asked for by `hour(...) >= {int(clock[1])}`, in UTC or a zone that it names"
+    return "write it as `2026-01-31T10:05:00Z`"
 
 
 def agreeing(operands: list[Expression], findings: Findings) -> list[Expression] | Type | None:

@@ -167,6 +167,10 @@ HOOK = GOOD + '[receivers.desk]\nkind = "webhook"\nurl = "https://desk.example/"
          "the environment variable NOWHERE is not set", '"${NOWHERE}"', ""),
         (HOOK + 'secret = "file:gone"', "CEP0708", "there is no file", '"file:gone"', ""),
         (HOOK + 'secret = "whsec_short"', "CEP0709", "secret", '"whsec_short"', ""),
+        *((HOOK + f'secret = "{written}"', "CEP0709", "whsec_", f'"{written}"',
+           'a variable is written "${DESK_SECRET}"')
+          for written in ("$DESK_SECRET", "$(DESK_SECRET)", "%DESK_SECRET%", "env:DESK_SECRET",
+                          "${env:DESK_SECRET}", "{{ DESK_SECRET }}")),
         (HOOK, "CEP0716", "what `desk` gets is not signed", "desk", "give it secret"),
     ],
 )  # fmt: skip

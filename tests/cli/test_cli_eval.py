@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import random
+import resource
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -348,6 +349,34 @@ def test_wrong_usage_exits_2_and_says_why(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--output", "--trace"])
+@pytest.mark.parametrize("read", ["p.jsonl", "same.jsonl", "cards.rules", "job.toml"])
+def test_what_is_read_is_never_written_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], option: str, read: str
+) -> None:
+    write(folder / "p.jsonl", [payment(0, "c", 900)])
+    (folder / "same.jsonl").symlink_to("p.jsonl")
+    (folder / "job.toml").write_text(
+        '[job]\nname = "j"\npacks = "cards.rules"\nstate = "state"\n'
+        '[feeds.payment]\nsource = "files"\npath = "p.jsonl"\n'
+        '[feeds.refund]\nsource = "files"\npath = "r.jsonl"\n'
+    )
+    monkeypatch.chdir(folder)
+    before = Path(read).read_bytes()
+    assert main(["eval", "cards.rules", "--job", "job.toml", option, read]) == 2
+    assert f"{option} {read} would take the place of what is read" in capsys.readouterr().err
+    assert Path(read).read_bytes() == before
+
+
+def test_cases_are_never_written_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = folder / "cases.jsonl"
+    cases.write_text('{"id": "c"}\n')
+    for verb in ("eval", "percolate"):
+        assert main([verb, "--cases", str(cases), "--output", str(cases)]) == 2
+        assert "would take the place" in capsys.readouterr().err
+    assert cases.read_text() == '{"id": "c"}\n'
+
+
 @pytest.mark.slow
 def test_a_full_disk_is_the_outside_world(folder: Path) -> None:
     write(folder / "p.jsonl", [payment(t, "a", 150) for t in range(0, 80_000, 1300)])
@@ -356,6 +385,24 @@ def test_a_full_disk_is_the_outside_world(folder: Path) -> None:
     )
     assert told.code == 3
     assert "no space left" in told.err
+
+
+def test_a_file_that_can_take_no_more_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder / "p.jsonl", [payment(t, "a", 150) for t in range(0, 80_000, 1300)])
+    monkeypatch.chdir(folder)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        code = main(
+            ["eval", "cards.rules", "--events", "payment=p.jsonl", "--output", "out.jsonl", "--drain"]
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert code == 3
+    assert capsys.readouterr().err.startswith("error: out.jsonl: file too large\n")
+    assert {path.name for path in folder.iterdir()} == {"cards.rules", "p.jsonl"}
 
 
 TEXTS = """pack news version "1"

@@ -60,6 +60,27 @@ def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
+    ("arguments", "told", "help_"),
+    [
+        (["check", "x", "--stirct"], "`cep check` knows no `--stirct`", "did you mean `--strict`?"),
+        (["check", "x", "-v", "-q"], "`cep check` knows no `-v`, `-q`", "see `cep check --help`"),
+        (["test", "x", "--coverage-mn=5"], "`cep test` knows no `--", "did you mean `--coverage-min`?"),
+        (["eval", "p", "e.csv"], "`cep eval` knows no `e.csv`", "--events STREAM=e.csv"),
+        (["run", "job.toml", "packs"], "`cep run` knows no `packs`", "see `cep run --help`"),
+        (["--nonsense"], "`cep` knows no `--nonsense`", "see `cep --help`"),
+    ],
+)
+def test_words_that_a_verb_does_not_know_are_told_with_what_was_meant(
+    arguments: list[str], told: str, help_: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        command.main(arguments)
+    message, fix = capsys.readouterr().err.splitlines()
+    assert message.startswith(f"error: {told}")
+    assert help_ in fix
+
+
+@pytest.mark.parametrize(
     ("raised", "code", "told"),
     [
         (UsageError("no such pack", "look again"), 2, "error: no such pack\n  = help: look again\n"),

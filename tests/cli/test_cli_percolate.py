@@ -50,6 +50,20 @@ def test_every_published_case_is_right() -> None:
                 assert one == step
 
 
+@pytest.mark.parametrize("read", ["q.jsonl", "d.jsonl", "schema.json"])
+def test_what_is_read_is_never_written_over(tmp_path: Path, read: str) -> None:
+    written(tmp_path / "q.jsonl", [{"id": "q", "query": "fire"}])
+    written(tmp_path / "d.jsonl", [{"body": "fire"}])
+    written(tmp_path / "schema.json", [{"schema": {"body": "text"}}])
+    before = (tmp_path / read).read_bytes()
+    found = cep(
+        "percolate", "--queries", "q.jsonl", "--documents", "d.jsonl", "--schema", "schema.json",
+        "--output", read, cwd=tmp_path,
+    )  # fmt: skip
+    assert (found.code, (tmp_path / read).read_bytes()) == (2, before)
+    assert f"--output {read} would take the place of what is read" in found.err
+
+
 def case(**parts: Any) -> dict[str, Any]:
     return {"id": "c", "schema": {"body": "text"}, "default": ["body"], "steps": [], **parts}
 

@@ -78,11 +78,19 @@ CURES = {
     "a||b": "a OR b",
     "a&&b": "a AND b",
     "a &b": "a AND b",
+    "a& b": "a AND b",
     "recall! tyres": "recall*",
     "comput$": "comput*",
     "cancer[tiab]": "title:cancer",
     "title=acme": "title:acme",
+    "title==acme": "title:acme",
+    "recall% tyres": "recall*",
     "TITLE(acme)": "TITLE:(...)",
+    "“supply chain” AND recall": '"supply ..."',
+    "recall AND (‘supply chain’)": '"supply ..."',
+    "title:„supply chain“": '"supply ..."',
+    "'supply chain'": '"supply ..."',
+    "«supply chain»": '"supply ..."',
 }
 
 
@@ -129,8 +137,11 @@ QUIET = (
     "(or) gold (and)", "not", "x not", "2 of (a, or, b)", "or NEAR/3 gold",
     "AT&T R&D", "c++", "a+b", "Yahoo!", "+49-30-123456", "and/or x", "w/o x", "24/7 x", "12/24 x", "he/she x",
     "masks n95 shortage", "w3 org", "a n100 b", "a near b", "the same day", "within reach", "pre owned",
-    "E=mc2", "price:>=10", "price:[10 TO 20]", "lang:en x", "title:/s.b/", "/s.b/ x", "/reg.x/",
+    "E=mc2", "a rise of 5%", "price:>=10", "price:[10 TO 20]", "lang:en x", "title:/s.b/",
+    "/s.b/ x", "/reg.x/",
     "andorra orb", "network/5g x",
+    "don't stop", "don’t stop", "O'Neil’s", "rock 'n' roll", "rock 'n roll", "'tis '90s", "“recall” x",
+    "x 'recall'", '"a “b c” d"', r"\“b c", "{“b} c",
 )  # fmt: skip
 
 

@@ -46,6 +46,7 @@ SAID = {
     matching("a: payment", "within 1h emit a.n"): "a value is emitted under a name: `n = a.n`",
     matching("a: payment{3}", "within 1h emit count(a)"):
         "a value is emitted under a name: `name = count(...)`",
+    on('at > "09:00"'): "a time of day is asked for by `hour(...) >= 9`, in UTC or a zone that it names",
     on("at - 5 > at"): "a duration has a unit: `5s`",
     on('kind == "a" or "b"'): 'write `kind in ("a", "b")`',
     on('kind in ("a" "b")'): "a comma stands between values",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cep.packs import checked_in
 from rules.diagnostics import DiagnosticsError
 from rules.packs import Loaded, load, load_texts
 
@@ -93,6 +94,30 @@ def test_unreadable_files_are_said(tmp_path: Path) -> None:
     folder = write(tmp_path, a=STREAM)
     (folder / "a.rules").chmod(0)
     assert codes(load([folder])) == ["CEP0506"]
+
+
+@pytest.mark.parametrize("locked", ["more", "."])
+def test_folders_that_may_not_be_listed_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: str
+) -> None:
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)  # above it a user who is not root may look nowhere
+    write(tmp_path / "pack" / "more", b=STREAM)
+    write(tmp_path / "pack", a=STREAM)
+    load([Path("pack")])  # imports
+    (tmp_path / "pack" / locked).chmod(0)
+    root = os.geteuid() == 0  # who reads everything
+    try:
+        if root:
+            os.seteuid(65534)
+        found, alone = load([Path("pack")]), checked_in(Path("pack"))
+    finally:
+        if root:
+            os.seteuid(0)
+        (tmp_path / "pack" / locked).chmod(0o755)
+    assert codes(found) == ["CEP0506"]
+    assert found.diagnostics[0].message == f"cannot read `{Path('pack', locked)}`: permission denied"
+    assert [one.diagnostics for one in alone] == [found.diagnostics]
 
 
 def test_paths_that_cannot_be_are_said(tmp_path: Path) -> None:
