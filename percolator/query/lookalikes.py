@@ -31,7 +31,7 @@ from percolator.query.tree import Everything, Fuzzy, Node, Phrase, Regex, Span, 
 # space or a bracket; the second what stands inside of words. Native operators are left out: most queries have
 # some.
 _BEGINS = (
-    r"[\s(](?:(?:and|And|or|Or|not|Not|andnot|ANDNOT|butnot|BUTNOT|adj|ADJ|SAME|NEAR|WITHIN|PRE)(?=[\s()\"{]|\Z)"
+    r"[\s()\"/}\]](?:(?:and|And|or|Or|not|Not|andnot|ANDNOT|butnot|BUTNOT|adj|ADJ|SAME|NEAR|WITHIN|PRE)(?=[\s()\"{]|\Z)"
     r"|[+&]|(?i:o?near|adj|pre|within|w|n|atl(?:east)?)(?=\d)"
 )
 _QUOTE = rf"|[{QUOTES}](?=[^\W\d_])"
