@@ -12,12 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Literal
 
+import psutil
 import pytest
 from job_folder import PATIENCE, JobFolder, RunningJob, in_process
 from rules_of_tests import in_files, pack, payments
@@ -109,7 +111,8 @@ def _send(job: RunningJob, life: Life) -> None:
             os.killpg(job.process.pid, life.number)
         case "all":  # as a service manager does that knows every process of a service
             for process in job.folder.processes():
-                process.send_signal(life.number)
+                with suppress(psutil.NoSuchProcess):  # some live for a moment only
+                    process.send_signal(life.number)
 
 
 def _wait_until(condition: Callable[[], bool], what: str) -> None:
