@@ -27,7 +27,7 @@ from cep.job import beforehand, lock, revisions, session, stream
 from cep.job.accounts import Accounts
 from cep.job.cores import usable_cores
 from cep.job.driver import Batch, Driver
-from cep.job.errors import ConfigurationError, JobError, OutsideError
+from cep.job.errors import PORT_TAKEN, ConfigurationError, JobError, OutsideError
 from cep.job.failures import explained
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
@@ -286,9 +286,9 @@ class _Life:
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 what = f"the port {port} of {host} is taken by another program"
-            else:
-                what = f"this job cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}"
-            raise OutsideError(what, "stop that program, or change [http] listen") from error
+                raise OutsideError(what, "stop that program, or change [http] listen", PORT_TAKEN) from error
+            what = f"this job cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}"
+            raise OutsideError(what, "change [http] listen") from error
         self._stack.callback(listening.close)
         return listening
 
