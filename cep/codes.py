@@ -66,7 +66,7 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0953": "the file of a feed is missing",
         "CEP0957": "few file handles for a job with a port",
         "CEP0958": "the port of the job is taken",
-        "CEP0959": "Java ended while the job ran",
+        "CEP0959": "Java ended before the job",
         "CEP0999": "this should not have happened",
     }
 )

@@ -28,7 +28,7 @@ from cep.job.accounts import Accounts
 from cep.job.cores import usable_cores
 from cep.job.driver import Batch, Driver
 from cep.job.errors import PORT_TAKEN, ConfigurationError, JobError, OutsideError
-from cep.job.failures import explained
+from cep.job.failures import explained, keep, worker_lost
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
 from cep.job.health import Standing
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 
 _DELIVER = 60.0
 """Seconds that `--once` waits for its alerts to be delivered; what is not stays in the outbox."""
+
+
+_TRIES = 3
+"""Times that a batch which lost a worker is run again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ class _Life:
         self._metrics = Metrics()
         self._stop = stop
         self._broken_off = False
+        self._lost: list[int | None] = []
         self._standing = Standing(job, stop)
         self._accounts = Accounts(self._metrics, progress.tell)
 
@@ -232,12 +237,29 @@ class _Life:
                         )
                     self._broken_off = True
                     return
+                if self._again(failure):
+                    continue
                 self._standing.failed()
                 raise explained(failure, folder, time.time())
             if driver.drained or not driver.unread():
                 return
             driver.stopping.clear()
             self._progress.tell(f"starting the query again to read {', '.join(sorted(driver.unread()))}")
+
+    def _again(self, failure: BaseException) -> bool:
+        """True if the query may be started again: it lost a worker, and not too often in one batch."""
+        lost, driver = worker_lost(failure), self._driver
+        if lost is None:
+            return False
+        done = None if driver.last is None else driver.last.number
+        self._lost = [*(batch for batch in self._lost if batch == done), done]
+        if len(self._lost) > _TRIES:
+            return False
+        where = keep(failure, self._folder, time.time())
+        driver.failure = None
+        driver.stopping.clear()
+        self._progress.tell(f"Spark lost a Python worker ({lost}); the batch is run again, see {where}")
+        return True
 
     def _watch(self, query: StreamingQuery) -> BaseException | None:
         """Returns when the query has ended: by itself, or because it is to; and why, if it failed.
@@ -349,6 +371,9 @@ class _Life:
         )
         dispatcher.start()
         self._stack.callback(dispatcher.stop)
+        self._stop.heard = dispatcher.cease  # what is not sent yet is sent after the next start
+        if self._stop.is_set():
+            dispatcher.cease()
         return dispatcher
 
     def _receiver(self, described: Receiver) -> ConsoleReceiver | WebhookReceiver:
