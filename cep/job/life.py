@@ -36,6 +36,7 @@ from cep.job.inspection import look_over
 from cep.job.java import require_java
 from cep.job.manifest import result_of
 from cep.job.progress import Progress
+from cep.job.retries import Retries
 from cep.job.stopping import Stage, Stop
 from cep.job.takeover import Running
 from cep.metrics import Metrics
@@ -49,10 +50,6 @@ if TYPE_CHECKING:
 
 _DELIVER = 60.0
 """Seconds that `--once` waits for its alerts to be delivered; what is not stays in the outbox."""
-
-
-_TRIES = 3
-"""Times that a batch which lost a worker is run again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,7 @@ class _Life:
         self._metrics = Metrics()
         self._stop = stop
         self._broken_off = False
-        self._lost: list[int | None] = []
+        self._retries = Retries()
         self._standing = Standing(job, stop)
         self._accounts = Accounts(self._metrics, progress.tell)
 
@@ -249,11 +246,7 @@ class _Life:
     def _again(self, failure: BaseException) -> bool:
         """True if the query may be started again: it lost a worker, and not too often in one batch."""
         lost, driver = worker_lost(failure), self._driver
-        if lost is None:
-            return False
-        done = None if driver.last is None else driver.last.number
-        self._lost = [*(batch for batch in self._lost if batch == done), done]
-        if len(self._lost) > _TRIES:
+        if lost is None or not self._retries.allow(None if driver.last is None else driver.last.number):
             return False
         where = keep(failure, self._folder, time.time())
         driver.failure = None

@@ -1,4 +1,4 @@
-"""Processes of Spark that are killed, or do not come up: a sentence, and no alert lost or changed."""
+"""A job whose processes are killed, do not come up, or are to stop: sentences, and no alert lost."""
 
 from __future__ import annotations
 
@@ -109,6 +109,24 @@ def test_a_python_worker_that_does_not_come_up_in_time_is_tried_again(tmp_path: 
     )
     assert "Traceback" not in folder.told
     assert folder.ids() == {one["id"] for one in in_process(folder, [[("payment", file)]])}
+
+
+def test_a_console_prints_no_more_once_the_job_is_to_stop(tmp_path: Path) -> None:
+    console = '[receivers.screen]\nkind = "console"\n'
+    folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=console)
+    folder.put("payment", payments(3, 30_000))
+    asked = "again to stop now\n"
+    with folder.running() as job:
+        job.wait_for(lambda: " whale " in folder.told, "an alert on the console")
+        assert job.stop(signal.SIGINT) == 130, folder.told
+    before, _, after = folder.told.partition(asked)
+    assert after.count(" whale ") + after.count(" probing ") <= 1, "the one that was being printed"
+    printed = before.count(" whale ") + before.count(" probing ")
+    assert printed < len(folder.ids())
+    with folder.running("--once") as job:
+        assert job.process.wait(PATIENCE) == 0, folder.told
+    lines = [line for line in folder.told.splitlines() if re.search(r" (whale|probing) ", line)]
+    assert len(lines) == len(folder.ids()), "each once, over both runs"
 
 
 def test_a_worker_that_is_killed_within_a_batch_is_replaced(tmp_path: Path) -> None:
