@@ -132,6 +132,7 @@ class _Connection(H11Protocol):
         super().__init__(*args, **kwargs)
         self.logger = _LOGGER
         self._since = 0.0
+        self._answers = 0
         self._begun = False
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -144,9 +145,16 @@ class _Connection(H11Protocol):
         super().connection_made(transport)
         self._since = self.loop.time()
         self._allow(self.limits.request)
-        others = [one for one in self.connections if isinstance(one, _Connection)]
-        if len(others) > self.limits.connections:
-            min((one for one in others if one._waiting), key=lambda one: one._since).drop()
+        if len(self.connections) > self.limits.connections:
+            self._displaced().drop()
+
+    def _displaced(self) -> _Connection:
+        """The connection that makes room for this one: if none waits, one that had answers before."""
+        others = [one for one in self.connections if isinstance(one, _Connection) and one is not self]
+        if waiting := [one for one in others if one._waiting]:
+            return min(waiting, key=lambda one: one._since)
+        most = max(others, key=lambda one: one._answers)
+        return most if most._answers else self
 
     def data_received(self, data: bytes) -> None:
         if not self._begun:
@@ -156,6 +164,7 @@ class _Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         self._since = self.loop.time()
+        self._answers += 1
         self._begun = self.cycle.more_body
         # the rest of a request is read for a moment, so that a client which sends on comes to see the answer
         self._allow(_LINGER if self._begun else self.limits.request)

@@ -192,6 +192,16 @@ def test_a_request_that_is_being_answered_does_not_give_way(few: Port) -> None:
         assert asking.recv(100).startswith(b"HTTP/1.1 200 OK")
 
 
+def test_clients_that_ask_without_pause_make_room_for_others(few: Port) -> None:
+    with ExitStack() as stack:
+        for _ in range(CONNECTIONS):
+            one = stack.enter_context(few.connect())
+            one.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET /held HTTP/1.1\r\nhost: x\r\n\r\n")
+            assert few.entered.acquire(timeout=PATIENCE)
+        assert few.get() == (200, b"ok")
+        few.held.set()
+
+
 def test_a_request_that_comes_byte_by_byte_is_ended(hasty: Port) -> None:
     with hasty.connect() as slow:
         slow.settimeout(PATIENCE)
@@ -287,10 +297,14 @@ def test_it_stops_with_connections_open_and_says_nothing(
             stack.enter_context(port.connect()).sendall(begun)
         kept = stack.enter_context(port.connect())
         kept.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
-        kept.recv(1_000)
+        deaf = stack.enter_context(port.connect())
+        deaf.sendall(b"GET /large HTTP/1.1\r\nhost: x\r\n\r\n")
+        for one in (kept, deaf):
+            assert one.recv(10).startswith(b"HTTP/1.1 2")
         port.server.stop(PATIENCE)
         assert not port.server._thread.is_alive()
-        assert ended(kept) == b""
+        assert ended(kept).endswith(b"ok")
+        assert len(ended(deaf)) < 10_000_000
     assert capfd.readouterr() == ("", "")
 
 
