@@ -98,13 +98,17 @@ class Dispatcher:
         """Says that the outbox may have something new. Returns at once."""
         self._inbox.put(None)
 
+    def cease(self) -> None:
+        """Begins no further attempt from now on. Returns at once; what is not attempted stays pending."""
+        self._stopping.set()
+        self.wake()
+
     def stop(self, timeout: float = 30.0) -> bool:
         """Begins no further attempt, waits for those under way, writes their outcomes, closes receivers.
 
         Returns whether that was done within `timeout` seconds. What was not stays pending.
         """
-        self._stopping.set()
-        self.wake()
+        self.cease()
         if self._thread.ident is not None:
             self._thread.join(timeout)
         finished = not self._thread.is_alive()

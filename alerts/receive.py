@@ -7,8 +7,8 @@ What a desk would build to take alerts, and what `cep receive`, the demo and the
 from __future__ import annotations
 
 import json
+import resource
 import socket
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,12 +20,13 @@ from alerts.ledger import Ledger
 from alerts.signing import ID, TIMESTAMP, TOLERANCE, SignatureError, secret_key, verify
 
 if TYPE_CHECKING:
-    import uvicorn
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from alerts.web_server import WebServer
+
 MOST_BYTES = 1_048_576
-_STARTING = 10.0  # seconds
+_ENDING = 10.0  # seconds
 
 
 class ReceiveError(Exception):
@@ -47,13 +48,15 @@ class AlertReceiver:
 
     It answers 204 to an alert, also to one that it had before; 401 without a valid signature or with a
     timestamp more than `tolerance` seconds away, 400 for what is no alert, 413 beyond `most_bytes`, 405
-    for another method, 507 if the file cannot take it; each with the reason as text. `counts` counts:
+    for another method, 408 to a request that takes longer than ten seconds, 500 if `accepted` fails, 507 if
+    the file cannot take it; each with the reason as text. `counts` counts:
     accepted, repeated, and refusals by status.
 
     Without secrets nothing is verified. `file` gets a line for every accepted alert before the answer,
     and the ids that it holds are remembered (see Ledger).
-    `accepted` is called once for every new alert, in the order of `received`. Use as a context manager,
-    or call start and stop.
+    `accepted` is called once for every new alert, in the order of `received`; what it raises ends the
+    server, and `wait` raises it. Use as a context manager, or call start and stop. A client that is slow or
+    says nothing is left (alerts.web_server).
     """
 
     def __init__(
@@ -79,8 +82,8 @@ class AlertReceiver:
         self._keep = keep
         self._ids: set[str] = set()
         self._ledger: Ledger | None = None
-        self._server: uvicorn.Server | None = None
-        self._thread: threading.Thread | None = None
+        self._server: WebServer | None = None
+        self._failure: Exception | None = None
         self.received: list[Received] = []
         self.counts: Counter[str] = Counter()
         self.port = port
@@ -93,9 +96,10 @@ class AlertReceiver:
 
     def start(self) -> None:
         """Listens; with port 0 on any free one, then found in `port`. Raises ReceiveError."""
-        import uvicorn
         from starlette.applications import Starlette
         from starlette.routing import Route
+
+        from alerts.web_server import Limits, WebServer, share
 
         listener = self._listen()
         if self._path is not None:
@@ -106,30 +110,23 @@ class AlertReceiver:
                 raise ReceiveError(f"the file {self._path} cannot be used: {error.strerror}") from error
             self._ids = self._ledger.ids
         application = Starlette(routes=[Route("/{path:path}", self._answer, methods=["POST"])])
-        config = uvicorn.Config(application, log_config=None, access_log=False, lifespan="off")
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [listener]}, name="receive", daemon=True
-        )
-        self._thread.start()
-        end = time.monotonic() + _STARTING
-        while not self._server.started:
-            if time.monotonic() > end or not self._thread.is_alive():
-                raise ReceiveError(f"the receiver on port {self.port} did not start")
-            self._thread.join(0.005)
+        handles = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._server = WebServer(application, listener, Limits(share(handles)))
+        self._server.start()
 
     def stop(self) -> None:
         """Finishes the requests under way and closes."""
-        if self._server is not None and self._thread is not None:
-            self._server.should_exit = True
-            self._thread.join(_STARTING)
+        if self._server is not None:
+            self._server.stop(_ENDING)
         if self._ledger is not None:
             self._ledger.close()
 
     def wait(self) -> None:
-        """Returns when the server has ended."""
-        if self._thread is not None:
-            self._thread.join()
+        """Returns when the server has ended. Raises what `accepted` raised, which ends it."""
+        if self._server is not None:
+            self._server.wait()
+        if self._failure is not None:
+            raise self._failure
 
     def __enter__(self) -> AlertReceiver:
         self.start()
@@ -146,6 +143,7 @@ class AlertReceiver:
             listener = socket.socket(family, kind)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
+            listener.listen()
         except OSError as error:
             if listener is not None:
                 listener.close()
@@ -211,14 +209,26 @@ class AlertReceiver:
         self.counts["accepted"] += 1
         if self._keep:
             self.received.append(message)
-        self._accepted(message)
+        return self._handed_on(message)
+
+    def _handed_on(self, message: Received) -> tuple[int, str]:
+        try:
+            self._accepted(message)
+        except Exception as error:
+            self._failure = error
+            if self._server is not None:
+                self._server.end()
+            if self._ledger is None:  # nobody has it, so it has to come again
+                self._ids.discard(message.id)
+                return 500, "the alert cannot be taken"
         return 204, ""
 
 
 def serve(receiver: AlertReceiver, started: Callable[[str], None] = lambda _: None) -> None:
     """Runs a receiver until a KeyboardInterrupt, which goes on when the receiver has closed.
 
-    `started` is called with its URL once it listens. Raises ReceiveError.
+    `started` is called with its URL once it listens. Raises ReceiveError, and what the receiver's `accepted`
+    raises.
     """
     receiver.start()
     try:

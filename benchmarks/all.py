@@ -28,6 +28,7 @@ FULL: Mapping[str, str] = {
     "percolator_cost": "",
     "query_parsing": "",
     "percolator_spark": "",
+    "hostile_receivers": "",
     "job": "",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
@@ -44,6 +45,7 @@ SMALL: Mapping[str, str] = {
     "percolator_cost": "",
     "query_parsing": "--count 1000",
     "percolator_spark": "--queries 1000 --documents 5000",
+    "hostile_receivers": "--alerts 200 --only nobody 100s",
     "job": "--events 50000 --seconds 3",
 }
 

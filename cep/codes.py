@@ -37,6 +37,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0724": "an address that is not of this machine",
         "CEP0725": "two feeds read the same files",
         "CEP0726": "the files of a feed cannot be read",
+        "CEP0727": "the port of the job is open to other machines",
         "CEP0730": "an option that is no feed",
     }
 )
@@ -63,6 +64,9 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0951": "packs of one job declare a stream differently",
         "CEP0952": "the folder of a feed is missing",
         "CEP0953": "the file of a feed is missing",
+        "CEP0957": "few file handles for a job with a port",
+        "CEP0958": "the port of the job is taken",
+        "CEP0959": "Java ended before the job",
         "CEP0999": "this should not have happened",
     }
 )

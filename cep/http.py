@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import resource
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from alerts.web_server import Limits, WebServer, share
 from cep.metrics import CONTENT_TYPE, Metrics
 
 
@@ -35,7 +35,7 @@ def application(metrics: Metrics, health: Callable[[], Health]) -> Starlette:
         now = health()
         return JSONResponse(now.told, 200 if now.well else 503)
 
-    def read_life(_: Request) -> Response:
+    async def read_life(_: Request) -> Response:  # waits for no thread, so for no other answer
         return JSONResponse({"status": "alive"})
 
     return Starlette(
@@ -58,17 +58,14 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def serving(app: Starlette, listening: socket.socket) -> Iterator[None]:
-    """Serves the application from a thread until the block ends; closes the socket."""
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, args=([listening],), name="http", daemon=True)
-    thread.start()
+def serving(app: Starlette, listening: socket.socket, limits: Limits | None = None) -> Iterator[None]:
+    """Serves the application from a thread until the block ends; closes the socket.
+
+    Without `limits` the port holds no more connections than its share of the process's file handles.
+    """
+    server = WebServer(app, listening, limits or Limits(share(resource.getrlimit(resource.RLIMIT_NOFILE)[0])))
+    server.start()
     try:
         yield
     finally:
-        server.should_exit = True
-        thread.join(5)
-        listening.close()
+        server.stop()

@@ -93,7 +93,7 @@ def _free_ports(count: int) -> list[int]:
 @contextmanager
 def desk(place: Place) -> Iterator[None]:
     """A receiver that verifies what it gets."""
-    command = [CEP, "receive", "--secret", place.env["DESK_SECRET"], "--listen", f"127.0.0.1:{place.desk}"]
+    command = [CEP, "receive", "--secret-env", "DESK_SECRET", "--listen", f"127.0.0.1:{place.desk}"]
     with _running("the receiver", [*command, "--output", place.accepted], place, "receiver.log"):
         yield
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import quote, urlsplit
 
 import httpcore
 
 from alerts.envelope import CONTENT_TYPE, cloud_event
-from alerts.receivers.deadline import DeadlineBackend
+from alerts.receivers.exchange import BoundedBackend, Bounds, TooLongError
+from alerts.receivers.names import Names
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.retry_after import retry_after
 from alerts.signing import secret_key, signed_headers
 
-_ANSWER = 16_384  # bytes of an answer that are read
+_ANSWER = 16_384  # bytes of an answer's body that are read
+_PIECES = 64  # of the body, which may come in chunks of a byte
 _SHOWN = 200  # characters of it that an outcome shows
 _KEEP_ALIVE = 4.0  # seconds: many servers close idle connections after five
 
@@ -49,13 +52,16 @@ class WebhookReceiver:
         in_flight: int = 8,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
+        names: Names | None = None,
     ) -> None:
         self.name = name
         self.in_flight = in_flight
         self._url = target(url)
         self._keys = [secret_key(secret) for secret in secrets]
         self._limits = limits or Limits()
-        self._network = DeadlineBackend()
+        self._network = BoundedBackend(names)
+        if tls is None and self._url.scheme == b"https":
+            tls = httpcore.default_ssl_context()  # or else each connection reads all certificates again
         self._pool = httpcore.ConnectionPool(
             ssl_context=tls,
             max_connections=in_flight,
@@ -81,7 +87,7 @@ class WebhookReceiver:
         }
         try:
             with (
-                self._network.limit(limits.total),
+                self._network.within(Bounds(limits.total, body=_ANSWER)),
                 self._pool.stream(
                     "POST", self._url, headers=headers, content=content, extensions={"timeout": timeout}
                 ) as response,
@@ -136,12 +142,12 @@ def _answer(response: httpcore.Response) -> str:
     """The beginning of the body. Read to its end if it is short, so that the connection can be kept."""
     body = b""
     try:
-        for piece in response.iter_stream():
+        for piece in islice(response.iter_stream(), _PIECES):
             body += piece
-            if len(body) > _ANSWER:
-                break
+    except TooLongError:
+        pass
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-        return f"{_printable(body.decode(errors='replace'))} ({_words(error)})"
+        return f"{_printable(body.decode(errors='replace'))} ({_words(error)})".lstrip()
     return _printable(body.decode(errors="replace"))
 
 

@@ -14,14 +14,15 @@ OK, FINDINGS, USAGE, OUTSIDE, HUNG_UP = 0, 1, 2, 3, 141
 
 
 class CommandError(Exception):
-    """`message` is one sentence without a full stop; `help` says what the user can do."""
+    """`message` is one sentence without a full stop; `help` says what to do; `code` may be empty."""
 
     exit_code = OUTSIDE
 
-    def __init__(self, message: str, help: str) -> None:  # noqa: A002  the word users see
+    def __init__(self, message: str, help: str, code: str = "") -> None:  # noqa: A002  the word users see
         super().__init__(message)
         self.message = message
         self.help = help
+        self.code = code
 
 
 class UsageError(CommandError):

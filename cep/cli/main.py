@@ -68,7 +68,7 @@ def _ended(given: list[str], alone: bool) -> int:
         _flush()
         return code
     except CommandError as failure:
-        _say_error(failure.message, failure.help)
+        _say_error(failure.message, failure.help, failure.code)
         return failure.exit_code
     except BrokenPipeError:
         _let_go_of_stdout()
@@ -212,11 +212,11 @@ def _survive_any_locale() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _say_error(message: str, help: str) -> None:  # noqa: A002
+def _say_error(message: str, help: str, code: str = "") -> None:  # noqa: A002
     from cep.cli.output import error_text
 
     with contextlib.suppress(OSError):  # nobody reads it any more
-        print(error_text(message, help), file=sys.stderr, flush=True)
+        print(error_text(message, help, code), file=sys.stderr, flush=True)
 
 
 def _diagnosed(error: Exception) -> int:

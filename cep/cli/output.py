@@ -41,14 +41,14 @@ def paint(text: str, colour: str, stream: TextIO) -> str:
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if coloured(stream) else text
 
 
-def error_text(message: str, help: str) -> str:  # noqa: A002
+def error_text(message: str, help: str, code: str = "") -> str:  # noqa: A002
     """A failure as it stands on stderr: one line, and one for what helps; empty: none."""
-    return finding_text("error", message, help)
+    return finding_text("error", message, help, code)
 
 
-def finding_text(level: Level, message: str, help: str) -> str:  # noqa: A002
+def finding_text(level: Level, message: str, help: str, code: str = "") -> str:  # noqa: A002
     """A finding of a level as it stands on stderr: one line, and one for what helps; empty: none."""
-    text = f"{paint(level, _COLOURS[level], sys.stderr)}: {message}"
+    text = f"{paint(f'{level}[{code}]' if code else level, _COLOURS[level], sys.stderr)}: {message}"
     return f"{text}\n  = help: {help}" if help else text
 
 

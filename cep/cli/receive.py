@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +25,20 @@ def register(subparsers: Subparsers) -> None:
         help="a small receiver that verifies webhooks and prints them",
         description="Accept signed alerts on any path, verify them, and print each new one as a line.",
     )
-    parser.add_argument(
-        "--secret", action="append", required=True, metavar="SECRET", help="whsec_...; may be repeated"
-    )
+    secrets = parser.add_argument_group("secrets", "One is needed at least; each may be repeated.")
+    for option, shown, help_ in (
+        ("env", "NAME", "the environment variable that holds whsec_..."),
+        ("file", "PATH", "the file that holds whsec_..."),
+        ("", "SECRET", "whsec_..., which other users of this machine can then see in its list of processes"),
+    ):
+        secrets.add_argument(
+            f"--secret-{option}".rstrip("-"),
+            action="append",
+            dest="secrets",
+            type=partial(_Given, option),
+            metavar=shown,
+            help=help_,
+        )
     parser.add_argument(
         "--listen", default="127.0.0.1:8091", metavar="HOST:PORT", help="default: 127.0.0.1:8091; port 0: any"
     )
@@ -33,18 +48,17 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until a signal asks to end. Raises UsageError, OutsideError, and KeyboardInterrupt at its end."""
+    """Serve until a signal asks to end. Raises UsageError, OutsideError, and KeyboardInterrupt at its end.
+
+    Raises BrokenPipeError when nobody reads what it prints.
+    """
     from alerts.receive import AlertReceiver, ReceiveError, serve
 
     host, port = _address(arguments.listen)
     show = _as_json if arguments.format == "json" else _as_text
-    try:
-        receiver = AlertReceiver(
-            arguments.secret, host=host, port=port, file=arguments.output, accepted=show, keep=False
-        )
-    except ValueError as error:
-        help_ = "give the one that the sender signs with; a new one is whsec_ and `openssl rand -base64 32`"
-        raise UsageError(f"--secret: {error}", help_) from error
+    receiver = AlertReceiver(
+        _secrets(arguments.secrets), host=host, port=port, file=arguments.output, accepted=show, keep=False
+    )
     try:
         serve(receiver, lambda url: print(f"listening on {url}", file=sys.stderr, flush=True))
     except ReceiveError as error:
@@ -54,6 +68,56 @@ def run(arguments: argparse.Namespace) -> int:
         print(told or "nothing was received", file=sys.stderr)
         raise
     return OK
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A secret of the command line: what kind of place it is in, empty for itself, and the place."""
+
+    kind: str
+    text: str
+
+    @property
+    def option(self) -> str:
+        return f"--secret-{self.kind}".rstrip("-")
+
+    def reveal(self, environ: Mapping[str, str]) -> str:
+        """Raises SecretError, as for a secret of job.toml."""
+        from cep.config.secrets import Secret, SecretError
+
+        match self.kind:
+            case "env" if self.text not in environ:
+                named = "" if self.text.startswith("whsec_") else f" {self.text}"  # a secret, by mistake
+                raise SecretError(f"there is no environment variable{named}", "export it before this command")
+            case "env":
+                return environ[self.text]
+            case "file":
+                return Secret(f"file:{self.text}", Path()).reveal(environ)
+            case _:
+                return Secret(self.text, Path()).reveal(environ)
+
+
+def _secrets(given: Sequence[_Given] | None) -> list[str]:
+    """The secrets themselves. Raises UsageError."""
+    from alerts.signing import secret_key
+    from cep.config.secrets import SecretError
+
+    if not given:
+        raise UsageError("a secret is missing", "name the variable that holds it: --secret-env NAME")
+    found = []
+    for one in given:
+        try:
+            found.append(one.reveal(os.environ))
+        except SecretError as error:
+            raise UsageError(f"{one.option}: {error}", error.help) from error
+        try:
+            secret_key(found[-1])
+        except ValueError as error:
+            help_ = (
+                "give the one that the sender signs with; a new one is whsec_ and `openssl rand -base64 32`"
+            )
+            raise UsageError(f"{one.option}: {error}", help_) from error
+    return found
 
 
 def _as_text(message: Received) -> None:

@@ -104,9 +104,9 @@ def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Sto
                 stop=stop,
             )
     except ConfigurationError as error:
-        raise UsageError(error.message, error.help) from error
+        raise UsageError(error.message, error.help, error.code) from error
     except JobError as error:
-        raise OutsideError(error.message, error.help) from error
+        raise OutsideError(error.message, error.help, error.code) from error
     return OK
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import os
 import re
 import socket
@@ -154,11 +155,16 @@ def _outbox(job: Job, environ: Mapping[str, str]) -> Iterator[Diagnostic]:
 
 
 def _listen(job: Job, listen: Listen) -> Iterator[Diagnostic]:
-    """An address that no program could listen on here. A port that is taken is told when the job takes it."""
+    """An address that no program could listen on here, or that other machines reach.
+
+    A port that is taken is told when the job takes it.
+    """
+    place = job.places.value(("http", "listen"))
     try:
         with socket.socket(socket.AF_INET6 if ":" in listen.host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((listen.host, listen.port))
+            bound = ipaddress.ip_address(probe.getsockname()[0])
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             return
@@ -169,7 +175,13 @@ def _listen(job: Job, listen: Listen) -> Iterator[Diagnostic]:
             said, help_ = f"this user may not listen on port {listen.port}", "write a port above 1023"
         else:
             said, help_ = f"`{listen.host}` is no address of this machine", here
-        yield Diagnostic("CEP0724", "error", said, job.places.value(("http", "listen")), help=help_)
+        yield Diagnostic("CEP0724", "error", said, place, help=help_)
+        return
+    if not bound.is_loopback:
+        whose = "every address of this machine" if bound.is_unspecified else f"`{listen.host}`"
+        said = f"whoever reaches {whose} can read the job's port, which asks for no password"
+        help_ = f"write `127.0.0.1:{listen.port}`, or let a firewall choose who reaches it"
+        yield Diagnostic("CEP0727", "warning", said, place, help=help_)
 
 
 def _pattern(feed: Feed) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
+from alerts.web_server import share
 from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
 from cep.job.folder import Layout, StateFolder
@@ -22,12 +24,23 @@ def check(
     `packs` gives those of a first start, which is one where the folder has no layout. Nothing is written.
     Raises DiagnosticsError with all errors, and ConfigurationError for a damaged folder.
     """
-    found = check_machine(job, environ)
+    found = [*check_machine(job, environ), *_handles(job)]
     usable = NO_STATE_FOLDER not in [d.code for d in found]
     more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):
         raise DiagnosticsError(in_order([*found, *more]))
     return found
+
+
+def _handles(job: Job) -> list[Diagnostic]:
+    """A warning where the job's port gets few of the file handles that the process may have."""
+    handles = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if job.http is None or share(handles) == share(-1):
+        return []
+    most = share(handles)
+    said = f"this process may have {handles} file handles, so that the job's port holds {most} connections"
+    help_ = "allow more: `ulimit -n 1024`, LimitNOFILE=1024 of systemd"
+    return [Diagnostic("CEP0957", "warning", said, job.places.value(("http", "listen")), help=help_)]
 
 
 def differences(job: Job, layout: Layout) -> list[Diagnostic]:

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 _HELP = " = help: "
 
+PORT_TAKEN, JAVA_ENDED = "CEP0958", "CEP0959"
+
 RESTORE = "restore the state folder from a backup together with the outbox, or name a new [job] state"
 """The last resort: the help of an error that no smaller repair mends."""
 
 
 class JobError(Exception):
-    """`message` is one sentence without a full stop; `help` says what to do, or is empty."""
+    """`message` is one sentence without a full stop; `help` says what to do; it and `code` may be empty."""
 
-    def __init__(self, message: str, help: str = "") -> None:  # noqa: A002  the word users see
+    def __init__(self, message: str, help: str = "", code: str = "") -> None:  # noqa: A002  the word users see
         super().__init__(f"{message}{_HELP}{help}" if help else message)
         self.message = message
         self.help = help
+        self.code = code
 
 
 class ConfigurationError(JobError):

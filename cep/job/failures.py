@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 
 from alerts.outbox import OutboxError
-from cep.job.errors import JobError, OutsideError, from_text
+from cep.job.errors import JAVA_ENDED, JobError, OutsideError, from_text
 from cep.job.folder import StateFolder
 
 _FULL = "free space on the disk of the state folder, then start the job again: it goes on where it stopped"
@@ -31,6 +31,12 @@ _STATE_BROKEN = (
     "MISSING_METADATA_FILE",
     "CONCURRENT_STREAM_LOG_UPDATE",  # a batch of which Spark has a part is begun again
 )
+# what Spark says of a Python process that did not come up in time, or was killed (PythonWorkerFactory)
+_WORKER_LOST = re.compile(
+    r"Python worker failed to connect back|waiting for the Python worker to connect back|"
+    r"Python daemon failed to launch worker|Failed to open socket to Python daemon|"
+    r"Python worker exited unexpectedly"
+)
 _PART_MISSING = re.compile(r"\bbatch \d+ doesn't exist|/checkpoint/\S+ (does not|doesn't) exist")
 
 
@@ -48,18 +54,27 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
         return OutsideError(
             "Spark's Java process ended or no longer answers",
             f"start the job again: it goes on where it stopped; Java's last words are in {folder.logs}",
+            JAVA_ENDED,
         )
     if ours := _from_worker(text):
         return ours
     if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left" in text:
         return OutsideError(f"there is no space left for the state folder {folder.root}", _FULL)
-    where = _keep(error, folder, now)
+    where = keep(error, folder, now)
     told = f"the traceback is in {where}" if where else "its traceback could not be written"
     if any(sign in text for sign in _STATE_BROKEN) or _PART_MISSING.search(text):
         cause, file = _cause(error, text), _file_of(text, folder)
         damaged = folder.damaged(cause if file is None or file in cause else f"{file}: {cause}")
         return type(damaged)(damaged.message, f"{damaged.help}; {told}")
     return OutsideError(f"the job stopped: {_cause(error, text)}", told)
+
+
+def worker_lost(error: BaseException) -> str | None:
+    """What Spark says where it lost a Python process, which need not come again; None for another failure."""
+    if isinstance(error, JobError | OutboxError) or _from_worker(text := str(error)):
+        return None
+    found = _WORKER_LOST.search(text)
+    return None if found is None else found[0]
 
 
 def _file_of(text: str, folder: StateFolder) -> str | None:
@@ -106,7 +121,8 @@ def _short(text: str) -> str:
     return text if len(text) <= 300 else text[:299] + "…"
 
 
-def _keep(error: BaseException, folder: StateFolder, now: float) -> Path | None:
+def keep(error: BaseException, folder: StateFolder, now: float) -> Path | None:
+    """The file with the error's traceback, named by `now`; None if it cannot be written."""
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     path = folder.logs / f"failure-{moment}.txt"
     try:

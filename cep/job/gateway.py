@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cep.job.errors import OutsideError
+from cep.job.errors import JAVA_ENDED, OutsideError
 
 if TYPE_CHECKING:
     from py4j.clientserver import ClientServer  # type: ignore[import-untyped]
@@ -100,7 +100,7 @@ def _connected(process: subprocess.Popen[bytes], told: Path, path: Path) -> Clie
 
     while not told.exists():
         if process.poll() is not None:
-            raise OutsideError("Java did not start Spark", f"see {path}")
+            raise OutsideError("Java did not start Spark", f"see {path}", JAVA_ENDED)
         time.sleep(_POLL)
     with told.open("rb") as file:
         port = read_int(file)  # type: ignore[no-untyped-call]

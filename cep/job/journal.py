@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+_NOWHERE = logging.NullHandler()
 _MOST = 10_000_000
 """Bytes of the file; then it is set aside in place of what was set aside before."""
 
@@ -24,7 +25,8 @@ def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
     """Keeps in the file, within the block, what is logged, and what is printed on stderr.
 
     The file is made when something comes. `told` gets a sentence when a thread has failed. Whoever has a word
-    for the user needs stderr as it was before.
+    for the user needs stderr as it was before. What is logged later, when little is left of a process but
+    threads of libraries that miss a Java process, is not shown either.
     """
     handler = _Quiet(
         path, maxBytes=_MOST, backupCount=1, encoding="utf-8", errors="backslashreplace", delay=True
@@ -57,6 +59,7 @@ def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
         threading.excepthook, sys.unraisablehook, sys.stderr = threads, unraisable, stderr
         logging.captureWarnings(False)
         root.removeHandler(handler)
+        root.addHandler(_NOWHERE)  # without any, Python makes one that prints
         handler.close()
 
 

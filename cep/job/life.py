@@ -27,8 +27,8 @@ from cep.job import beforehand, lock, revisions, session, stream
 from cep.job.accounts import Accounts
 from cep.job.cores import usable_cores
 from cep.job.driver import Batch, Driver
-from cep.job.errors import ConfigurationError, JobError, OutsideError
-from cep.job.failures import explained
+from cep.job.errors import PORT_TAKEN, ConfigurationError, JobError, OutsideError
+from cep.job.failures import explained, keep, worker_lost
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
 from cep.job.health import Standing
@@ -36,6 +36,7 @@ from cep.job.inspection import look_over
 from cep.job.java import require_java
 from cep.job.manifest import result_of
 from cep.job.progress import Progress
+from cep.job.retries import Retries
 from cep.job.stopping import Stage, Stop
 from cep.job.takeover import Running
 from cep.metrics import Metrics
@@ -131,6 +132,7 @@ class _Life:
         self._metrics = Metrics()
         self._stop = stop
         self._broken_off = False
+        self._retries = Retries()
         self._standing = Standing(job, stop)
         self._accounts = Accounts(self._metrics, progress.tell)
 
@@ -232,12 +234,25 @@ class _Life:
                         )
                     self._broken_off = True
                     return
+                if self._again(failure):
+                    continue
                 self._standing.failed()
                 raise explained(failure, folder, time.time())
             if driver.drained or not driver.unread():
                 return
             driver.stopping.clear()
             self._progress.tell(f"starting the query again to read {', '.join(sorted(driver.unread()))}")
+
+    def _again(self, failure: BaseException) -> bool:
+        """True if the query may be started again: it lost a worker, and not too often in one batch."""
+        lost, driver = worker_lost(failure), self._driver
+        if lost is None or not self._retries.allow(None if driver.last is None else driver.last.number):
+            return False
+        where = keep(failure, self._folder, time.time())
+        driver.failure = None
+        driver.stopping.clear()
+        self._progress.tell(f"Spark lost a Python worker ({lost}); the batch is run again, see {where}")
+        return True
 
     def _watch(self, query: StreamingQuery) -> BaseException | None:
         """Returns when the query has ended: by itself, or because it is to; and why, if it failed.
@@ -286,9 +301,9 @@ class _Life:
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 what = f"the port {port} of {host} is taken by another program"
-            else:
-                what = f"this job cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}"
-            raise OutsideError(what, "stop that program, or change [http] listen") from error
+                raise OutsideError(what, "stop that program, or change [http] listen", PORT_TAKEN) from error
+            what = f"this job cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}"
+            raise OutsideError(what, "change [http] listen") from error
         self._stack.callback(listening.close)
         return listening
 
@@ -349,6 +364,9 @@ class _Life:
         )
         dispatcher.start()
         self._stack.callback(dispatcher.stop)
+        self._stop.heard = dispatcher.cease  # what is not sent yet is sent after the next start
+        if self._stop.is_set():
+            dispatcher.cease()
         return dispatcher
 
     def _receiver(self, described: Receiver) -> ConsoleReceiver | WebhookReceiver:

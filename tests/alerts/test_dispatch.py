@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sqlite3
 import threading
 import time
@@ -306,6 +307,33 @@ def test_stopping_loses_nothing_and_repeats_nothing(
         assert dispatcher.stop(10)
     assert deliver(desk(server)).drain(30)
     assert Counter(ids(server)) == Counter(expected)
+
+
+def test_a_console_prints_no_more_once_it_is_to_stop_and_the_rest_after_the_next_start(
+    outbox: Outbox, deliver: Deliver
+) -> None:
+    lines: list[str] = []
+    asked = threading.Event()
+
+    class Terminal:
+        def write(self, text: str) -> None:
+            lines.append(text)
+            if len(lines) == 5:
+                dispatcher.cease()
+                asked.set()
+
+        def flush(self) -> None:
+            """Is never behind."""
+
+    expected = fill(outbox, 100)
+    dispatcher = deliver(ConsoleReceiver("desk", Terminal(), "json"))
+    assert asked.wait(20)
+    dispatcher._thread.join(20)
+    assert not dispatcher.alive
+    assert len(lines) == 5
+    assert outbox.pending("desk") == 95
+    assert deliver(ConsoleReceiver("desk", Terminal(), "json")).drain(30)
+    assert [json.loads(line)["id"] for line in lines] == expected
 
 
 def test_stopping_does_not_wait_for_ever(outbox: Outbox, server: WaywardServer) -> None:

@@ -18,6 +18,7 @@ SOURCES = [
     ROOT / "cep/cli/feeding.py",
     ROOT / "cep/cli/percolate_cases.py",
     ROOT / "cep/job/beforehand.py",
+    ROOT / "cep/job/errors.py",
     ROOT / "cep/job/takeover.py",
     *(ROOT / "cep/standing").glob("*.py"),
 ]

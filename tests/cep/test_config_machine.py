@@ -183,6 +183,21 @@ def test_an_address_of_another_machine(folder: Path, listen: str, message: str) 
     assert "0.0.0.0" in help_
 
 
+@pytest.mark.parametrize(("listen", "whose"), [("0.0.0.0:0", "every address"), ("[::]:0", "every address")])
+def test_a_port_that_others_reach_is_told(folder: Path, listen: str, whose: str) -> None:
+    (found,) = check_machine(job(folder, f'[http]\nlisten = "{listen}"\n'), {})
+    assert (found.code, found.level) == ("CEP0727", "warning")
+    assert found.message.startswith(f"whoever reaches {whose} of this machine can read the job's port")
+    assert found.span is not None
+    assert found.span.text == f'"{listen}"'
+    assert found.help == "write `127.0.0.1:0`, or let a firewall choose who reaches it"
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.8.9.10:0", "localhost:0", "[::1]:0"])
+def test_a_port_of_this_machine_alone_is_not_told(folder: Path, listen: str) -> None:
+    assert check_machine(job(folder, f'[http]\nlisten = "{listen}"\n'), {}) == []
+
+
 def test_a_port_that_is_taken_is_not_a_mistake_of_the_file(folder: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -15,8 +15,9 @@ from rules_of_tests import pack, payments
 
 from alerts.outbox import OutboxError
 from cep.job.errors import ConfigurationError, JobError, OutsideError, from_text
-from cep.job.failures import explained
+from cep.job.failures import explained, worker_lost
 from cep.job.folder import StateFolder
+from cep.job.retries import Retries
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -51,6 +52,52 @@ def test_what_is_not_foreseen_names_its_last_cause_and_a_file(state: StateFolder
     (kept,) = state.logs.iterdir()
     assert str(kept) in told.help
     assert "Traceback" in kept.read_text() or "RuntimeError" in kept.read_text()
+
+
+LOST = {
+    # as Spark 4.2.0 told: the process that it starts for the schema of the state did not come up
+    "Python worker failed to connect back.\n=== Streaming Query ===\nIdentifier: cep [id = ce05ce55]": (
+        "Python worker failed to connect back"
+    ),
+    "org.apache.spark.SparkException: Timed out while waiting for the Python worker to connect back": (
+        "waiting for the Python worker to connect back"
+    ),
+    "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)\n\tat org.apache": (
+        "Python worker exited unexpectedly"
+    ),
+    "java.io.EOFException: Python daemon failed to launch worker with code -1": (
+        "Python daemon failed to launch worker"
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), LOST.items())
+def test_a_worker_that_was_lost_is_told_apart(text: str, said: str) -> None:
+    assert worker_lost(RuntimeError(text)) == said
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("Job aborted: java.io.IOException: No space left on device"),
+        ConnectionRefusedError("py4j"),
+        OutsideError("as it is"),
+        OutboxError("CEP0802", "there is no room left", "free space"),
+        RuntimeError(
+            "Python worker exited unexpectedly\nTraceback (most recent call last):\n  x\n"
+            "cep.job.errors.ConfigurationError: the file a.jsonl is missing = help: put it back"
+        ),
+    ],
+)
+def test_another_failure_is_not_tried_again(error: Exception) -> None:
+    assert worker_lost(error) is None
+
+
+def test_a_batch_is_run_again_three_times_and_the_next_one_has_its_own() -> None:
+    retries = Retries()
+    assert [retries.allow(None) for _ in range(4)] == [True, True, True, False]
+    assert [retries.allow(7) for _ in range(4)] == [True, True, True, False]
+    assert retries.allow(8)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,23 @@ def test_nothing_of_it_reaches_the_user(path: Path, capfd: pytest.CaptureFixture
     ]
 
 
+def test_what_a_library_logs_when_the_job_has_ended_is_not_shown(
+    path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As py4j does, by functions that make a handler for stderr where there is none."""
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    with journal.kept(path, lambda _: None):
+        pass
+    try:
+        raise ConnectionRefusedError("py4j")
+    except ConnectionRefusedError:
+        logging.info("Exception while sending command.", exc_info=True)
+        logging.exception("Exception while sending command.")
+        logging.getLogger("py4j.clientserver").error("no answer")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_job_without_such_things_has_no_such_file(path: Path) -> None:
     with journal.kept(path, lambda _: None):
         logging.getLogger("quiet").info("nothing to see")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import resource
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,7 +85,25 @@ def test_a_busy_port_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         folder = JobFolder(
             tmp_path / "job", pack(), ("payment",), more=f'[http]\nlisten = "127.0.0.1:{port}"\n'
         )
-        _refused(folder, capsys, 3, f"the port {port} of 127.0.0.1 is taken by another program")
+        _refused(
+            folder, capsys, 3, f"error[CEP0958]: the port {port} of 127.0.0.1 is taken by another program\n"
+        )
+
+
+def test_a_port_with_few_file_handles_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = JobFolder(tmp_path / "job", pack(), ("payment",), more='[http]\nlisten = "127.0.0.1:0"\n')
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        main(["run", str(folder.description)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    told = capsys.readouterr().err
+    assert "warning[CEP0957]: this process may have 256 file handles, so that the job's port holds 32" in told
+    assert 'listen = "127.0.0.1:0"' in told
 
 
 @pytest.fixture
