@@ -109,6 +109,8 @@ MERGE_BEYOND = 8
 MOST_WAYS = 256
 V_PASS, V_WAY, V_HASH, V_COUNT, SEEN = range(5)
 MOST_SEEN = 1024
+# As many runs of a list cost about as much to walk past as one way costs to be asked.
+RUNS_A_STEP = 16
 # Of the rows of a thinned run there are less than so many a way: the way, and forks around it. From so many
 # rows on that an event might need at most it is measured how many it needs.
 ROWS_PER_WAY = 4
@@ -169,8 +171,8 @@ MATCHED, EACH, FORK = -1, -2, -3
     C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, C_FRESH_THREAD, C_FRESH_RUN,
     C_BLOCK, C_RULE, C_STAGE, C_AWAKE, C_OWN_LISTS, C_WIDTH,
     C_KEPT_LISTS, C_KEPT_RUNS, C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, C_TOLD, C_TAKEN, C_FULL,
-    C_NODES_NEED, C_PASS, C_GIVEN_UP, CURSOR,
-) = range(51)  # fmt: skip
+    C_NODES_NEED, C_PASS, C_GIVEN_UP, C_EFFORT, CURSOR,
+) = range(52)  # fmt: skip
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -187,7 +189,7 @@ NOT_CALLED = -2
 NO_SEQUENCE = -1
 END_OF_TIME = 2**63 - 1
 LEAST, GREATEST = -(2**63), 2**63 - 1
-DONE, MORE_ROOM = 0, 1
+DONE, MORE_ROOM, LATER = 0, 1, 2
 DIES, STAYS, FITS = range(3)
 NOTHING, FITTED, SOME_DIED = range(3)
 BY_EVENT, BY_TIME, AT_BEGIN, AT_END = range(4)
@@ -968,6 +970,7 @@ def verdict(
     Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """What event i, or time alone, does to a way at a leaf: DIES, STAYS, FITS."""
+    cursor[C_EFFORT] -= 1
     kind = tables[leaf + F_KIND]
     mode = cursor[C_MODE]
     if mode == BY_TIME:
@@ -1369,8 +1372,9 @@ def taken_by(tables: Ints, nodes: Ints, node: int, step: int) -> int:
     return node
 
 
-def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int) -> int:
+def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int, cursor: Ints) -> int:
     """A hash of all that the future of a way, or of forks, depends on."""
+    cursor[C_EFFORT] -= 1
     state = threads[row + T_STATE]
     found = blended(0, state)
     if state == EACH:
@@ -1379,7 +1383,7 @@ def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int)
             found = blended(found, FORK)
             way = threads[fork + T_NODE]
             while way >= 0:
-                found = blended(found, fingerprint(tables, threads, nodes, way, newest))
+                found = blended(found, fingerprint(tables, threads, nodes, way, newest, cursor))
                 way = threads[way + T_NEXT]
             fork = threads[fork + T_NEXT]
         return found
@@ -1468,7 +1472,7 @@ def merge(tables: Ints, threads: Ints, nodes: Ints, head: int, newest: int, seen
     row = head
     while row >= 0:
         following = threads[row + T_NEXT]
-        found = fingerprint(tables, threads, nodes, row, newest)
+        found = fingerprint(tables, threads, nodes, row, newest, cursor)
         slot = (found % MOST_SEEN) * SEEN
         while seen[slot + V_PASS] == cursor[C_PASS] and not (
             seen[slot + V_HASH] == found and alike(tables, threads, nodes, seen[slot + V_WAY], row, newest)
@@ -2195,7 +2199,7 @@ def settle(
     At the end of time no event will come: what nothing else ends is raised at the time of its last event.
     No pass is in vain: of a way that is due a leaf dies or is passed, which without an event leads only
     forward in the pattern, or its deadline is found to be later; and the end of time leaves nothing.
-    Returns False where there is too little room to go on.
+    Returns False where there is too little room, or no effort left, to go on.
     """
     free = cursor[C_THREADS]
     silent = tables[H_PLAIN] == 1 and tables[H_TIMEOUT] == 0 and tables[H_WITHIN] >= 0
@@ -2211,8 +2215,11 @@ def settle(
         lists[at + L_THREADS] += free - cursor[C_THREADS]
         if lists[at + L_FIRST] < 0 or due > bound:
             return True
-        if crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
+        if cursor[C_EFFORT] <= 0 or crowded(
+            tables, lists, runs, threads, nodes, matches, at, cursor, trace
+        ):
             return False
+        cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
         free = cursor[C_THREADS]
         cursor[C_MODE] = BY_TIME if due < END_OF_TIME else AT_END
         first = NONE
@@ -2304,6 +2311,7 @@ def show(
 ) -> None:  # fmt: skip
     """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
     cursor[C_MODE] = BY_EVENT
+    cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
     cursor[C_SEEN] = lists[at + L_SEEN]
     first = NONE
     count = 0
@@ -2409,11 +2417,14 @@ def run(
 
     The events are in order of key, then of time; `keys` and `times` are theirs, `places`, `columns` and
     `nulls` hold a row of them per condition and column. `list_of_key` gives the list of a key, or -1.
-    Returns DONE, or MORE_ROOM: then the caller lets the pools grow and calls again.
+    Returns DONE, or MORE_ROOM: then the caller lets the pools grow and calls again; or LATER, where the
+    effort that the caller gave is used up: then it gives more, or lets a faster kernel go on.
     """
     # The last two slots are scratch for updates.
     floats = slots.view(np.float64)
     while cursor[C_POSITION] < len(wake):
+        if cursor[C_EFFORT] <= 0:
+            return LATER
         i = wake[cursor[C_POSITION]]
         key = keys[i]
         at = list_of_key[key]
@@ -2429,7 +2440,7 @@ def run(
             tables, lists, runs, threads, nodes, matches, index, at, times[i], constants, places, columns,
             nulls, ranks, slots, floats, unknown, seen, cursor, trace,
         ):  # fmt: skip
-            return MORE_ROOM
+            return LATER if cursor[C_EFFORT] <= 0 else MORE_ROOM
         if crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
             return MORE_ROOM
         if at < 0:
@@ -2448,7 +2459,7 @@ def run(
             tables, lists, runs, threads, nodes, matches, index, at, cursor[C_WATERMARK], constants, places,
             columns, nulls, ranks, slots, floats, unknown, seen, cursor, trace,
         ):  # fmt: skip
-            return MORE_ROOM
+            return LATER if cursor[C_EFFORT] <= 0 else MORE_ROOM
         cursor[C_SETTLED] += LIST
     return DONE
 
@@ -2926,8 +2937,8 @@ def run_rules(
                 nulls[rules[u + U_COLUMNS] * size :], ranks, list_of_key, lists, runs, threads, nodes,
                 matches, index, slots, unknown, seen, cursor, trace,
             )  # fmt: skip
-            if outcome == MORE_ROOM:
-                return MORE_ROOM
+            if outcome != DONE:
+                return outcome
             list_by_key(list_of_key, listed, lists, cursor)
             forget_places(pairs, first, last, ends, hits, begin, size, places, heads)
             rules[u + U_TRACES] = cursor[C_TRACES]

@@ -65,6 +65,7 @@ class Pool:
         cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = cursor[kernel.C_ENTRY] = kernel.NONE
         cursor[kernel.C_TRACES] = 0 if traced else kernel.NONE
         cursor[kernel.C_WIDTH] = width
+        cursor[kernel.C_EFFORT] = kernel.END_OF_TIME
         left = (
             (len(kept.lists), kernel.KEPT_LIST), (len(kept.runs), kernel.KEPT_RUN),
             (len(kept.threads), width), (len(kept.nodes) + more, kernel.NODE),
