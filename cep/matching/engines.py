@@ -72,6 +72,11 @@ def _run_rules(*arrays: Any) -> int:
     return _compiled().run_rules(*arrays)
 
 
+def _drop_nodes(*arrays: Any) -> None:
+    """kernel.drop_nodes, likewise: there are many nodes where there was much to do."""
+    (INTERPRETED if _LEFT.steps > 0 else _compiled()).drop_nodes(*arrays)
+
+
 _BEGINNING = Engine(
-    kernel.count_hits, kernel.list_hits, _run_rules, kernel.drop_nodes, kernel.replay,
+    kernel.count_hits, kernel.list_hits, _run_rules, _drop_nodes, kernel.replay,
 )  # fmt: skip
