@@ -62,8 +62,9 @@ INSTRUCTION = 4
 (
     H_STATES, H_INITIAL, H_WITHIN, H_SKIP, H_SKIP_STEP, H_STEPS, H_MASKS, H_COUNTERS, H_NULLS,
     H_VALUES, H_THREAD, H_LIMIT, H_FORK, H_PLAIN, H_TIMEOUT, H_TAKEN, H_HAVING, H_HAVING_LENGTH,
-    H_SLEEP, H_PLACES, H_QUESTION, H_QUESTIONS, H_NEXT_DECIDES, H_MERGE, H_COPIES, H_WAYS, HEAD,
-) = range(27)  # fmt: skip
+    H_SLEEP, H_PLACES, H_QUESTION, H_QUESTIONS, H_NEXT_DECIDES, H_MERGE, H_COPIES, H_WAYS, H_ALL_WAYS,
+    H_BACKBONES, HEAD,
+) = range(29)  # fmt: skip
 SKIP_PAST_LAST, SKIP_TO_NEXT, SKIP_TO_FIRST, SKIP_TO_LAST, SKIP_NONE = range(5)
 
 # A state: its leaves, in order of preference, and the tokens that say how they stand to one another.
@@ -103,10 +104,11 @@ B_COLUMN, B_DURATION, LOOK = range(3)
 D_KIND, D_PLACE, D_MORE, TRAIT = range(4)
 EXACTLY, UP_TO, TAKEN_SINCE, JUST_NOW, NULLNESS, IF_KNOWN, TAKEN_BY = range(7)
 # The ways of a run that are more than MERGE_BEYOND are merged where nothing tells them apart, whenever they
-# have become more; a run keeps MOST_WAYS of them. A place in the table of those that were seen: in which
-# pass, the way, its hash, how many like it.
+# have become more; a run keeps MOST_WAYS of them, and all runs of a key ALL_WAYS. A place in the table of
+# those that were seen: in which pass, the way, its hash, how many like it.
 MERGE_BEYOND = 8
 MOST_WAYS = 256
+ALL_WAYS = 1 << 14
 V_PASS, V_WAY, V_HASH, V_COUNT, SEEN = range(5)
 MOST_SEEN = 1024
 # As many runs of a list cost about as much to walk past as one way costs to be asked.
@@ -673,7 +675,7 @@ def without_last(nodes: Ints, chain: int) -> int:
     return NONE if previous < 0 else int(previous + (splice << HALF))
 
 
-def taken_node(nodes: Ints, chain: int, edge: int, i: int, cursor: Ints) -> int:
+def taken_node(nodes: Ints, chain: int, edge: int, i: int, backbones: int, cursor: Ints) -> int:
     """The chain of a way that takes event i along an edge, of nodes that other ways made where it can be."""
     previous = NONE if chain < 0 else chain & LOWER
     splice = 0 if chain < 0 else chain >> HALF
@@ -690,7 +692,7 @@ def taken_node(nodes: Ints, chain: int, edge: int, i: int, cursor: Ints) -> int:
     known = cursor[first]
     node = cursor[C_NODES]
     if shown <= known < node and nodes[known + N_EDGE] == edge:
-        if cursor[first + JOIN_SLOTS] >= BACKBONES and cursor[C_TRACES] < 0:
+        if cursor[first + JOIN_SLOTS] >= backbones and cursor[C_TRACES] < 0:
             cursor[C_NODES] = node + NODE
             nodes[node + N_PREVIOUS] = NONE
             nodes[node + N_EDGE] = SPLICE
@@ -1117,7 +1119,7 @@ def follow(
             if tables[k + W_SINCE] != NEVER:
                 note(trace, cursor, PASSED, NONE, t, threads[new + T_NODE], tables[k + W_GUARD], NONE)
     else:
-        node = taken_node(nodes, threads[new + T_NODE], tables[leaf + F_EDGE], i, cursor)
+        node = taken_node(nodes, threads[new + T_NODE], tables[leaf + F_EDGE], i, tables[H_BACKBONES], cursor)
         threads[new + T_NODE] = node
         threads[new + T_LAST] = t
         threads[new + T_SEQUENCE] = cursor[C_SEQUENCE] + i
@@ -1601,15 +1603,20 @@ def thinned(
     if ways_in(threads, head) <= tables[H_MERGE]:
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)
+    return bounded(threads, head, tables[H_WAYS], i, t, cursor, trace)
+
+
+def bounded(threads: Ints, head: int, most: int, i: int, t: int, cursor: Ints, trace: Ints) -> int:
+    """So many of the ways of the run at hand, the most preferred, and what is complete behind them."""
     count = ways_in(threads, head)
-    if count > tables[H_WAYS]:
-        certain = detached(threads, head)
-        head, _ = shortened(threads, head, tables[H_WAYS], cursor)
-        head, last = joined(threads, NONE, NONE, head, cursor)
-        head, _ = joined(threads, head, last, certain, cursor)
-        count -= ways_in(threads, head)
-        cursor[C_GIVEN_UP] += count
-        note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
+    if count <= most:
+        return head
+    certain = detached(threads, head)
+    head, _ = shortened(threads, head, most, cursor)
+    head, last = joined(threads, NONE, NONE, head, cursor)
+    head, _ = joined(threads, head, last, certain, cursor)
+    cursor[C_GIVEN_UP] += count - ways_in(threads, head)
+    note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
     return head
 
 
@@ -2169,6 +2176,37 @@ def keep_to_limit(
         cursor[C_DROPPED] += 1
 
 
+def keep_to_ways(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, rows: int, time: int, i: int,
+    cursor: Ints, trace: Ints,
+) -> None:  # fmt: skip
+    """Of the ways of all runs of a list, which take so many rows, keep as many as a key may have.
+
+    Where they are more, each run keeps the same number of its most preferred ways.
+    """
+    most = tables[H_ALL_WAYS]
+    if rows <= most:
+        return
+    count = 0
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        count += ways_in(threads, runs[run + R_THREAD])
+        run = runs[run + R_NEXT]
+    if count <= most:
+        return
+    share = max(1, most // lists[at + L_RUNS])
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        head = runs[run + R_THREAD]
+        if ways_in(threads, head) > share:
+            this_run(lists, runs, at, run, cursor)
+            runs[run + R_THREAD] = bounded(threads, head, share, i, time, cursor, trace)
+            assess(lists, runs, threads, at, run)
+            if lists[at + L_SLEEPS] == 1:
+                lie_down(tables, lists, runs, threads, index, at, run, cursor)
+        run = runs[run + R_NEXT]
+
+
 def most_rows(tables: Ints, threads: Ints, head: int, nodes: int) -> tuple[int, int]:
     """How many rows ways may need for one event before they give any back; nodes, added to those given."""
     rows = 0
@@ -2310,6 +2348,8 @@ def settle(
         )
         # What time alone ends may leave ways that are runs of their own.
         keep_to_limit(tables, lists, runs, threads, index, at, due, NONE, cursor, trace)
+        rows = lists[at + L_THREADS] + free - cursor[C_THREADS]
+        keep_to_ways(tables, lists, runs, threads, index, at, rows, due, NONE, cursor, trace)
 
 
 def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
@@ -2365,6 +2405,7 @@ def show(
     """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
     cursor[C_MODE] = BY_EVENT
     cursor[C_SHOWN] = cursor[C_NODES]
+    free_before = cursor[C_THREADS]
     cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
     cursor[C_SEEN] = lists[at + L_SEEN]
     first = NONE
@@ -2459,6 +2500,8 @@ def show(
     if count > 0:
         decide(tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace)
     keep_to_limit(tables, lists, runs, threads, index, at, t, i, cursor, trace)
+    rows = lists[at + L_THREADS] + free_before - cursor[C_THREADS]
+    keep_to_ways(tables, lists, runs, threads, index, at, rows, t, i, cursor, trace)
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 

@@ -135,13 +135,15 @@ def _loaded(text: str) -> Loaded:
 def plan_of(text: str, crowd: int | None = None) -> Plan:
     """A plan as a worker derives it, from the text alone; `crowd` as in Program.
 
-    Where it is given, ways are merged from so many in a run on, too.
+    Where it is given, ways are merged from so many in a run on, too, and of so many nodes for one edge the
+    ways that come to it join the first.
     """
     plan = compile_plan([pack_of(text)])
     for space in plan.spaces:
         for of_width in space.tables.classes if crowd is not None and space.tables is not None else ():
             for rule, of_rule in zip(of_width.rules, of_width.rows, strict=True):
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_MERGE] = crowd
+                of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_BACKBONES] = crowd
                 if space.tables.tables(rule).sleeps:
                     of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
     return plan
