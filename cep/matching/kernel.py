@@ -1591,6 +1591,20 @@ def detached(threads: Ints, head: int) -> int:
     return row
 
 
+def bounded(threads: Ints, head: int, most: int, i: int, t: int, cursor: Ints, trace: Ints) -> int:
+    """So many of the ways of the run at hand, the most preferred, and what is complete behind them."""
+    count = ways_in(threads, head)
+    if count <= most:
+        return head
+    certain = detached(threads, head)
+    head, _ = shortened(threads, head, most, cursor)
+    head, last = joined(threads, NONE, NONE, head, cursor)
+    head, _ = joined(threads, head, last, certain, cursor)
+    cursor[C_GIVEN_UP] += count - ways_in(threads, head)
+    note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
+    return head
+
+
 def thinned(
     tables: Ints, threads: Ints, nodes: Ints, head: int, newest: int, i: int, t: int, seen: Ints, cursor:
     Ints, trace: Ints,
@@ -1604,20 +1618,6 @@ def thinned(
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)
     return bounded(threads, head, tables[H_WAYS], i, t, cursor, trace)
-
-
-def bounded(threads: Ints, head: int, most: int, i: int, t: int, cursor: Ints, trace: Ints) -> int:
-    """So many of the ways of the run at hand, the most preferred, and what is complete behind them."""
-    count = ways_in(threads, head)
-    if count <= most:
-        return head
-    certain = detached(threads, head)
-    head, _ = shortened(threads, head, most, cursor)
-    head, last = joined(threads, NONE, NONE, head, cursor)
-    head, _ = joined(threads, head, last, certain, cursor)
-    cursor[C_GIVEN_UP] += count - ways_in(threads, head)
-    note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
-    return head
 
 
 def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
