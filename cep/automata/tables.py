@@ -342,6 +342,7 @@ class _Writer:
         place = len(self.machine.steps) + watch.guard
         until = (kernel.NEVER, 0) if watch.until is None else self._since(watch.until)
         after = -1 if watch.after is None else watch.after
+        after = kernel.BEGINS if watch.begins else after
         program = self.written[place, self._fresh(leaf)]
         return (place, *program, int(watch.next_only), *until, after, watch.guard)
 

@@ -88,6 +88,8 @@ O_SINCE, O_DURATION, OVER = range(3)
 # A guard: until when it is watched (as above, or NEVER), and from which number of events taken on.
 W_PLACE, W_PROGRAM, W_LENGTH, W_NEXT_ONLY, W_SINCE, W_DURATION, W_AFTER, W_GUARD, WATCH = range(9)
 NEVER = -2
+# Of an `until` instead of that number: the loop has taken nothing, and such an event does not begin it.
+BEGINS = -2
 # What must be so for a leaf to be open when a way arrives.
 N_KIND, N_COUNTER, N_NUMBER, NEED = range(4)
 AT_LEAST, BELOW, NOTHING_TAKEN, SOMETHING_TAKEN, TIME_REACHED, TIME_AHEAD = range(6)
@@ -194,7 +196,7 @@ CURSOR = C_JOINS + 3 * JOIN_SLOTS
     BEGAN, TOOK, TRIED, PREVENTED, BROKEN, EXPIRED, SKIPPED, DROPPED, MATCHES, FORKED, TIMED_OUT, STOPPED,
     REFUSED, PASSED, GAVE_UP,
 ) = range(15)  # fmt: skip
-WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD = range(4)
+WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD, WHY_UNTIL = range(5)
 
 NONE = -1
 NOT_CALLED = -2
@@ -983,6 +985,15 @@ def arrived(
     return ways
 
 
+def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
+    """Whether the loop that a guard belongs to has taken an event, or there is no such loop."""
+    counters = row + tables[H_COUNTERS]
+    after = tables[watch + W_AFTER]
+    if after < 0:
+        return bool(after != BEGINS)
+    return bool(threads[counters + tables[H_TAKEN]] > threads[counters + after])
+
+
 def guarded(
     tables: Ints, threads: Ints, row: int, at: int, count: int, i: int, t: int, constants: Ints, places:
     Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
@@ -996,9 +1007,7 @@ def guarded(
         since = tables[k + W_SINCE]
         if since != NEVER and t >= end_of(tables, threads, row, since, tables[k + W_DURATION], cursor):
             continue
-        counters = row + tables[H_COUNTERS]
-        after = tables[k + W_AFTER]
-        if after >= 0 and threads[counters + tables[H_TAKEN]] <= threads[counters + after]:
+        if not is_on(tables, threads, row, k):
             continue
         fits = places[tables[k + W_PLACE] * n + i] == 1
         if fits and true_of(
@@ -1008,6 +1017,24 @@ def guarded(
             return int(k)
         note(trace, cursor, TRIED, i, t, threads[row + T_NODE], tables[k + W_GUARD], WHY_GUARD)
     return NONE
+
+
+def is_refused(
+    tables: Ints, threads: Ints, row: int, leaf: int, i: int, constants: Ints, places: Bytes, columns: Ints,
+    nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
+) -> bool:  # fmt: skip
+    """Whether event i satisfies an `until` that ends nothing yet: it does not begin the loop either."""
+    at = tables[leaf + F_UNTIL]
+    for k in range(at, at + tables[leaf + F_UNTILS] * WATCH, WATCH):
+        if cursor[C_MODE] == BY_EVENT and is_on(tables, threads, row, k):
+            continue
+        fits = places[tables[k + W_PLACE] * cursor[C_EVENTS] + i] == 1
+        if fits and true_of(
+            tables, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, constants, columns, nulls, ranks,
+            threads, slots, floats, unknown, cursor,
+        ):  # fmt: skip
+            return True
+    return False
 
 
 def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints) -> bool:
@@ -1060,6 +1087,11 @@ def verdict(
             why = WHY_EARLIER
         elif mode == AT_BEGIN and not was_absent(tables, leaf, i, t, columns, nulls, cursor):
             why = WHY_LOOK
+        elif tables[leaf + F_UNTILS] > 0 and is_refused(
+            tables, threads, row, leaf, i, constants, places, columns, nulls, ranks, slots, floats, unknown,
+            cursor,
+        ):  # fmt: skip
+            why = WHY_UNTIL
         if why == NONE:
             return FITS
         if cursor[C_TRACES] >= 0:
@@ -1216,10 +1248,14 @@ def offer(
             if outcome == FITS:
                 fit = 1
                 if tables[leaf + F_SIGN] == ANY and cursor[C_MODE] == BY_EVENT:
-                    # It goes on waiting, independently of what it took.
+                    # It goes on waiting, independently of what it took, unless a `not` forbids that.
                     forks, final = forked(threads, NONE, NONE, part, cursor)
-                    again = restricted(tables, threads, row, number, number + 1, cursor)
-                    forks, final = forked(threads, forks, final, again, cursor)
+                    if tables[leaf + F_WATCHES] == 0 or guarded(
+                        tables, threads, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t,
+                        constants, places, columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+                    ) < 0:  # fmt: skip
+                        again = restricted(tables, threads, row, number, number + 1, cursor)
+                        forks, final = forked(threads, forks, final, again, cursor)
                     part = each_of(threads, forks, cursor)
                 ways, last = joined(threads, ways, last, part, cursor)
             continue
