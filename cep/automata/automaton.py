@@ -26,13 +26,15 @@ class Watch:
     """A guard (by number) that ends the waiting.
 
     `next_only`: only as the very next event. `until`: before that time only. `after`: a counter that holds
-    how many events had been taken when a loop began; watched once there are more.
+    how many events had been taken when a loop began; watched once there are more. `begins`: an `until` of a
+    loop that has taken nothing yet: it ends nothing, but no event that satisfies it begins the loop.
     """
 
     guard: int
     next_only: bool = False
     until: Since | None = None
     after: int | None = None
+    begins: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,7 +219,9 @@ class _Builder:
                 watch = _Guarded(self.numbers[id(guard)], next_only=before == "=>")
                 return self._then(following, replace(path, watches=(*path.watches, watch)))
             case Absent():
-                return self._wait(element, inside, following, path)
+                absences = _together(sequence, at)
+                following = replace(following, at=at + len(absences))
+                return self._wait(absences, inside, following, path)
             case Step() | Group() | Either() | AnyOrder():
                 number = self.numbers[id(element)]
                 watches = () if element.quantifier.single else self._watches_behind(sequence, at)
@@ -229,14 +231,16 @@ class _Builder:
             case _:
                 assert_never(element)
 
-    def _wait(self, absent: Absent, inside: _Inside, then: _Then, path: _Path) -> tuple[Item, ...]:
-        """Goes on when the time is over. Before the first event, a condition on what came before it."""
-        guard = self.numbers[id(absent.guard)]
+    def _wait(self, absences: list[Absent], inside: _Inside, then: _Then, path: _Path) -> tuple[Item, ...]:
+        """Goes on when the times are over. Before the first event, conditions on what came before it."""
         if not path.taken:
-            return self._then(then, _looking_back(path, guard, absent))
-        watch = _Guarded(guard, timed=True, duration=absent.duration)
-        watched = replace(inside, watches=(*inside.watches, watch))
-        return (self._timer((Since(None, absent.duration),), watched, then, path),)
+            for absent in absences:
+                path = _looking_back(path, self.numbers[id(absent.guard)], absent)
+            return self._then(then, path)
+        watches = [_Guarded(self.numbers[id(a.guard)], timed=True, duration=a.duration) for a in absences]
+        watched = replace(inside, watches=(*inside.watches, *watches))
+        over = tuple(dict.fromkeys(Since(None, absent.duration) for absent in absences))
+        return (self._timer(over, watched, then, path),)
 
     def _timer(
         self, over: tuple[Since, ...], inside: _Inside, then: _Then, path: _Path, *needs: Need
@@ -250,7 +254,7 @@ class _Builder:
         return Leaf(
             kind,  # type: ignore[arg-type]
             needs=path.needs,
-            untils=tuple(self._resolved(inside.untils, path)),
+            untils=tuple(self._untils(inside.untils, path)),
             watches=tuple(self._resolved((*path.watches, *inside.watches), path)),
             actions=path.actions,
             fresh=path.fresh,
@@ -271,6 +275,12 @@ class _Builder:
                 group = self._counter("group", watch.any_order or 0) if counted else None
                 until = Since(group, watch.duration)
             yield Watch(watch.guard, watch.next_only, until, after)
+
+    def _untils(self, untils: Iterable[_Guarded], path: _Path) -> Iterable[Watch]:
+        """What ends a loop where the path has come to, or keeps an event from beginning it."""
+        for until in untils:
+            found = tuple(self._resolved((until,), path))
+            yield from found or (Watch(until.guard, begins=True),)
 
     def _end(self, path: _Path) -> tuple[Item, ...]:
         """Nothing more to wait for. A match holds at least one event."""
@@ -445,6 +455,18 @@ class _Builder:
 
 def _looking_back(path: _Path, guard: int, absent: Absent) -> _Path:
     return replace(path, absences=(*path.absences, (guard, absent.duration or 0)))
+
+
+def _together(sequence: Sequence, at: int) -> list[Absent]:
+    """The `absent` at a place, and, if it runs to the end of `within`, those behind it, which do so, too."""
+    found: list[Absent] = []
+    for _, element in sequence.elements[at:]:
+        if not isinstance(element, Absent) or (found and element.duration is not None):
+            break
+        found.append(element)
+        if element.duration is not None:
+            break
+    return found
 
 
 def _each(*ways: tuple[Item, ...]) -> tuple[Item, ...]:

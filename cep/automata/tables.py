@@ -189,7 +189,7 @@ class _Writer:
             int(self.match.on_timeout is not None), -1 if machine.taken is None else machine.taken, *having,
             kernel.SLEEP_BEYOND if self._sleeps() else NEVER_SLEEPS, len(self.asked), questions,
             len(self.questions.rows), int(self._next_decides()), kernel.MERGE_BEYOND, self._copies(),
-            kernel.MOST_WAYS,
+            kernel.MOST_WAYS, kernel.ALL_WAYS, kernel.BACKBONES,
         )  # fmt: skip
         return np.array(self.content, dtype=np.int64)
 
@@ -342,6 +342,7 @@ class _Writer:
         place = len(self.machine.steps) + watch.guard
         until = (kernel.NEVER, 0) if watch.until is None else self._since(watch.until)
         after = -1 if watch.after is None else watch.after
+        after = kernel.BEGINS if watch.begins else after
         program = self.written[place, self._fresh(leaf)]
         return (place, *program, int(watch.next_only), *until, after, watch.guard)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from alerts.notation import plain, timestamp
-from cep.matching.kernel import MOST_WAYS
 from cep.matching.trace import Key, Record, Seen
 
 
@@ -48,6 +47,8 @@ def sentence(record: Record) -> str:
         case "tried":
             if record.failed == "absence":
                 return f"{event} is not {record.step}: what was to be absent before it was there"
+            if record.failed == "until":
+                return f"{event} is not {record.step}: it satisfies the `until` of the loop"
             return f"{event} is not {record.step}" + (f": {condition} is not true" if condition else "")
         case "prevented":
             return f"ended by {event}: there was to be no {condition}"
@@ -62,7 +63,7 @@ def sentence(record: Record) -> str:
         case "dropped":
             return "dropped: more runs than the rule's limit"
         case "gave up":
-            return f"went on in its {MOST_WAYS:,} most preferred ways, and gave up the others"
+            return "went on in its most preferred ways, and gave up the others: there were too many"
         case "matched":
             return f"matched: {taken(record.taken)}"
         case "forked":

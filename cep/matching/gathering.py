@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.matching import kernel
+from cep.matching import chains, kernel
 from cep.matching.keys import Keys
 from cep.matching.numbered import joined
 from cep.matching.rows import rising
@@ -198,12 +198,8 @@ def _as_one(runs: Runs) -> Runs:
     # How many nodes of the one list come before those of each.
     before = np.cumsum(counts) - counts
     before -= np.repeat(before[firsts], np.diff(firsts, append=len(lists)))
-    previous = runs.nodes[:, kernel.N_PREVIOUS]
-    previous[:] = np.where(previous >= 0, previous + np.repeat(before, counts), previous)
-    ways = runs.threads[:, kernel.T_NODE]
-    ways += np.where(
-        runs.threads[:, kernel.T_STATE] > kernel.EACH, np.repeat(before, lists[:, kernel.KEPT_THREADS]), 0
-    )
+    chains.move_nodes(runs.nodes, np.repeat(before, counts))
+    chains.move_ways(runs.threads, np.repeat(before, lists[:, kernel.KEPT_THREADS]))
     one = lists[firsts]
     for column, of in _OF_ONE:
         one[:, column] = of.reduceat(lists[:, column], firsts)

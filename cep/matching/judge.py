@@ -92,11 +92,12 @@ class Judge:
         assert tables is not None
         name = tables.automaton.names.index(step)
         nodes, found = self.ways.nodes, []
-        node = int(self.ways.threads[way + kernel.T_NODE])
-        while node >= 0:
+        chain = int(self.ways.threads[way + kernel.T_NODE])
+        while chain >= 0:
+            node = chain & kernel.LOWER
             if tables.edges[nodes[node + kernel.N_EDGE]] == name:
                 found.append(int(nodes[node + kernel.N_EVENT]))
-            node = int(nodes[node + kernel.N_PREVIOUS])
+            chain = kernel.without_last(nodes, chain)
         return found[::-1]
 
     def field(self, number: int, path: Path) -> object:

@@ -9,7 +9,7 @@ point at each other by offset:
     runs     a run: its ways in order of preference
     threads  a way: state, times, what it still waits for, the events taken so far (a node), registers;
              or a fork: ways that go on independently although a preferred way may still decide
-    nodes    an event taken along an edge, after the node before it; forks share them
+    nodes    an event taken along an edge, after the node before it; ways share them
     matches  what was raised, by rule in order of decision
     index    in crowded lists: chains of the runs that wait for an event with some value, by hash
 
@@ -62,8 +62,9 @@ INSTRUCTION = 4
 (
     H_STATES, H_INITIAL, H_WITHIN, H_SKIP, H_SKIP_STEP, H_STEPS, H_MASKS, H_COUNTERS, H_NULLS,
     H_VALUES, H_THREAD, H_LIMIT, H_FORK, H_PLAIN, H_TIMEOUT, H_TAKEN, H_HAVING, H_HAVING_LENGTH,
-    H_SLEEP, H_PLACES, H_QUESTION, H_QUESTIONS, H_NEXT_DECIDES, H_MERGE, H_COPIES, H_WAYS, HEAD,
-) = range(27)  # fmt: skip
+    H_SLEEP, H_PLACES, H_QUESTION, H_QUESTIONS, H_NEXT_DECIDES, H_MERGE, H_COPIES, H_WAYS, H_ALL_WAYS,
+    H_BACKBONES, HEAD,
+) = range(29)  # fmt: skip
 SKIP_PAST_LAST, SKIP_TO_NEXT, SKIP_TO_FIRST, SKIP_TO_LAST, SKIP_NONE = range(5)
 
 # A state: its leaves, in order of preference, and the tokens that say how they stand to one another.
@@ -87,6 +88,8 @@ O_SINCE, O_DURATION, OVER = range(3)
 # A guard: until when it is watched (as above, or NEVER), and from which number of events taken on.
 W_PLACE, W_PROGRAM, W_LENGTH, W_NEXT_ONLY, W_SINCE, W_DURATION, W_AFTER, W_GUARD, WATCH = range(9)
 NEVER = -2
+# Of an `until` instead of that number: the loop has taken nothing, and such an event does not begin it.
+BEGINS = -2
 # What must be so for a leaf to be open when a way arrives.
 N_KIND, N_COUNTER, N_NUMBER, NEED = range(4)
 AT_LEAST, BELOW, NOTHING_TAKEN, SOMETHING_TAKEN, TIME_REACHED, TIME_AHEAD = range(6)
@@ -103,12 +106,15 @@ B_COLUMN, B_DURATION, LOOK = range(3)
 D_KIND, D_PLACE, D_MORE, TRAIT = range(4)
 EXACTLY, UP_TO, TAKEN_SINCE, JUST_NOW, NULLNESS, IF_KNOWN, TAKEN_BY = range(7)
 # The ways of a run that are more than MERGE_BEYOND are merged where nothing tells them apart, whenever they
-# have become more; a run keeps MOST_WAYS of them. A place in the table of those that were seen: in which
-# pass, the way, its hash, how many like it.
+# have become more; a run keeps MOST_WAYS of them, and all runs of a key ALL_WAYS. A place in the table of
+# those that were seen: in which pass, the way, its hash, how many like it.
 MERGE_BEYOND = 8
 MOST_WAYS = 256
+ALL_WAYS = 1 << 14
 V_PASS, V_WAY, V_HASH, V_COUNT, SEEN = range(5)
 MOST_SEEN = 1024
+# As many runs of a list cost about as much to walk past as one way costs to be asked.
+RUNS_A_STEP = 16
 # Of the rows of a thinned run there are less than so many a way: the way, and forks around it. From so many
 # rows on that an event might need at most it is measured how many it needs.
 ROWS_PER_WAY = 4
@@ -134,6 +140,15 @@ Q_NUMBER, Q_REGISTER, ASK = range(3)
 E_NEXT, E_BEFORE, E_HASH, E_LIST, E_RUN, E_OF_RUN, ENTRY = range(7)
 T_NEXT, T_STATE, T_TIME, T_LAST, T_SEQUENCE, T_DEADLINE, T_NODE, T_MASK = range(8)
 N_PREVIOUS, N_EDGE, N_EVENT, N_SEQUENCE, NODE = range(5)
+# Ways of many runs that take the same events share nodes although they began apart. Where a way joins nodes
+# of others there is a splice among the nodes: down to the one of its sequence number they are the way's, and
+# before that comes the chain that its N_EVENT names. What names a chain is a node, and in the higher half of
+# the number the place after its first splice, or 0 (docs/decisions/0022).
+SPLICE = -1
+HALF, LOWER = 32, 2**32 - 1
+# The nodes that were made of the event at hand: by edge and node before; by edge the first, and how many.
+# Of so many for one edge the ways that come to it join the first.
+JOIN_SLOTS, BACKBONES = 64, 4
 # Once its block is done a match has for its node where the events that it took end in `taken`.
 M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, M_TIMEOUT, M_RULE, MATCH = range(8)
 A_EDGE, AN_EVENT, A_SEQUENCE, TAKEN = range(4)
@@ -169,8 +184,9 @@ MATCHED, EACH, FORK = -1, -2, -3
     C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, C_FRESH_THREAD, C_FRESH_RUN,
     C_BLOCK, C_RULE, C_STAGE, C_AWAKE, C_OWN_LISTS, C_WIDTH,
     C_KEPT_LISTS, C_KEPT_RUNS, C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, C_TOLD, C_TAKEN, C_FULL,
-    C_NODES_NEED, C_PASS, C_GIVEN_UP, CURSOR,
-) = range(51)  # fmt: skip
+    C_NODES_NEED, C_PASS, C_GIVEN_UP, C_EFFORT, C_SHOWN, C_JOINS,
+) = range(53)  # fmt: skip
+CURSOR = C_JOINS + 3 * JOIN_SLOTS
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -180,14 +196,14 @@ MATCHED, EACH, FORK = -1, -2, -3
     BEGAN, TOOK, TRIED, PREVENTED, BROKEN, EXPIRED, SKIPPED, DROPPED, MATCHES, FORKED, TIMED_OUT, STOPPED,
     REFUSED, PASSED, GAVE_UP,
 ) = range(15)  # fmt: skip
-WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD = range(4)
+WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD, WHY_UNTIL = range(5)
 
 NONE = -1
 NOT_CALLED = -2
 NO_SEQUENCE = -1
 END_OF_TIME = 2**63 - 1
 LEAST, GREATEST = -(2**63), 2**63 - 1
-DONE, MORE_ROOM = 0, 1
+DONE, MORE_ROOM, LATER = 0, 1, 2
 DIES, STAYS, FITS = range(3)
 NOTHING, FITTED, SOME_DIED = range(3)
 BY_EVENT, BY_TIME, AT_BEGIN, AT_END = range(4)
@@ -651,6 +667,53 @@ def each_of(threads: Ints, forks: int, cursor: Ints) -> int:
     return row
 
 
+def without_last(nodes: Ints, chain: int) -> int:
+    """The chain without its last node, or none."""
+    node = chain & LOWER
+    splice = chain >> HALF
+    if splice > 0 and nodes[node + N_SEQUENCE] == nodes[splice - 1 + N_SEQUENCE]:
+        return int(nodes[splice - 1 + N_EVENT])
+    previous = nodes[node + N_PREVIOUS]
+    return NONE if previous < 0 else int(previous + (splice << HALF))
+
+
+def taken_node(nodes: Ints, chain: int, edge: int, i: int, backbones: int, cursor: Ints) -> int:
+    """The chain of a way that takes event i along an edge, of nodes that other ways made where it can be."""
+    previous = NONE if chain < 0 else chain & LOWER
+    splice = 0 if chain < 0 else chain >> HALF
+    slot = C_JOINS + (edge + (previous >> 2) * 7) % JOIN_SLOTS
+    first = C_JOINS + JOIN_SLOTS + edge % JOIN_SLOTS
+    shown = cursor[C_SHOWN]
+    known = cursor[slot]
+    if (
+        shown <= known < cursor[C_NODES]
+        and nodes[known + N_EDGE] == edge
+        and nodes[known + N_PREVIOUS] == previous
+    ):
+        return int(known + (splice << HALF))
+    known = cursor[first]
+    node = cursor[C_NODES]
+    if shown <= known < node and nodes[known + N_EDGE] == edge:
+        if cursor[first + JOIN_SLOTS] >= backbones and cursor[C_TRACES] < 0:
+            cursor[C_NODES] = node + NODE
+            nodes[node + N_PREVIOUS] = NONE
+            nodes[node + N_EDGE] = SPLICE
+            nodes[node + N_EVENT] = chain
+            nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
+            return int(known + ((node + 1) << HALF))
+        cursor[first + JOIN_SLOTS] += 1
+    else:
+        cursor[first] = node
+        cursor[first + JOIN_SLOTS] = 1
+    cursor[C_NODES] = node + NODE
+    nodes[node + N_PREVIOUS] = previous
+    nodes[node + N_EDGE] = edge
+    nodes[node + N_EVENT] = cursor[C_EVENT] + i
+    nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
+    cursor[slot] = node
+    return int(node + (splice << HALF))
+
+
 def alive(threads: Ints, row: int, leaf: int) -> bool:
     """Whether a way still waits at a leaf of its state."""
     return bool((threads[row + T_MASK + leaf // BITS] >> (leaf % BITS)) & 1)
@@ -922,6 +985,15 @@ def arrived(
     return ways
 
 
+def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
+    """Whether the loop that a guard belongs to has taken an event, or there is no such loop."""
+    counters = row + tables[H_COUNTERS]
+    after = tables[watch + W_AFTER]
+    if after < 0:
+        return bool(after != BEGINS)
+    return bool(threads[counters + tables[H_TAKEN]] > threads[counters + after])
+
+
 def guarded(
     tables: Ints, threads: Ints, row: int, at: int, count: int, i: int, t: int, constants: Ints, places:
     Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
@@ -935,9 +1007,7 @@ def guarded(
         since = tables[k + W_SINCE]
         if since != NEVER and t >= end_of(tables, threads, row, since, tables[k + W_DURATION], cursor):
             continue
-        counters = row + tables[H_COUNTERS]
-        after = tables[k + W_AFTER]
-        if after >= 0 and threads[counters + tables[H_TAKEN]] <= threads[counters + after]:
+        if not is_on(tables, threads, row, k):
             continue
         fits = places[tables[k + W_PLACE] * n + i] == 1
         if fits and true_of(
@@ -947,6 +1017,24 @@ def guarded(
             return int(k)
         note(trace, cursor, TRIED, i, t, threads[row + T_NODE], tables[k + W_GUARD], WHY_GUARD)
     return NONE
+
+
+def is_refused(
+    tables: Ints, threads: Ints, row: int, leaf: int, i: int, constants: Ints, places: Bytes, columns: Ints,
+    nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
+) -> bool:  # fmt: skip
+    """Whether event i satisfies an `until` that ends nothing yet: it does not begin the loop either."""
+    at = tables[leaf + F_UNTIL]
+    for k in range(at, at + tables[leaf + F_UNTILS] * WATCH, WATCH):
+        if cursor[C_MODE] == BY_EVENT and is_on(tables, threads, row, k):
+            continue
+        fits = places[tables[k + W_PLACE] * cursor[C_EVENTS] + i] == 1
+        if fits and true_of(
+            tables, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, constants, columns, nulls, ranks,
+            threads, slots, floats, unknown, cursor,
+        ):  # fmt: skip
+            return True
+    return False
 
 
 def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints) -> bool:
@@ -968,6 +1056,7 @@ def verdict(
     Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """What event i, or time alone, does to a way at a leaf: DIES, STAYS, FITS."""
+    cursor[C_EFFORT] -= 1
     kind = tables[leaf + F_KIND]
     mode = cursor[C_MODE]
     if mode == BY_TIME:
@@ -998,6 +1087,11 @@ def verdict(
             why = WHY_EARLIER
         elif mode == AT_BEGIN and not was_absent(tables, leaf, i, t, columns, nulls, cursor):
             why = WHY_LOOK
+        elif tables[leaf + F_UNTILS] > 0 and is_refused(
+            tables, threads, row, leaf, i, constants, places, columns, nulls, ranks, slots, floats, unknown,
+            cursor,
+        ):  # fmt: skip
+            why = WHY_UNTIL
         if why == NONE:
             return FITS
         if cursor[C_TRACES] >= 0:
@@ -1057,12 +1151,7 @@ def follow(
             if tables[k + W_SINCE] != NEVER:
                 note(trace, cursor, PASSED, NONE, t, threads[new + T_NODE], tables[k + W_GUARD], NONE)
     else:
-        node = cursor[C_NODES]
-        cursor[C_NODES] = node + NODE
-        nodes[node + N_PREVIOUS] = threads[new + T_NODE]
-        nodes[node + N_EDGE] = tables[leaf + F_EDGE]
-        nodes[node + N_EVENT] = cursor[C_EVENT] + i
-        nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
+        node = taken_node(nodes, threads[new + T_NODE], tables[leaf + F_EDGE], i, tables[H_BACKBONES], cursor)
         threads[new + T_NODE] = node
         threads[new + T_LAST] = t
         threads[new + T_SEQUENCE] = cursor[C_SEQUENCE] + i
@@ -1159,10 +1248,14 @@ def offer(
             if outcome == FITS:
                 fit = 1
                 if tables[leaf + F_SIGN] == ANY and cursor[C_MODE] == BY_EVENT:
-                    # It goes on waiting, independently of what it took.
+                    # It goes on waiting, independently of what it took, unless a `not` forbids that.
                     forks, final = forked(threads, NONE, NONE, part, cursor)
-                    again = restricted(tables, threads, row, number, number + 1, cursor)
-                    forks, final = forked(threads, forks, final, again, cursor)
+                    if tables[leaf + F_WATCHES] == 0 or guarded(
+                        tables, threads, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t,
+                        constants, places, columns, nulls, ranks, slots, floats, unknown, cursor, trace,
+                    ) < 0:  # fmt: skip
+                        again = restricted(tables, threads, row, number, number + 1, cursor)
+                        forks, final = forked(threads, forks, final, again, cursor)
                     part = each_of(threads, forks, cursor)
                 ways, last = joined(threads, ways, last, part, cursor)
             continue
@@ -1362,15 +1455,16 @@ def blended(found: int, value: int) -> int:
     return (product ^ (product >> 31)) & FOLD
 
 
-def taken_by(tables: Ints, nodes: Ints, node: int, step: int) -> int:
-    """The last node of a chain that is of a step."""
-    while node >= 0 and tables[tables[H_STEPS] + nodes[node + N_EDGE]] != step:
-        node = nodes[node + N_PREVIOUS]
-    return node
+def taken_by(tables: Ints, nodes: Ints, chain: int, step: int) -> int:
+    """A chain up to its last node that is of a step."""
+    while chain >= 0 and tables[tables[H_STEPS] + nodes[(chain & LOWER) + N_EDGE]] != step:
+        chain = without_last(nodes, chain)
+    return chain
 
 
-def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int) -> int:
+def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int, cursor: Ints) -> int:
     """A hash of all that the future of a way, or of forks, depends on."""
+    cursor[C_EFFORT] -= 1
     state = threads[row + T_STATE]
     found = blended(0, state)
     if state == EACH:
@@ -1379,7 +1473,7 @@ def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int)
             found = blended(found, FORK)
             way = threads[fork + T_NODE]
             while way >= 0:
-                found = blended(found, fingerprint(tables, threads, nodes, way, newest))
+                found = blended(found, fingerprint(tables, threads, nodes, way, newest, cursor))
                 way = threads[way + T_NEXT]
             fork = threads[fork + T_NEXT]
         return found
@@ -1393,10 +1487,10 @@ def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int)
         if tables[k + D_KIND] != TAKEN_BY:
             found = blended(found, trait(tables, threads, row, k, newest))
             continue
-        node = taken_by(tables, nodes, threads[row + T_NODE], tables[k + D_MORE])
-        while node >= 0:
-            found = blended(found, nodes[node + N_SEQUENCE])
-            node = taken_by(tables, nodes, nodes[node + N_PREVIOUS], tables[k + D_MORE])
+        chain = taken_by(tables, nodes, threads[row + T_NODE], tables[k + D_MORE])
+        while chain >= 0:
+            found = blended(found, nodes[(chain & LOWER) + N_SEQUENCE])
+            chain = taken_by(tables, nodes, without_last(nodes, chain), tables[k + D_MORE])
     return found
 
 
@@ -1407,10 +1501,10 @@ def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) ->
         other = taken_by(tables, nodes, other, step)
         if one < 0 or other < 0:
             return one == other
-        if nodes[one + N_SEQUENCE] != nodes[other + N_SEQUENCE]:
+        if nodes[(one & LOWER) + N_SEQUENCE] != nodes[(other & LOWER) + N_SEQUENCE]:
             return False
-        one = nodes[one + N_PREVIOUS]
-        other = nodes[other + N_PREVIOUS]
+        one = without_last(nodes, one)
+        other = without_last(nodes, other)
     return True
 
 
@@ -1468,7 +1562,7 @@ def merge(tables: Ints, threads: Ints, nodes: Ints, head: int, newest: int, seen
     row = head
     while row >= 0:
         following = threads[row + T_NEXT]
-        found = fingerprint(tables, threads, nodes, row, newest)
+        found = fingerprint(tables, threads, nodes, row, newest, cursor)
         slot = (found % MOST_SEEN) * SEEN
         while seen[slot + V_PASS] == cursor[C_PASS] and not (
             seen[slot + V_HASH] == found and alike(tables, threads, nodes, seen[slot + V_WAY], row, newest)
@@ -1533,6 +1627,20 @@ def detached(threads: Ints, head: int) -> int:
     return row
 
 
+def bounded(threads: Ints, head: int, most: int, i: int, t: int, cursor: Ints, trace: Ints) -> int:
+    """So many of the ways of the run at hand, the most preferred, and what is complete behind them."""
+    count = ways_in(threads, head)
+    if count <= most:
+        return head
+    certain = detached(threads, head)
+    head, _ = shortened(threads, head, most, cursor)
+    head, last = joined(threads, NONE, NONE, head, cursor)
+    head, _ = joined(threads, head, last, certain, cursor)
+    cursor[C_GIVEN_UP] += count - ways_in(threads, head)
+    note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
+    return head
+
+
 def thinned(
     tables: Ints, threads: Ints, nodes: Ints, head: int, newest: int, i: int, t: int, seen: Ints, cursor:
     Ints, trace: Ints,
@@ -1545,16 +1653,7 @@ def thinned(
     if ways_in(threads, head) <= tables[H_MERGE]:
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)
-    count = ways_in(threads, head)
-    if count > tables[H_WAYS]:
-        certain = detached(threads, head)
-        head, _ = shortened(threads, head, tables[H_WAYS], cursor)
-        head, last = joined(threads, NONE, NONE, head, cursor)
-        head, _ = joined(threads, head, last, certain, cursor)
-        count -= ways_in(threads, head)
-        cursor[C_GIVEN_UP] += count
-        note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
-    return head
+    return bounded(threads, head, tables[H_WAYS], i, t, cursor, trace)
 
 
 def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
@@ -1590,28 +1689,30 @@ def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
 def earlier(nodes: Ints, one: int, other: int) -> bool:
     """Whether of two chains the first comes before the other, by arrival of the events taken, in order."""
     longer = 0
-    node = one
-    while node >= 0:
+    chain = one
+    while chain >= 0:
         longer += 1
-        node = nodes[node + N_PREVIOUS]
-    node = other
-    while node >= 0:
+        chain = without_last(nodes, chain)
+    chain = other
+    while chain >= 0:
         longer -= 1
-        node = nodes[node + N_PREVIOUS]
-    before = longer < 0
+        chain = without_last(nodes, chain)
+    comes_first = longer < 0
     while longer > 0:
-        one = nodes[one + N_PREVIOUS]
+        one = without_last(nodes, one)
         longer -= 1
     while longer < 0:
-        other = nodes[other + N_PREVIOUS]
+        other = without_last(nodes, other)
         longer += 1
     # Walking back, the difference seen last is the first one.
     while one >= 0 and one != other:
-        if nodes[one + N_SEQUENCE] != nodes[other + N_SEQUENCE]:
-            before = nodes[one + N_SEQUENCE] < nodes[other + N_SEQUENCE]
-        one = nodes[one + N_PREVIOUS]
-        other = nodes[other + N_PREVIOUS]
-    return bool(before)
+        mine = nodes[(one & LOWER) + N_SEQUENCE]
+        its = nodes[(other & LOWER) + N_SEQUENCE]
+        if mine != its:
+            comes_first = mine < its
+        one = without_last(nodes, one)
+        other = without_last(nodes, other)
+    return bool(comes_first)
 
 
 def earliest(threads: Ints, nodes: Ints, head: int, best: int) -> int:
@@ -1956,7 +2057,7 @@ def raised(
     cursor[C_MATCHES] = match + MATCH
     note(trace, cursor, MATCHES, i, matches[match + M_TIME], threads[row + T_NODE], NONE, NONE)
     skip = tables[H_SKIP]
-    last = nodes[threads[row + T_NODE] + N_SEQUENCE]
+    last = nodes[(threads[row + T_NODE] & LOWER) + N_SEQUENCE]
     if skip == SKIP_PAST_LAST:
         return int(last + 1)
     if skip == SKIP_TO_NEXT:
@@ -1964,13 +2065,14 @@ def raised(
     if skip == SKIP_NONE:
         return int(start)
     found = start
-    node = threads[row + T_NODE]
-    while node >= 0:
+    chain = threads[row + T_NODE]
+    while chain >= 0:
+        node = chain & LOWER
         if tables[tables[H_STEPS] + nodes[node + N_EDGE]] == tables[H_SKIP_STEP]:
             found = nodes[node + N_SEQUENCE]
             if skip == SKIP_TO_LAST:
                 break
-        node = nodes[node + N_PREVIOUS]
+        chain = without_last(nodes, chain)
     return int(found if found > start else start + 1)
 
 
@@ -2110,6 +2212,37 @@ def keep_to_limit(
         cursor[C_DROPPED] += 1
 
 
+def keep_to_ways(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, rows: int, time: int, i: int,
+    cursor: Ints, trace: Ints,
+) -> None:  # fmt: skip
+    """Of the ways of all runs of a list, which take so many rows, keep as many as a key may have.
+
+    Where they are more, each run keeps the same number of its most preferred ways.
+    """
+    most = tables[H_ALL_WAYS]
+    if rows <= most:
+        return
+    count = 0
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        count += ways_in(threads, runs[run + R_THREAD])
+        run = runs[run + R_NEXT]
+    if count <= most:
+        return
+    share = max(1, most // lists[at + L_RUNS])
+    run = lists[at + L_FIRST]
+    while run >= 0:
+        head = runs[run + R_THREAD]
+        if ways_in(threads, head) > share:
+            this_run(lists, runs, at, run, cursor)
+            runs[run + R_THREAD] = bounded(threads, head, share, i, time, cursor, trace)
+            assess(lists, runs, threads, at, run)
+            if lists[at + L_SLEEPS] == 1:
+                lie_down(tables, lists, runs, threads, index, at, run, cursor)
+        run = runs[run + R_NEXT]
+
+
 def most_rows(tables: Ints, threads: Ints, head: int, nodes: int) -> tuple[int, int]:
     """How many rows ways may need for one event before they give any back; nodes, added to those given."""
     rows = 0
@@ -2195,7 +2328,7 @@ def settle(
     At the end of time no event will come: what nothing else ends is raised at the time of its last event.
     No pass is in vain: of a way that is due a leaf dies or is passed, which without an event leads only
     forward in the pattern, or its deadline is found to be later; and the end of time leaves nothing.
-    Returns False where there is too little room to go on.
+    Returns False where there is too little room, or no effort left, to go on.
     """
     free = cursor[C_THREADS]
     silent = tables[H_PLAIN] == 1 and tables[H_TIMEOUT] == 0 and tables[H_WITHIN] >= 0
@@ -2211,8 +2344,9 @@ def settle(
         lists[at + L_THREADS] += free - cursor[C_THREADS]
         if lists[at + L_FIRST] < 0 or due > bound:
             return True
-        if crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
+        if cursor[C_EFFORT] <= 0 or crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
             return False
+        cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
         free = cursor[C_THREADS]
         cursor[C_MODE] = BY_TIME if due < END_OF_TIME else AT_END
         first = NONE
@@ -2250,6 +2384,8 @@ def settle(
         )
         # What time alone ends may leave ways that are runs of their own.
         keep_to_limit(tables, lists, runs, threads, index, at, due, NONE, cursor, trace)
+        rows = lists[at + L_THREADS] + free - cursor[C_THREADS]
+        keep_to_ways(tables, lists, runs, threads, index, at, rows, due, NONE, cursor, trace)
 
 
 def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
@@ -2304,6 +2440,9 @@ def show(
 ) -> None:  # fmt: skip
     """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
     cursor[C_MODE] = BY_EVENT
+    cursor[C_SHOWN] = cursor[C_NODES]
+    free_before = cursor[C_THREADS]
+    cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
     cursor[C_SEEN] = lists[at + L_SEEN]
     first = NONE
     count = 0
@@ -2397,6 +2536,8 @@ def show(
     if count > 0:
         decide(tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace)
     keep_to_limit(tables, lists, runs, threads, index, at, t, i, cursor, trace)
+    rows = lists[at + L_THREADS] + free_before - cursor[C_THREADS]
+    keep_to_ways(tables, lists, runs, threads, index, at, rows, t, i, cursor, trace)
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 
@@ -2409,11 +2550,14 @@ def run(
 
     The events are in order of key, then of time; `keys` and `times` are theirs, `places`, `columns` and
     `nulls` hold a row of them per condition and column. `list_of_key` gives the list of a key, or -1.
-    Returns DONE, or MORE_ROOM: then the caller lets the pools grow and calls again.
+    Returns DONE, or MORE_ROOM: then the caller lets the pools grow and calls again; or LATER, where the
+    effort that the caller gave is used up: then it gives more, or lets a faster kernel go on.
     """
     # The last two slots are scratch for updates.
     floats = slots.view(np.float64)
     while cursor[C_POSITION] < len(wake):
+        if cursor[C_EFFORT] <= 0:
+            return LATER
         i = wake[cursor[C_POSITION]]
         key = keys[i]
         at = list_of_key[key]
@@ -2429,7 +2573,7 @@ def run(
             tables, lists, runs, threads, nodes, matches, index, at, times[i], constants, places, columns,
             nulls, ranks, slots, floats, unknown, seen, cursor, trace,
         ):  # fmt: skip
-            return MORE_ROOM
+            return LATER if cursor[C_EFFORT] <= 0 else MORE_ROOM
         if crowded(tables, lists, runs, threads, nodes, matches, at, cursor, trace):
             return MORE_ROOM
         if at < 0:
@@ -2448,7 +2592,7 @@ def run(
             tables, lists, runs, threads, nodes, matches, index, at, cursor[C_WATERMARK], constants, places,
             columns, nulls, ranks, slots, floats, unknown, seen, cursor, trace,
         ):  # fmt: skip
-            return MORE_ROOM
+            return LATER if cursor[C_EFFORT] <= 0 else MORE_ROOM
         cursor[C_SETTLED] += LIST
     return DONE
 
@@ -2516,12 +2660,21 @@ def forget_places(
             at -= 1
 
 
+def placed(chain: int, base: int) -> int:
+    """A chain of a list whose nodes lie from `base` on, by its numbers of nodes within the list."""
+    if chain < 0:
+        return NONE
+    splice = chain >> HALF
+    found = base + (chain & LOWER) * NODE
+    return int(found if splice == 0 else found + ((base + (splice - 1) * NODE + 1) << HALF))
+
+
 def way_of(kept: Kept, at: int, own: int, node: int, threads: Ints, cursor: Ints) -> int:
     """Copy a kept way that is no fork into a free row; `own` and `node` as below."""
     new = new_thread(threads, cursor)
     for k in range(T_STATE, own):
         threads[new + k] = kept[at + k]
-    threads[new + T_NODE] = node + kept[at + T_NODE] * NODE
+    threads[new + T_NODE] = placed(kept[at + T_NODE], node)
     return new
 
 
@@ -2583,7 +2736,8 @@ def load(
         previous = kept_nodes[one + N_PREVIOUS]
         nodes[node + N_PREVIOUS] = NONE if previous < 0 else base + previous * NODE
         nodes[node + N_EDGE] = kept_nodes[one + N_EDGE]
-        nodes[node + N_EVENT] = kept_nodes[one + N_EVENT]
+        event = kept_nodes[one + N_EVENT]
+        nodes[node + N_EVENT] = placed(event, base) if kept_nodes[one + N_EDGE] == SPLICE else event
         nodes[node + N_SEQUENCE] = kept_nodes[one + N_SEQUENCE]
     cursor[C_NODES] = base + kept_lists[source + KEPT_NODES] * NODE
     row = firsts[3 * kept + 1]
@@ -2665,17 +2819,61 @@ def list_hits(
                 heads[atom] += 1
 
 
-def keep_chain(nodes: Ints, node: int, moved: Ints, kept: Ints, cursor: Ints) -> int:
-    """Write out the nodes of a chain that are not there yet, the first one first; the number of its last.
+def unmark(nodes: int, marks: Ints) -> None:
+    """Let so many nodes be named by nothing (`mark`), and have no new place."""
+    for node in range(0, 2 * nodes, 2):
+        marks[node] = 0
+        marks[node + 1] = GREATEST
 
-    `moved` has for each node that is there its number within the list, and one more.
+
+def mark(nodes: Ints, chain: int, marks: Ints) -> None:
+    """Mark the nodes of a chain, and its splices.
+
+    `marks` has two numbers a node. The second is the sequence number down to which chains go on from it to
+    the nodes before it; the first is left to the caller.
+    """
+    while chain >= 0:
+        node = chain & LOWER
+        splice = (chain >> HALF) - 1
+        until = LEAST if splice < 0 else nodes[splice + N_SEQUENCE]
+        while node >= 0 and marks[node // NODE * 2 + 1] > until:
+            marks[node // NODE * 2 + 1] = until
+            node = NONE if nodes[node + N_SEQUENCE] == until else nodes[node + N_PREVIOUS]
+        if splice < 0 or marks[splice // NODE * 2 + 1] == LEAST:
+            return
+        marks[splice // NODE * 2 + 1] = LEAST
+        chain = nodes[splice + N_EVENT]
+
+
+def mark_ways(threads: Ints, nodes: Ints, head: int, marks: Ints) -> None:
+    """Mark the nodes that ways and those in them name."""
+    row = head
+    while row >= 0:
+        if threads[row + T_STATE] <= EACH:
+            mark_ways(threads, nodes, threads[row + T_NODE], marks)
+        else:
+            mark(nodes, threads[row + T_NODE], marks)
+        row = threads[row + T_NEXT]
+
+
+def mark_runs(runs: Ints, threads: Ints, nodes: Ints, run: int, marks: Ints) -> None:
+    """Mark the nodes that a run and those after it name."""
+    while run >= 0:
+        mark_ways(threads, nodes, runs[run + R_THREAD], marks)
+        run = runs[run + R_NEXT]
+
+
+def keep_nodes(nodes: Ints, node: int, marks: Ints, kept: Ints, cursor: Ints) -> int:
+    """Write out a marked node and those before it that are not there yet, the first one first; its number.
+
+    The first mark of a node that is there is its number within the list, and one more.
     """
     fresh = 0
     one = node
-    while one >= 0 and moved[one // NODE] == 0:
+    while one >= 0 and marks[one // NODE * 2] == 0:
         fresh += 1
-        one = nodes[one + N_PREVIOUS]
-    previous = NONE if one < 0 else moved[one // NODE] - 1
+        one = NONE if nodes[one + N_SEQUENCE] <= marks[one // NODE * 2 + 1] else nodes[one + N_PREVIOUS]
+    previous = NONE if one < 0 else marks[one // NODE * 2] - 1
     first = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
     one = node
     for number in range(first + fresh - 1, first - 1, -1):
@@ -2684,14 +2882,42 @@ def keep_chain(nodes: Ints, node: int, moved: Ints, kept: Ints, cursor: Ints) ->
         kept[at + N_EDGE] = nodes[one + N_EDGE]
         kept[at + N_EVENT] = nodes[one + N_EVENT]
         kept[at + N_SEQUENCE] = nodes[one + N_SEQUENCE]
-        moved[one // NODE] = number + 1
+        marks[one // NODE * 2] = number + 1
         one = nodes[one + N_PREVIOUS]
     cursor[C_KEPT_NODES] += fresh
-    return int(moved[node // NODE] - 1)
+    return int(marks[node // NODE * 2] - 1)
+
+
+def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -> int:
+    """Write out what of a marked chain is not there yet; the chain by its numbers within the list."""
+    found = named_by = NONE
+    while chain >= 0:
+        number = keep_nodes(nodes, chain & LOWER, marks, kept, cursor)
+        splice = (chain >> HALF) - 1
+        fresh = splice >= 0 and marks[splice // NODE * 2] == 0
+        if fresh:
+            marks[splice // NODE * 2] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES] + 1
+            at = cursor[C_KEPT_NODES] * NODE
+            kept[at + N_PREVIOUS] = NONE
+            kept[at + N_EDGE] = SPLICE
+            kept[at + N_EVENT] = NONE
+            kept[at + N_SEQUENCE] = nodes[splice + N_SEQUENCE]
+            cursor[C_KEPT_NODES] += 1
+        if splice >= 0:
+            number += marks[splice // NODE * 2] << HALF
+        if named_by < 0:
+            found = number
+        else:
+            kept[named_by] = number
+        if not fresh:
+            break
+        named_by = at + N_EVENT
+        chain = nodes[splice + N_EVENT]
+    return int(found)
 
 
 def keep_way(
-    tables: Ints, threads: Ints, nodes: Ints, row: int, width: int, moved: Ints, kept: Ints, kept_nodes: Ints,
+    tables: Ints, threads: Ints, nodes: Ints, row: int, width: int, marks: Ints, kept: Ints, kept_nodes: Ints,
     cursor: Ints,
 ) -> None:  # fmt: skip
     """Write out a way that is no fork, with the nodes that it names."""
@@ -2703,18 +2929,18 @@ def keep_way(
         kept[at + k] = threads[row + k]
     for k in range(own, width):
         kept[at + k] = 0
-    kept[at + T_NODE] = keep_chain(nodes, threads[row + T_NODE], moved, kept_nodes, cursor)
+    kept[at + T_NODE] = keep_chain(nodes, threads[row + T_NODE], marks, kept_nodes, cursor)
 
 
 def keep_ways(
-    tables: Ints, threads: Ints, nodes: Ints, head: int, width: int, moved: Ints, kept: Ints, kept_nodes:
+    tables: Ints, threads: Ints, nodes: Ints, head: int, width: int, marks: Ints, kept: Ints, kept_nodes:
     Ints, cursor: Ints,
 ) -> None:  # fmt: skip
     """Write out ways, each before those in it, with the nodes that they name."""
     row = head
     while row >= 0:
         if threads[row + T_STATE] > EACH:
-            keep_way(tables, threads, nodes, row, width, moved, kept, kept_nodes, cursor)
+            keep_way(tables, threads, nodes, row, width, marks, kept, kept_nodes, cursor)
         else:
             place = cursor[C_KEPT_THREADS]
             cursor[C_KEPT_THREADS] = place + 1
@@ -2725,7 +2951,7 @@ def keep_ways(
             kept[at + T_STATE] = threads[row + T_STATE]
             for k in range(tables[H_NULLS], tables[H_VALUES]):
                 kept[at + k] = -1
-            keep_ways(tables, threads, nodes, threads[row + T_NODE], width, moved, kept, kept_nodes, cursor)
+            keep_ways(tables, threads, nodes, threads[row + T_NODE], width, marks, kept, kept_nodes, cursor)
             kept[at + T_NEXT] = cursor[C_KEPT_THREADS] - place
         row = threads[row + T_NEXT]
 
@@ -2750,34 +2976,35 @@ def tell(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
     """Write out what the matches of a block took, first event first; False where there is too little room."""
     total = 0
     for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
-        node = matches[match + M_NODE]
-        while node >= 0:
+        chain = matches[match + M_NODE]
+        while chain >= 0:
             total += TAKEN
-            node = nodes[node + N_PREVIOUS]
+            chain = without_last(nodes, chain)
     if cursor[C_TAKEN] + total > len(taken):
         cursor[C_FULL] = cursor[C_TAKEN] + total
         return False
     for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
         head = matches[match + M_NODE]
-        node = head
-        while node >= 0:
+        chain = head
+        while chain >= 0:
             cursor[C_TAKEN] += TAKEN
-            node = nodes[node + N_PREVIOUS]
+            chain = without_last(nodes, chain)
         matches[match + M_NODE] = cursor[C_TAKEN] // TAKEN
         at = cursor[C_TAKEN]
-        node = head
-        while node >= 0:
+        chain = head
+        while chain >= 0:
+            node = chain & LOWER
             at -= TAKEN
             taken[at + A_EDGE] = nodes[node + N_EDGE]
             taken[at + AN_EVENT] = nodes[node + N_EVENT]
             taken[at + A_SEQUENCE] = nodes[node + N_SEQUENCE]
-            node = nodes[node + N_PREVIOUS]
+            chain = without_last(nodes, chain)
     cursor[C_TOLD] = cursor[C_MATCHES]
     return True
 
 
 def keep_list(
-    rules: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, moved: Ints,
+    rules: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, marks: Ints,
     kept_lists: Ints, kept_runs: Ints, kept_threads: Ints, kept_nodes: Ints, cursor: Ints,
 ) -> None:  # fmt: skip
     """Write out a list with all that belongs to it."""
@@ -2788,15 +3015,16 @@ def keep_list(
     before = cursor[C_KEPT_RUNS]
     threaded = cursor[C_KEPT_THREADS]
     cursor[C_LIST_NODES] = cursor[C_KEPT_NODES]
+    mark_runs(runs, threads, nodes, lists[at + L_FIRST], marks)
     due = END_OF_TIME
     run = lists[at + L_FIRST]
     while run >= 0:
         ways = cursor[C_KEPT_THREADS]
         head = runs[run + R_THREAD]
         if threads[head + T_NEXT] < 0 and threads[head + T_STATE] > EACH:
-            keep_way(own, threads, nodes, head, width, moved, kept_threads, kept_nodes, cursor)
+            keep_way(own, threads, nodes, head, width, marks, kept_threads, kept_nodes, cursor)
         else:
-            keep_ways(own, threads, nodes, head, width, moved, kept_threads, kept_nodes, cursor)
+            keep_ways(own, threads, nodes, head, width, marks, kept_threads, kept_nodes, cursor)
         one = cursor[C_KEPT_RUNS] * KEPT_RUN
         kept_runs[one + KEPT_START] = runs[run + R_START]
         kept_runs[one + KEPT_TIME] = runs[run + R_TIME]
@@ -2817,7 +3045,7 @@ def keep_list(
 
 
 def keep(
-    rules: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, moved: Ints, listed: Ints,
+    rules: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, marks: Ints, listed: Ints,
     first_key: int, end_key: int, kept_lists: Ints, kept_runs: Ints, kept_threads: Ints, kept_nodes: Ints,
     cursor: Ints,
 ) -> bool:  # fmt: skip
@@ -2831,14 +3059,13 @@ def keep(
     ):
         cursor[C_FULL] = 1
         return False
-    for node in range(cursor[C_NODES] // NODE):
-        moved[node] = 0
+    unmark(cursor[C_NODES] // NODE, marks)
     for key in range(first_key, end_key):
         at = listed[2 * key]
         listed[2 * key] = listed[2 * key + 1] = NONE
         while at >= 0:
             keep_list(
-                rules, tables, lists, runs, threads, nodes, at, moved, kept_lists, kept_runs, kept_threads,
+                rules, tables, lists, runs, threads, nodes, at, marks, kept_lists, kept_runs, kept_threads,
                 kept_nodes, cursor,
             )  # fmt: skip
             at = lists[at + L_NEXT]
@@ -2866,7 +3093,7 @@ def run_rules(
     Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, blocks: Ints, order: Ints, firsts: Ints,
     kept_lists: Kept, kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept, list_of_key: Ints, listed: Ints,
     wake: Ints, heads: Ints, slots: Ints, unknown: Ints, seen: Ints, lists: Ints, runs: Ints, threads: Ints,
-    nodes: Ints, moved: Ints, matches: Ints, index: Ints, left_lists: Ints, left_runs: Ints, left_threads:
+    nodes: Ints, marks: Ints, matches: Ints, index: Ints, left_lists: Ints, left_runs: Ints, left_threads:
     Ints, left_nodes: Ints, taken: Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """Run rules over a shard's events, block by block and in each one after the other; see `run`.
@@ -2926,8 +3153,8 @@ def run_rules(
                 nulls[rules[u + U_COLUMNS] * size :], ranks, list_of_key, lists, runs, threads, nodes,
                 matches, index, slots, unknown, seen, cursor, trace,
             )  # fmt: skip
-            if outcome == MORE_ROOM:
-                return MORE_ROOM
+            if outcome != DONE:
+                return outcome
             list_by_key(list_of_key, listed, lists, cursor)
             forget_places(pairs, first, last, ends, hits, begin, size, places, heads)
             rules[u + U_TRACES] = cursor[C_TRACES]
@@ -2939,7 +3166,7 @@ def run_rules(
         if not (
             tell(nodes, matches, taken, cursor)
             and keep(
-                rules, tables, lists, runs, threads, nodes, moved, listed,
+                rules, tables, lists, runs, threads, nodes, marks, listed,
                 blocks[block - BLOCK + B_KEY] if block > 0 else 0, end_key, left_lists, left_runs,
                 left_threads, left_nodes, cursor,
             )
@@ -2951,68 +3178,59 @@ def run_rules(
     return DONE
 
 
-def mark(nodes: Ints, node: int, marks: Ints) -> None:
-    """Mark the nodes of a chain."""
-    while node >= 0 and marks[node // NODE] == 0:
-        marks[node // NODE] = 1
-        node = nodes[node + N_PREVIOUS]
+def moved_chain(chain: int, marks: Ints) -> int:
+    """A chain by where its nodes are now."""
+    if chain < 0:
+        return NONE
+    splice = chain >> HALF
+    found = marks[(chain & LOWER) // NODE * 2]
+    return int(found if splice == 0 else found + ((marks[(splice - 1) // NODE * 2] + 1) << HALF))
 
 
-def mark_ways(threads: Ints, nodes: Ints, head: int, marks: Ints) -> None:
-    """Mark the nodes that ways and those in them name."""
-    row = head
-    while row >= 0:
-        if threads[row + T_STATE] <= EACH:
-            mark_ways(threads, nodes, threads[row + T_NODE], marks)
-        else:
-            mark(nodes, threads[row + T_NODE], marks)
-        row = threads[row + T_NEXT]
-
-
-def move_ways(threads: Ints, head: int, moved: Ints) -> None:
+def move_ways(threads: Ints, head: int, marks: Ints) -> None:
     """Let ways and those in them name their nodes where these are now."""
     row = head
     while row >= 0:
         if threads[row + T_STATE] <= EACH:
-            move_ways(threads, threads[row + T_NODE], moved)
+            move_ways(threads, threads[row + T_NODE], marks)
         else:
-            threads[row + T_NODE] = moved[threads[row + T_NODE] // NODE]
+            threads[row + T_NODE] = moved_chain(threads[row + T_NODE], marks)
         row = threads[row + T_NEXT]
 
 
 def drop_nodes(
-    lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, moved: Ints, cursor: Ints
+    lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, marks: Ints, cursor: Ints
 ) -> None:
     """Leave out the nodes that no way and no match names."""
-    for node in range(cursor[C_NODES] // NODE):
-        moved[node] = 0
+    unmark(cursor[C_NODES] // NODE, marks)
     for at in range(0, cursor[C_LISTS], LIST):
-        run = lists[at + L_FIRST]
-        while run >= 0:
-            mark_ways(threads, nodes, runs[run + R_THREAD], moved)
-            run = runs[run + R_NEXT]
+        mark_runs(runs, threads, nodes, lists[at + L_FIRST], marks)
     for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
-        mark(nodes, matches[match + M_NODE], moved)
+        mark(nodes, matches[match + M_NODE], marks)
     to = 0
     for node in range(0, cursor[C_NODES], NODE):
-        if moved[node // NODE] == 0:
+        until = marks[node // NODE * 2 + 1]
+        if until == GREATEST:
             continue
         # A node stands after the one before it, so that that one has its place already.
-        previous = nodes[node + N_PREVIOUS]
-        nodes[to + N_PREVIOUS] = NONE if previous < 0 else moved[previous // NODE]
+        previous = NONE if nodes[node + N_SEQUENCE] <= until else nodes[node + N_PREVIOUS]
+        nodes[to + N_PREVIOUS] = NONE if previous < 0 else marks[previous // NODE * 2]
         nodes[to + N_EDGE] = nodes[node + N_EDGE]
         nodes[to + N_EVENT] = nodes[node + N_EVENT]
         nodes[to + N_SEQUENCE] = nodes[node + N_SEQUENCE]
-        moved[node // NODE] = to
+        marks[node // NODE * 2] = to
         to += NODE
+    for node in range(0, to, NODE):
+        if nodes[node + N_EDGE] == SPLICE:
+            nodes[node + N_EVENT] = moved_chain(nodes[node + N_EVENT], marks)
     cursor[C_NODES] = to
     for at in range(0, cursor[C_LISTS], LIST):
         run = lists[at + L_FIRST]
         while run >= 0:
-            move_ways(threads, runs[run + R_THREAD], moved)
+            move_ways(threads, runs[run + R_THREAD], marks)
             run = runs[run + R_NEXT]
     for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
-        matches[match + M_NODE] = moved[matches[match + M_NODE] // NODE]
+        matches[match + M_NODE] = moved_chain(matches[match + M_NODE], marks)
 
 
 def replay(
@@ -3035,10 +3253,17 @@ def replay(
             for k in range(tables[H_VALUES] - tables[H_NULLS]):
                 kept_threads[row + tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
             length = 0
-            node = kept_threads[row + T_NODE] if kept_threads[row + T_STATE] > EACH else NONE
-            while node >= 0:
-                path[length] = base + node * NODE
-                node = kept_nodes[path[length] + N_PREVIOUS]
+            chain = kept_threads[row + T_NODE] if kept_threads[row + T_STATE] > EACH else NONE
+            while chain >= 0:
+                path[length] = base + (chain & LOWER) * NODE
+                splice = base + ((chain >> HALF) - 1) * NODE
+                previous = kept_nodes[path[length] + N_PREVIOUS]
+                if splice >= base and (
+                    kept_nodes[path[length] + N_SEQUENCE] == kept_nodes[splice + N_SEQUENCE]
+                ):
+                    chain = kept_nodes[splice + N_EVENT]
+                else:
+                    chain = NONE if previous < 0 else previous + (chain >> HALF << HALF)
                 length += 1
             for k in range(length - 1, -1, -1):
                 edge = kept_nodes[path[k] + N_EDGE]

@@ -129,7 +129,9 @@ class _Stored:
         return {width: joined(parts) for width, parts in found.items()}
 
     def _of_rule(self, tables: Tables, width: int, runs: Runs, engine: Engine) -> Runs:
-        taken = np.unique(runs.nodes[:, kernel.N_EVENT])
+        nodes = runs.nodes.copy()
+        real = nodes[:, kernel.N_EDGE] != kernel.SPLICE
+        taken = np.unique(nodes[real, kernel.N_EVENT])
         size = len(taken)
         values = np.zeros((len(tables.columns), size), np.int64)
         nulls = np.ones((len(tables.columns), size), np.uint8)
@@ -143,8 +145,7 @@ class _Stored:
                     values[place, where], nulls[place, where] = as_numbers(
                         columns.evaluate(column.expression), self.texts
                     )
-        nodes = runs.nodes.copy()
-        nodes[:, kernel.N_EVENT] = np.searchsorted(taken, nodes[:, kernel.N_EVENT])
+        nodes[real, kernel.N_EVENT] = np.searchsorted(taken, nodes[real, kernel.N_EVENT])
         fixed = int(tables.array[kernel.H_NULLS])
         threads = np.zeros((len(runs.threads), width), np.int64)
         threads[:, :fixed] = runs.threads[:, :fixed]

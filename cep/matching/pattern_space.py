@@ -256,7 +256,7 @@ class _Batch:
         )  # fmt: skip
         while True:
             outcome = machine.run_rules(
-                *inputs, *scratch, pool.lists, pool.runs, pool.threads, pool.nodes, pool.moved, pool.matches,
+                *inputs, *scratch, pool.lists, pool.runs, pool.threads, pool.nodes, pool.marks, pool.matches,
                 pool.index, *pool.left, pool.taken, pool.cursor, pool.trace,
             )  # fmt: skip
             if outcome == kernel.DONE:

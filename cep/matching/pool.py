@@ -40,7 +40,7 @@ class Pool:
     runs: Ints
     threads: Ints
     nodes: Ints
-    moved: Ints
+    marks: Ints
     matches: Ints
     index: Ints
     left: list[Ints]
@@ -65,6 +65,7 @@ class Pool:
         cursor[kernel.C_THREAD] = cursor[kernel.C_RUN] = cursor[kernel.C_ENTRY] = kernel.NONE
         cursor[kernel.C_TRACES] = 0 if traced else kernel.NONE
         cursor[kernel.C_WIDTH] = width
+        cursor[kernel.C_EFFORT] = kernel.END_OF_TIME
         left = (
             (len(kept.lists), kernel.KEPT_LIST), (len(kept.runs), kernel.KEPT_RUN),
             (len(kept.threads), width), (len(kept.nodes) + more, kernel.NODE),
@@ -73,7 +74,7 @@ class Pool:
             width, rules, of_width.tables, blocks, kept, order,
             np.zeros(room * kernel.LIST, np.int64), np.zeros(room * kernel.RUN, np.int64),
             np.zeros((1 + room) * width, np.int64), np.zeros(2 * room * kernel.NODE, np.int64),
-            np.zeros(2 * room, np.int64), np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64),
+            np.zeros(4 * room, np.int64), np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64),
             [np.empty((more + rows) * columns, np.int64) for rows, columns in left],
             np.zeros(64 * kernel.TAKEN, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
@@ -102,11 +103,11 @@ class Pool:
         if cursor[kernel.C_NODES] + nodes > len(self.nodes):
             if cursor[kernel.C_TRACES] < 0:
                 engine.drop_nodes(
-                    self.lists, self.runs, self.threads, self.nodes, self.matches, self.moved, cursor
+                    self.lists, self.runs, self.threads, self.nodes, self.matches, self.marks, cursor
                 )
             if 2 * (cursor[kernel.C_NODES] + nodes) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + nodes, cursor[kernel.C_NODES])
-                self.moved = np.zeros(len(self.nodes) // kernel.NODE, np.int64)
+                self.marks = np.zeros(2 * len(self.nodes) // kernel.NODE, np.int64)
         if cursor[kernel.C_MATCHES] + (need + 1) * kernel.MATCH > len(self.matches):
             self.matches = _extended(
                 self.matches, len(self.matches) + (need + 1) * kernel.MATCH, cursor[kernel.C_MATCHES]

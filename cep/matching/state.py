@@ -35,7 +35,8 @@ from cep.routing.payload import from_ipc, to_ipc
 from cep.routing.shards import hashes_of
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
-VERSION = 5
+VERSION, OLDEST = 6, 5
+"""The version that is written, and the oldest that can be read: in 5 no chain of events has a splice."""
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]
@@ -253,7 +254,7 @@ def _unpacked(magic: bytes, data: bytes) -> tuple[Mapping[str, Any], list[memory
             f"the state of a shard has version {version}; this program reads up to version {VERSION}: "
             "run the program that wrote it, or a later one"
         )
-    if version < VERSION:
+    if version < OLDEST:
         raise StateError(
             f"the state of a shard has version {version}, which this program cannot read: drain the job with "
             "the program that wrote it, or name a new [job] state"

@@ -201,9 +201,11 @@ class Teller:
 
     def _tried(self, record: Record, number: int, why: int) -> Record:
         step = self._machine.steps[number]
-        failed: Literal["alone", "earlier", "absence"] = "absence"
+        failed: Literal["alone", "earlier", "absence", "until"] = "until"
         text = None
-        if why != kernel.WHY_LOOK:
+        if why == kernel.WHY_LOOK:
+            failed = "absence"
+        elif why != kernel.WHY_UNTIL:
             failed = "earlier" if why == kernel.WHY_EARLIER else "alone"
             text = _condition(step.condition, failed == "earlier")
         return replace(record, step=step.name, place=step.span, failed=failed, condition=text)

@@ -38,10 +38,10 @@ class Record:
     it forked from. `step` is the step that took or was tried, or None; `place` is where that step, or the
     guard that was tried, that ended the run or whose time passed, stands in the text. `failed` tells which
     part of the step's condition was not true: what it asks of the event `alone`, the part that names
-    `earlier` events, or the `absence` that was to come first; `condition` is that part's text, or the
-    guard's, or that of `having`. `bound` is what expired;
-    `by` the run whose match skipped this one; `waits` the steps that a waiting run waits for, and `until`
-    when it ends. `taken` holds what the run had taken by then, in order, with its step.
+    `earlier` events, or the `absence` that was to come first; or that the event satisfies the `until` of a
+    loop that it would begin. `condition` is that part's text, or the guard's, or that of `having`. `bound`
+    is what expired; `by` the run whose match skipped this one; `waits` the steps that a waiting run waits
+    for, and `until` when it ends. `taken` holds what the run had taken by then, in order, with its step.
     """
 
     pack: str
@@ -54,7 +54,7 @@ class Record:
     event: Seen | None = None
     step: str | None = None
     place: Span | None = None
-    failed: Literal["alone", "earlier", "absence"] | None = None
+    failed: Literal["alone", "earlier", "absence", "until"] | None = None
     condition: str | None = None
     bound: str | None = None
     by: int | None = None

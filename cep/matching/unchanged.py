@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
-from cep.matching import kernel
+from cep.matching import chains, kernel
 from cep.matching.runs import Runs, ranges
 from cep.matching.segments import KEY, Bools, Rows
 
@@ -70,14 +70,25 @@ def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:
 def _refers_back(runs: Runs, firsts: Ints, which: Ints, before: Ints) -> Bools:
     """Of which lists a way or node after so many names one of the nodes before."""
     found = np.zeros(len(which), bool)
-    nodes = before[:, 2]
-    for column, rows, link in ((1, runs.threads, kernel.T_NODE), (2, runs.nodes, kernel.N_PREVIOUS)):
+    for column, rows in ((1, runs.threads), (2, runs.nodes)):
         counts = runs.lists[which, kernel.KEPT_RUNS + column] - before[:, column]
         mine = rows.take(ranges(firsts[which, column] + before[:, column], counts), axis=0)
-        back = (mine[:, link] >= 0) & (mine[:, link] < np.repeat(nodes, counts))
-        if column == 1:
-            back &= mine[:, kernel.T_STATE] > kernel.EACH
+        named = _named_by_ways(mine) if column == 1 else _named_by_nodes(mine)
+        back = (named >= 0) & (named < np.repeat(before[:, 2], counts))
         found[np.repeat(np.arange(len(which)), counts)[back]] = True
+    return found
+
+
+def _named_by_ways(threads: Ints) -> Ints:
+    """The least number of a node that each way names; -1: none."""
+    return np.where(threads[:, kernel.T_STATE] > kernel.EACH, chains.least(threads[:, kernel.T_NODE]), -1)
+
+
+def _named_by_nodes(nodes: Ints) -> Ints:
+    """The least number of a node that each node or splice names; -1: none."""
+    found = nodes[:, kernel.N_PREVIOUS].copy()
+    splices = chains.spliced(nodes)
+    found[splices] = chains.least(nodes[splices, kernel.N_EVENT])
     return found
 
 
@@ -94,10 +105,6 @@ def _rest(runs: Runs, which: Ints, before: Ints) -> Runs:
         part.take(ranges(firsts[:, column], lists[:, kernel.KEPT_RUNS + column]), axis=0)
         for column, part in enumerate((runs.runs, runs.threads, runs.nodes))
     )
-    threads[:, kernel.T_NODE] -= np.where(
-        threads[:, kernel.T_STATE] > kernel.EACH, np.repeat(gone[:, 2], lists[:, kernel.KEPT_THREADS]), 0
-    )
-    nodes[:, kernel.N_PREVIOUS] -= np.where(
-        nodes[:, kernel.N_PREVIOUS] >= 0, np.repeat(gone[:, 2], lists[:, kernel.KEPT_NODES]), 0
-    )
+    chains.move_ways(threads, -np.repeat(gone[:, 2], lists[:, kernel.KEPT_THREADS]))
+    chains.move_nodes(nodes, -np.repeat(gone[:, 2], lists[:, kernel.KEPT_NODES]))
     return Runs(lists, rows, threads, nodes)

@@ -49,7 +49,9 @@ class Pattern:
                     watch = Watch(guard, strict=before == "=>")
                     return following(replace(way, watches=(*way.watches, watch)))
                 case Absent():
-                    return self._wait(way, [element], inside, following)
+                    absences = [element, *_as_long(element, rest)]
+                    following = self._follow(rest[len(absences) - 1 :], inside, then)
+                    return self._wait(way, absences, inside, following)
                 case Step() | Group() | Either() | AnyOrder():
                     watches = () if element.quantifier.single else tuple(_watches_behind(rest))
                     loop = _Loop(self, element, before, len(way.taken), inside, watches, following)
@@ -166,6 +168,14 @@ def _watches_behind(elements: Elements) -> Iterable[Watch]:
         if not isinstance(element, Unless):
             return
         yield Watch(element.guard, strict=sign == "=>")
+
+
+def _as_long(absent: Absent, rest: Elements) -> Iterable[Absent]:
+    """Those that follow one without `for` and have none: all of them last until `within` is over."""
+    for _, element in rest if absent.duration is None else ():
+        if not isinstance(element, Absent) or element.duration is not None:
+            return
+        yield element
 
 
 def _only_absence(operand: Sequence) -> Absent | None:

@@ -184,10 +184,11 @@ class Matcher:
             case Option(step, sign, way, inside, _, then):
                 if self.loop_ended(inside, way, event):
                     return None, False
-                if self.fits(step, way, event):
+                ended = self.ended(way.watches + inside.watches, way, event)
+                if self.fits(step, way, event) and not self.ends_loops(inside, way, event):
                     taken = then(way.take(step.name, event))
-                    return (each([taken, _waiting_on(leaf)]) if sign == "~>" else taken), True
-                if sign == "=>" or self.ended(way.watches + inside.watches, way, event):
+                    return (each([taken, _waiting_on(leaf)]) if sign == "~>" and not ended else taken), True
+                if sign == "=>" or ended:
                     return None, False
                 return _waiting_on(leaf), False
             case Timer(way, inside):
@@ -204,8 +205,10 @@ class Matcher:
     def begin(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
         """A run begins with an event that fits a first step; what took nothing does not wait."""
         match leaf:
-            case Option(step, _, way, _, _, then) if self.fits(step, way, event):
-                if all(self.was_absent(guard, duration, event) for guard, duration in way.lookback):
+            case Option(step, _, way, inside, _, then) if self.fits(step, way, event):
+                if not self.ends_loops(inside, way, event) and all(
+                    self.was_absent(guard, duration, event) for guard, duration in way.lookback
+                ):
                     return then(way.take(step.name, event)), True
                 return None, False
             case _:
@@ -218,6 +221,10 @@ class Matcher:
     def loop_ended(self, inside: Inside, way: Way, event: Event) -> bool:
         """Whether the event satisfies an `until` of a loop around what waits."""
         return any(len(way.taken) > after and self.fits(until, way, event) for until, after in inside.untils)
+
+    def ends_loops(self, inside: Inside, way: Way, event: Event) -> bool:
+        """Whether the event satisfies the `until` of a loop, which takes no such event, not even first."""
+        return any(self.fits(until, way, event) for until, _ in inside.untils)
 
     def ended(self, watches: tuple[Watch, ...], way: Way, event: Event) -> bool:
         """Whether a watched event came in time."""

@@ -30,12 +30,18 @@ def _sequence(node: syntax.Sequence, findings: Findings, *, is_last: bool, outer
                 _unless(element, sign, at == final, findings)
             case syntax.Absent():
                 alone = at == 0 and outermost
-                _absent(element, sign, alone=alone, is_last=is_last and at == final, findings=findings)
+                ends = is_last and all(map(_to_the_end, node.elements[at + 1 :]))
+                _absent(element, sign, alone=alone, is_last=ends, findings=findings)
             case syntax.Group():
                 for branch in element.branches:
                     _sequence(branch, findings, is_last=is_last and at == final, outermost=False)
             case syntax.Step():
                 pass
+
+
+def _to_the_end(element: syntax.Element) -> bool:
+    """Whether an element is an `absent` that lasts until `within` is over."""
+    return isinstance(element, syntax.Absent) and element.duration is None
 
 
 def _unless(node: syntax.Unless, sign: syntax.Sign | None, final: bool, findings: Findings) -> None:

@@ -38,11 +38,16 @@ LOOSE = Merging(base=0.5, later=1, small=0, anew=2)
 """Segments of any weight go on as they are: small tests see what jobs see."""
 
 
+NEVER_ASKED = 10**9
+"""A bound that nothing comes to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """What the engines are asked. After the batches numbered in `restarts` all but the snapshot is lost.
 
     `crowd`: beyond how many runs of a key those sleep that an event cannot matter to; None: as it comes.
+    `all_ways`: how many ways the runs of a key keep.
     """
 
     text: str
@@ -52,6 +57,7 @@ class Program:
     drain: bool = True
     compiled: bool = False
     crowd: int | None = None
+    all_ways: int = kernel.ALL_WAYS
     merging: Merging = LOOSE
 
     def __str__(self) -> str:
@@ -132,16 +138,21 @@ def _loaded(text: str) -> Loaded:
     return load_texts([("p.rules", text)])
 
 
-def plan_of(text: str, crowd: int | None = None) -> Plan:
-    """A plan as a worker derives it, from the text alone; `crowd` as in Program.
+def plan_of(text: str, crowd: int | None = None, all_ways: int = kernel.ALL_WAYS) -> Plan:
+    """A plan as a worker derives it, from the text alone; `crowd` and `all_ways` as in Program.
 
-    Where it is given, ways are merged from so many in a run on, too.
+    Where it is given, ways are merged from so many in a run on, too, and of so many nodes for one edge the
+    ways that come to it join the first.
     """
     plan = compile_plan([pack_of(text)])
     for space in plan.spaces:
-        for of_width in space.tables.classes if crowd is not None and space.tables is not None else ():
+        for of_width in space.tables.classes if space.tables is not None else ():
             for rule, of_rule in zip(of_width.rules, of_width.rows, strict=True):
+                of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_ALL_WAYS] = all_ways
+                if crowd is None:
+                    continue
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_MERGE] = crowd
+                of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_BACKBONES] = crowd
                 if space.tables.tables(rule).sleeps:
                     of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
     return plan
@@ -152,7 +163,7 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
 
     `plan` is the one to begin with; None: a new one.
     """
-    plan = plan_of(program.text, program.crowd) if plan is None else plan
+    plan = plan_of(program.text, program.crowd, program.all_ways) if plan is None else plan
     session = Session(plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging)
     raised: list[Raised] = []
     offset = late = 0
@@ -165,7 +176,7 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
         if number in program.restarts:
             snapshot = session.snapshot()
             late += sum(len(events.table) for events in session.late)
-            plan = plan_of(program.text, program.crowd)
+            plan = plan_of(program.text, program.crowd, program.all_ways)
             session = Session(
                 plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging
             )

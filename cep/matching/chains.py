@@ -1,0 +1,48 @@
+"""Chains of events taken, as live runs keep them: numbers of nodes within a list, two in one number.
+
+The lower half names the last node; the higher half is 0, or the place after that of a splice: where chains of
+several runs go on in common, it says with which chain one of them began (cep.matching.kernel, SPLICE).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.matching import kernel
+
+Ints = npt.NDArray[np.int64]
+_BOTH = (1 << kernel.HALF) + 1
+
+
+def least(chains: Ints) -> Ints:
+    """The least number of a node or splice that each chain names itself; -1: none."""
+    nodes, splices = chains & kernel.LOWER, (chains >> kernel.HALF) - 1
+    named = np.where(splices >= 0, np.minimum(nodes, splices), nodes)
+    return np.where(chains < 0, -1, named)
+
+
+def move_ways(threads: Ints, by: Ints) -> None:
+    """Let ways name nodes whose numbers are greater by so much; forks name none."""
+    ways = threads[:, kernel.T_STATE] > kernel.EACH
+    threads[:, kernel.T_NODE] = np.where(
+        ways, _moved(threads[:, kernel.T_NODE], by), threads[:, kernel.T_NODE]
+    )
+
+
+def move_nodes(nodes: Ints, by: Ints) -> None:
+    """Let nodes name others whose numbers are greater by so much."""
+    previous = nodes[:, kernel.N_PREVIOUS]
+    nodes[:, kernel.N_PREVIOUS] = np.where(previous >= 0, previous + by, previous)
+    splices = spliced(nodes)
+    nodes[splices, kernel.N_EVENT] = _moved(nodes[splices, kernel.N_EVENT], by[splices])
+
+
+def spliced(nodes: Ints) -> Ints:
+    """The places of the splices."""
+    return np.flatnonzero(nodes[:, kernel.N_EDGE] == kernel.SPLICE)
+
+
+def _moved(chains: Ints, by: Ints) -> Ints:
+    """The chains by numbers that are greater by so much; a chain of nothing stays so."""
+    return np.where(chains < 0, chains, chains + by * np.where(chains >> kernel.HALF > 0, _BOTH, 1))

@@ -1,0 +1,165 @@
+"""One key with very many events that fit everything: state, work and ways are bounded, answers stay right."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+import pytest
+from duel import NEVER_ASKED, Program, by_engine, gave_up, plan_of, programs
+from effort import examples
+from event_tables import tables
+from hypothesis import HealthCheck, given, settings
+from random_packs import dense_packs
+from random_streams import SECOND, Arrival
+
+from alerts.raised import Raised
+from cep.evaluate import Session
+from cep.matching import engines, kernel
+
+QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+HEAD = """pack p version "1"
+stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
+"""
+
+
+class Fed:
+    """A session of one rule, with one event a second, all of one key."""
+
+    def __init__(self, rule: str, compiled: bool | None = False) -> None:
+        self.compiled, self.count = compiled, 0
+        self.session = Session(plan_of(HEAD + f"rule r {{ by k {rule} }}"), compiled=compiled)
+
+    def feed(self, *values: int) -> list[Raised]:
+        """Alerts of one batch of events."""
+        came = [
+            Arrival("e", "p", "f", {"id_": f"{n}", "at": n * SECOND, "k": "x", "v": v})
+            for n, v in enumerate(values, self.count)
+        ]
+        self.count += len(values)
+        return self.session.feed([*tables(self.session.plan.packs[0], came, self.count - len(values))])
+
+    def restart(self, rule: str) -> None:
+        """Go on from the snapshot, with a revision of the rule."""
+        self.session.store()
+        snapshot = self.session.snapshot()
+        self.session = Session(plan_of(HEAD + f"rule r {{ by k {rule} }}"), compiled=self.compiled)
+        self.session.restore(snapshot)
+
+    def nodes(self) -> int:
+        """How many rows say which events the live runs took."""
+        (memory,) = self.session.memories.values()
+        segments = [segment for space in memory.spaces.values() for segment in space.segments]
+        return sum(len(runs.nodes) for of in segments for runs in of.content.rows.runs.values())
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "pattern",
+    ["a: e+ -> c: e[v == 2]", "a: e -> b: e+ -> c: e[v == 2]", "(a: e -> b: e+){1,} -> c: e[v == 2]"],
+)
+def test_runs_that_take_the_same_events_share_what_they_took(pattern: str, compiled: bool) -> None:
+    """Each of the runs has taken all events since it began: pairs of run and event would be 7,200."""
+    fed = Fed(f"match {pattern} within 1 day", compiled)
+    sizes = []
+    for _ in range(4):
+        fed.feed(*[1] * 30)
+        sizes.append(fed.nodes())
+    assert sizes[3] - sizes[2] <= 1.2 * (sizes[1] - sizes[0]), "rows grow with events, not with runs"
+    assert sizes[3] < 20 * 120
+
+
+@BOTH
+def test_runs_that_share_events_raise_each_its_own(compiled: bool) -> None:
+    pattern = "match a: e[v == 1] -> b: e[v == 1]+ -> c: e[v == 2] within 1 day skip none "
+    rule = pattern + "having sum(b.v) >= {} limit 5000 runs"
+    fed = Fed(rule.format(-1), compiled)
+    raised = fed.feed(*[1] * 20)
+    # What is shared survives a restart and a revision, whose registers are worked out from it.
+    fed.restart(rule.format(0))
+    raised += fed.feed(*[1] * 20)
+    fed.restart(rule.format(1))
+    raised += fed.feed(*[1] * 5, 2)
+    assert [one.alert.events for one in raised] == [
+        {"a": [f"{n}"], "b": [f"{m}" for m in range(n + 1, 45)], "c": ["45"]} for n in range(44)
+    ]
+
+
+@BOTH
+def test_what_ended_runs_took_is_forgotten(compiled: bool) -> None:
+    """Runs come and go while others share events with them: no chain keeps what its run did not take."""
+    fed = Fed("match a: e -> b: e+ -> c: e[v == 2] within 20 seconds", compiled)
+    sizes = []
+    for _ in range(16):
+        fed.feed(*[1] * 25)
+        sizes.append(fed.nodes())
+    assert max(sizes) <= 1.5 * sizes[1], sizes
+
+
+LOOPS = "match (a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)] within 1 hour"
+
+
+@BOTH
+def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
+    fed = Fed(LOOPS, compiled)
+    for space in fed.session.plan.spaces:
+        for of_width in space.tables.classes if space.tables is not None else ():
+            of_width.tables[of_width.rows[0][kernel.U_TABLES] + kernel.H_ALL_WAYS] = 100
+    ways = []
+    for n in range(30):
+        fed.feed(2**n)
+        (memory,) = fed.session.memories.values()
+        ways += [
+            len(runs.threads)
+            for space in memory.spaces.values()
+            for segment in space.segments
+            for runs in segment.content.rows.runs.values()
+        ]
+    # 30 runs: three ways each, and one that is complete beside them.
+    assert max(ways) <= 100 + 30
+    assert fed.session.counts["ways", "p", "r", "limit"] > 0
+
+
+def bounded(program: Program, most: int) -> Program:
+    return replace(program, restarts=frozenset(), all_ways=most)
+
+
+@settings(max_examples=examples(40), **QUIET)
+@given(programs(texts=dense_packs(), most=14, longest=18))
+def test_the_bound_of_a_key_does_not_depend_on_where_batches_are_cut(program: Program) -> None:
+    arrivals = [
+        replace(one, partition="0", file="one", values={**one.values, "id_": f"{n}", "at": n * SECOND // 4})
+        for n, one in enumerate(one for batch in program.batches for one in batch)
+    ]
+    program = bounded(program, 12)
+    whole = by_engine(replace(program, batches=(tuple(arrivals),)))
+    single = by_engine(replace(program, batches=tuple((one,) for one in arrivals)))
+    assert (whole.alerts, whole.counts) == (single.alerts, single.counts), f"{program}"
+
+
+@settings(max_examples=examples(40), **QUIET)
+@given(programs(texts=dense_packs(), most=8, longest=9))
+def test_a_bound_that_gives_nothing_up_changes_nothing(program: Program) -> None:
+    few, many = by_engine(bounded(program, 40)), by_engine(bounded(program, NEVER_ASKED))
+    assert gave_up(few) or (few.alerts, few.counts) == (many.alerts, many.counts), f"{program}"
+
+
+@dataclass(slots=True)
+class Patience:
+    steps: int
+
+
+def test_the_compiled_kernel_takes_over_amid_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few events may be much work: what decides is the work, and it changes no answer."""
+    rule = "match a: e+ -> b: e[v == 2] within 1 hour on timeout emit n = count(a) limit 5000 runs"
+    answers = []
+    for steps in (kernel.END_OF_TIME, 2_000, 0):
+        patience = Patience(steps)
+        monkeypatch.setattr(engines, "_LEFT", patience)
+        fed = Fed(rule, compiled=None)
+        raised = fed.feed(*[1] * 120, 2, *[1] * 30) + fed.session.drain()
+        answers.append([json.dumps(one.alert.as_dict()) for one in raised])
+        assert (patience.steps <= 0) == (steps <= 2_000)
+    assert len(answers[0]) > 30
+    assert answers[1] == answers[0] == answers[2]
