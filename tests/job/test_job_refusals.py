@@ -182,6 +182,16 @@ def test_a_state_folder_that_cannot_be_used_is_told_so(
     _refused(folder, capsys, code, said)
 
 
+def test_a_loss_accepted_where_no_batch_is_open_is_told_before_spark_starts(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_spark(*_: object) -> None:
+        raise OutsideError("no Spark today", "wait")
+
+    monkeypatch.setattr(life.run, "__defaults__", (no_spark,))
+    _refused(folder, capsys, 3, "/a.jsonl: no batch is open", "--accept-loss", "a.jsonl")
+
+
 def test_a_closed_folder_stays_closed(folder: JobFolder, capsys: pytest.CaptureFixture[str]) -> None:
     from alerts.outbox import Outbox
 
