@@ -78,7 +78,7 @@ def feed_path(text: str, named: bool = True) -> str:
     try:
         parse(text)
     except GlobError as error:
-        raise UnfitError(str(error), "close it; `?` stands for any one sign, also a bracket") from None
+        raise UnfitError(str(error), error.help) from None
     name = text.rpartition("/")[2]
     if named and name and not re.search(r"[*?\]}]$", name):
         try:
