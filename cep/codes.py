@@ -38,6 +38,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0725": "two feeds read the same files",
         "CEP0726": "the files of a feed cannot be read",
         "CEP0730": "an option that is no feed",
+        "CEP0740": "no file fits the path of a feed",
     }
 )
 

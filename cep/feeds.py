@@ -20,7 +20,7 @@ from cep.decode.blocks import Decoder
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
 from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
-from cep.globs import parse, wild
+from cep.globs import matcher, wild
 from rules.diagnostics import Diagnostic
 
 BLOCK = 32 << 20
@@ -82,8 +82,6 @@ def fitting(pattern: str) -> Iterator[Path]:
 
 def _below(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
     """What lies in a folder under names that fit the parts of a pattern, a part a level."""
-    import re2  # only where files are listed in this process
-
     if not parts:
         yield folder
         return
@@ -92,16 +90,13 @@ def _below(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
         if plain.exists():
             yield from _below(plain, parts[1:])
         return
-    (part,) = parse(parts[0])
-    wanted = re2.compile(f"(?s){part.expression}")
+    fits = matcher(parts[0])
     try:
         names = sorted(path.name for path in folder.iterdir())
     except (NotADirectoryError, FileNotFoundError, PermissionError):
         return
-    for name in names:
-        # A name that is not UTF-8 has no letters, and fits a wildcard.
-        if wanted.fullmatch(name.encode(errors="replace").decode()):
-            yield from _below(folder / name, parts[1:])
+    for name in filter(fits, names):
+        yield from _below(folder / name, parts[1:])
 
 
 def splits(file: str, length: int, block: int = BLOCK, feed: FeedFormat = BY_NAME) -> list[Split]:

@@ -17,6 +17,7 @@ from cep.formats import FeedFormat
 from rules.diagnostics import Diagnostic, has_errors, in_order
 from rules.instants import parse_duration
 from rules.source import SourceFile
+from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.shape import FeedSection, FormatSection, JobFile, ReceiverSection
@@ -33,12 +34,10 @@ def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return _refused(
-            Diagnostic("CEP0701", "error", f"there is no file {path}", help="docs/job.md says what it holds")
+            Diagnostic("CEP0701", "error", f"there is no file {path}", help=_near(path.parent, path.name))
         )
     except IsADirectoryError:
-        return _refused(
-            Diagnostic("CEP0701", "error", f"{path} is a folder", help=f"did you mean {path / 'job.toml'}?")
-        )
+        return _refused(Diagnostic("CEP0701", "error", f"{path} is a folder", help=_near(path, "job.toml")))
     except UnicodeDecodeError as error:
         return _refused(
             Diagnostic(
@@ -61,6 +60,19 @@ def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
         return _refused(not_toml(str(error), file))
     places = places_of(file)
     return _validated(path.absolute(), data, places, environ)
+
+
+def _near(folder: Path, name: str) -> str:
+    """The job file that a name may have meant: one of that folder, else of the folder above."""
+    for place in (folder, folder.parent):
+        try:
+            there = sorted(one.name for one in place.glob("*.toml") if one.is_file())
+        except OSError:
+            continue
+        meant = name if name in there else closest(name, there) or (there[0] if len(there) == 1 else None)
+        if meant is not None and meant != "pyproject.toml":
+            return f"did you mean {place / meant}?"
+    return "name the file that describes the job, such as job.toml: docs/job.md says what it holds"
 
 
 def _refused(*diagnostics: Diagnostic) -> JobLoaded:

@@ -7,6 +7,8 @@ from itertools import chain
 
 from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
+from cep.config.no_file_fits import no_file_fits
+from cep.job.checkpoint import Checkpoint
 from cep.job.folder import Layout, StateFolder
 from cep.job.takeover import Running
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
@@ -22,7 +24,8 @@ def check(
     `packs` gives those of a first start, which is one where the folder has no layout. Nothing is written.
     Raises DiagnosticsError with all errors, and ConfigurationError for a damaged folder.
     """
-    found = check_machine(job, environ)
+    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).logged(feed.name)]
+    found = in_order([*check_machine(job, environ), *no_file_fits(job, read)])
     usable = NO_STATE_FOLDER not in [d.code for d in found]
     more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):
