@@ -66,12 +66,13 @@ def _near(folder: Path, name: str) -> str:
     """The job file that a name may have meant: one of that folder, else of the folder above."""
     for place in (folder, folder.parent):
         try:
-            there = sorted(one.name for one in place.glob("*.toml") if one.is_file())
+            there = sorted(one.stem for one in place.glob("*.toml") if one.is_file())
         except OSError:
             continue
-        meant = name if name in there else closest(name, there) or (there[0] if len(there) == 1 else None)
-        if meant is not None and meant != "pyproject.toml":
-            return f"did you mean {place / meant}?"
+        there = [one for one in there if one != "pyproject"]
+        meant = closest(Path(name).stem, there) or (there[0] if len(there) == 1 else None)
+        if meant is not None:
+            return f"did you mean {place / meant}.toml?"
     return "name the file that describes the job, such as job.toml: docs/job.md says what it holds"
 
 
