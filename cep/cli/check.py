@@ -35,7 +35,8 @@ def register(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the packs and print what was found; returns the exit code."""
-    from cep.cli.findings import Findings, told
+    from cep.cli.findings import told
+    from cep.cli.found import Findings
     from cep.cli.packs import load_all
 
     loaded = load_all(arguments.paths, to_run=arguments.strict)

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from cep.matching import kernel
+from cep.matching.entry_points import Engine as Engine
 
 COMPILE_FROM = 20_000
 """Events in one process from which the compiled kernel has paid for its import: 15 us each interpreted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """The functions of `cep.matching.kernel` that are called from outside."""
-
-    count_hits: Callable[..., None]
-    list_hits: Callable[..., None]
-    run_rules: Callable[..., int]
-    drop_nodes: Callable[..., None]
-    replay: Callable[..., None]
 
 
 INTERPRETED = Engine(
