@@ -310,7 +310,9 @@ def _opened(name: str) -> IO[bytes]:
     try:
         return Path(name).open("rb")
     except FileNotFoundError:
-        raise UsageError(f"there is no file `{name}`", "correct the path") from None
+        from cep.cli.named_paths import absent
+
+        raise absent(Path(name)) from None
     except OSError as error:
         from cep.cli.report import remedy
 

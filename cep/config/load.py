@@ -30,6 +30,9 @@ def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
     Secrets are looked for, so that one that is missing is told now, but not kept. Without `environ` they are
     not: for verbs that deliver nothing.
     """
+    if path.suffix == ".rules" and path.is_file():
+        said = f"{path} is a rule file, and no job file"
+        return _refused(Diagnostic("CEP0701", "error", said, help=_near(path.parent, "job.toml")))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
