@@ -27,13 +27,13 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
         return [one for path in paths for one in checked_in(path, to_run=to_run, earlier=earlier)]
 
 
-def load_of(job: Job) -> list[Checked]:
-    """The packs that a job file names, to be run. Raises DiagnosticsError where they cannot be read."""
+def load_of(job: Job, *, to_run: bool = True) -> list[Checked]:
+    """The packs that a job file names, as `load_all`. Raises DiagnosticsError where they cannot be read."""
     from cep.config.against_machine import check_packs
 
     if unreadable := check_packs(job):
         raise DiagnosticsError(unreadable)
-    return load_all([job.packs])
+    return load_all([job.packs], to_run=to_run)
 
 
 def load_one(path: Path, earlier: Earlier | None = None) -> Checked:
