@@ -24,14 +24,22 @@ from rules.typed import Pack
 class Case:
     """One line of the input. `events` are number, stream, and the event's own text.
 
-    `rejected` has number and reason of what cannot be an event by its form alone.
+    `rejected` has number and reason of what cannot be an event by its form alone. `watermark` and `clock` are
+    in nanoseconds since 1970; without a watermark it stands at the greatest event time.
     """
 
     id: object
     rules: str
     events: tuple[tuple[int, str, bytes], ...]
     rejected: tuple[tuple[int, str], ...]
-    times: Times
+    watermark: int | None
+    drain: bool
+    clock: int | None = None
+
+    @property
+    def times(self) -> Times:
+        """The times that the case gives."""
+        return Times(self.watermark, self.drain, self.clock)
 
 
 class BadCaseError(ValueError):
@@ -61,9 +69,9 @@ def read_case(line: bytes) -> Case:
         raise BadCaseError("`events` must be a list", id_)
     if not isinstance(value.get("drain", False), bool):
         raise BadCaseError("`drain` must be true or false", id_)
-    times = Times(_time(value, "watermark"), value.get("drain", False), _time(value, "clock"))
+    watermark, clock = _time(value, "watermark"), _time(value, "clock")
     events, rejected = _events(text, value.get("events", []))
-    return Case(id_, value["rules"], events, rejected, times)
+    return Case(id_, value["rules"], events, rejected, watermark, value.get("drain", False), clock)
 
 
 def _time(case: Mapping[str, object], name: str) -> int | None:

@@ -90,10 +90,10 @@ def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: s
         return FINDINGS
     where = " or ".join(f"`{path}`" for path in paths) or "this folder"
     known = [rule for one in loaded for rule in one.rules]
-    help_ = did_you_mean(name, known) or called_here(name) or did_you_mean(name, subjects())
+    help_ = did_you_mean(name, known) or called_here(name)
     if not help_ and broken:
         help_ = "it may be in what cannot be read there: `cep check` shows the errors"
-    help_ = help_ or "rules stand in *.rules files: name their path"
+    help_ = help_ or did_you_mean(name, subjects()) or "rules stand in *.rules files: name their path"
     raise UsageError(f"there is no rule `{name}` in {where}", help_)
 
 
