@@ -39,6 +39,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0726": "the files of a feed cannot be read",
         "CEP0727": "the port of the job is open to other machines",
         "CEP0730": "an option that is no feed",
+        "CEP0740": "no file fits the path of a feed",
     }
 )
 

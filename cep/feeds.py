@@ -7,7 +7,7 @@ raised but becomes a dead letter of stage "read", with the place up to which eve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from cep.decode.blocks import Decoder
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
 from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
-from cep.globs import alternatives
+from cep.globs import matcher, wild
 from rules.diagnostics import Diagnostic
 
 BLOCK = 32 << 20
@@ -55,7 +55,7 @@ def matching(pattern: str) -> tuple[str, str]:
     Without a wildcard: a path that ends in `/` means all files of that folder, any other one file.
     """
     parts = pattern.split("/")
-    literal = next((i for i, part in enumerate(parts) if re.search(r"[*?\[{]", part)), len(parts) - 1)
+    literal = next((i for i, part in enumerate(parts) if wild(part)), len(parts) - 1)
     folder = "/".join(parts[:literal]) or ("/" if pattern.startswith("/") else ".")
     return folder, "/".join(parts[literal:]) or "*"
 
@@ -67,16 +67,36 @@ def listed(pattern: str) -> list[str]:
     a character that is meant itself. As Spark does it, names that begin with `_` or `.` are passed over, and
     a folder that fits a path with wildcards above its last part stands for the files in it.
     """
+    found = set(fitting(pattern))
+    return [str(path) for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns // 10**6, path))]
+
+
+def fitting(pattern: str) -> Iterator[Path]:
+    """The files of `listed`, as they are found; one may come twice."""
     folder, below = matching(pattern)
-    found: set[Path] = set()
-    for one in alternatives(below):
-        named = re.sub(r"\\(.)", lambda escaped: f"[{escaped[1]}]", one)
-        named = re.sub(r"\*+", "*", named.replace("[^", "[!"))
-        fitting = Path(folder).glob(named)
-        within = [path.iterdir() if "/" in below and path.is_dir() else [path] for path in fitting]
-        found.update(path for paths in within for path in paths if not path.name.startswith(("_", ".")))
-    files = [path for path in found if path.is_file()]
-    return [str(path) for path in sorted(files, key=lambda path: (path.stat().st_mtime_ns // 10**6, path))]
+    parts = below.split("/")
+    for path in _below(Path(folder), parts):
+        within = path.iterdir() if len(parts) > 1 and path.is_dir() else [path]
+        yield from (one for one in within if not one.name.startswith(("_", ".")) and one.is_file())
+
+
+def _below(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """What lies in a folder under names that fit the parts of a pattern, a part a level."""
+    if not parts:
+        yield folder
+        return
+    if not wild(parts[0]):
+        plain = folder / re.sub(r"\\(.)", r"\1", parts[0])
+        if plain.exists():
+            yield from _below(plain, parts[1:])
+        return
+    fits = matcher(parts[0])
+    try:
+        names = sorted(path.name for path in folder.iterdir())
+    except (NotADirectoryError, FileNotFoundError, PermissionError):
+        return
+    for name in filter(fits, names):
+        yield from _below(folder / name, parts[1:])
 
 
 def splits(file: str, length: int, block: int = BLOCK, feed: FeedFormat = BY_NAME) -> list[Split]:

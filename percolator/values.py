@@ -39,6 +39,8 @@ _DATE = re.compile(
     r"(Z|[+-][0-9]{2}:?[0-9]{2})?)?)?)?"
 )
 _MAPPED = 0xFFFF << 32
+_MOVING = re.compile(r"(?i)\*?(?:now|today|yesterday|tomorrow)(?![^\W\d])|.*\|\||-?\d+ ?[a-z]+\Z")
+"""Dates of other languages that count from the time of the search: `now-7d`, `today`, `-7d`."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -199,7 +201,10 @@ def _query_keys(text: str, kind: Kind, name: str, start: int) -> tuple[Key, Key]
     except ValueError:
         shown = {Kind.NUMBER: "a number", Kind.DATE: "a date, as in 2024-01-31 or 2024-01-31T09:30Z"}
         expected = shown.get(kind, "an IP address, as in 10.0.0.1")
-        raise QueryError(Code.BAD_VALUE, f"{name} is {expected}, not {text}", start) from None
+        said = f"{name} is {expected}, not {text}"
+        if kind is Kind.DATE and _MOVING.match(text):
+            said += "; no date moves with time here: write the day itself, and `*` for an open end"
+        raise QueryError(Code.BAD_VALUE, said, start) from None
 
 
 def _number(text: str) -> Key:

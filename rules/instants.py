@@ -96,3 +96,12 @@ def parse_duration(text: str) -> int:
     if value is None:
         raise ValueError(f"`{text}` is not a duration such as `30s` or `5 minutes`")
     return value
+
+
+def span_of_time(ns: int) -> str:
+    """A duration in nanoseconds as text: `1h5m`, `-30s`, `0s`."""
+    text, rest = "", abs(ns)
+    for unit in ("d", "h", "m", "s", "ms"):
+        number, rest = divmod(rest, _UNITS[unit])
+        text += f"{number}{unit}" if number else ""
+    return ("-" if ns < 0 else "") + ((text + (f"{rest}ns" if rest else "")) or "0s")

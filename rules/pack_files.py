@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,17 +25,25 @@ class RefusedError(Exception):
 
 
 def rule_files(folder: Path, suffix: str) -> list[Path]:
-    """The files of a folder and of those in it whose names end so, in order of name.
+    """The files of `walked`, in order of name. Raises OSError."""
+    return sorted(walked(folder, suffix))
 
-    Raises OSError where one of the folders cannot be listed: a pack is never less than what is there.
+
+def walked(folder: Path, suffix: str) -> Iterator[Path]:
+    """The files of a folder and of those in it whose names end so, as they are found.
+
+    Hidden folders (`.git`, `.venv`) hold no packs, and links to folders are not followed. Raises OSError
+    where a folder cannot be listed: a pack is never less than what is there.
     """
 
     def refuse(problem: OSError) -> NoReturn:
         raise problem
 
-    walked = os.walk(folder, onerror=refuse)
-    found = [Path(parent, name) for parent, _, names in walked for name in names if name.endswith(suffix)]
-    return sorted(file for file in found if file.is_file())
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (
+            file for name in names if name.endswith(suffix) and (file := Path(parent, name)).is_file()
+        )
 
 
 def opened(path: Path, folder: Path, most: int) -> io.BufferedReader:

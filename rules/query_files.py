@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rules.diagnostics import Diagnostic
 from rules.pack_files import RefusedError, opened
-from rules.packs import revision
+from rules.revisions import revision
 from rules.typed import Pack, Queries
 
 MOST_BYTES = 1 << 30

@@ -19,6 +19,7 @@ from rules.typed import Pack
 
 if TYPE_CHECKING:
     from alerts.raised import Raised
+    from cep.inprocess.listed import Times
     from cep.inprocess.report import Report
 
 
@@ -58,15 +59,14 @@ class Evaluation:
 def of_events(
     pack: Pack,
     events: Iterable[tuple[str, Mapping[str, object]]],
-    watermark: datetime | str | None,
-    drain: bool,
+    times: Times,
 ) -> Evaluation:
-    """The result that `Pack.evaluate` returns. Raises TypeError, ValueError."""
+    """The result that `Pack.evaluate` returns. Raises TypeError."""
     from cep.inprocess.listed import of_list
     from cep.inprocess.report import Report
 
     streams: list[str] = []
-    found = of_list("compiled", pack, _lines(events, streams), _end(watermark, drain), drain)
+    found = of_list("compiled", pack, _lines(events, streams), times)
     report = Report(
         events=found.events, alerts=len(found.alerts), withheld=found.withheld, rejected=len(found.rejected)
     )
@@ -78,10 +78,9 @@ def of_events(
 def of_files(
     pack: Pack,
     files: Mapping[str, str | os.PathLike[str] | Sequence[str | os.PathLike[str]]],
-    watermark: datetime | str | None,
-    drain: bool,
+    times: Times,
 ) -> Evaluation:
-    """The result that `Pack.evaluate_files` returns. Raises DataError, ValueError."""
+    """The result that `Pack.evaluate_files` returns. Raises DataError."""
     from cep.feeds import check_file
     from cep.inprocess.engines import engine
     from cep.inprocess.replay import in_step, replay, streams_read
@@ -99,8 +98,8 @@ def of_files(
     report = Report()
     running = engine("compiled", [pack], one_partition=False)
     sources = [Source(pack.stream(name), tuple(of)) for name, of in named.items()]
-    batches = in_step(sources, streams_read([pack]), report)
-    raised = list(replay([pack], batches, running, _end(watermark, drain), drain, report))
+    batches = in_step(sources, streams_read([pack]), report, times.clock)
+    raised = list(replay([pack], batches, running, times.watermark, times.drain, report))
     reasons = tuple(Rejected(one.feed, one.file, one.offset, one.reason) for one in report.first)
     return _evaluation(raised, report, reasons)
 
@@ -124,13 +123,20 @@ def _several(
     return [given] if isinstance(given, str | os.PathLike) else given
 
 
-def _end(given: datetime | str | None, drain: bool) -> int | None:
-    """The watermark at the end, ns since 1970 UTC; None where it is not given. Raises ValueError."""
-    if drain and given is not None:
+def times(watermark: datetime | str | None, drain: bool, clock: datetime | str | None) -> Times:
+    """The times that a program gives. Raises ValueError."""
+    from cep.inprocess.listed import Times
+
+    if drain and watermark is not None:
         raise ValueError("a watermark and drain exclude one another")
+    return Times(_instant("watermark", watermark), drain, _instant("clock", clock))
+
+
+def _instant(name: str, given: datetime | str | None) -> int | None:
+    """A time in ns since 1970 UTC; None where it is not given. Raises ValueError."""
     if isinstance(given, datetime):
         if given.utcoffset() is None:
-            raise ValueError("a watermark needs a time zone: datetime(..., tzinfo=UTC)")
+            raise ValueError(f"a {name} needs a time zone: datetime(..., tzinfo=UTC)")
         given = given.isoformat()
     return None if given is None else parse_instant(given)
 

@@ -43,6 +43,7 @@ class Pack:
         *,
         watermark: datetime | str | None = None,
         drain: bool = False,
+        clock: datetime | str | None = None,
     ) -> Evaluation:
         """The alerts that events raise, as `cep eval --cases` gives them.
 
@@ -50,12 +51,13 @@ class Pack:
         event time, those of one instant in the order given. Values are those of JSON, or datetime, timedelta
         and Decimal. At the end the watermark stands at the greatest event time, or at `watermark` (a datetime
         with a zone, or RFC 3339), or with `drain` at the end of time, which settles everything that is open.
-        An event that cannot be one is among `rejected`. Raises ValueError for a watermark that is none, and
-        TypeError for a value of another type.
+        An event that cannot be one is among `rejected`; with a `clock` (written as `watermark` is) so is one
+        that is further ahead of it than its stream's `future`, as in a job at that time. Raises ValueError
+        for a watermark or clock that is none, and TypeError for a value of another type.
         """
-        from cep.api.evaluation import of_events
+        from cep.api.evaluation import of_events, times
 
-        return of_events(self._typed, events, watermark, drain)
+        return of_events(self._typed, events, times(watermark, drain, clock))
 
     def evaluate_files(
         self,
@@ -63,16 +65,17 @@ class Pack:
         *,
         watermark: datetime | str | None = None,
         drain: bool = False,
+        clock: datetime | str | None = None,
     ) -> Evaluation:
         """The alerts that files of events raise, as `cep eval` gives them; `files` are by stream.
 
         JSON lines, CSV with a header (both also .gz, .zst) and Parquet, told by name. Files are read in
-        blocks; at the end the watermark stands where that of the job would, or as `evaluate` says. Raises
-        DataError for a stream that is none and for a file that cannot be read.
+        blocks; at the end the watermark stands where that of the job would, or as `evaluate` says; `clock` as
+        there. Raises DataError for a stream that is none and for a file that cannot be read.
         """
-        from cep.api.evaluation import of_files
+        from cep.api.evaluation import of_files, times
 
-        return of_files(self._typed, files, watermark, drain)
+        return of_files(self._typed, files, times(watermark, drain, clock))
 
     def run_tests(self, wanted: str | None = None) -> tuple[RuleTestResult, ...]:
         """Run the pack's test blocks; a result for each, in order of the text.

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing from typeshed
 from typing import cast
 
 from alerts.raised import Raised
+from cep.inprocess.listed import Times
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.instants import parse_instant
 from rules.typed import Pack
@@ -23,8 +24,8 @@ from rules.typed import Pack
 class Case:
     """One line of the input. `events` are number, stream, and the event's own text.
 
-    `rejected` has number and reason of what cannot be an event by its form alone. `watermark` is in
-    nanoseconds since 1970, None: the greatest event time.
+    `rejected` has number and reason of what cannot be an event by its form alone. `watermark` and `clock` are
+    in nanoseconds since 1970; without a watermark it stands at the greatest event time.
     """
 
     id: object
@@ -33,6 +34,12 @@ class Case:
     rejected: tuple[tuple[int, str], ...]
     watermark: int | None
     drain: bool
+    clock: int | None = None
+
+    @property
+    def times(self) -> Times:
+        """The times that the case gives."""
+        return Times(self.watermark, self.drain, self.clock)
 
 
 class BadCaseError(ValueError):
@@ -62,13 +69,19 @@ def read_case(line: bytes) -> Case:
         raise BadCaseError("`events` must be a list", id_)
     if not isinstance(value.get("drain", False), bool):
         raise BadCaseError("`drain` must be true or false", id_)
-    watermark = value.get("watermark")
-    try:
-        at = None if watermark is None else parse_instant(cast(str, watermark))
-    except (ValueError, TypeError, AttributeError):
-        raise BadCaseError("`watermark` must be a time such as 2026-01-05T09:00:00Z, or null", id_) from None
+    watermark, clock = _time(value, "watermark"), _time(value, "clock")
     events, rejected = _events(text, value.get("events", []))
-    return Case(id_, value["rules"], events, rejected, at, value.get("drain", False))
+    return Case(id_, value["rules"], events, rejected, watermark, value.get("drain", False), clock)
+
+
+def _time(case: Mapping[str, object], name: str) -> int | None:
+    """A time of a case in ns since 1970 UTC; None where it has none. Raises BadCaseError."""
+    written = case.get(name)
+    try:
+        return None if written is None else parse_instant(cast(str, written))
+    except (ValueError, TypeError, AttributeError):
+        said = f"`{name}` must be a time such as 2026-01-05T09:00:00Z, or null"
+        raise BadCaseError(said, case.get("id")) from None
 
 
 def _events(

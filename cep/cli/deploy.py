@@ -28,6 +28,7 @@ def register(subparsers: Subparsers) -> None:
         description="Validate a pack, hand it to the running job, and return when a batch has run with it. "
         "It takes the place of the pack of its name; one with errors is refused and the running one stays.",
     )
+    parser.set_defaults(usual="cep deploy PACK --job job.toml")
     parser.add_argument("pack", type=Path, metavar="PACK", help="a rule file, or a folder that holds a pack")
     parser.add_argument("--job", type=Path, required=True, metavar="JOB", help="the running job's job.toml")
     parser.add_argument(

@@ -68,10 +68,17 @@ def lines(name: str) -> Iterator[bytes]:
 def _reading(name: str) -> Iterator[None]:
     if Path(name).is_dir():
         raise UsageError(f"`{name}` is a folder", "name a file in it")
+    if Path(name).suffix in (".rules", ".toml") and Path(name).is_file():
+        raise UsageError(f"`{name}` holds no JSON lines", "name a file of documents or queries: `*.jsonl`")
+    if " " in name and not Path(name).exists():
+        line = json.dumps({"id": "q1", "query": name}, ensure_ascii=False)
+        raise UsageError(f"there is no file `{name}`", f"a query stands in a file, as a line of JSON: {line}")
     try:
         yield
     except FileNotFoundError:
-        raise UsageError(f"there is no file `{name}`", "correct the path") from None
+        from cep.cli.named_paths import absent
+
+        raise absent(Path(name)) from None
     except PermissionError as problem:
         raise UsageError(f"`{name}` cannot be read: permission denied", remedy(problem)) from None
     except (OSError, pa.ArrowException) as problem:

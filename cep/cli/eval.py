@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from cep.cli.arguments import instant
+from cep.cli.arguments import clock, instant
 from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--drain", action="store_true", help="at the end, settle everything still open")
     parser.add_argument(
+        "--clock", type=clock, metavar="TIME",
+        help="refuse events further ahead of TIME, or of now, than their stream's `future`, as a job does",
+    )  # fmt: skip
+    parser.add_argument(
         "--engine", choices=("compiled", "reference"), default="compiled", help="default: compiled"
     )
     parser.add_argument(
@@ -74,10 +78,10 @@ def register(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, and write the alerts; returns the exit code. Raises UsageError, DiagnosticsError."""
     if arguments.cases is not None:
-        names = ("pack", "events", "job", "feed", "watermark", "drain", "trace", "strict")
+        names = ("pack", "events", "job", "feed", "watermark", "drain", "clock", "trace", "strict")
         if any(getattr(arguments, name) not in (None, False, []) for name in names):
             raise UsageError(
-                "--cases takes no pack, events, job, feed, watermark, drain, trace or strict",
+                "--cases takes no pack, events, job, feed, watermark, drain, clock, trace or strict",
                 "a case holds its own",
             )
         return _run_cases(arguments)
@@ -135,7 +139,8 @@ def _run_files(arguments: argparse.Namespace) -> int:
 
     read = _read(arguments, sources, packs, job)
     report = Report()
-    reading = (in_step if job is None else in_batches)(sources, streams_read(packs), report)
+    taken = in_step if job is None else in_batches
+    reading = taken(sources, streams_read(packs), report, arguments.clock)
     busy = arguments.format == "json" or on_terminal(arguments.output)
     with contextlib.ExitStack() as stack:
         running = engine(arguments.engine, packs, one_partition=False)
@@ -305,7 +310,9 @@ def _opened(name: str) -> IO[bytes]:
     try:
         return Path(name).open("rb")
     except FileNotFoundError:
-        raise UsageError(f"there is no file `{name}`", "correct the path") from None
+        from cep.cli.named_paths import absent
+
+        raise absent(Path(name)) from None
     except OSError as error:
         from cep.cli.report import remedy
 

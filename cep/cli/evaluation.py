@@ -35,7 +35,7 @@ def evaluated(name: Name) -> Callable[[Pack, Case], tuple[list[Raised], list[tup
     """Runs a case: its alerts in order, and number and reason of the events that are none."""
 
     def evaluate(pack: Pack, case: Case) -> tuple[list[Raised], list[tuple[int, str]]]:
-        found = of_list(name, pack, case.events, case.watermark, case.drain)
+        found = of_list(name, pack, case.events, case.times)
         return found.alerts, found.rejected
 
     return evaluate

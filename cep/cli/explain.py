@@ -30,6 +30,7 @@ def register(subparsers: Subparsers) -> None:
         "function takes and gives. `functions` and `codes` list all of them. Or tell of a rule its pattern, "
         "automaton, key and bounds, where its conditions are evaluated, and what it keeps.",
     )
+    parser.set_defaults(usual="cep explain CEP0207, cep explain avg, or of a rule: cep explain RULE PATH")
     parser.add_argument(
         "subject",
         metavar="CODE|FUNCTION|RULE",
@@ -67,9 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: str) -> int:
     from cep.cli.output import diagnostics_text
     from cep.cli.packs import load_all
+    from cep.cli.words import subjects
     from rules.called_elsewhere import called_here
     from rules.suggest import did_you_mean
 
+    if Path(name).is_file():
+        raise _which(Path(name), paths)
     loaded = load_all(paths or [Path()], to_run=False)
     found = [(one.pack, rule) for one in loaded if one.pack is not None for rule in one.pack.rules]
     wanted = [(pack, rule) for pack, rule in found if rule.name == name]
@@ -85,11 +89,22 @@ def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: s
         print(diagnostics_text(errors, sys.stderr), end="", file=sys.stderr)
         return FINDINGS
     where = " or ".join(f"`{path}`" for path in paths) or "this folder"
-    help_ = did_you_mean(name, [rule for one in loaded for rule in one.rules]) or called_here(name)
+    known = [rule for one in loaded for rule in one.rules]
+    help_ = did_you_mean(name, known) or called_here(name)
     if not help_ and broken:
         help_ = "it may be in what cannot be read there: `cep check` shows the errors"
-    help_ = help_ or "rules stand in *.rules files: name their path"
+    help_ = help_ or did_you_mean(name, subjects()) or "rules stand in *.rules files: name their path"
     raise UsageError(f"there is no rule `{name}` in {where}", help_)
+
+
+def _which(file: Path, others: Sequence[Path]) -> UsageError:
+    """The error for a file where a rule is to stand."""
+    from cep.packs import checked_in
+
+    names = [rule for one in checked_in(file, to_run=False) for rule in one.rules]
+    meant = next((str(other) for other in others if str(other) in names), names[0] if names else "RULE")
+    there = f"; its rules are {', '.join(names)}" if names else ""
+    return UsageError(f"`{file}` is a file: which rule?", f"cep explain {meant} {file}{there}")
 
 
 def _told(pack: Pack, rule: Rule, drawing: str | None, form: str) -> str:

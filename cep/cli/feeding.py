@@ -22,6 +22,7 @@ from cep.config import (
     unfed,
 )
 from cep.config.against_machine import check_folders
+from cep.config.no_file_fits import likely_cure
 from cep.config.places import Places
 from cep.formats import BY_NAME, FeedFormat
 from cep.inprocess.sources import Source
@@ -137,7 +138,9 @@ class Feeding:
         if not files:
             said = f"feed `{feed.name}` has no file: nothing fits {path}"
             place = places.value(("feeds", feed.name, "path"))
-            fix = f"correct the path, or name files: --events {feed.name}=FILE"
+            folder = Path() if self.job is None else self.job.file.parent
+            cure = likely_cure(path, folder)
+            fix = f"{cure}; or name files: --events {feed.name}=FILE"
             self.told.append(Diagnostic("CEP0856", "warning", said, place, help=fix))
         return files
 

@@ -6,43 +6,13 @@ Every verb that reports findings prints them by `told`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, assert_never, cast
 
-from rules.diagnostics import Allowed, Diagnostic, in_order
+from cep.cli.found import Findings
+from rules.diagnostics import Diagnostic, in_order
 
 Format = Literal["text", "json", "sarif", "github", "junit"]
 """The names in cep.cli.arguments.FORMATS."""
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What was found in files; `allowed` is what their comments silence, `rules` how many rules were read.
-
-    `strict`: warnings fail, too; what cannot run yet is an error then.
-    """
-
-    diagnostics: Sequence[Diagnostic]
-    allowed: Sequence[Allowed]
-    files: Sequence[str]
-    rules: int
-    strict: bool
-
-    @property
-    def errors(self) -> int:
-        """How many findings are errors."""
-        return sum(d.level == "error" for d in self.diagnostics)
-
-    @property
-    def warnings(self) -> int:
-        """How many findings are warnings."""
-        return sum(d.level == "warning" for d in self.diagnostics)
-
-    @property
-    def failed(self) -> bool:
-        """Whether the command fails: for an error, for a warning if strict, or for want of rules."""
-        return self.errors > 0 or (self.strict and self.warnings > 0) or self.rules == 0
 
 
 def told(found: Findings, form: str) -> str:

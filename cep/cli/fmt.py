@@ -46,6 +46,13 @@ def register(subparsers: Subparsers) -> None:
         "syntax error is left as it is. Exit code 1 if there is one, and with --check or --diff if a "
         "file would change.",
     )
+    parser.set_defaults(
+        usual="cep fmt PATH..., or cep fmt - from standard input",
+        elsewhere=dict.fromkeys(
+            ("--write", "-w", "-i", "--in-place"),
+            "leave it out: files are written",
+        ),
+    )
     parser.add_argument(
         "paths",
         nargs="+",
@@ -85,11 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read(paths: Sequence[Path]) -> tuple[list[File], list[Diagnostic]]:
+    from cep.cli.named_paths import check_rule_paths
     from rules.packs import read_texts
 
-    for path in paths:
-        if not path.exists():
-            raise UsageError(f"there is no file or folder `{path}`", "correct the path")
+    check_rule_paths(paths)
     found, diagnostics = read_texts(paths)
     return [File(name, text, None) for name, text in dict(found).items()], diagnostics
 

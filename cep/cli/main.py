@@ -139,22 +139,28 @@ class _Parser(argparse.ArgumentParser):
     """argparse's parser with messages in the form of all our others."""
 
     def error(self, message: str) -> NoReturn:
-        self._end(message, "")
+        """End the command; where something is missing, with the way in which a verb is usually written."""
+        missing = message.startswith("the following arguments are required")
+        self._end(message, str(self.get_default("usual") or "") if missing else "")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End the command for words that it does not know: with the option that is meant, or their place.
 
-        The place is the default of `stray`, which a verb may set, with `{}` for the word.
+        The place is the default of `stray`, which a verb may set, with `{}` for the word. That of `elsewhere`
+        has the help for options that other programs have.
         """
         from rules.suggest import did_you_mean
 
-        first = unknown[0]
+        first, fix = unknown[0], ""
         stray = self.get_default("stray")
         if first.startswith("--"):
             long = [name for name in self._option_string_actions if name.startswith("--")]
             fix = did_you_mean(first.partition("=")[0], long)
-        else:
-            fix = stray.format(first) if stray and not first.startswith("-") else ""
+        elsewhere = self.get_default("elsewhere") or {}
+        if first.partition("=")[0] in elsewhere:
+            fix = elsewhere[first.partition("=")[0]]
+        elif stray and not first.startswith("-"):
+            fix = stray.format(first)
         self._end(f"`{self.prog}` knows no {', '.join(f'`{word}`' for word in unknown)}", fix)
 
     def _end(self, message: str, fix: str) -> NoReturn:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
+from cep.cli.named_paths import check_rule_paths
 from cep.collector import paused
 from cep.packs import Checked, checked_in
 from rules.diagnostics import DiagnosticsError
@@ -19,22 +20,20 @@ if TYPE_CHECKING:
 def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | None = None) -> list[Checked]:
     """The packs of the paths, in order, checked as `cep.packs.checked_in` does.
 
-    Raises UsageError for a path that does not exist.
+    Raises UsageError for a path that does not exist, or is a file of something else.
     """
-    for path in paths:
-        if not path.exists():
-            raise UsageError(f"there is no file or folder `{path}`", "correct the path")
+    check_rule_paths(paths)
     with paused():  # what is made here lives as long as the command
         return [one for path in paths for one in checked_in(path, to_run=to_run, earlier=earlier)]
 
 
-def load_of(job: Job) -> list[Checked]:
-    """The packs that a job file names, to be run. Raises DiagnosticsError where they cannot be read."""
+def load_of(job: Job, *, to_run: bool = True) -> list[Checked]:
+    """The packs that a job file names, as `load_all`. Raises DiagnosticsError where they cannot be read."""
     from cep.config.against_machine import check_packs
 
     if unreadable := check_packs(job):
         raise DiagnosticsError(unreadable)
-    return load_all([job.packs])
+    return load_all([job.packs], to_run=to_run)
 
 
 def load_one(path: Path, earlier: Earlier | None = None) -> Checked:

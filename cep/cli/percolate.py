@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
@@ -34,6 +33,7 @@ def register(subparsers: Subparsers) -> None:
         description="Tell which of the standing queries are true on each document; or, with --cases, run "
         "many small cases, one JSON object a line, and write one result a line.",
     )
+    parser.set_defaults(stray="files are named: --queries FILE --documents FILE --output FILE")
     parser.add_argument("--queries", metavar="FILE", help="the queries: JSON lines, also .gz, .zst; -: stdin")
     parser.add_argument(
         "--documents", metavar="FILE", help="the documents: JSON lines, also .gz, .zst, or .parquet; -: stdin"
@@ -105,9 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
                 "--cases takes only --output, --dialect and --format", "a case holds its own queries"
             )
         return _run_cases(arguments)
-    if arguments.queries is None or arguments.documents is None or arguments.output is None:
+    missing = [name for name in ("queries", "documents", "output") if getattr(arguments, name) is None]
+    if missing:
         raise UsageError(
-            "queries, documents and an output are needed",
+            f"{', '.join(f'--{name}' for name in missing)} {'is' if len(missing) == 1 else 'are'} missing",
             'cep percolate --queries FILE --documents FILE --output FILE --field body="text english"',
         )
     if arguments.queries == arguments.documents == "-":
@@ -119,11 +120,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_files(arguments: argparse.Namespace) -> int:
     from cep.cli.documents import lines
+    from cep.cli.percolate_schema import schema_of
     from cep.cli.progress import speed, watched
     from percolator.library.collection import Collection
     from percolator.library.load import load
 
-    schema = _schema(arguments)
+    schema = schema_of(arguments)
     queries = Collection(schema, timed=_TIMED if arguments.slow else None)
     read = watched(lines(arguments.queries), lambda number, seconds: speed(number, seconds, "queries"))
     report = load(queries, read, arguments.dialect)
@@ -252,62 +254,6 @@ def _list(what: str, texts: list[str], total: int) -> None:
         print(f"{what}: {text}", file=sys.stderr)
     if total > _SHOWN:
         print(f"{what}: and {total - _SHOWN:,} more", file=sys.stderr)
-
-
-def _schema(arguments: argparse.Namespace) -> Schema:
-    """The schema of --schema or --field. Raises UsageError."""
-    from percolator.schema import Schema, SchemaError
-
-    default = None if arguments.default is None else arguments.default.split(",")
-    if arguments.schema is not None:
-        if arguments.field:
-            raise UsageError("--schema and --field exclude one another", "write the field into the schema")
-        declared, in_file = _schema_file(arguments.schema)
-        default = in_file if default is None else default
-    else:
-        declared = dict([_field(text) for text in arguments.field])
-    if not declared:
-        raise UsageError(
-            "which fields do the documents have?", 'name each, as in --field body="text english"'
-        )
-    try:
-        return Schema.of(declared, default)
-    except SchemaError as problem:
-        raise UsageError(
-            str(problem), 'as in --field body="text english" --field day=date --default body'
-        ) from None
-
-
-def _field(text: str) -> tuple[str, str]:
-    name, equals, type_ = text.partition("=")
-    if not name or not equals:
-        raise UsageError(f"--field {text}: a name and a type are needed", 'as in --field body="text english"')
-    return name, type_
-
-
-def _schema_file(name: str) -> tuple[dict[str, str], list[str] | None]:
-    try:
-        found = json.loads(Path(name).read_bytes())
-    except OSError as problem:
-        raise UsageError(
-            f"--schema {name} cannot be read: {problem.strerror}", "name a file of JSON"
-        ) from None
-    except ValueError as problem:
-        raise UsageError(
-            f"--schema {name} is not JSON: {problem}", 'write {"schema": {"title": "text"}}'
-        ) from None
-    fields = found.get("schema") if isinstance(found, dict) else None
-    default = found.get("default") if isinstance(found, dict) else None
-    if (
-        not isinstance(fields, dict)
-        or not all(isinstance(type_, str) for type_ in fields.values())
-        or not isinstance(default, list | None)
-        or not all(isinstance(one, str) for one in default or ())
-    ):
-        raise UsageError(
-            f"--schema {name} is no schema", 'write {"schema": {"title": "text"}, "default": ["title"]}'
-        )
-    return fields, default
 
 
 def _run_cases(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from cep.cli.failure import OK, OutsideError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from alerts.receive import Received
     from cep.cli.arguments import Subparsers
 
@@ -24,6 +26,11 @@ def register(subparsers: Subparsers) -> None:
         "receive",
         help="a small receiver that verifies webhooks and prints them",
         description="Accept signed alerts on any path, verify them, and print each new one as a line.",
+    )
+    parser.set_defaults(
+        usual="cep receive --secret-env NAME, where $NAME is the secret of the receiver in job.toml",
+        stray="a secret stands behind its option: --secret-env NAME",
+        elsewhere=dict.fromkeys(("--port", "--host"), "an address is one word: --listen 127.0.0.1:8091"),
     )
     secrets = parser.add_argument_group("secrets", "One is needed at least; each may be repeated.")
     for option, shown, help_ in (
@@ -62,7 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         serve(receiver, lambda url: print(f"listening on {url}", file=sys.stderr, flush=True))
     except ReceiveError as error:
-        raise OutsideError(str(error), "choose another address with --listen, or another file") from error
+        file = str(error).startswith("the file")
+        help_ = "name a file that can be written, in a folder that is there" if file else _ELSEWHERE
+        raise OutsideError(str(error), help_) from error
     except KeyboardInterrupt:
         told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(receiver.counts.items()))
         print(told or "nothing was received", file=sys.stderr)
@@ -113,11 +122,20 @@ def _secrets(given: Sequence[_Given] | None) -> list[str]:
         try:
             secret_key(found[-1])
         except ValueError as error:
-            help_ = (
-                "give the one that the sender signs with; a new one is whsec_ and `openssl rand -base64 32`"
-            )
-            raise UsageError(f"{one.option}: {error}", help_) from error
+            raise UsageError(f"{one.option}: {error}", _meant(found[-1])) from error
     return found
+
+
+_ELSEWHERE = "choose another address with --listen; port 0 is any that is free"
+
+
+def _meant(given: str) -> str:
+    """The help for a secret that cannot be right."""
+    if not given:
+        return "the variable is empty or not set: export NAME=..., then --secret-env NAME"
+    if "$" in given:
+        return "name the variable, without a dollar: --secret-env NAME"
+    return "give the one that the sender signs with; a new one is whsec_ and `openssl rand -base64 32`"
 
 
 def _as_text(message: Received) -> None:
@@ -138,6 +156,8 @@ def _as_json(message: Received) -> None:
 
 def _address(listen: str) -> tuple[str, int]:
     host, colon, port = listen.rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
+    if colon and port.isascii() and port.isdigit() and int(port) > 65535:
+        raise UsageError(f"--listen {listen}: there is no port {port}", "ports go up to 65535; 0 is any")
+    if not colon or not port.isascii() or not port.isdigit():
         raise UsageError(f"--listen {listen} is no address", "write it as 127.0.0.1:8091")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)

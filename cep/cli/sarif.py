@@ -21,7 +21,7 @@ from rules.diagnostics import Diagnostic, in_order
 from rules.source import Span
 
 if TYPE_CHECKING:
-    from cep.cli.findings import Findings
+    from cep.cli.found import Findings
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _WIDTH = 100

@@ -6,7 +6,7 @@ import argparse
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -27,6 +27,13 @@ def register(subparsers: Subparsers) -> None:
         help="run the test blocks of rule packs",
         description="Run the test blocks of packs, in this process. Exit code 1 if any fails, or if there "
         "is none.",
+    )
+    parser.set_defaults(
+        elsewhere={
+            **dict.fromkeys(("-k", "--filter", "--only", "--rule"), "tests are chosen by --run REGEX"),
+            **dict.fromkeys(("-v", "--verbose"), "leave it out: a test that fails tells all"),
+            "--cov": "write --coverage",
+        }
     )
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH",
@@ -61,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.cli.packs import load_all
     from cep.cli.test_results import Results, told_at_end, told_at_once, told_before
     from cep.packs import runnable
+    from rules.testing import label
 
+    _not_a_test(arguments.paths)
     wanted = _expression(arguments.run)
     if arguments.job is not None:
         loaded = _of_job(arguments)
@@ -69,20 +78,32 @@ def run(arguments: argparse.Namespace) -> int:
         loaded = load_all(arguments.paths)
     else:
         raise UsageError("which packs are to be tested?", "cep test PATH..., or cep test --job job.toml")
+    packs = [pack for one in loaded if (pack := runnable(one)) is not None]
     results = Results(
         diagnostics=[d for one in loaded for d in one.diagnostics if d.level == "error"],
         wanted=arguments.run,
         least=arguments.coverage_min,
+        labels=[label(test) for pack in packs for test in pack.tests],
     )
     if arguments.format == "text":
         warnings = [d for one in loaded for d in one.of_queries if d.level != "error"]
         print(diagnostics_text(warnings, sys.stderr), end="", file=sys.stderr)
     told_before(results, arguments.format)
-    for pack in filter(None, map(runnable, loaded)):
+    for pack in packs:
         covering = arguments.coverage or arguments.coverage_min is not None
         _run_pack(pack, wanted, covering, results, lambda ran: told_at_once(ran, arguments.format))
     told_at_end(results, arguments.format)
     return FINDINGS if results.failed else OK
+
+
+def _not_a_test(paths: Sequence[Path]) -> None:
+    """Raise UsageError for a word behind a path that names no path: the rule or title of a test, it seems."""
+    for path in paths[1:]:
+        if not path.exists() and not path.suffix and len(path.parts) == 1:
+            raise UsageError(
+                f"there is no file or folder `{path}`",
+                f"tests are chosen by their rule or title: --run {shlex.quote(str(path))}",
+            )
 
 
 def _of_job(arguments: argparse.Namespace) -> list[Checked]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from alerts.notation import json_value
-from cep.cli.output import diagnostics_json, diagnostics_text, paint
+from cep.cli.output import diagnostics_json, diagnostics_text, error_text, paint
 from rules.diagnostics import Diagnostic
 from rules.testing import (
     Result,
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from cep.cli.junit import Case, Suite
 
 
+_SHOWN = 5
+"""Tests that are named where none fits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
     """A test that ran, what happened in it if that was observed, and how long it took."""
@@ -43,12 +47,13 @@ class Results:
     """All tests that ran, and what stood in the way of others.
 
     `wanted` is the expression of `--run`, `least` the percentage of each pack that has to be covered;
-    `coverage` is filled where it was asked for.
+    `coverage` is filled where it was asked for. `labels` are those of all tests that there are.
     """
 
     diagnostics: Sequence[Diagnostic]
     wanted: str | None
     least: float | None
+    labels: Sequence[str]
     ran: list[Ran] = field(default_factory=list)
     coverage: list[tuple[Pack, tuple[RuleCoverage, ...]]] = field(default_factory=list)
 
@@ -76,6 +81,13 @@ class Results:
         if self.ran or self.diagnostics:
             return ""
         return "there is no test" if self.wanted is None else f"no test fits --run {self.wanted!r}"
+
+    def help_without_tests(self) -> str:
+        """What helps where nothing ran."""
+        if not self.labels:
+            return 'write one: test RULE "what happens" { at 0s STREAM { ... }  expect nothing }'
+        shown = ", ".join(self.labels[:_SHOWN]) + (", ..." if len(self.labels) > _SHOWN else "")
+        return f"tests are chosen by their rules and title: {shown}"
 
 
 def told_before(results: Results, form: str) -> None:
@@ -107,7 +119,7 @@ def told_at_end(results: Results, form: str) -> None:
 
 def _print_text(results: Results) -> None:
     if results.without_tests():
-        print(results.without_tests(), file=sys.stderr)
+        print(error_text(results.without_tests(), results.help_without_tests()), file=sys.stderr)
     total = f"{results.passed:,} passed, {len(results.ran) - results.passed:,} failed"
     well = results.ran and results.passed == len(results.ran)
     for pack, rules in results.coverage:

@@ -31,6 +31,11 @@ def told(word: str, form: str) -> str | None:
     return None
 
 
+def subjects() -> list[str]:
+    """All words that are known here."""
+    return ["functions", "codes", *dict.fromkeys(entry.name for entry in entries())]
+
+
 def _functions(form: str) -> str:
     every = list(entries())
     if form == "json":

@@ -13,16 +13,21 @@ from pathlib import Path
 
 from cep import globs
 from cep.config.job import Feed, Job, Listen
+from cep.config.path_as_regex import from_regular_expression
 from cep.feeds import matching
 from rules.diagnostics import Diagnostic, Label, in_order
+from rules.pack_files import walked
 from rules.packs import SUFFIX
 from rules.suggest import did_you_mean
 
 NO_STATE_FOLDER = "CEP0721"
 
 
-def check_machine(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
-    """Everything that the machine does not have as the job file says, in order of place."""
+def check_machine(job: Job, environ: Mapping[str, str] | None) -> list[Diagnostic]:
+    """Everything that the machine does not have as the job file says, in order of place.
+
+    Without `environ`, where secrets are not asked for, an outbox is not looked at.
+    """
     if odd := _odd_folder(job):
         return odd
     return in_order(
@@ -30,7 +35,7 @@ def check_machine(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
             *check_folders(job),
             *_same_files(job),
             *_state(job),
-            *_outbox(job, environ),
+            *([] if environ is None else _outbox(job, environ)),
             *([] if job.http is None else _listen(job, job.http)),
         ]
     )
@@ -44,11 +49,18 @@ def check_packs(job: Job) -> list[Diagnostic]:
         said, help_ = _missing(path, "file or folder", help_)
     elif not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
         said, help_ = f"{path} cannot be read", "let the job's user read it"
-    elif path.is_dir() and next(path.rglob(f"*{SUFFIX}"), None) is None:
+    elif path.is_dir() and not _holds_rules(path):
         said = f"there is no *{SUFFIX} file in {path}"
     else:
         return []
     return [Diagnostic("CEP0720", "error", said, job.places.value(("job", "packs")), help=help_)]
+
+
+def _holds_rules(folder: Path) -> bool:
+    try:
+        return next(walked(folder, SUFFIX), None) is not None
+    except OSError:
+        return True  # reading them will say which folder cannot be listed
 
 
 def check_folders(job: Job) -> list[Diagnostic]:
@@ -73,7 +85,7 @@ def _feed(job: Job, feed: Feed) -> Iterator[Diagnostic]:
     folder, below = (Path(part) for part in matching(feed.path))
     if not os.path.lexists(folder):
         said, help_ = _missing(folder, "folder", "make it, or correct path")
-        yield Diagnostic("CEP0952", "error", said, place, help=help_)
+        yield Diagnostic("CEP0952", "error", said, place, help=_as_wildcards(job, feed) or help_)
     elif os.access(folder, os.R_OK) and not folder.is_dir():
         said = f"{folder} is no folder"
         yield Diagnostic("CEP0726", "error", said, place, help="name the folder, and the files in it")
@@ -89,7 +101,7 @@ def _one_file(job: Job, feed: Feed, file: Path) -> Iterator[Diagnostic]:
     place = job.places.value(("feeds", feed.name, "path"))
     if not os.path.lexists(file):
         said, help_ = _missing(file, "file", "nothing is read until it is there; `*` stands for any name")
-        yield Diagnostic("CEP0953", "warning", said, place, help=help_)
+        yield Diagnostic("CEP0953", "warning", said, place, help=_as_wildcards(job, feed) or help_)
     elif not os.access(file, os.R_OK):
         said = f"{file} cannot be read"
         yield Diagnostic("CEP0726", "error", said, place, help="let the job's user read it")
@@ -97,6 +109,13 @@ def _one_file(job: Job, feed: Feed, file: Path) -> Iterator[Diagnostic]:
         written = place.text.strip("\"'")
         said = f"{file} is a folder"
         yield Diagnostic("CEP0726", "error", said, place, help=f"write `{written}/` for all files in it")
+
+
+def _as_wildcards(job: Job, feed: Feed) -> str:
+    """The help for a path that is written as a regular expression; empty for any other."""
+    glob = from_regular_expression(feed.path)
+    shown = glob and glob.removeprefix(f"{job.file.parent}/")
+    return f"wildcards are no regular expression: write `{shown}`" if shown else ""
 
 
 def _same_files(job: Job) -> Iterator[Diagnostic]:

@@ -17,6 +17,7 @@ from cep.formats import FeedFormat
 from rules.diagnostics import Diagnostic, has_errors, in_order
 from rules.instants import parse_duration
 from rules.source import SourceFile
+from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.shape import FeedSection, FormatSection, JobFile, ReceiverSection
@@ -29,16 +30,17 @@ def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
     Secrets are looked for, so that one that is missing is told now, but not kept. Without `environ` they are
     not: for verbs that deliver nothing.
     """
+    if path.suffix == ".rules" and path.is_file():
+        said = f"{path} is a rule file, and no job file"
+        return _refused(Diagnostic("CEP0701", "error", said, help=_near(path.parent, "job.toml")))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return _refused(
-            Diagnostic("CEP0701", "error", f"there is no file {path}", help="docs/job.md says what it holds")
+            Diagnostic("CEP0701", "error", f"there is no file {path}", help=_near(path.parent, path.name))
         )
     except IsADirectoryError:
-        return _refused(
-            Diagnostic("CEP0701", "error", f"{path} is a folder", help=f"did you mean {path / 'job.toml'}?")
-        )
+        return _refused(Diagnostic("CEP0701", "error", f"{path} is a folder", help=_near(path, "job.toml")))
     except UnicodeDecodeError as error:
         return _refused(
             Diagnostic(
@@ -61,6 +63,20 @@ def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
         return _refused(not_toml(str(error), file))
     places = places_of(file)
     return _validated(path.absolute(), data, places, environ)
+
+
+def _near(folder: Path, name: str) -> str:
+    """The job file that a name may have meant: one of that folder, else of the folder above."""
+    for place in (folder, folder.parent):
+        try:
+            there = sorted(one.stem for one in place.glob("*.toml") if one.is_file())
+        except OSError:
+            continue
+        there = [one for one in there if one != "pyproject"]
+        meant = closest(Path(name).stem, there) or (there[0] if len(there) == 1 else None)
+        if meant is not None:
+            return f"did you mean {place / meant}.toml?"
+    return "name the file that describes the job, such as job.toml: docs/job.md says what it holds"
 
 
 def _refused(*diagnostics: Diagnostic) -> JobLoaded:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from alerts.alert import SEVERITIES
 from alerts.signing import secret_key
+from cep.config.path_as_regex import from_regular_expression
 from cep.formats import EPOCHS, KINDS, UnknownFormatError, format_of
 from cep.globs import GlobError, parse
 from rules.instants import parse_duration
@@ -78,17 +79,18 @@ def feed_path(text: str, named: bool = True) -> str:
     try:
         parse(text)
     except GlobError as error:
-        raise UnfitError(str(error), "close it; `?` stands for any one sign, also a bracket") from None
+        raise UnfitError(str(error), error.help) from None
     name = text.rpartition("/")[2]
     if named and name and not re.search(r"[*?\]}]$", name):
         try:
             format_of(name)
         except UnknownFormatError as error:
-            help_ = (
-                f"write `{text}/*.jsonl` if it is a folder"
-                if "." not in name
-                else 'say it, `format = "csv"`, or rename the files'
-            )
+            if glob := from_regular_expression(text):
+                help_ = f"wildcards are no regular expression: write `{glob}`"
+            elif "." not in name:
+                help_ = f"write `{text}/*.jsonl` if it is a folder"
+            else:
+                help_ = 'say it, `format = "csv"`, or rename the files'
             raise UnfitError(str(error), help_) from None
     return text
 

@@ -23,9 +23,6 @@ from rules.typed import Stream
 
 _BOM = b"\xef\xbb\xbf"
 
-FUTURE = 86_400 * 10**9
-"""Default of how far ahead of the job's clock an event's time may be: a day, in ns."""
-
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
@@ -107,12 +104,12 @@ class Decoder:
 
     def _in_time(self, events: Events, clock: int) -> tuple[Events, dict[int, str]]:
         """The events that are not too far ahead of a clock, and why the others, by row, are."""
-        most = FUTURE if self.stream.future is None else self.stream.future
+        most = self.stream.furthest_ahead
         times = events.table.column(TIME)
         if not events.table.num_rows or pc.max(times).as_py() <= clock + most:
             return events, {}
         near = pc.less_equal(times, min(clock + most, MAX_TIME))
-        ahead = f"more than {duration(most)} ahead of the job's clock, {timestamp(clock)}"
+        ahead = f"more than {duration(most)} ahead of the clock, {timestamp(clock)}"
         reasons = {
             int(row): f"its time, {timestamp(times[int(row)].as_py())}, is {ahead}"
             for row in np.flatnonzero(~near.to_numpy())

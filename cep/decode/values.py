@@ -24,14 +24,15 @@ def decode_values(
     file: str = "events",
     partition: str = "",
     feed: FeedFormat | None = None,
+    clock: int | None = None,
 ) -> Decoded:
     """Events from JSON values, as a line with each would give them (timestamps are ISO strings).
 
     @offset is the row's position, or what `offsets` (rising) gives: with events of several streams in
     one list, the position there. A dead letter's offset is the same number. `partition` is the
-    stream's name by default.
+    stream's name by default. `clock` is that of `decoder`.
     """
-    using = decoder(stream, feed)
+    using = decoder(stream, feed, clock)
     text = b"\n".join(json.dumps(row, separators=(",", ":")).encode() for row in rows)
     reader = JsonReader(memoryview(text), stream, using.feed, using.constants)
     places = np.array(range(len(rows)) if offsets is None else offsets, np.int64)
@@ -45,6 +46,7 @@ def decode_typed(
     offsets: Sequence[int] | None = None,
     file: str = "events",
     partition: str = "",
+    clock: int | None = None,
 ) -> Decoded:
     """Events from values as rules.types.Scalar says: timestamps and durations in nanoseconds.
 
@@ -53,7 +55,9 @@ def decode_typed(
     types = {f.name: f.type for f in stream.fields}
     written = [{name: _written(value, types[name]) for name, value in row.items()} for row in rows]
     feed = FeedFormat(timestamps="epoch_ns")
-    return decode_values(stream, written, offsets=offsets, file=file, partition=partition, feed=feed)
+    return decode_values(
+        stream, written, offsets=offsets, file=file, partition=partition, feed=feed, clock=clock
+    )
 
 
 def _written(value: object, type_: Type) -> object:

@@ -17,6 +17,19 @@ from rules.typed import Pack
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """Times of an evaluation, in ns since 1970 UTC.
+
+    At the end the watermark stands at the greatest event time, or at `watermark`, or with `drain` at the end
+    of time. Events too far ahead of the `clock` are malformed (`future` of a stream); without one none is.
+    """
+
+    watermark: int | None = None
+    drain: bool = False
+    clock: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """A list of events after its run: the alerts that suppression let through, in order.
 
@@ -30,17 +43,13 @@ class Listed:
     counts: Counter[tuple[str, ...]]
 
 
-def of_list(
-    name: Name, pack: Pack, rows: Iterable[tuple[int, str, bytes]], watermark: int | None, drain: bool
-) -> Listed:
+def of_list(name: Name, pack: Pack, rows: Iterable[tuple[int, str, bytes]], times: Times) -> Listed:
     """Runs events of (number, stream, one line of JSON), all of them read whatever the watermark.
 
-    They are taken in order of event time, those of one instant in the order given. At the end the watermark
-    stands at the greatest event time, or at `watermark` (ns since 1970 UTC), or with `drain` at the end of
-    time (product.md, the contract of cases).
+    They are taken in order of event time, those of one instant in the order given (docs/cli.md, Cases).
     """
-    events, rejected = line_events(pack, rows)
-    end = MAX_TIME if drain else _greatest(events) if watermark is None else watermark
+    events, rejected = line_events(pack, rows, times.clock)
+    end = MAX_TIME if times.drain else _greatest(events) if times.watermark is None else times.watermark
     running = engine(name, [pack], one_partition=True)
     kept, withheld, _ = withhold(running.feed(events, end) + running.finish(), Memory())
     return Listed(kept, len(withheld), sum(part.table.num_rows for part in events), rejected, running.counts)

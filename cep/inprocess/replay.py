@@ -60,25 +60,31 @@ def streams_read(packs: Sequence[Pack]) -> set[str]:
     return used | {h.documents.name for pack in packs for h in hit_streams(pack) if h.stream.name in used}
 
 
-def in_step(sources: Sequence[Source], read: Collection[str], report: Report) -> Batches:
+def in_step(
+    sources: Sequence[Source], read: Collection[str], report: Report, clock: int | None = None
+) -> Batches:
     """The blocks of all files, always of the stream that lags behind, so that none fills the memory.
 
-    The watermark is the least of the streams `read`, those that some rule reads, that have events.
+    The watermark is the least of the streams `read`, those that some rule reads, that have events. `clock` is
+    that of `cep.decode.decoder`.
     """
-    readings = [_Reading(source, source.stream.name in read, report) for source in sources]
+    readings = [_Reading(source, source.stream.name in read, report, clock) for source in sources]
     while reading := min((r for r in readings if not r.ended), key=lambda r: r.reached, default=None):
         for events in reading.more():
             yield [events], _reached(readings)
     yield [], _reached(readings)
 
 
-def in_batches(sources: Sequence[Source], read: Collection[str], report: Report) -> Batches:
+def in_batches(
+    sources: Sequence[Source], read: Collection[str], report: Report, clock: int | None = None
+) -> Batches:
     """The files in the batches in which a job that finds them all at its start takes them.
 
     So an event is late here if it is late there: the watermark moves between batches, never within one.
+    `clock` is that of `cep.decode.decoder`, for all batches.
     """
     readings = {
-        source.stream.name: _Reading(source, source.stream.name in read, report) for source in sources
+        source.stream.name: _Reading(source, source.stream.name in read, report, clock) for source in sources
     }
     before = MIN_TIME
     for files in _batches_of(sources):
@@ -123,6 +129,7 @@ class _Reading:
     source: Source
     moves: bool
     report: Report
+    clock: int | None
     reached: int = MIN_TIME
     ended: bool = False
     _blocks: Iterator[Events] = field(init=False)
@@ -145,7 +152,7 @@ class _Reading:
     def of_file(self, file: str) -> Iterator[Events]:
         """The events of a file, block by block; what could not be read is reported."""
         report, stream, format_ = self.report, self.source.stream, self.source.format
-        using = decoder(stream, format_)
+        using = decoder(stream, format_, self.clock)
         for split in splits(file, Path(file).stat().st_size, feed=format_):
             for decoded in read(split, using, passed=report.passed):
                 report.reject(decoded.dead)

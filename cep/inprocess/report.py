@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from cep.automata.plan import RuleName
 from cep.decode import DeadLetter
 from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
@@ -20,9 +21,10 @@ _TOLD = 5
 class Report:
     """The counts. `events` are those that could be read, `first` the first of the rejected records.
 
-    `over_limit` are the packs and rules that dropped runs, in their order; `ways` counts, by rule, the
-    alternatives that runs gave up; `overflows` the results that became null, by `rule NAME` or `stream NAME`;
-    `undecided` the documents that a query was too costly to decide, by set and id of the query. `bytes` of
+    `over_limit` are the packs and rules that dropped runs, in their order; `ways` counts, by pack and rule,
+    the alternatives that runs gave up; `overflows` the results of rules that became null, by pack and rule,
+    `stream_overflows` those of streams' own conditions; `undecided` the documents that a query was too costly
+    to decide, by set and id of the query. `repeated` are names of rules that several packs have. `bytes` of
     the files were read so far.
     """
 
@@ -33,9 +35,11 @@ class Report:
     first: list[DeadLetter] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     over_limit: list[tuple[str, Rule, OverLimit]] = field(default_factory=list)
-    ways: Counter[str] = field(default_factory=Counter)
-    overflows: Counter[str] = field(default_factory=Counter)
+    ways: Counter[RuleName] = field(default_factory=Counter)
+    overflows: Counter[RuleName] = field(default_factory=Counter)
+    stream_overflows: Counter[str] = field(default_factory=Counter)
     undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
+    repeated: frozenset[str] = frozenset()
     bytes: int = 0
 
     def passed(self, number: int) -> None:
@@ -50,16 +54,20 @@ class Report:
     def count(self, packs: Sequence[Pack], counts: Mapping[tuple[str, ...], int]) -> None:
         """Keep what an engine counted: events by outcome over all streams, what rules lost by rule."""
         rules = {(pack.name, rule.name): rule for pack in packs for rule in pack.rules}
+        packs_of = Counter(name for _, name in rules)
+        self.repeated = frozenset(name for name, number in packs_of.items() if number > 1)
         dropped = over_limit(counts)
         self.over_limit = [(name[0], rules[name], dropped[name]) for name in sorted(dropped)]
         for name, number in counts.items():
             match name:
                 case ("events", _, outcome):
                     self.counts[outcome] += number
-                case ("ways", _, rule, "limit"):
-                    self.ways[rule] += number
-                case ("overflows", kind, *_, of):
-                    self.overflows[f"{kind} {of}"] += number
+                case ("ways", pack, rule, "limit"):
+                    self.ways[pack, rule] += number
+                case ("overflows", "rule", pack, rule):
+                    self.overflows[pack, rule] += number
+                case ("overflows", "stream", stream):
+                    self.stream_overflows[stream] += number
                 case ("undecided", _, queries, query, _):
                     self.undecided[queries, query] += number
                 case _:
@@ -91,20 +99,19 @@ class Report:
 
     def losses(self) -> list[str]:
         """Sentences about bounds of the engine that were passed, so that an alert may be missing."""
-        packs = Counter(rule.name for _, rule, _ in self.over_limit)
         lines = [
-            f"rule {rule.name}{f' of pack {pack}' if packs[rule.name] > 1 else ''}: "
-            f"{counted(lost.runs, 'run')} dropped {lost.sentence(rule)}"
+            f"{self._called(pack, rule.name)}: {counted(lost.runs, 'run')} dropped {lost.sentence(rule)}"
             for pack, rule, lost in self.over_limit
         ]
         lines += [
-            f"rule {rule}: {counted(number, 'way')} of its runs given up, the least preferred of more than "
-            f"{MOST_WAYS:,}"
-            for rule, number in sorted(self.ways.items())
+            f"{self._called(*name)}: {counted(number, 'way')} of its runs given up, the least preferred of "
+            f"more than {MOST_WAYS:,}"
+            for name, number in sorted(self.ways.items())
         ]
+        overflows = [(self._called(*name), number) for name, number in sorted(self.overflows.items())]
+        overflows += [(f"stream {name}", number) for name, number in sorted(self.stream_overflows.items())]
         lines += [
-            f"{of}: {counted(number, 'result')} became null (overflow or NaN)"
-            for of, number in sorted(self.overflows.items())
+            f"{of}: {counted(number, 'result')} became null (overflow or NaN)" for of, number in overflows
         ]
         lines += [
             f"query {query} of {queries} came to its limit on {counted(number, 'document')}: whether it hits "
@@ -113,27 +120,36 @@ class Report:
         ]
         return lines
 
+    def _called(self, pack: str, rule: str) -> str:
+        """A rule in a sentence, with its pack where another pack has a rule of that name."""
+        return f"rule {rule}{f' of pack {pack}' if rule in self.repeated else ''}"
+
     def as_dict(self) -> dict[str, object]:
-        """The report as a JSON object; `limit` and `ways` add up rules of one name in several packs."""
-        limit: Counter[str] = Counter()
-        for _, rule, lost in self.over_limit:
-            limit[rule.name] += lost.runs
+        """The report as a JSON object; what rules lost is by pack and rule."""
+        limit = {(pack, rule.name): lost.runs for pack, rule, lost in self.over_limit}
         return {
             "events": self.events,
             "alerts": self.alerts,
             "withheld": self.withheld,
             "rejected": self.rejected,
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
-            "limit": dict(limit),
+            "limit": _by_pack(limit),
             "over_limit": [{"pack": pack, **lost.as_dict(rule)} for pack, rule, lost in self.over_limit],
-            "ways": dict(self.ways),
-            "overflows": dict(self.overflows),
+            "ways": _by_pack(self.ways),
+            "overflows": {"rules": _by_pack(self.overflows), "streams": dict(self.stream_overflows)},
             "undecided": {f"{queries} {query}": n for (queries, query), n in self.undecided.items()},
             "reasons": [
                 {"stream": one.feed, "file": one.file, "offset": one.offset, "reason": one.reason}
                 for one in self.first
             ],
         }
+
+
+def _by_pack(numbers: Mapping[RuleName, int]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for (pack, rule), number in sorted(numbers.items()):
+        found.setdefault(pack, {})[rule] = number
+    return found
 
 
 _OTHERS = {

@@ -21,11 +21,11 @@ LIST = "events"
 
 
 def line_events(
-    pack: Pack, rows: Iterable[tuple[int, str, bytes]]
+    pack: Pack, rows: Iterable[tuple[int, str, bytes]], clock: int | None = None
 ) -> tuple[list[Events], list[tuple[int, str]]]:
     """Events of (number, stream, one line of JSON), and number and reason of those that are none.
 
-    Numbers rise; so do those of the refused.
+    Numbers rise; so do those of the refused. `clock` is that of `decoder`.
     """
     streams = {stream.name: stream for stream in pack.fed}
     lines: dict[str, list[tuple[int, bytes]]] = {}
@@ -37,7 +37,7 @@ def line_events(
             refused.append((number, f"the pack has no stream `{name}`"))
     found = []
     for name, given in lines.items():
-        using = decoder(streams[name])
+        using = decoder(streams[name], clock=clock)
         text = memoryview(b"\n".join(line for _, line in given))
         reader = JsonReader(text, using.stream, using.feed, using.constants)
         decoded = using.decoded(reader, np.array([number for number, _ in given], np.int64), LIST, LIST)
@@ -49,10 +49,14 @@ def line_events(
 def typed_events(
     pack: Pack, arrivals: Sequence[Arrival], first: int
 ) -> tuple[list[Events], tuple[DeadLetter, ...]]:
-    """Events of complete typed values, numbered from `first` on in this order, and what cannot be one."""
-    by_stream: dict[str, list[tuple[int, Arrival]]] = {}
+    """Events of complete typed values, numbered from `first` on in this order, and what cannot be one.
+
+    The clock stands at the time at which an event is given; only those ahead of it are held against it.
+    """
+    by_stream: dict[tuple[str, int | None], list[tuple[int, Arrival]]] = {}
     for number, arrival in enumerate(arrivals, first):
-        by_stream.setdefault(arrival.stream, []).append((number, arrival))
+        clock = arrival.given.at if arrival.time > arrival.given.at else None
+        by_stream.setdefault((arrival.stream, clock), []).append((number, arrival))
     decoded = [
         decode_typed(
             pack.stream(name),
@@ -60,7 +64,8 @@ def typed_events(
             offsets=[number for number, _ in given],
             file=LIST,
             partition=LIST,
+            clock=clock,
         )
-        for name, given in by_stream.items()
+        for (name, clock), given in by_stream.items()
     ]
     return [part.events for part in decoded], tuple(letter for part in decoded for letter in part.dead)

@@ -9,6 +9,8 @@ from itertools import chain
 from alerts.web_server import share
 from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
+from cep.config.no_file_fits import no_file_fits
+from cep.job.checkpoint import Checkpoint
 from cep.job.folder import Layout, StateFolder
 from cep.job.takeover import Running
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
@@ -24,7 +26,8 @@ def check(
     `packs` gives those of a first start, which is one where the folder has no layout. Nothing is written.
     Raises DiagnosticsError with all errors, and ConfigurationError for a damaged folder.
     """
-    found = [*check_machine(job, environ), *_handles(job)]
+    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).logged(feed.name)]
+    found = in_order([*check_machine(job, environ), *_handles(job), *no_file_fits(job, read)])
     usable = NO_STATE_FOLDER not in [d.code for d in found]
     more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):

@@ -234,7 +234,7 @@ class Driver:
             deployed=deployed,
             fresh=fresh if before is not None else (),
         )
-        made = extents.fixed(self._folder, made, self._accepts)
+        made = extents.fixed(self._folder, made, extents.accepting(self.accepted))
         manifests.write(self._folder.manifests, made)
         self._tell_lost(made)
         if deployed and (since := manifests.oldest(self._folder.manifests, number)) is not None:
@@ -243,16 +243,14 @@ class Driver:
 
     def _again(self, found: Manifest) -> Manifest:
         """The manifest of a batch that is run again, with what was lost of its files since."""
+        accepts = extents.accepting(self.accepted)
         if found.version < manifests.VERSION and not found.files:
-            found = extents.fixed(self._folder, found, self._accepts)
-        elif lost := extents.lost_since(self._folder, found, self._accepts):
+            found = extents.fixed(self._folder, found, accepts)
+        elif lost := extents.lost_since(self._folder, found, accepts):
             found = replace(found, lost=(*found.lost, *lost))
             manifests.write(self._folder.manifests, found)
         self._tell_lost(found)
         return found
-
-    def _accepts(self, path: str) -> bool:
-        return os.path.realpath(path) in self.accepted
 
     def _tell_lost(self, manifest: Manifest) -> None:
         """Report the files that the batch goes without; an accepted loss counts for this batch only."""

@@ -25,6 +25,12 @@ from cep.job.manifest import Lost, Manifest
 Accepts = Callable[[str], bool]
 """True for the path of a file whose loss the user accepts."""
 
+
+def accepting(accepted: Collection[str]) -> Accepts:
+    """What accepts the loss of the files at these resolved paths, and of no other."""
+    return lambda path: os.path.realpath(path) in accepted
+
+
 WHOLE = 64 << 20
 """Bytes: a file up to this length is digested whole, of a longer one half as many at either end."""
 
@@ -72,6 +78,30 @@ def difference(was: Extent, *, thorough: bool = False) -> str | None:
     if was.length > WHOLE and status.st_size == was.length and not same:
         return "was written again, with the same length"
     return None
+
+
+class Differences:
+    """A batch's files against what they were; contents are digested once for every length and time."""
+
+    def __init__(self, extents: Iterable[Extent]) -> None:
+        self.extents = {(one.stream, one.path): one for one in extents}
+        self._alike: dict[Extent, tuple[int, int]] = {}
+
+    def of(self, stream: str, path: str) -> str | None:
+        """The difference of a file of a stream's feed, as `difference` tells it."""
+        was = self.extents[stream, path]
+        try:
+            status = Path(path).stat()
+        except OSError as error:
+            return unreadable(error)
+        # Taken before the look: a change after it is seen the next time.
+        now = (status.st_size, status.st_mtime_ns)
+        if self._alike.get(was) == now:
+            return None
+        found = difference(was)
+        if found is None:
+            self._alike[was] = now
+        return found
 
 
 def unreadable(error: OSError) -> str:

@@ -9,9 +9,10 @@ lacks.
 from __future__ import annotations
 
 import json
+import os
 import uuid
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,19 +23,34 @@ from cep.job.errors import RESTORE, ConfigurationError
 from cep.job.extents import Accepts
 from cep.job.folder import Layout, StateFolder
 from cep.job.manifest import result_of
+from rules.suggest import did_you_mean
 
 _UNUSED = "no batch has used it yet: remove it, and its files are listed anew"
 
 
 def look_over(
-    folder: StateFolder, layout: Layout | None, outbox: Outbox, accepts: Accepts, tell: Callable[[str], None]
-) -> None:
+    folder: StateFolder,
+    layout: Layout | None,
+    outbox: Outbox,
+    accepted: Collection[str],
+    tell: Callable[[str], None],
+) -> frozenset[str]:
     """Sees to it that a job goes on with what it had. Raises ConfigurationError where it cannot.
 
-    `accepts` are files of the open batch that may be lost; `tell` is called with what was put right.
+    `accepted` are resolved paths of files that may be lost; those of them that the open batch has are
+    returned. `tell` is called with what was put right, and with paths that are none of these.
     """
     outbox.check()
-    _Inspection(folder, Checkpoint(folder.checkpoint), outbox, outbox.last_batch(), tell).run(layout, accepts)
+    inspection = _Inspection(folder, Checkpoint(folder.checkpoint), outbox, outbox.last_batch(), tell)
+    batch = inspection.run(layout, extents.accepting(accepted))
+    files = [] if batch is None else [os.path.realpath(path) for _, path in extents.listed(folder, batch)]
+    for path in sorted(set(accepted) - set(files)):
+        if batch is None:
+            tell(f"--accept-loss {path}: no batch is open, so none has to go without a file")
+        else:
+            hint = did_you_mean(path, files)
+            tell(f"--accept-loss {path}: batch {batch} has no such file{hint and f'; {hint}'}")
+    return frozenset(accepted) & frozenset(files)
 
 
 @dataclass(slots=True)
@@ -50,12 +66,13 @@ class _Inspection:
         """The last batch that the outbox has; -1 for none."""
         return -1 if self.last is None else self.last.number
 
-    def run(self, layout: Layout | None, accepts: Accepts) -> None:
+    def run(self, layout: Layout | None, accepts: Accepts) -> int | None:
+        """The number of the batch that is open: begun and not over. None if there is none."""
         begun = self.checkpoint.batches("offsets")
         if not begun:
             if self.recorded >= 0 or self.checkpoint.batches("commits"):
                 raise self._missing(self.checkpoint.root / "offsets" / str(max(self.recorded, 0)))
-            return
+            return None
         latest = begun[-1]
         self._in_step(latest)
         self._offsets(latest)
@@ -65,8 +82,10 @@ class _Inspection:
             self._state(latest + 1 if committed else latest, layout.partitions)
         self._metadata()
         self._recorded(latest, committed=committed)
-        if not committed:
-            self._open(latest, accepts)
+        if committed:
+            return None
+        self._open(latest, accepts)
+        return latest
 
     def _in_step(self, latest: int) -> None:
         """Spark writes the offsets of a batch, we its manifest; the outbox gets it, Spark commits it."""

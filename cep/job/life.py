@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import socket
 import sys
 import time
@@ -62,10 +61,6 @@ class Mode:
     once: bool = False
     drain: bool = False
     accepted: frozenset[str] = frozenset()
-
-    def accepts(self, path: str) -> bool:
-        """True if the user accepts that a file of the open batch is lost."""
-        return os.path.realpath(path) in self.accepted
 
 
 def run(
@@ -151,10 +146,10 @@ class _Life:
             return
         outbox = self._open_outbox()
         self._stack.callback(serving_port.close)  # before the outbox closes, which requests ask
-        look_over(folder, before, outbox, self._mode.accepts, self._progress.tell)
+        accepted = look_over(folder, before, outbox, self._mode.accepted, self._progress.tell)
         feeds = () if before is None else before.feeds
         driver = self._driver = self._standing.driver = self._make_driver(outbox, feeds)
-        driver.accepted = self._mode.accepted
+        driver.accepted = accepted
         self._standing.outbox = outbox
         cores = job.cores or usable_cores()
         sources = self._sources(before)

@@ -23,7 +23,7 @@ from cep.events import Events
 from cep.feeds import Split, read
 from cep.formats import FeedFormat
 from cep.job import extents
-from cep.job.extents import Extent
+from cep.job.extents import Differences
 from cep.job.late import late_rows
 from cep.job.manifest import Lost, Manifest, parse
 from cep.job.parcels import Sender
@@ -67,8 +67,8 @@ class Lanes:
         lane = _lane(batches)
         manifest = current_manifest()
         plan = plans(self.packs).plan(manifest.revisions)
-        came = _extents(self.manifests, manifest)
-        files = [ListedFile(one.stream, one.path, one.length) for one in came]
+        came = _came(self.manifests, manifest)
+        files = [ListedFile(one.stream, one.path, one.length) for one in came.extents.values()]
         with closing(Sender(self.parcels, task_name())) as sender:
             mapping = _Mapping(self, plan, manifest, sender, came)
             yield from mapping.rows(share(files, self.formats, lane, self.lanes) if files else [], lane)
@@ -125,12 +125,12 @@ def _lane(batches: Iterable[pa.RecordBatch]) -> int:
     return context.partitionId() if context else 0
 
 
-def _extents(folder: Path, manifest: Manifest) -> list[Extent]:
+def _came(folder: Path, manifest: Manifest) -> Differences:
     """The files that the batch reads. Raises ConfigurationError where one is not there as it was."""
-    found = extents.without(extents.load(folder, manifest.batch, manifest.files), manifest.lost)
-    for one in found:
-        if why := extents.difference(one):
-            raise extents.gone(manifest.batch, one.path, why)
+    found = Differences(extents.without(extents.load(folder, manifest.batch, manifest.files), manifest.lost))
+    for stream, path in found.extents:
+        if why := found.of(stream, path):
+            raise extents.gone(manifest.batch, path, why)
     return found
 
 
@@ -138,10 +138,10 @@ class _Mapping:
     """One lane's work in one batch."""
 
     def __init__(
-        self, task: Lanes, plan: Plan, manifest: Manifest, sender: Sender, came: Iterable[Extent]
+        self, task: Lanes, plan: Plan, manifest: Manifest, sender: Sender, came: Differences
     ) -> None:
         self._task = task
-        self._came = {(one.stream, one.path): one for one in came}
+        self._came = came
         self._plan = plan
         self._manifest = manifest
         self._sender = sender
@@ -191,7 +191,7 @@ class _Mapping:
             yield from read(split, reader, raising=True)
         except OSError as error:
             raise extents.gone(batch, split.file, extents.unreadable(error)) from error
-        if why := extents.difference(self._came[stream, split.file]):
+        if why := self._came.of(stream, split.file):
             raise extents.gone(batch, split.file, why)
 
     def _lost(self, lost: Iterable[Lost]) -> pa.RecordBatch:

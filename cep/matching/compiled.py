@@ -18,7 +18,7 @@ import numba
 
 from cep.collector import settled
 from cep.matching import kernel
-from cep.matching.engines import Engine
+from cep.matching.entry_points import Engine
 from cep.routing import compiled as strings
 
 _TYPES: dict[Any, Any] = {

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from cep.matching import kernel
+from cep.matching.entry_points import Engine as Engine
 
 PATIENCE = 20_000
 """Steps in one process from which the compiled kernel has paid for its import: 15 us each interpreted. An
 event is one, and each time that a run is asked about an event or a time (kernel.C_EFFORT)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """The functions of `cep.matching.kernel` that are called from outside."""
-
-    count_hits: Callable[..., None]
-    list_hits: Callable[..., None]
-    run_rules: Callable[..., int]
-    drop_nodes: Callable[..., None]
-    replay: Callable[..., None]
 
 
 INTERPRETED = Engine(

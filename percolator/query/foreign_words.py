@@ -88,7 +88,7 @@ class Place:
 _LOGIC: Mapping[str, str] = MappingProxyType(
     {"and": "AND", "or": "OR", "not": "NOT", "andnot": "NOT", "butnot": "NOT"}
 )
-_LETTERS = frozenset([*_LOGIC, "adj", "near", "within", "pre", "same"])
+_LETTERS = frozenset([*_LOGIC, "xor", "adj", "near", "within", "pre", "same"])
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {"&": "AND", "&&": "AND", "+": "AND", "|": "OR", "||": "OR", "!": "NOT", "%": "NOT"}
 )
@@ -192,7 +192,7 @@ _IN_WORDS = (
 
 def word_finding(place: Place, dialect: str) -> Finding | None:
     """The finding about a word."""
-    return _logic(place) or _distance(place, dialect) or _sign(place, dialect)
+    return _logic(place, dialect) or _distance(place, dialect) or _sign(place, dialect)
 
 
 def may_be_foreign(word: str) -> bool:
@@ -218,11 +218,22 @@ def regex_finding(pattern: str, dialect: str) -> Finding | None:
     return None
 
 
+def flags_finding(written: str, flags: str) -> Finding:
+    """The finding about letters that touch the end of a regular expression."""
+    help_ = f"write `{written}`, and a blank before a word that follows"
+    if "i" in flags:
+        help_ = f"write `{written}`: words are compared whatever their case; of a keyword, `/(?i).../`"
+    said = "is searched as a word of its own: no flags stand behind a regular expression here"
+    return Finding(LookalikeCode.SIGN, flags, said, help_)
+
+
 def _in_native(dialect: str) -> str:
     return "write " if dialect == "native" else "only the native language has this: "
 
 
-def _logic(place: Place) -> Finding | None:
+def _logic(place: Place, dialect: str) -> Finding | None:
+    if place.word.lower() == "xor":
+        return _either(place, dialect) if place.joins and place.joined else None
     meant = _LOGIC.get(place.word.lower())
     if meant is None or not place.joins or not (place.joined or meant == "NOT"):
         return None
@@ -230,6 +241,15 @@ def _logic(place: Place) -> Finding | None:
     example = f"NOT {after}" if meant == "NOT" else f"{place.before} {meant} {after}"
     help_ = f'operators are capitals: `{example}`; if the word is meant, put it in quotes: `"{place.word}"`'
     return Finding(LookalikeCode.WORD, place.word, _AS_WORD, help_)
+
+
+def _either(place: Place, dialect: str) -> Finding:
+    """One of two and not both, which no dialect has a word for."""
+    a, b = place.before, place.after
+    help_ = f"`({a} AND NOT {b}) OR ({b} AND NOT {a})` is one of the two, and not both"
+    help_ = help_.lower() if dialect == "factiva" else help_
+    said = f"{_AS_WORD}; if the word is meant, put it in quotes"
+    return Finding(LookalikeCode.WORD, place.word, said, help_)
 
 
 def _distance(place: Place, dialect: str) -> Finding | None:

@@ -20,6 +20,7 @@ from percolator.query.foreign_words import (
     Finding,
     Lookalike,
     Place,
+    flags_finding,
     is_distance,
     may_be_foreign,
     regex_finding,
@@ -31,7 +32,7 @@ from percolator.query.tree import Everything, Fuzzy, Node, Phrase, Regex, Span, 
 # space or a bracket; the second what stands inside of words. Native operators are left out: most queries have
 # some.
 _BEGINS = (
-    r"[\s()\"/}\]](?:(?:and|And|or|Or|not|Not|andnot|ANDNOT|butnot|BUTNOT|adj|ADJ|SAME|NEAR|WITHIN|PRE)(?=[\s()\"{]|\Z)"
+    r"[\s()\"/}\]](?:(?:and|And|or|Or|not|Not|xor|Xor|XOR|andnot|ANDNOT|butnot|BUTNOT|adj|ADJ|SAME|NEAR|WITHIN|PRE)(?=[\s()\"{]|\Z)"
     r"|[+&]|(?i:o?near|adj|pre|within|w|n|atl(?:east)?)(?=\d)"
 )
 _QUOTE = rf"|[{QUOTES}](?=[^\W\d_])"
@@ -39,7 +40,7 @@ _NATIVE = (
     re.compile(_BEGINS + ")"),
     re.compile(
         r"[|!^]|&(?=[&\s)]|\Z)|[$%](?<=[a-z].)|=(?<=\w=)(?==?\w)|\[(?<=\w\[)|/(?<!NEAR/)(?<!first/)(?<!atleast/)(?=[\dsSpPf])"
-        r"|\((?<=\w\()(?<!sentence\()(?<!paragraph\()" + _QUOTE
+        r"|/(?=[a-z]{1,4}(?:[\s)]|\Z))|\((?<=\w\()(?<!sentence\()(?<!paragraph\()" + _QUOTE
     ),
 )
 _OTHER = re.compile(_BEGINS + "|-)"), re.compile(r"[|!^$%&\[=/(~]" + _QUOTE)
@@ -84,6 +85,9 @@ def _findings(text: str, node: Node, dialect: str) -> Iterator[tuple[Span, Findi
             continue
         if text[span.start - 1 : span.start] in (":", "=") and written[0] not in QUOTES:
             continue
+        if flags := _flags(text, parts, number, dialect):
+            yield span, flags
+            continue
         if not may_be_foreign(written) and text[span.end : span.end + 1] != "(":
             continue
         first = number
@@ -100,6 +104,20 @@ def _findings(text: str, node: Node, dialect: str) -> Iterator[tuple[Span, Findi
         )
         if finding is not None:
             yield span, finding
+
+
+def _flags(text: str, parts: Sequence[Part], number: int, dialect: str) -> Finding | None:
+    """The finding about a word that touches the regular expression before it, as `i` in `/fire/i`."""
+    span, leaf = parts[number]
+    before, regex = parts[number - 1] if number else (span, None)
+    if not isinstance(leaf, Word) or not isinstance(regex, Regex) or before.end != span.start:
+        return None
+    if regex_finding(regex.pattern, dialect) is not None:  # no regular expression was meant
+        return None
+    flags = text[span.start : span.end]
+    if re.fullmatch("[a-z]{1,4}", flags) is None:
+        return None
+    return flags_finding(text[before.start : before.end], flags)
 
 
 def _says_not(text: str, part: Part) -> bool:

@@ -52,7 +52,7 @@ class _Columns:
         moves = [line for line in lines if isinstance(line, Given | MoveWatermark)]
         self._at = max((_time(line) for line in moves), default=0)
         self._expected = max((_time(line) for line in lines if isinstance(line, Expected)), default=0)
-        given = [line for line in lines if isinstance(line, Given) and not line.late]
+        given = [line for line in lines if isinstance(line, Given) and not _marked(line)]
         self._stream = max((width(line.stream.span) for line in given), default=0)
 
     def line(self, node: Line) -> Document:
@@ -84,9 +84,10 @@ class _Columns:
         time = joined(
             tokens.take("at"), SPACE, tokens.leaf(node.at.span, SPACE), column(_time(node), self._at)
         )
-        late = joined(tokens.take("late"), SPACE) if node.late else NOTHING
-        name = joined(time, late, tokens.leaf(node.stream.span))
-        after = SPACE if node.late else column(width(node.stream.span), self._stream)
+        marked = _marked(node)
+        mark = joined(tokens.take(marked), SPACE) if marked else NOTHING
+        name = joined(time, mark, tokens.leaf(node.stream.span))
+        after = SPACE if marked else column(width(node.stream.span), self._stream)
         event = joined(name, after, _map(node.values, tokens))
         if node.times is None:
             return event
@@ -94,6 +95,11 @@ class _Columns:
         if node.every is None:
             return times
         return joined(times, SPACE, tokens.take("every"), SPACE, tokens.leaf(node.every.span, SPACE))
+
+
+def _marked(node: Given) -> str:
+    """The word before a line's stream, if there is one."""
+    return "late" if node.late else "future" if node.future else ""
 
 
 def _time(node: Given | MoveWatermark | Expected) -> int:

@@ -10,7 +10,9 @@ import re
 from rules.called_elsewhere import SHOWN, called_here
 from rules.counting import as_pattern, least_count
 from rules.grammar.boundaries import CLAUSES as OF_A_RULE
+from rules.grammar.foreign_strings import LETTERS, lettered
 from rules.grammar.foreign_times import ISO, duration_meant, instant_meant, interval_meant, quoted_duration
+from rules.grammar.foreign_windows import view_meant
 from rules.grammar.foreign_words import (
     ABSENT,
     BEHIND,
@@ -94,6 +96,8 @@ _NAME, _STRING, _BOTH = r"[^\W\d]\w*", r'".*', r"an operator or|^expected a valu
 _VALUE, _OPERATOR = r"^expected a value", "an operator or"
 PHRASES = (
     *_for_clauses(
+        Phrase(lettered, r'".*', clause="emit|by|tags", before=LETTERS),
+        Phrase(view_meant, r"\.", clause="match|over|on"),
         Phrase(EVERY_NAME, r"\.", clause="emit", following=r"\*"),
         Phrase(_emitted, r"\(|:|\.|as", clause="emit"),
         Phrase(
@@ -171,6 +175,7 @@ PHRASES = (
         "the `?` stands behind the type: `$word: type?`", expected="a field `name: type`", following=r"\?"
     ),
     # values
+    Phrase(lettered, _STRING, _BOTH, before=LETTERS),
     Phrase(_in_small_letters, expected=_BOTH),
     Phrase(CHOICE, expected=_BOTH, before=r"\bif"),
     Phrase("did you mean `is not null`?", "is", _OPERATOR, following=r"not\s+(?:none|nil|null)\b"),
@@ -223,6 +228,7 @@ PHRASES = (
     ),
     Phrase('write `not (a =~ "...")`', "not", _OPERATOR, following=r"=~|~|matches\b|contains\b"),
     # times
+    Phrase(view_meant, r"\.", "a window: "),
     Phrase("a window of time is `sliding 5 minutes` or `tumbling 5 minutes`", "[0-9].*", "a window: "),
     Phrase("a window of time is `sliding $word`", DURATION, "a whole number"),
     Phrase("a duration is written `5m` or `5 minutes`", ISO.pattern, "a duration"),

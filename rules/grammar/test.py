@@ -50,14 +50,14 @@ def _given() -> ParserElement:
         values = next(p for p in parts if isinstance(p, MapValue))
         numbers = [p for p in parts if isinstance(p, Number)]
         periods = [p for p in parts[2:] if isinstance(p, Duration)]
-        late = isinstance(parts[2], Span)
+        marked = parts[2].text if isinstance(parts[2], Span) else ""
         times, every = next(iter(numbers), None), next(iter(periods), None)
-        return Given(at, stream, values, late, times, every, span)
+        return Given(at, stream, values, marked == "late", times, every, span, marked == "future")
 
     watermark = Lexeme(r"watermark(?!\w)(?!\s*\{)", "`watermark`", read_span)
-    late = Lexeme(rf"late(?=\s+{NAME})", "`late`", read_span)
+    marked = Lexeme(rf"(?:late|future)(?=\s+{NAME})", "`late` or `future`", read_span)
     repeated = Lexeme(r"x(?=\s*[0-9])", "`x`", read_span) - whole() - Opt(keyword("every") - duration())
-    event = Opt(late) + name("a stream") - MapToken() - Opt(repeated)
+    event = Opt(marked) + name("a stream") - MapToken() - Opt(repeated)
     return spanned(keyword("at") - duration() - (watermark | event).set_name("a stream"), build)
 
 

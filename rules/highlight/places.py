@@ -176,7 +176,7 @@ PLACES: dict[str, Place] = {
             *_TEXTS,
             Words(rf"\b(expect)(\s+)(at)(\s+)({DURATION})", ("keyword", "", "keyword", "", "number")),
             Words(
-                rf"\b(at)(\s+)({DURATION})(\s+)(late)(\s+)({NAME})",
+                rf"\b(at)(\s+)({DURATION})(\s+)(late|future)(\s+)({NAME})",
                 ("keyword", "", "number", "", "keyword", "", "name"),
             ),
             Words(

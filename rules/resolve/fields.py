@@ -136,7 +136,8 @@ def _record(node: syntax.RecordType, findings: Findings) -> Record | None:
     types = [(part.name.text, field_type(part.type, findings)) for part in nodes]
     known = tuple((name, type_) for name, type_ in types if type_ is not None)
     nullable = frozenset(part.name.text for part in nodes if part.nullable)
-    return Record(known, nullable) if len(known) == len(types) else None
+    whole = len(known) == len(types) == len(node.fields)  # of a field declared twice nobody knows the type
+    return Record(known, nullable) if whole else None
 
 
 def _analyser(node: syntax.FieldType, findings: Findings) -> str:

@@ -18,9 +18,10 @@ _TEMPLATE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 def resolve_outputs(nodes: Sequence[syntax.Output], scope: Scope) -> tuple[typed.Emit, ...]:
-    """The emitted names with their expressions; what could not be typed is left out."""
+    """The emitted names with their expressions; what could not be typed, or is there twice, is left out."""
     found: list[typed.Emit] = []
     places: dict[str, Span] = {}
+    again: set[str] = set()
     for node in nodes:
         name = node.name.text
         if name in places:
@@ -32,12 +33,13 @@ def resolve_outputs(nodes: Sequence[syntax.Output], scope: Scope) -> tuple[typed
                 labels=labels,
                 help_="rename or remove one of them",
             )
+            again.add(name)
         places[name] = node.name.span
         written = syntax.Dotted((node.name,), node.name.span) if node.value is None else node.value
         value = expression(written, scope)
         if value is not None:
             found.append(typed.Emit(name, value, node.span))
-    return tuple(found)
+    return tuple(one for one in found if one.name not in again)  # nobody knows which one is meant
 
 
 def resolve_summary(node: syntax.String, names: Collection[str], findings: Findings) -> typed.Summary:

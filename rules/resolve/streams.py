@@ -44,7 +44,7 @@ def _stream(node: syntax.Stream, fields: Fields, findings: Findings) -> typed.St
                 labels=again,
                 help_="remove one of them",
             )
-        given[part.kind] = part
+        given.setdefault(part.kind, part)
     time = _time(given.get("time"), node, fields, findings)
     corrected = _correction(given.get("time"), fields, findings)
     id_ = given.get("id")

@@ -152,7 +152,7 @@ class _Timeline:
         for number in range(times):
             offset = line.at.value + number * every
             instant = self._instant(offset, line.at.span) if line.late else self._forward(line.at, offset)
-            found.append(typed.Given(instant, line.stream.text, values, line.late, line.span))
+            found.append(typed.Given(instant, line.stream.text, values, line.late, line.span, line.future))
         return found
 
     def _event(self, node: syntax.MapValue, source: StreamInfo) -> tuple[tuple[str, object], ...]:

@@ -40,7 +40,7 @@ Value = Expression | ListValue | MapValue
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """`at T [late] STREAM {...} [x N [every d]]`."""
+    """`at T [late|future] STREAM {...} [x N [every d]]`."""
 
     at: Duration
     stream: Name
@@ -49,6 +49,7 @@ class Given:
     times: Number | None
     every: Duration | None
     span: Span
+    future: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from rules.instants import span_of_time
 from rules.testing.compare import Notation, emitted_types
 from rules.testing.drawing import drawn
 from rules.testing.operands import operands
 from rules.testing.run import Result
 from rules.testing.story import Happening, Story
 from rules.testing.timeline import Arrival
-from rules.testing.values import clock, span_of_time, written
+from rules.testing.values import clock, written
 from rules.typed import Expected, Expression, Guard, Logical, Match, Near, On, Path, Rule, Step
 
 MOST = 20
@@ -114,14 +115,14 @@ def _of_none(
         return
     streams = rule.body.streams if isinstance(rule.body, Match) else (rule.body.stream,)
     came = [arrival for arrival in result.timeline.arrivals() if arrival.stream in streams]
-    late = [arrival for arrival in came if arrival.late]
+    late = [arrival for arrival in came if arrival.late or arrival.ahead]
     keyless = [arrival for arrival in came if not single and _without_key(rule, arrival)]
     named = " or ".join(f"`{name}`" for name in streams)
     if keyless and len(keyless) + len(late) >= len(came):
         of = " or ".join(f"`{name}`" for name in (rule.by.names if rule.by else ()))
         yield f"{head}: {_named(keyless[0])} has no {of}, and an event with a null in its key meets no rule"
     elif late and len(late) == len(came):
-        yield f"{head}: {_named(late[0])} came late"
+        yield f"{head}: {_named(late[0])} {'is too far ahead of the clock' if late[0].ahead else 'came late'}"
     elif came:
         yield "nearest: every event that could raise it has given an alert"
     else:

@@ -132,6 +132,8 @@ def _event(result: Result, arrival: Arrival, notation: Notation) -> str:
         f"{name}: {written_as(value, types[name], notation)}" for name, value in arrival.given.values
     )
     late = ", which came late and counts for nothing" if arrival.late else ""
+    if arrival.ahead:
+        late = ", which is too far ahead of the clock and counts for nothing"
     own_id = f" {arrival.id}" if arrival.id is not None else ""
     return f"{arrival.stream}{own_id} {{ {said} }}{late}" if said else f"{arrival.stream}{own_id}{late}"
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from rules.instants import GREATEST, span_of_time
 from rules.typed import Expected, Given, MoveWatermark, Pack, Path, Stream, Test
 from rules.types import ListOf, Record, Scalar, Type
 
@@ -23,7 +24,8 @@ class Arrival:
     """An event with a value for every declared field, in the stream's types; records are dicts.
 
     `time` is its event time in nanoseconds since 1970, `id` the value of the id field (None without
-    one), `late` whether the watermark already stood beyond its time.
+    one), `late` whether the watermark already stood beyond its time, `ahead` whether its time is further
+    ahead of the `at` than its stream's `future` lets it be: then it is malformed.
     """
 
     stream: str
@@ -32,6 +34,7 @@ class Arrival:
     id: object
     late: bool
     given: Given
+    ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ def timeline(pack: Pack, test: Test) -> Timeline:
                 settle()
             case Given():
                 arrival = filling.complete(item, watermark)
+                if arrival.ahead != item.future:
+                    problems.append(_not_as_said(arrival, pack.stream(item.stream)))
                 if arrival.late:
                     settle()
                 waiting.append(arrival)
@@ -97,6 +102,21 @@ def timeline(pack: Pack, test: Test) -> Timeline:
     if waiting or not moments or moments[-1].watermark < watermark:
         settle()
     return Timeline(tuple(moments), tuple(problems))
+
+
+def _not_as_said(arrival: Arrival, stream: Stream) -> str:
+    """What is wrong with an event that is ahead of the clock and not said to be, or the other way round."""
+    line = arrival.given.span.line
+    future = span_of_time(stream.furthest_ahead)
+    if arrival.ahead:
+        return (
+            f"the event of line {line} is more than {future} ahead of its `at`, and a job refuses it "
+            f"(`future` of {stream.name}): give it a later `at`, or show that: `at T future {stream.name}`"
+        )
+    return (
+        f"the event of line {line} is not too far in the future: its event time is not more than {future} "
+        f"(`future` of {stream.name}) after its `at`"
+    )
 
 
 @dataclass(slots=True)
@@ -124,12 +144,15 @@ class _Filling:
         if not isinstance(time, int):
             # A late event that does not say when it happened did so just before it was too late.
             time = min(given.at, watermark - 1) if given.late else given.at
+            if given.future:
+                time = min(given.at + stream.furthest_ahead + 1, GREATEST)
             _put(values, stream.time, time)
         identity = _at(said, stream.id) if stream.id is not None else None
         if stream.id is not None and identity is None:
             identity = self._next_id(stream, stream.id)
             _put(values, stream.id, identity)
-        return Arrival(given.stream, values, time, identity, time < watermark, given)
+        ahead = time - given.at > stream.furthest_ahead
+        return Arrival(given.stream, values, time, identity, time < watermark, given, ahead)
 
     def _next_id(self, stream: Stream, path: Path) -> object:
         taken = self.taken[stream.name]

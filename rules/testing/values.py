@@ -5,33 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from rules.instants import span_of_time
 from rules.testing.compare import Notation
 from rules.types import ListOf, Record, Scalar, Type
 
 _RELATIVE = 10 * 365 * 86_400 * 1_000_000_000
 """Times before 1980 are meant from the start of the test, not as dates."""
 
-_UNITS = (
-    ("d", 86_400_000_000_000),
-    ("h", 3_600_000_000_000),
-    ("m", 60_000_000_000),
-    ("s", 1_000_000_000),
-    ("ms", 1_000_000),
-)
-
 
 def clock(ns: int, notation: Notation) -> str:
     """A time as tests write it: `0s`, `1h5m`, `250ms`; a date where the test has a start of its own."""
     return span_of_time(ns) if 0 <= ns < _RELATIVE else str(notation(ns, Scalar.TIMESTAMP))
-
-
-def span_of_time(ns: int) -> str:
-    """A duration: `1h5m`, `-30s`, `0s`."""
-    text, rest = "", abs(ns)
-    for unit, size in _UNITS:
-        number, rest = divmod(rest, size)
-        text += f"{number}{unit}" if number else ""
-    return ("-" if ns < 0 else "") + ((text + (f"{rest}ns" if rest else "")) or "0s")
 
 
 def written(value: object) -> str:

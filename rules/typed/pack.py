@@ -132,13 +132,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """`at T STREAM {...}`: events at nanoseconds since 1970; `values` in the stream's types."""
+    """`at T STREAM {...}`: an event at nanoseconds since 1970; `values` in the stream's types.
+
+    `late`: the author says that it comes too late; `future`: that its time is too far ahead of the clock.
+    """
 
     at: int
     stream: str
     values: tuple[tuple[str, object], ...]
     late: bool
     span: Span
+    future: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from rules.source import Span
 from rules.typed.expression import Path
 from rules.types import Type
 
+_DAY = 86_400 * 10**9
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -66,8 +68,8 @@ class Stream:
 
     `lateness` in nanoseconds; `idle` None where the author wrote none (then a silent partition is
     one that was silent for a minute, and the clock moves nothing). `future` in nanoseconds: an event further
-    ahead of the job's clock is malformed; None where the author wrote none. A derived stream has neither
-    `id` nor `time` (empty): its events have the id and the time of the alert.
+    ahead of the clock is malformed; None where the author wrote none (then a day). A derived stream has
+    neither `id` nor `time` (empty): its events have the id and the time of the alert.
     """
 
     name: str
@@ -84,6 +86,11 @@ class Stream:
     def field(self, name: str) -> Field:
         """The field of that name. Raises KeyError."""
         return _field(self.fields, name)
+
+    @property
+    def furthest_ahead(self) -> int:
+        """The time, in ns, that an event may be ahead of the clock; one further ahead is malformed."""
+        return _DAY if self.future is None else self.future
 
     @property
     def step(self) -> str:

@@ -242,3 +242,30 @@ def test_secrets_are_not_asked_for_where_nothing_is_delivered(tmp_path: Path) ->
     (tmp_path / "job.toml").write_text(HOOK + 'secret = "${NOWHERE}"')
     assert load_job(tmp_path / "job.toml", {}).job is None
     assert load_job(tmp_path / "job.toml", None).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("there", "named", "meant"),
+    [
+        (["jobs/job.toml"], "jobs", "jobs/job.toml"),
+        (["job.toml", "packs/cards.rules"], "packs", "job.toml"),
+        (["packs/cards.rules"], "packs", ""),
+        (["job.toml"], "job.tml", "job.toml"),
+        (["fraud.toml"], "job.toml", "fraud.toml"),
+        (["a.toml", "b.toml"], "job.toml", ""),
+        (["pyproject.toml"], "job.toml", ""),
+        ([], "nowhere/job.toml", ""),
+    ],
+)
+def test_a_job_file_that_is_meant_is_named_only_where_it_is(
+    tmp_path: Path, there: list[str], named: str, meant: str
+) -> None:
+    for name in there:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (found,) = load_job(tmp_path / named, {}).diagnostics
+    assert found.code == "CEP0701"
+    if meant:
+        assert found.help == f"did you mean {tmp_path / meant}?"
+    else:
+        assert found.help.startswith("name the file that describes the job")

@@ -13,6 +13,7 @@ import pytest
 from cep.config import Job, load_job
 from cep.config.against_machine import check_machine, check_packs
 from rules.diagnostics import Diagnostic
+from rules.packs import load
 
 Found = tuple[str, str, str, str]
 
@@ -87,6 +88,8 @@ def test_what_is_right_is_not_spoken_of(folder: Path, values: dict[str, str]) ->
         ("loop/*.csv", "CEP0726", "the folder {}/loop cannot be read", "let the job's user read it"),
         ("inbox/payment/mnday.csv", "CEP0953", "there is no file", "did you mean `monday.csv`?"),
         ("inbox/payment/zzz.csv", "CEP0953", "there is no file", "nothing is read until it is there"),
+        (r"inbox/(a|b)\\d+\\.csv", "CEP0953", "there is no file", "write `inbox/{a,b}*.csv`"),
+        (r"inbox/\\d+/.*\\.csv", "CEP0952", "there is no folder", "write `inbox/*/*.csv`"),
         ("inbox/day.csv", "CEP0726", "{}/inbox/day.csv is a folder", "write `inbox/day.csv/` for all files"),
     ],
 )
@@ -121,6 +124,29 @@ def test_packs(folder: Path, packs: str, message: str, help_: str) -> None:
     assert (code, span) == ("CEP0720", f'"{packs}"')
     assert message.format(folder) in said
     assert help_ in help_told
+
+
+def test_packs_are_looked_for_where_packs_are_read_and_nowhere_else(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = folder / "inbox" / ".git" / "old"
+    hidden.mkdir(parents=True)
+    (hidden / "cards.rules").write_text('pack cards version "1"\n')
+    (folder / "inbox" / "link").symlink_to(folder / "packs")
+    listed: list[str] = []
+    real = os.scandir
+    monkeypatch.setattr(
+        os, "scandir", lambda path: listed.append(os.path.relpath(path, folder)) or real(path)
+    )
+    found = check_packs(job(folder, packs="inbox/"))
+    assert told(found)[1] == f"there is no *.rules file in {folder}/inbox"
+    assert sorted(listed) == ["inbox", "inbox/payment"]
+    assert [d.code for d in load([folder / "inbox"]).diagnostics] == ["CEP0508"]
+    listed.clear()
+    for number in range(50):
+        (folder / "packs" / f"{number}" / "deep").mkdir(parents=True)
+    assert check_packs(job(folder, packs="packs/")) == []
+    assert listed == ["packs"], "the first file that is found is enough"
 
 
 @pytest.mark.parametrize(

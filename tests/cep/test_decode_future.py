@@ -45,7 +45,7 @@ def test_what_is_further_ahead_is_a_dead_letter(kind: str) -> None:
     assert ids(found) == ["e0", "e1", "e4"]
     near, far = found.dead
     assert near.reason == (
-        "its time, 2020-01-02T00:00:00.000000001Z, is more than PT24H ahead of the job's clock, "
+        "its time, 2020-01-02T00:00:00.000000001Z, is more than PT24H ahead of the clock, "
         "2020-01-01T00:00:00Z"
     )
     assert far.stage == "decode"

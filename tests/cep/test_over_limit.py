@@ -220,12 +220,12 @@ def test_the_limit_that_is_offered_is_enough() -> None:
     assert second == ""
 
 
-def test_rules_of_one_name_in_two_packs_are_told_apart_and_added_up() -> None:
+def test_rules_of_one_name_in_two_packs_are_told_apart() -> None:
     text = f"{HEAD}rule r {{ {PATTERNS['plain']} }}"
     packs = [pack_of(text), pack_of(text.replace("pack p", "pack q"))]
     report = Report()
     report.count(packs, {("runs", "p", "r", "limit"): 3, ("runs", "q", "r", "limit"): 4})
-    assert report.as_dict()["limit"] == {"r": 7}
+    assert report.as_dict()["limit"] == {"p": {"r": 3}, "q": {"r": 4}}
     left, right = report.losses()
     assert left.startswith("rule r of pack p: 3 runs dropped over")
     assert right.startswith("rule r of pack q: 4 runs dropped over")

@@ -135,7 +135,7 @@ WRONG = {
     "percolate --cases .": "name a file in it",
     "percolate --cases cards.gz": "its content is not what the end of its name says: .parquet, .gz",
     "percolate --cases empty.jsonl": 'a case is a line such as {"id": ',
-    f"{PERCOLATE} empty.jsonl --field body=texts": "as in --field body=",
+    f"{PERCOLATE} empty.jsonl --field body=texts": "did you mean `text`?",
     f"{PERCOLATE} none.jsonl --field body=text": "correct the path",
     "percolate --queries query.jsonl --documents cards.parquet --output - --field body=text":
         "its content is not what the end of its name says",

@@ -316,7 +316,7 @@ def test_the_slow_list_tells_the_time_alone_and_among_all(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "queries, documents and an output are needed"),
+        ([], "--queries, --documents, --output are missing"),
         (["--queries", "q", "--documents", "d", "--output", "-"], "which fields do the documents have?"),
         (["--cases", "c", "--queries", "q"], "--cases takes only"),
         (["--cases", "c", "--strict"], "--cases takes only"),

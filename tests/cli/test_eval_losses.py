@@ -40,8 +40,8 @@ rule big { on e[n * n > 10] }
     ]
     report = json.loads(cep(*arguments, "--format", "json", cwd=tmp_path).err)
     assert (report["limit"], report["overflows"], report["late"]) == (
-        {"keyed": 3, "late": 3},
-        {"stream e": 1},
+        {"p": {"keyed": 3, "late": 3}},
+        {"rules": {}, "streams": {"e": 1}},
         0,
     )
     assert report["over_limit"][0] == {
@@ -100,4 +100,28 @@ def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
     report.count([pack.need()], {("ways", "p", "many", "limit"): 1_200})
     told = "rule many: 1,200 ways of its runs given up, the least preferred of more than 256"
     assert told in report.lines()
-    assert report.as_dict()["ways"] == {"many": 1_200}
+    assert report.as_dict()["ways"] == {"p": {"many": 1_200}}
+
+
+def test_rules_of_one_name_in_two_packs_are_told_apart() -> None:
+    packs = [load_texts([("p", PLAIN.replace("pack p", f"pack {name}"))]).need() for name in ("p", "q")]
+    report = Report()
+    report.count(
+        packs,
+        {
+            ("ways", "p", "r", "limit"): 1,
+            ("ways", "q", "r", "limit"): 20,
+            ("overflows", "rule", "q", "r"): 3,
+            ("overflows", "stream", "e"): 4,
+        },
+    )
+    given_up = "of its runs given up, the least preferred of more than 256"
+    assert report.losses() == [
+        f"rule r of pack p: 1 way {given_up}",
+        f"rule r of pack q: 20 ways {given_up}",
+        "rule r of pack q: 3 results became null (overflow or NaN)",
+        "stream e: 4 results became null (overflow or NaN)",
+    ]
+    told = report.as_dict()
+    assert told["ways"] == {"p": {"r": 1}, "q": {"r": 20}}
+    assert told["overflows"] == {"rules": {"q": {"r": 3}}, "streams": {"e": 4}}

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
 from cep.cli.arguments import FORMATS
-from cep.cli.findings import Findings, told
+from cep.cli.findings import told
+from cep.cli.found import Findings
 from cep.cli.github import commands
 from cep.cli.main import main
 from cep.pages import page

@@ -13,6 +13,7 @@ from rule_pages import DOCS
 from cep.codes import CONFIG
 from cep.config import check_feeds, check_receivers, load_job, sections
 from cep.config.against_machine import check_machine, check_packs
+from cep.config.no_file_fits import no_file_fits
 from cep.job.beforehand import differences
 from cep.job.folder import FORMAT, Layout
 from rules.packs import load
@@ -77,6 +78,7 @@ def codes(folder: Path, text: str) -> set[str]:
         packs = [load([folder / "packs"]).need()]
         found += [
             *check_machine(loaded.job, {}),
+            *no_file_fits(loaded.job),
             *check_packs(loaded.job),
             *check_feeds(loaded.job, packs),
             *check_receivers(loaded.job, packs),

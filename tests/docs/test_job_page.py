@@ -57,6 +57,7 @@ def test_fields_the_wrong_way_round(
     command, _, shown = console.text.partition("\n")
     assert command == "$ cep run job.toml"
     files(tmp_path)
+    (tmp_path / "inbox" / "monday.csv").touch()
     head = example().partition("[feeds")[0]
     (tmp_path / "job.toml").write_text(head + toml.text, "utf-8")
     monkeypatch.chdir(tmp_path)

@@ -92,10 +92,12 @@ def test_a_loss_that_is_accepted_is_told_kept_and_the_same_each_time(
     reopen(folder, recorded=recorded)
     path = input_of(folder)
     truncated(path)
-    other = folder.root / "inbox" / "other.jsonl"
+    other = path.with_name(f"x{path.name}")
     told = folder.once(spark, mode=accepting(path, other))
     assert f"batch {LAST} goes without the file {path}, which has " in told
-    assert f"--accept-loss {other}: batch {LAST} does not go without it" in told
+    assert f"--accept-loss {other}: batch {LAST} has no such file; did you mean `{path}`?" in told
+    assert told.index("has no such file") < told.index("starting Spark"), "told at once"
+    assert told.count("--accept-loss") == 1
     (letter,) = letters(folder)
     assert letter[:3] == (LAST, str(path), "lost")
     first = folder.alerts()

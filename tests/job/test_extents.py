@@ -16,7 +16,7 @@ from cep.decode.blocks import decoder
 from cep.feeds import splits
 from cep.job import extents
 from cep.job.errors import ConfigurationError, OutsideError
-from cep.job.extents import WHOLE, difference, extent
+from cep.job.extents import WHOLE, Differences, difference, extent
 from cep.job.files import sealed
 from cep.job.folder import StateFolder
 from cep.job.manifest import Manifest
@@ -115,13 +115,41 @@ def test_a_file_that_changes_while_it_is_read_stops_the_batch(
     plan = compile_plan([load_texts([("p.rules", pack())]).need()])
     lanes = Lanes(tmp_path, tmp_path, tmp_path, tmp_path, 1, (0,), {})
     was = extent("payment", str(path))
-    mapping = _Mapping(lanes, plan, Manifest(7, {}, 1, 0), Sender(tmp_path, "x"), [was])
+    mapping = _Mapping(lanes, plan, Manifest(7, {}, 1, 0), Sender(tmp_path, "x"), Differences([was]))
     (split,) = splits(str(path), was.length)
     blocks = mapping._blocks("payment", split, decoder(plan.streams["payment"]))
     assert len(next(blocks).events.table) == 50
     change(path)
     with pytest.raises(ConfigurationError, match=rf"the file {path} of batch 7 {said}"):
         list(blocks)
+
+
+def test_a_file_that_grew_is_digested_once_and_not_for_every_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digested: list[int] = []
+    real = extents._digest
+    monkeypatch.setattr(
+        extents, "_digest", lambda file, length: digested.append(length) or real(file, length)
+    )
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in payments(1, 50)))
+    plan = compile_plan([load_texts([("p.rules", pack())]).need()])
+    lanes = Lanes(tmp_path, tmp_path, tmp_path, tmp_path, 1, (0,), {})
+    was = extent("payment", str(path))
+    added(path)
+    came = Differences([was])
+    mapping = _Mapping(lanes, plan, Manifest(7, {}, 1, 0), Sender(tmp_path, "x"), came)
+    digested.clear()
+    using = decoder(plan.streams["payment"])
+    cut = splits(str(path), was.length, block=was.length // 7)
+    found = [block for split in cut for block in mapping._blocks("payment", split, using)]
+    assert len(cut) > 5
+    assert sum(len(block.events.table) for block in found) == 50
+    assert digested == [was.length]
+    written(path, b"x", 5)
+    with pytest.raises(ConfigurationError, match=OTHER):
+        list(mapping._blocks("payment", cut[-1], using))
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,34 @@ def test_a_state_folder_that_cannot_be_used_is_told_so(
     _refused(folder, capsys, code, said)
 
 
+def test_a_loss_accepted_where_no_batch_is_open_is_told_before_spark_starts(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_spark(*_: object) -> None:
+        raise OutsideError("no Spark today", "wait")
+
+    monkeypatch.setattr(life.run, "__defaults__", (no_spark,))
+    _refused(folder, capsys, 3, "/a.jsonl: no batch is open", "--accept-loss", "a.jsonl")
+
+
+def test_a_path_that_fits_no_file_is_told_at_its_line_before_spark_starts(
+    folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_spark(*_: object) -> None:
+        raise OutsideError("no Spark today", "wait")
+
+    monkeypatch.setattr(life.run, "__defaults__", (no_spark,))
+    text = folder.description.read_text("utf-8")
+    assert '"inbox/payment/*.jsonl"' in text
+    folder.description.write_text(text.replace("/*.jsonl", "/.*\\\\.jsonl"), "utf-8")
+    for _ in range(2):
+        assert main(["run", str(folder.description)]) == 3
+        told = capsys.readouterr().err
+        assert told.count("warning[CEP0740]: no file fits the path of feed `payment` yet") == 1, told
+        assert f"--> {folder.description}:9:" in told
+        assert "write `inbox/payment/*.jsonl`" in told
+
+
 def test_a_closed_folder_stays_closed(folder: JobFolder, capsys: pytest.CaptureFixture[str]) -> None:
     from alerts.outbox import Outbox
 

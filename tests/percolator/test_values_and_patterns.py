@@ -32,6 +32,8 @@ SCHEMA = Schema.of(
     }
 )
 
+A_DAY = "day is a date, as in 2024-01-31 or 2024-01-31T09:30Z"
+STILL = "no date moves with time here: write the day itself, and `*` for an open end"
 TRUE = {
     "price:3": [3, 3.0, [1, 3]],
     "price:-1.5e3": [-1500],
@@ -108,7 +110,13 @@ REFUSED = {
     "price:[20 TO 10]": ("PQ11", 0, "nothing lies between 20 and 10"),
     "price:{10 TO 10]": ("PQ11", 0, "nothing lies between 10 and 10"),
     "day:2024-13-01": ("PQ11", 4, "day is a date, as in 2024-01-31 or 2024-01-31T09:30Z, not 2024-13-01"),
-    "day:[today TO *]": ("PQ11", 0, "day is a date, as in 2024-01-31 or 2024-01-31T09:30Z, not today"),
+    "day:[today TO *]": ("PQ11", 0, f"{A_DAY}, not today; {STILL}"),
+    "day:[now-7d TO now]": ("PQ11", 0, f"{A_DAY}, not now-7d; {STILL}"),
+    "day:>now-1d": ("PQ11", 0, f"{A_DAY}, not now-1d; {STILL}"),
+    "day:[2026-01-01 TO now]": ("PQ11", 0, f"{A_DAY}, not now; {STILL}"),
+    "day:[NOW/DAY-7DAYS TO NOW]": ("PQ11", 0, f"{A_DAY}, not NOW/DAY-7DAYS; {STILL}"),
+    "day:2026-01-01||-1M": ("PQ11", 4, f"{A_DAY}, not 2026-01-01||-1M; {STILL}"),
+    "day:nowhere": ("PQ11", 4, "day is a date, as in 2024-01-31 or 2024-01-31T09:30Z, not nowhere"),
     "ip:10.0.0.1/8": ("PQ11", 3, "ip is an IP address; 10.0.0.1/8 has host bits set"),
     "ip:1.2.3": ("PQ11", 3, "ip is an IP address, as in 10.0.0.1, not 1.2.3"),
     "paid:yes": ("PQ11", 5, "paid is true or false, not yes"),

@@ -188,7 +188,6 @@ MISTAKES = {
     ],
     'rule a { on payment  emit n, n = 2  into x }\nrule b { on x[n == "a"] }': [
         ("CEP0206", "n", "`n` is emitted twice", "rename or remove one of them"),
-        ("CEP0207", "n", "rule `b` compares long with string", "compare it with a long"),
     ],
     'rule a { on payment  emit n = nope  into x }\nrule b { on x[n == "a" and m > 2] }': [
         (

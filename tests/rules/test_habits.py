@@ -66,7 +66,15 @@ SAID = {
     "rule r { match a: payment and b: payment  within 1h }": JOINED,
     "rule r { match a: payment -> not b: payment -> c: payment within 1h }":
         "what must not happen has no name: `not stream[...]`",
-    "rule r { on payment.win:time(5) }": "a window stands after its stream: `over stream sliding 5 minutes`",
+    "rule r { on payment.win:time(5) }": "write `over payment sliding 5s`",
+    "rule r { over payment.win:time(5 min)  having count() > 3 }": "write `over payment sliding 5m`",
+    "rule r { over payment.win:time_batch(1 hour)  having count() > 3 }": "write `over payment tumbling 1h`",
+    "rule r { over payment.win:ext_timed(at, 30 sec)  having count() > 3 }":
+        "write `over payment sliding 30s`",
+    "rule r { over payment.win:length(5)  having count() > 3 }":
+        "write `over payment last 5 events`: it is judged at each event",
+    "rule r { match a: payment.win:time(5 min) -> b: payment  within 1h }":
+        "a pattern is bounded by `within 5m`, behind its last step",
     matching("a: payment", "for 5m"): "`for` belongs to `absent`; a pattern is bounded by `within 1 hour`",
     "rule r { by card_id  over payment sliding 5m every 1m  having count() > 3 }":
         "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes",
@@ -242,6 +250,12 @@ SAID = {
     on("haversine(1.0, 2.0, 3.0, 4.0) > 5"): "write `distance_km(lat, lon, lat, lon)`",
     on("bin(at) == at"): "windows are cut by `over STREAM tumbling 1 hour`",
     # Python, JavaScript, C
+    on('f"{kind}" == "DE"'): "a field stands without quotes: `kind`",
+    on('kind == f"{ kind }"'): "a field stands without quotes: `kind`",
+    on('f"{kind}-x" == "DE"'): "no text is put together here but in `summary`: compare the fields themselves",
+    on('kind == r"D.E"'): "strings have no letter before them: remove `r`",
+    on('b"DE" == kind'): "strings have no letter before them: remove `b`",
+    'rule r { on payment  emit x = f"{kind}" }': "a field stands without quotes: `kind`",
     on("n === 5"): "did you mean `==`?",
     on("n !== 5"): "did you mean `!=`?",
     on("kind ~= \"x\""): "did you mean `=~`?",

@@ -252,7 +252,9 @@ TWICE = {
     'rule q { on s[a > 5 and a like "x"] }',
     "field `t` is declared twice": 'stream s { t: timestamp  t: string  time t }\nrule q { on s[t == "x"] }',
     "field `b` is declared twice": "stream s { d: { b: string  b: long }  t: timestamp  time t }\n"
-    "rule q { on s }",
+    'rule q { on s[d.b == "x" and d.b > 5] }',
+    "`n` is emitted twice": 'rule q { on payment  emit n, n = kind  summary "{n}" }\n'
+    'test q "x" { at 0s payment { n: 1 }  expect { n: "a" } }',
     "stream `s` is declared twice": "stream s { a: string  t: timestamp  time t }\n"
     "stream s { b: long  t: timestamp  time t }\nrule q { on s[b > 5 and a > 5 and c]  emit b }",
     "table `k` is declared twice": "table k key i { i: string  a: long }\n"
@@ -268,6 +270,15 @@ TWICE = {
 def test_what_is_declared_twice_is_told_once_and_nothing_of_its_use(message: str) -> None:
     found = [d for d in loaded(TWICE[message]).diagnostics if d.level == "error"]
     assert [(d.code, d.message) for d in found] == [("CEP0206", message)]
+
+
+def test_a_setting_given_twice_is_told_once() -> None:
+    text = "stream s { a: string  t: timestamp  id a  id t  time t  time a }\nrule q { on s }"
+    found = [d for d in loaded(text).diagnostics if d.level == "error"]
+    assert [(d.code, d.message) for d in found] == [
+        ("CEP0112", "`id` is given twice"),
+        ("CEP0112", "`time` is given twice"),
+    ]
 
 
 FOLLOWING = [

@@ -1,0 +1,37 @@
+"""What a check found, counted; `cep.cli.findings` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rules.diagnostics import Allowed, Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found in files; `allowed` is what their comments silence, `rules` how many rules were read.
+
+    `strict`: warnings fail, too; what cannot run yet is an error then.
+    """
+
+    diagnostics: Sequence[Diagnostic]
+    allowed: Sequence[Allowed]
+    files: Sequence[str]
+    rules: int
+    strict: bool
+
+    @property
+    def errors(self) -> int:
+        """How many findings are errors."""
+        return sum(d.level == "error" for d in self.diagnostics)
+
+    @property
+    def warnings(self) -> int:
+        """How many findings are warnings."""
+        return sum(d.level == "warning" for d in self.diagnostics)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the command fails: for an error, for a warning if strict, or for want of rules."""
+        return self.errors > 0 or (self.strict and self.warnings > 0) or self.rules == 0

@@ -1,0 +1,142 @@
+"""Modules build on one another in one direction: no module needs itself by way of others.
+
+Every import counts: at the head of a module, inside of a function, and for types alone. Importing a module
+also runs the packages that it lies in; that is not followed here, as a package's head names what it offers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("cep", "rules", "percolator", "alerts")
+KNOWS = {
+    "cep": {"rules", "percolator", "alerts"},
+    "rules": {"percolator"},
+    "percolator": set(),
+    "alerts": set(),
+}
+"""Which package may import which others (docs/architecture.md)."""
+KNOWN_CYCLES = {
+    frozenset({"cep.automata.plan", "cep.automata.space_tables"}),
+}
+"""Cycles that are still there. An entry that is needed no longer fails the test: the list only shrinks."""
+
+Graph = Mapping[str, set[str]]
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the packages, a package itself under its own name."""
+    files = (file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py")))
+    parts = {file: file.relative_to(ROOT).with_suffix("").parts for file in files}
+    return {".".join(p[:-1] if p[-1] == "__init__" else p): file for file, p in parts.items()}
+
+
+def imported(text: str, known: Iterable[str]) -> tuple[set[str], set[str]]:
+    """The known modules that a text imports when it runs, and those that it names for types alone."""
+    tree, known = ast.parse(text), set(known)
+    types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    running: set[str] = set()
+    typing: set[str] = set()
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            whole = [f"{node.module}.{one.name}" for one in node.names]
+            names = [name if name in known else str(node.module) for name in whole]
+        (typing if id(node) in types else running).update(name for name in names if name in known)
+    return running, typing
+
+
+def graph() -> dict[str, set[str]]:
+    found = modules()
+    edges = {name: set().union(*imported(file.read_text("utf-8"), found)) for name, file in found.items()}
+    return {name: others - {name} for name, others in edges.items()}
+
+
+def cycles(edges: Graph) -> set[frozenset[str]]:
+    """The sets of modules that need each other, each as large as it is."""
+    needs = {name: reached(name, edges) for name in edges}
+    rings = (frozenset(one for one in needs[name] if name in needs[one]) for name in edges)
+    return {ring for ring in rings if ring}
+
+
+def reached(name: str, edges: Graph) -> set[str]:
+    """All modules that a module needs, at first or second hand."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        fresh = edges[waiting.pop()] - found
+        found |= fresh
+        waiting += fresh
+    return found
+
+
+@pytest.fixture(scope="module")
+def edges() -> Graph:
+    return graph()
+
+
+def test_no_module_needs_itself(edges: Graph) -> None:
+    found = cycles(edges)
+    new = [sorted(one) for one in found - KNOWN_CYCLES]
+    assert not new, f"these modules import each other: {new}"
+    gone = [sorted(one) for one in KNOWN_CYCLES - found]
+    assert not gone, f"no cycle any more, take it out of KNOWN_CYCLES: {gone}"
+
+
+def test_packages_know_only_those_below_them(edges: Graph) -> None:
+    crossing = {
+        (name, other)
+        for name, others in edges.items()
+        for other in others
+        if (own := name.partition(".")[0]) != (its := other.partition(".")[0]) and its not in KNOWS[own]
+    }
+    assert crossing == set()
+
+
+def test_what_is_asked_of_the_command_line_is_needed_by_nothing_else(edges: Graph) -> None:
+    outside = {name for name in edges if name.startswith("cep.") and not name.startswith("cep.cli")}
+    assert {(n, o) for n in outside for o in edges[n] if o.startswith("cep.cli")} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "running", "typing"),
+    [
+        ("import a.b", {"a.b"}, set()),
+        ("from a import b, c", {"a.b", "a"}, set()),
+        ("def f():\n    from a.b import name", {"a.b"}, set()),
+        ("if TYPE_CHECKING:\n    from a.b import name\nelse:\n    import a", {"a"}, {"a.b"}),
+        ("if typing.TYPE_CHECKING:\n    if x:\n        import a.b", set(), {"a.b"}),
+        ("import numpy\nfrom os import path", set(), set()),
+    ],
+)
+def test_imports_are_found_wherever_they_stand(text: str, running: set[str], typing: set[str]) -> None:
+    assert imported(text, {"a", "a.b"}) == (running, typing)
+
+
+@pytest.mark.parametrize(
+    ("edges_", "found"),
+    [
+        ({"a": {"b"}, "b": set()}, []),
+        ({"a": {"b"}, "b": {"a"}}, [{"a", "b"}]),
+        ({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}, [{"a", "b", "c"}]),
+        ({"a": {"b"}, "b": {"a", "c"}, "c": {"b"}}, [{"a", "b", "c"}]),
+        ({"a": {"b"}, "b": {"a"}, "c": {"d"}, "d": {"c", "a"}}, [{"a", "b"}, {"c", "d"}]),
+        ({"a": {"b"}, "b": {"a", "c"}, "c": {"a"}}, [{"a", "b", "c"}]),
+    ],
+)
+def test_cycles_are_found(edges_: dict[str, set[str]], found: list[set[str]]) -> None:
+    assert cycles(edges_) == {frozenset(one) for one in found}
