@@ -82,6 +82,18 @@ def patterns() -> list[Hot]:
             f"(a: s+ any each & b: s* each & c: s+ any){{1,}} each -> d: {never} within unbounded",
             100,
         ),
+        Hot(
+            "forks of loops in loops",
+            "o: s{3} ~> (a: s?? contiguous until s => (b: s? contiguous)+ each){2,} each "
+            f"-> c: {never} within unbounded",
+            100,
+        ),
+        Hot(
+            "any order in loops, absence last",
+            "o: s{2,}? gap 1s -> ((a: s* & b: s*?){1,} each | c: s{3} any each gap 1s){1,} "
+            "-> absent s for 2 seconds within 1 hour",
+            100,
+        ),
         Hot("every later event", f"a: s ~> b: s ~> c: {never} within 1 hour", 1_000),
         Hot("every length", f"a: s+ each -> b: {never} within 1 hour", 1_000),
         Hot("every choice", f"a: s+ any -> b: {never} within 1 hour", 1_000),

@@ -81,7 +81,7 @@ def nested(inner: str, depth: int, more: str) -> str:
     return inner
 
 
-OPTIONAL, WIDE = joined("->", 400, "?"), joined("|", 300)
+OPTIONAL, WIDE = joined("->", 400, "?"), joined("|", 230)
 TOO_LARGE = {
     f"x: s -> ({joined('&', 13)}) -> z: s": (
         f"({joined('&', 13)})",
@@ -100,8 +100,8 @@ TOO_LARGE = {
     ),
     f"({WIDE})+ -> z: s": (
         f"({WIDE})+",
-        "this pattern goes on in 90,601 ways from its 302 states, and 50,000 are the most",
-        "each of 300 alternatives may be followed by each",
+        "this pattern goes on in 53,361 ways from its 232 states, and 50,000 are the most",
+        "each of 230 alternatives may be followed by each",
     ),
     f"x: s -> ({joined('&', 8, '*')}) -> z: s": (
         f"({joined('&', 8, '*')})",
@@ -110,7 +110,7 @@ TOO_LARGE = {
     ),
     f"x: s -> {nested('a: s*', 20, '*')} -> z: s": (
         nested("a: s*", 8, "*"),
-        "this pattern goes on in about 10^18 ways from its 4 states, and 50,000 are the most",
+        "this pattern goes on in about 10^19 ways from its 4 states, and 50,000 are the most",
         "loops that may take nothing stand in one another: `((a*)*)*` means what `a*` means",
     ),
 }  # fmt: skip
@@ -153,6 +153,7 @@ def test_a_pattern_in_which_time_ends_rounds_is_given_up_while_it_is_built() -> 
     assert found.code == "CEP0906"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",
     [
