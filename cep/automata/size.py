@@ -17,7 +17,7 @@ from rules.typed import Absent, AnyOrder, Either, Element, Group, Sequence, Sign
 
 MOST_STATES = 4096
 MOST_LEAVES = 50_000
-"""What ways wait for, over all states: `cep check` takes 15 us for each, a deploy 60."""
+"""What ways wait for, over all states: `cep check` takes 15 us for each, a deploy 60 in all."""
 
 Quantified = Step | Group | Either | AnyOrder
 _OWN: Mapping[str, Sign] = {"relaxed": "->", "contiguous": "=>", "any": "~>"}
