@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rules.resolve.rules import MOST_RUNS
 from rules.typed import Match, Rule
 
-MOST_RUNS = 1_000_000
-"""Beyond that a limit would rather hide a pattern that begins too often than keep its runs."""
 _LONGEST = 80
 """Characters of a key in a sentence."""
 

@@ -107,11 +107,11 @@ def _examined(
 ) -> Checked:
     if loaded.pack is None:
         return Checked(None, loaded.diagnostics, _written(texts()))
-    from cep.automata.unsupported import unsupported
+    from cep.automata.unsupported import OF_AUTOMATA, unsupported
 
     refused = unsupported(loaded.pack)
     if not to_run:
-        refused = [replace(finding, level="hint") for finding in refused]
+        refused = [f if f.code in OF_AUTOMATA else replace(f, level="hint") for f in refused]
     of_queries: list[Diagnostic] = []
     if loaded.pack.queries:
         from cep.standing.findings import findings

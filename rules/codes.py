@@ -131,6 +131,7 @@ PATTERNS: Mapping[str, str] = MappingProxyType(
         "CEP0422": "a window without `having`",
         "CEP0423": "a call that belongs to windows",
         "CEP0424": "a call that belongs to patterns",
+        "CEP0425": "more runs than a key may have",
     }
 )
 

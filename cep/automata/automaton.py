@@ -7,7 +7,7 @@ is the start. `cep.automata.states` builds it, `cep.automata.tables` writes it o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rules.typed import Guard, Sign, Step
@@ -98,11 +98,11 @@ class State:
     """
 
     items: tuple[Item, ...]
+    leaves: tuple[Leaf, ...] = field(init=False, repr=False, compare=False)
+    """All leaves, in order."""
 
-    @property
-    def leaves(self) -> tuple[Leaf, ...]:
-        """All leaves, in order."""
-        return tuple(_leaves(self.items))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "leaves", tuple(_leaves(self.items)))
 
 
 def _leaves(items: tuple[Item, ...]) -> list[Leaf]:

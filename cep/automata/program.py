@@ -149,6 +149,7 @@ class Layout:
     rounds: frozenset[str]
     columns: list[Column] = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
+    numbers: dict[Register, int] = field(default_factory=dict)
     constants: list[tuple[int, object]] = field(default_factory=list)
     outside: list[Outside] = field(default_factory=list)
 
@@ -162,9 +163,10 @@ class Layout:
 
     def register(self, register: Register) -> int:
         """The number of a register, added if it is new."""
-        if register not in self.registers:
+        number = self.numbers.setdefault(register, len(self.registers))
+        if number == len(self.registers):
             self.registers.append(register)
-        return self.registers.index(register)
+        return number
 
     def constant(self, kind: int, value: object) -> int:
         """The number of a constant, added if it is new."""

@@ -26,6 +26,7 @@ from cep.automata.program import (
     Outside,
     Register,
 )
+from cep.automata.room import rows_of_states
 from cep.automata.states import automaton
 from cep.automata.traits import Fact, Facts, Places, traits
 from cep.matching import kernel
@@ -108,7 +109,7 @@ _ACTIONS = {"zero": kernel.ZERO, "one more": kernel.ONE_MORE, "as many": kernel.
 
 
 def compile_tables(pack: Pack, rule: Rule) -> Tables:
-    """The tables of a rule with a pattern. Raises TooManyStatesError."""
+    """The tables of a rule with a pattern. Raises TooLargeError."""
     match = rule.body
     assert isinstance(match, Match)
     machine = automaton(match)
@@ -160,10 +161,13 @@ class _Writer:
     questions: Questions = field(default_factory=Questions)
     changes: dict[int, list[Instruction]] = field(default_factory=dict)
     """By edge, what taking an event does to the registers."""
+    rows: list[int] = field(default_factory=list)
+    """By state, how many rows a way in it may need for one event."""
 
     def array(self) -> npt.NDArray[np.int64]:
         """The head, then everything that it and the parts point at, the states and their leaves last."""
         machine, layout = self.machine, self.layout
+        self.rows = rows_of_states(machine)
         for state in machine.states:
             for leaf in state.leaves:
                 self._compile_all(leaf)
@@ -185,7 +189,7 @@ class _Writer:
         skip = self.match.skip
         self.content[: kernel.HEAD] = (
             states, initial, within, _SKIPS[skip.to], layout.steps.get(skip.step or "", -1), steps, masks,
-            counters, nulls, nulls + words, thread, self.match.limit, self._most_rows(), int(machine.plain),
+            counters, nulls, nulls + words, thread, self.match.limit, max(self.rows), int(machine.plain),
             int(self.match.on_timeout is not None), -1 if machine.taken is None else machine.taken, *having,
             kernel.SLEEP_BEYOND if self._sleeps() else NEVER_SLEEPS, len(self.asked), questions,
             len(self.questions.rows), int(self._next_decides()), kernel.MERGE_BEYOND, self._copies(),
@@ -246,7 +250,7 @@ class _Writer:
             apart = told_apart[number]
             self.content[row : row + kernel.STATE] = (
                 first, len(state.leaves), token, len(tokens) // kernel.TOKEN - 1, int(forks),
-                int(_is_plain(state)), self._rows(state), self._put([n for row in apart for n in row]),
+                int(_is_plain(state)), self.rows[number], self._put([n for row in apart for n in row]),
                 len(apart),
             )  # fmt: skip
             first += len(state.leaves) * kernel.LEAF
@@ -357,19 +361,6 @@ class _Writer:
             self.look_backs.append(look)
         return (len(self.layout.columns) + self.look_backs.index(look), duration)
 
-    def _most_rows(self) -> int:
-        """How many rows one way may need for one event."""
-        return max(map(self._rows, self.machine.states))
-
-    def _rows(self, state: State) -> int:
-        """How many rows a way of a state may need for one event, what it gives back included."""
-        states = self.machine.states
-        return (
-            2
-            + _rows(state)
-            + sum((5 if leaf.sign == "~>" else 2) + _rows(states[leaf.target or 0]) for leaf in state.leaves)
-        )
-
     def _copies(self) -> int:
         """How many ways that are alike a list keeps: where ways go on independently, whether there is more
         than one can be seen."""
@@ -440,13 +431,6 @@ def _is_plain(state: State) -> bool:
         isinstance(item, Leaf) and item.kind != "ending" and not (item.kind == "option" and item.sign == "~>")
         for item in state.items
     )
-
-
-def _rows(state: State) -> int:
-    """How many rows a way may become that comes to a state."""
-    if any(isinstance(item, Each) for item in state.items):
-        return 3 * len(state.leaves) + 2
-    return 1 + 2 * sum(leaf.kind in ("end", "ending") for leaf in state.leaves)
 
 
 _UPDATES = {

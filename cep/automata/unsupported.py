@@ -37,10 +37,15 @@ from rules.typed import (
 _SHORT = 40
 """Characters of a condition that a help repeats."""
 TOO_MANY_STATES = "CEP0906"
-"""The one refusal that is of the automaton, not of the language: the reference has no states."""
+"""A pattern that comes to too many states or ways to go on: the reference, which has no states, takes it."""
+TOO_MANY_VALUES = "CEP0426"
+"""A pattern whose runs would carry too many values; the reference looks at the events themselves."""
+OF_AUTOMATA = frozenset({TOO_MANY_STATES, TOO_MANY_VALUES})
+"""The refusals that are of the automaton, not of the language: nothing is missing that could come."""
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
+        TOO_MANY_VALUES: "a run would carry too many values",
         TOO_MANY_STATES: "a pattern may be in too many states",
         "CEP0912": "`matches` in `emit` is not executed yet",
         "CEP0913": "windows are not executed yet",
@@ -73,14 +78,11 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
     if isinstance(rule.body, Over):
         found.append(_finding("CEP0913", "a window", rule.body.span, _pattern(rule.body)))
     if isinstance(rule.body, Match):
-        from cep.automata.states import MOST_STATES, TooManyStatesError, automaton
+        from cep.automata.too_large import too_large
 
-        try:
-            automaton(rule.body)
-        except TooManyStatesError:
-            message = f"this pattern may be in more than {MOST_STATES:,} states"
-            help_ = "put operands that need not be in any order one after the other, or write two rules"
-            found.append(Diagnostic("CEP0906", "error", message, rule.body.pattern.span, help=help_))
+        refusal = too_large(rule.body)
+        if refusal is not None:
+            found.append(refusal)
     return found
 
 

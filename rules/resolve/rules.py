@@ -32,6 +32,8 @@ _OTHER_LEVELS = {
 }
 RUNS = 1000
 """Runs of one key, where a rule sets no limit."""
+MOST_RUNS = 100_000
+"""The greatest limit: an event may be shown to every run of its key (benchmarks/hot_keys.py)."""
 
 Node = TypeVar("Node")
 _BODIES = (syntax.On, syntax.Match, syntax.Over)
@@ -227,6 +229,14 @@ def _limit(node: syntax.Limit | None, declared: Declared) -> int:
             "with a limit of 0 runs there is no match",
             node.runs.span,
             help_="allow one run or more: `limit 100 runs`",
+        )
+    if node.runs.value > MOST_RUNS:
+        declared.findings.error(
+            "CEP0425",
+            f"a key may have {MOST_RUNS:,} runs at most",
+            node.runs.span,
+            help_=f"an event may have to be shown to each of them: write `limit {MOST_RUNS} runs` or less, "
+            "end runs sooner with `within`, or give the rule a finer `by`",
         )
     return int(node.runs.value)
 

@@ -145,6 +145,8 @@ REFUSED = {
     ("a: payment -> b: login gap 0s", ""): "CEP0402",
     ("a: payment -> absent login for 0s", ""): "CEP0402",
     ("a: payment", "within 5m limit 0 runs"): "CEP0402",
+    ("a: payment", "within 5m limit 100001 runs"): "CEP0425",
+    ("a: payment", "within 5m limit 9223372036854775807 runs"): "CEP0425",
     ("not login -> a: payment", "within 5m"): "CEP0403",
     ("a: payment ~> not login -> b: payment", "within 5m"): "CEP0403",
     ("a: payment -> not login", "within 5m"): "CEP0403",
