@@ -28,6 +28,7 @@ from cep.job.mapper import MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
 from cep.job.parcels import clear, opened
 from cep.job.revisions import Plans
+from cep.job.running_time import RunningTime
 from cep.job.takeover import Running
 from cep.standing.compiled import UnreadableError
 from cep.standing.shelf import Shelf
@@ -75,7 +76,8 @@ class Driver:
     """Runs batches for Spark, one at a time, in a thread of Spark's. Other threads read its attributes.
 
     `failure` is what ended the query, if it ended by failing; `last` the last batch; `begun` when the batch
-    that runs began (monotonic seconds), None between batches; `drain` makes the next new batch the last of
+    that runs began (monotonic seconds), None between batches, `ended` when the last one did; `running_time`
+    has to be ticked while batches go on; `drain` makes the next new batch the last of
     all; `stopping` lets no further batch begin; `sources` are the streams that the query reads. `told` is
     called with sentences for the user. `accepted` are files, as resolved paths, that the first batch may go
     without.
@@ -106,12 +108,13 @@ class Driver:
         self._plans = Plans(folder.packs)
         self._shelf = Shelf(folder.queries)
         self._before: tuple[int, Result] | None = None
-        self._continued = False
+        self.running_time = RunningTime(time.monotonic_ns, clock)
         self.running = running
         self.sources: Collection[str] = ()
         self.failure: BaseException | None = None
         self.last: Batch | None = None
         self.begun: float | None = None
+        self.ended = time.monotonic()
         self.drain = False
         self.accepted: frozenset[str] = frozenset()
         self.stopping = threading.Event()
@@ -129,7 +132,7 @@ class Driver:
             self.failure = error
             raise
         finally:
-            self.begun = None
+            self.begun, self.ended = None, time.monotonic()
         self.last = batch
         self._finished(batch)
 
@@ -152,7 +155,6 @@ class Driver:
         recorded, result = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}
         self._before = (number, result)
-        self._continued = True
         for one in manifest.deployed:
             self._answer(manifest, one, before, result)
         severities = Counter(alert.severity for alert in recorded.alerts)
@@ -229,7 +231,7 @@ class Driver:
             self.running.revisions,
             self._shards,
             self._clock(),
-            continued=self._continued,
+            stretch=self.running_time.lap(),
             drain=self.drain,
             deployed=deployed,
             fresh=fresh if before is not None else (),
