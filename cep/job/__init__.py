@@ -14,6 +14,8 @@ session      Spark with our settings, its noise in a log file
 daemon       the process that Spark forks Python workers from
 balance      grouping keys that spread the shards evenly
 rows         what mappers tell shards and shards tell the driver
+running_time time while the program runs, its pauses, a clock that was set back
+wrong_clock  what is said of a clock that cannot be right
 silence      which partitions are silent, and how far the clock alone moves event time
 manifest     what a batch runs with, written before it runs
 checkpoint   Spark's logs as they lie on disk, and their checksums

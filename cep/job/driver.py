@@ -22,6 +22,7 @@ from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.collector import paused
 from cep.job import extents, revisions, takeover
 from cep.job import manifest as manifests
+from cep.job.errors import OutsideError
 from cep.job.folder import StateFolder
 from cep.job.manifest import Deployed, Manifest, Result, result_of
 from cep.job.mapper import MANIFEST
@@ -30,6 +31,7 @@ from cep.job.parcels import clear, opened
 from cep.job.revisions import Plans
 from cep.job.running_time import RunningTime
 from cep.job.takeover import Running
+from cep.job.wrong_clock import wrong
 from cep.standing.compiled import UnreadableError
 from cep.standing.shelf import Shelf
 
@@ -220,6 +222,7 @@ class Driver:
             return self._again(found)
         if self._outbox.batch(number) is not None:
             raise self._folder.damaged(f"the manifest of batch {number} is missing, which the outbox has")
+        clock = self._now()
         deployed, fresh = self._take_over()
         for pack in self.running.packs.values():
             revisions.store(self._folder.packs, pack)
@@ -230,7 +233,7 @@ class Driver:
             self._plans.plan(self.running.revisions),
             self.running.revisions,
             self._shards,
-            self._clock(),
+            clock,
             stretch=self.running_time.lap(),
             drain=self.drain,
             deployed=deployed,
@@ -242,6 +245,12 @@ class Driver:
         if deployed and (since := manifests.oldest(self._folder.manifests, number)) is not None:
             self._shelf.prune(since - _GRACE)
         return made
+
+    def _now(self) -> int:
+        """The wall clock. Raises OutsideError if it cannot be right."""
+        if odd := wrong(now := self._clock()):
+            raise OutsideError(f"{odd.message} ({odd.code})", odd.help)
+        return now
 
     def _again(self, found: Manifest) -> Manifest:
         """The manifest of a batch that is run again, with what was lost of its files since."""

@@ -39,6 +39,7 @@ from cep.job.progress import Progress
 from cep.job.running_time import SetBack
 from cep.job.stopping import Stage, Stop
 from cep.job.takeover import Running
+from cep.job.wrong_clock import wrong
 from cep.metrics import Metrics
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.render import render_all
@@ -90,6 +91,8 @@ def run(
     as progress is. Raises JobError. Raises DiagnosticsError for a job file that cannot be right and packs
     that cannot run together; of these a first start leaves nothing on disk.
     """
+    if found := wrong(time.time_ns()):
+        raise DiagnosticsError([found])
     folder, packs = StateFolder(job.state), cache(packs)
     warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
     if not folder.closed:

@@ -6,10 +6,11 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from job_folder import JobFolder, RunningJob
+from job_folder import PATIENCE, JobFolder, RunningJob
 from rules_of_tests import BEGIN, SECOND, pack
 from wall_clock import WallClock
 
@@ -52,13 +53,14 @@ def _late(folder: JobFolder) -> list[tuple[str, str]]:
         return database.execute("select stream, id from late_events").fetchall()
 
 
+def _payment(id_: str, moment: int) -> dict[str, object]:
+    return {"payment_id": id_, "at": timestamp(moment), "card": "c", "amount": 100.0}
+
+
 def _put(job: RunningJob, stream: str, id_: str, moment: int) -> None:
     """Puts an event into a feed, and waits until it was read."""
-    at = timestamp(moment)
-    event: dict[str, object] = {"a": id_, "t": at}
-    if stream == "payment":
-        event = {"payment_id": id_, "at": at, "card": "c", "amount": 100.0}
-    job.folder.put(stream, [event])
+    other = {"a": id_, "t": timestamp(moment)}
+    job.folder.put(stream, [_payment(id_, moment) if stream == "payment" else other])
     job.wait_until_read()
 
 
@@ -83,3 +85,39 @@ def test_no_pause_and_no_step_of_the_clock_makes_an_event_late(tmp_path: Path) -
         assert job.stop() == 143, folder.told
     folder_ids = {alert["emit"]["a"] for alert in folder.alerts() if alert["rule"] == "o"}  # type: ignore[index]
     assert folder_ids == {f"{when} it was {name}" for name in STEPS for when in ("before", "after")}
+
+
+def _seconds_until(year: int) -> int:
+    return int(datetime(year, 1, 1, tzinfo=UTC).timestamp() - time.time())
+
+
+@pytest.mark.parametrize(
+    ("year", "code", "when"), [(1931, 2, "before 1970"), (2300, 3, "after 2262")], ids=["1931", "2300"]
+)
+def test_a_clock_that_cannot_be_right_stops_the_job_which_then_goes_on(
+    tmp_path: Path, year: int, code: int, when: str
+) -> None:
+    clock = WallClock(tmp_path)
+    folder = JobFolder(tmp_path / "job", pack(), ("payment",), environ=clock.environ)
+    folder.put("payment", [_payment("first", BEGIN)])
+    clock.set(_seconds_until(year))
+    with folder.running() as job:
+        assert job.process.wait(PATIENCE) == code
+    assert f"the clock of this machine shows a time {when}" in folder.told
+    assert "CEP0880" in folder.told
+    assert not folder.state.root.exists()
+    clock.set(0)
+    with folder.running() as job:
+        job.wait_for_batch(0)
+        clock.set(_seconds_until(year))
+        assert job.process.wait(PATIENCE) == 3
+    assert f"error: the clock of this machine shows a time {when} (CEP0880)" in folder.told
+    folder.put("payment", [_payment("second", BEGIN), _payment("third", BEGIN + 60 * SECOND)])
+    clock.set(0)
+    with folder.running() as job:
+        job.wait_until_read()
+        assert job.stop() == 143
+    assert "Traceback" not in folder.told
+    assert {str(alert["events"]) for alert in folder.alerts()} == {
+        str({"payment": [id_]}) for id_ in ("first", "second")
+    }
