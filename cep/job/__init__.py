@@ -20,6 +20,7 @@ silence      which partitions are silent, and how far the clock alone moves even
 manifest     what a batch runs with, written before it runs
 checkpoint   Spark's logs as they lie on disk, and their checksums
 extents      what the files of a batch were before it ran
+growth       files that change after their batch is over
 inspection   what a start looks over before there is Java
 sources      feeds and ticks as one streaming table of file splits
 share        which parts of a batch's files a mapper reads

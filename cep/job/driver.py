@@ -24,6 +24,7 @@ from cep.job import extents, revisions, takeover
 from cep.job import manifest as manifests
 from cep.job.errors import OutsideError
 from cep.job.folder import StateFolder
+from cep.job.growth import Growth
 from cep.job.manifest import Deployed, Manifest, Result, result_of
 from cep.job.mapper import MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
@@ -110,6 +111,7 @@ class Driver:
         self._plans = Plans(folder.packs)
         self._shelf = Shelf(folder.queries)
         self._before: tuple[int, Result] | None = None
+        self._growth = Growth(folder.manifests, self._files_told)
         self.running_time = RunningTime(time.monotonic_ns, clock)
         self.running = running
         self.sources: Collection[str] = ()
@@ -149,7 +151,7 @@ class Driver:
         ran = time.perf_counter()
         parcels = self._folder.parcels
         came = opened(parcels, ((kind, bytes(payload)) for kind, payload in rows))
-        outcome = put_together(came, self._shards)
+        outcome = self._with_growth(number, put_together(came, self._shards))
         clear(parcels)
         seen, first = outcome.greatest, outcome.first
         result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
@@ -157,6 +159,10 @@ class Driver:
         recorded, result = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}
         self._before = (number, result)
+        self._growth.add(
+            extents.without(extents.load(self._folder.manifests, number, manifest.files), manifest.lost),
+            outcome.dead,
+        )
         for one in manifest.deployed:
             self._answer(manifest, one, before, result)
         severities = Counter(alert.severity for alert in recorded.alerts)
@@ -167,6 +173,19 @@ class Driver:
         return Batch(
             number, plan, manifest, outcome, severities, matches, recorded.already, seconds, stages, ended
         )
+
+    def _with_growth(self, number: int, outcome: BatchOutcome) -> BatchOutcome:
+        """The outcome of a batch with letters about files of batches before that have changed since."""
+        if self._before is None and self._outbox.batch(number) is not None:
+            return outcome  # it is there already, and would not be written with them
+        letters = self._growth.look()
+        for one in letters:
+            self._told(f"{one.file}: {one.reason}")
+        return outcome.with_letters(letters)
+
+    def _files_told(self, files: Collection[str]) -> set[str]:
+        with self._outbox.reading() as connection:
+            return deadletters.files_told(connection, files)
 
     def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> tuple[Recorded, Result]:
         """Record a batch; return also the result that the next batch builds on.
