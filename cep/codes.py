@@ -60,6 +60,7 @@ DATA: Mapping[str, str] = MappingProxyType(
 RUNNING: Mapping[str, str] = MappingProxyType(
     {
         "CEP0880": "a clock that cannot be right",
+        "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0920": "packs of one job have different queries of one name",
         "CEP0951": "packs of one job declare a stream differently",
         "CEP0952": "the folder of a feed is missing",

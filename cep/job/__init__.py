@@ -7,6 +7,7 @@ folder       the state folder: its paths, its format version, what is fixed in i
 lock         one job per state folder
 files        small files that must be whole or absent; JSON with its checksum
 revisions    the packs of the state folder by revision; a compiled plan per set of revisions
+access       what of the state folder the job's user may not read or write
 beforehand   what can be known to be wrong before the first file is written
 java         whether there is a Java that Spark can run on
 cores        the processor cores that the job may use

@@ -7,6 +7,7 @@ from itertools import chain
 
 from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
+from cep.job.access import denied
 from cep.job.folder import Layout, StateFolder
 from cep.job.takeover import Running
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
@@ -24,6 +25,10 @@ def check(
     """
     found = check_machine(job, environ)
     usable = NO_STATE_FOLDER not in [d.code for d in found]
+    if usable and (refused := denied(folder)):
+        said, help_ = refused
+        place = job.places.value(("job", "state"))
+        raise DiagnosticsError(in_order([*found, Diagnostic("CEP0881", "error", said, place, help=help_)]))
     more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):
         raise DiagnosticsError(in_order([*found, *more]))
