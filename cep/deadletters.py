@@ -150,11 +150,11 @@ def write_once(connection: Connection, batch: int, letters: Iterable[DeadLetter]
 
 
 def files_told(connection: Connection, files: Collection[str]) -> set[str]:
-    """Those of some files of which a letter of stage "read" is kept."""
+    """Those of some files of which a letter of stage "read" or "lost" is kept."""
     if not inspect(connection).has_table(dead_letters.name):
         return set()
     c = dead_letters.c
-    query = select(c.file).where(c.stage == "read", c.file.in_([_storable(file) for file in files]))
+    query = select(c.file).where(c.stage != "decode", c.file.in_([_storable(file) for file in files]))
     return set(connection.scalars(query))
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from alerts.outbox import Recorded
+    from cep.job.extents import Extent
     from rules.typed import Pack
 
 
@@ -151,7 +152,8 @@ class Driver:
         ran = time.perf_counter()
         parcels = self._folder.parcels
         came = opened(parcels, ((kind, bytes(payload)) for kind, payload in rows))
-        outcome = self._with_growth(number, put_together(came, self._shards))
+        own = extents.load(self._folder.manifests, number, manifest.files)
+        outcome = self._with_growth(number, own, put_together(came, self._shards))
         clear(parcels)
         seen, first = outcome.greatest, outcome.first
         result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
@@ -159,10 +161,7 @@ class Driver:
         recorded, result = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}
         self._before = (number, result)
-        self._growth.add(
-            extents.without(extents.load(self._folder.manifests, number, manifest.files), manifest.lost),
-            outcome.dead,
-        )
+        self._growth.add(own, outcome.dead)
         for one in manifest.deployed:
             self._answer(manifest, one, before, result)
         severities = Counter(alert.severity for alert in recorded.alerts)
@@ -174,11 +173,11 @@ class Driver:
             number, plan, manifest, outcome, severities, matches, recorded.already, seconds, stages, ended
         )
 
-    def _with_growth(self, number: int, outcome: BatchOutcome) -> BatchOutcome:
+    def _with_growth(self, number: int, own: Iterable[Extent], outcome: BatchOutcome) -> BatchOutcome:
         """The outcome of a batch with letters about files of batches before that have changed since."""
         if self._before is None and self._outbox.batch(number) is not None:
             return outcome  # it is there already, and would not be written with them
-        letters = self._growth.look()
+        letters = self._growth.look(one.path for one in own)
         for one in letters:
             self._told(f"{one.file}: {one.reason}")
         return outcome.with_letters(letters)

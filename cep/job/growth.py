@@ -30,7 +30,7 @@ class Growth:
 
     def add(self, read: Iterable[Extent], told: Iterable[DeadLetter]) -> None:
         """Takes in the files of a batch, but for those whose change its letters tell already."""
-        changed = {letter.file for letter in told if letter.stage == "read"}
+        changed = {letter.file for letter in told if letter.stage != "decode"}
         for one in read:
             self._files.pop(one.path, None)
             if one.path not in changed:
@@ -38,9 +38,14 @@ class Growth:
         while len(self._files) > _KEPT:
             del self._files[next(iter(self._files))]
 
-    def look(self) -> list[DeadLetter]:
-        """Letters about files of the next few that have changed; each file has one once, if that is kept."""
+    def look(self, own: Iterable[str] = ()) -> list[DeadLetter]:
+        """Letters about those of the next few files that have changed; of each file there is one, once.
+
+        `own` are the files of the batch that has just run, which itself tells what became of them.
+        """
         letters = []
+        for path in own:
+            self._files.pop(path, None)
         for path in list(self._files)[:_AT_ONCE]:
             one = self._files.pop(path)
             with suppress(OSError):  # who is gone, or may not be looked at, has nothing to read

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from job_folder import JobFolder
@@ -85,9 +85,15 @@ def test_a_file_that_goes_or_is_only_touched_is_nothing_to_tell(
     assert _letters(growth) == []
 
 
-def test_what_a_batch_has_told_is_not_told_again(tmp_path: Path, files: list[Path]) -> None:
-    growth = Growth(tmp_path / "none", _nobody)
-    told = DeadLetter("s", str(files[0]), 13, "read", "the file grew", b"")
+@pytest.mark.parametrize("stage", ["read", "lost"])
+def test_what_a_batch_has_told_is_not_told_again(
+    tmp_path: Path, files: list[Path], stage: Literal["read", "lost"]
+) -> None:
+    store(tmp_path, 0, [extent("s", str(files[0]))])  # as a batch that is run again at the start
+    growth = Growth(tmp_path, _nobody)
+    told = DeadLetter("s", str(files[0]), 13, stage, "the file grew", b"")
+    _append(files[0])
+    assert growth.look([str(files[0])]) == []
     growth.add([extent("s", str(path)) for path in files], [told])
     for path in files:
         _append(path)
