@@ -1,4 +1,4 @@
-"""Every code of job configuration (CEP07xx), reading data (CEP085x, CEP086x) and running (CEP092x, CEP095x).
+"""Every code of job configuration (CEP07xx), reading data (CEP085x, CEP086x) and running (CEP088x and later).
 
 A code is never given another meaning. `docs/errors/CEPxxxx.md` has a page for each. (The outbox keeps
 CEP0801 to CEP0849, what is not executed yet CEP0901 to CEP0919.)
@@ -61,6 +61,8 @@ DATA: Mapping[str, str] = MappingProxyType(
 
 RUNNING: Mapping[str, str] = MappingProxyType(
     {
+        "CEP0880": "a clock that cannot be right",
+        "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0920": "packs of one job have different queries of one name",
         "CEP0951": "packs of one job declare a stream differently",
         "CEP0952": "the folder of a feed is missing",

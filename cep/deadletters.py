@@ -6,7 +6,7 @@ outbox writes a batch once, and calls `write` inside that transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import (
@@ -147,6 +147,15 @@ def write_once(connection: Connection, batch: int, letters: Iterable[DeadLetter]
     there = {tuple(row) for row in connection.execute(known)}
     fresh = [one for one in letters if (one.feed, one.file, one.offset, one.stage) not in there]
     write(connection, batch, fresh)
+
+
+def files_told(connection: Connection, files: Collection[str]) -> set[str]:
+    """Those of some files of which a letter of stage "read" or "lost" is kept."""
+    if not inspect(connection).has_table(dead_letters.name):
+        return set()
+    c = dead_letters.c
+    query = select(c.file).where(c.stage != "decode", c.file.in_([_storable(file) for file in files]))
+    return set(connection.scalars(query))
 
 
 def count(connection: Connection, feed: str | None = None) -> int:

@@ -16,6 +16,7 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cep.beginning import Beginning
 from cep.decode.blocks import Decoder
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
@@ -111,7 +112,11 @@ def splits(file: str, length: int, block: int = BLOCK, feed: FeedFormat = BY_NAM
         written = feed.of(file)
         if written.kind == "parquet":
             return _row_groups(file, length, block)
-        if length <= block or written.compression != "none" or (written.kind == "csv" and _quotes(file)):
+        if (
+            length <= block
+            or written.compression != "none"
+            or (written.kind == "csv" and _quotes(file, length))
+        ):
             return whole
     except (OSError, pa.ArrowException, UnknownFormatError):
         return whole
@@ -203,8 +208,8 @@ class _Reading:
             yield from self._rows()
         elif written.compression != "none":
             with (
-                pa.OSFile(self.split.file) as raw,
-                pa.CompressedInputStream(raw, written.compression) as stream,
+                Beginning(self.split.file, self.split.length) as raw,
+                pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), written.compression) as stream,
             ):
                 yield from self._blocks(cast(BinaryIO, stream), 0, None, lambda _: raw.tell())
             self._tell(self.split.length)
@@ -302,7 +307,7 @@ class _Reading:
         return self.decoder.opening(memoryview(first), self.split.file)[0]
 
     def _rows(self) -> Iterator[Decoded]:
-        with pq.ParquetFile(self.split.file) as file:
+        with _parquet(self.split.file, self.split.length) as file:
             groups = file.metadata.num_row_groups
             end = groups if self.split.end < 0 else self.split.end
             rows = [file.metadata.row_group(i).num_rows for i in range(groups)]
@@ -330,7 +335,7 @@ class _Reading:
 
 
 def _row_groups(file: str, length: int, block: int) -> list[Split]:
-    with pq.ParquetFile(file) as stored:
+    with _parquet(file, length) as stored:
         sizes = [stored.metadata.row_group(i).total_byte_size for i in range(stored.metadata.num_row_groups)]
     found: list[Split] = []
     size = 0
@@ -346,9 +351,14 @@ def _row_groups(file: str, length: int, block: int) -> list[Split]:
     return found
 
 
-def _quotes(file: str) -> bool:
-    with Path(file).open("rb", buffering=0) as stream:
-        while chunk := _read(stream, 8 << 20):
+def _parquet(file: str, length: int) -> pq.ParquetFile:
+    """The Parquet file that the first `length` bytes are, to be closed."""
+    return pq.ParquetFile(pa.PythonFile(Beginning(file, length), mode="r"))
+
+
+def _quotes(file: str, length: int) -> bool:
+    with Beginning(file, length) as stream:
+        while chunk := stream.read(8 << 20):
             if b'"' in chunk:
                 return True
     return False

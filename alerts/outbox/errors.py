@@ -94,6 +94,8 @@ def translated(place: str) -> Iterator[None]:
 
 def _code(error: BaseException | None) -> str:
     if isinstance(error, sqlite3.Error):
+        if "Could not decode to UTF-8" in str(error):
+            return CORRUPT  # of a text that was whole when it was written
         return _SQLITE.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF, DATABASE)
     state = str(getattr(error, "sqlstate", None) or "")
     if not state and type(error).__name__ == "OperationalError":

@@ -79,7 +79,7 @@ def _ended(given: list[str], alone: bool) -> int:
         _say_error(sentence(error), remedy(error))
         return OUTSIDE
     except Exception as error:
-        return _diagnosed(error) or _unforeseen(error, given)
+        return _diagnosed(error) or _clock(error) or _unforeseen(error, given)
 
 
 def _flush() -> None:
@@ -235,6 +235,15 @@ def _diagnosed(error: Exception) -> int:
 
     print(diagnostics_text(error.diagnostics, sys.stderr), end="", file=sys.stderr, flush=True)
     return USAGE
+
+
+def _clock(error: Exception) -> int:
+    from cep.job.wrong_clock import too_late
+
+    if (found := too_late(error)) is None:
+        return OK
+    _say_error(f"{found.message} ({found.code})", found.help)
+    return OUTSIDE
 
 
 def _unforeseen(error: Exception, argv: list[str]) -> int:

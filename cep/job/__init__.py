@@ -7,6 +7,7 @@ folder       the state folder: its paths, its format version, what is fixed in i
 lock         one job per state folder
 files        small files that must be whole or absent; JSON with its checksum
 revisions    the packs of the state folder by revision; a compiled plan per set of revisions
+access       what of the state folder the job's user may not read or write
 beforehand   what can be known to be wrong before the first file is written
 java         whether there is a Java that Spark can run on
 cores        the processor cores that the job may use
@@ -14,10 +15,13 @@ session      Spark with our settings, its noise in a log file
 daemon       the process that Spark forks Python workers from
 balance      grouping keys that spread the shards evenly
 rows         what mappers tell shards and shards tell the driver
+running_time time while the program runs, its pauses, a clock that was set back
+wrong_clock  what is said of a clock that cannot be right
 silence      which partitions are silent, and how far the clock alone moves event time
 manifest     what a batch runs with, written before it runs
 checkpoint   Spark's logs as they lie on disk, and their checksums
 extents      what the files of a batch were before it ran
+growth       files that change after their batch is over
 inspection   what a start looks over before there is Java
 sources      feeds and ticks as one streaming table of file splits
 share        which parts of a batch's files a mapper reads

@@ -10,6 +10,7 @@ from alerts.web_server import share
 from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
 from cep.config.no_file_fits import no_file_fits
+from cep.job.access import denied
 from cep.job.checkpoint import Checkpoint
 from cep.job.folder import Layout, StateFolder
 from cep.job.takeover import Running
@@ -26,9 +27,14 @@ def check(
     `packs` gives those of a first start, which is one where the folder has no layout. Nothing is written.
     Raises DiagnosticsError with all errors, and ConfigurationError for a damaged folder.
     """
-    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).logged(feed.name)]
-    found = in_order([*check_machine(job, environ), *_handles(job), *no_file_fits(job, read)])
+    found = [*check_machine(job, environ), *_handles(job)]
     usable = NO_STATE_FOLDER not in [d.code for d in found]
+    if usable and (refused := denied(folder)):
+        said, help_ = refused
+        place = job.places.value(("job", "state"))
+        raise DiagnosticsError(in_order([*found, Diagnostic("CEP0881", "error", said, place, help=help_)]))
+    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).logged(feed.name)]
+    found = in_order([*found, *no_file_fits(job, read)])
     more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):
         raise DiagnosticsError(in_order([*found, *more]))

@@ -30,6 +30,8 @@ COMPACTED = 100
 """After so many entries the log of a feed is written anew as one file."""
 
 _CRC = struct.Struct(">4sI")
+_SUMMED = 512
+"""Bytes that Hadoop writes each checksum of; where a file's head says another number, Java fails."""
 _ABSENT = "-"
 
 
@@ -160,7 +162,7 @@ def intact(path: Path) -> bytes:
         return data  # Spark reads it, too
     except struct.error:
         raise DamagedError(beside, "is no checksum") from None
-    if begin != b"crc\0" or size == 0:
+    if begin != b"crc\0" or size != _SUMMED:
         raise DamagedError(beside, "is no checksum")
     view = memoryview(data)
     pieces = [zlib.crc32(view[at : at + size]) for at in range(0, len(view), size)]

@@ -22,13 +22,17 @@ from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.collector import paused
 from cep.job import extents, revisions, takeover
 from cep.job import manifest as manifests
+from cep.job.errors import OutsideError
 from cep.job.folder import StateFolder
+from cep.job.growth import Growth
 from cep.job.manifest import Deployed, Manifest, Result, result_of
 from cep.job.mapper import MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
 from cep.job.parcels import clear, opened
 from cep.job.revisions import Plans
+from cep.job.running_time import RunningTime
 from cep.job.takeover import Running
+from cep.job.wrong_clock import wrong
 from cep.standing.compiled import UnreadableError
 from cep.standing.shelf import Shelf
 
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from alerts.outbox import Recorded
+    from cep.job.extents import Extent
     from rules.typed import Pack
 
 
@@ -75,7 +80,8 @@ class Driver:
     """Runs batches for Spark, one at a time, in a thread of Spark's. Other threads read its attributes.
 
     `failure` is what ended the query, if it ended by failing; `last` the last batch; `begun` when the batch
-    that runs began (monotonic seconds), None between batches; `drain` makes the next new batch the last of
+    that runs began (monotonic seconds), None between batches, `ended` when the last one did; `running_time`
+    has to be ticked while batches go on; `drain` makes the next new batch the last of
     all; `stopping` lets no further batch begin; `sources` are the streams that the query reads. `told` is
     called with sentences for the user. `accepted` are files, as resolved paths, that the first batch may go
     without.
@@ -106,12 +112,14 @@ class Driver:
         self._plans = Plans(folder.packs)
         self._shelf = Shelf(folder.queries)
         self._before: tuple[int, Result] | None = None
-        self._continued = False
+        self._growth = Growth(folder.manifests, self._files_told)
+        self.running_time = RunningTime(time.monotonic_ns, clock)
         self.running = running
         self.sources: Collection[str] = ()
         self.failure: BaseException | None = None
         self.last: Batch | None = None
         self.begun: float | None = None
+        self.ended = time.monotonic()
         self.drain = False
         self.accepted: frozenset[str] = frozenset()
         self.stopping = threading.Event()
@@ -129,7 +137,7 @@ class Driver:
             self.failure = error
             raise
         finally:
-            self.begun = None
+            self.begun, self.ended = None, time.monotonic()
         self.last = batch
         self._finished(batch)
 
@@ -144,7 +152,8 @@ class Driver:
         ran = time.perf_counter()
         parcels = self._folder.parcels
         came = opened(parcels, ((kind, bytes(payload)) for kind, payload in rows))
-        outcome = put_together(came, self._shards)
+        own = extents.load(self._folder.manifests, number, manifest.files)
+        outcome = self._with_growth(number, own, put_together(came, self._shards))
         clear(parcels)
         seen, first = outcome.greatest, outcome.first
         result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
@@ -152,7 +161,7 @@ class Driver:
         recorded, result = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}
         self._before = (number, result)
-        self._continued = True
+        self._growth.add(own, outcome.dead)
         for one in manifest.deployed:
             self._answer(manifest, one, before, result)
         severities = Counter(alert.severity for alert in recorded.alerts)
@@ -163,6 +172,19 @@ class Driver:
         return Batch(
             number, plan, manifest, outcome, severities, matches, recorded.already, seconds, stages, ended
         )
+
+    def _with_growth(self, number: int, own: Iterable[Extent], outcome: BatchOutcome) -> BatchOutcome:
+        """The outcome of a batch with letters about files of batches before that have changed since."""
+        if self._before is None and self._outbox.batch(number) is not None:
+            return outcome  # it is there already, and would not be written with them
+        letters = self._growth.look(one.path for one in own)
+        for one in letters:
+            self._told(f"{one.file}: {one.reason}")
+        return outcome.with_letters(letters)
+
+    def _files_told(self, files: Collection[str]) -> set[str]:
+        with self._outbox.reading() as connection:
+            return deadletters.files_told(connection, files)
 
     def _record(self, manifest: Manifest, result: Result, outcome: BatchOutcome) -> tuple[Recorded, Result]:
         """Record a batch; return also the result that the next batch builds on.
@@ -218,6 +240,7 @@ class Driver:
             return self._again(found)
         if self._outbox.batch(number) is not None:
             raise self._folder.damaged(f"the manifest of batch {number} is missing, which the outbox has")
+        clock = self._now()
         deployed, fresh = self._take_over()
         for pack in self.running.packs.values():
             revisions.store(self._folder.packs, pack)
@@ -228,8 +251,8 @@ class Driver:
             self._plans.plan(self.running.revisions),
             self.running.revisions,
             self._shards,
-            self._clock(),
-            continued=self._continued,
+            clock,
+            stretch=self.running_time.lap(),
             drain=self.drain,
             deployed=deployed,
             fresh=fresh if before is not None else (),
@@ -240,6 +263,12 @@ class Driver:
         if deployed and (since := manifests.oldest(self._folder.manifests, number)) is not None:
             self._shelf.prune(since - _GRACE)
         return made
+
+    def _now(self) -> int:
+        """The wall clock. Raises OutsideError if it cannot be right."""
+        if odd := wrong(now := self._clock()):
+            raise OutsideError(f"{odd.message} ({odd.code})", odd.help)
+        return now
 
     def _again(self, found: Manifest) -> Manifest:
         """The manifest of a batch that is run again, with what was lost of its files since."""

@@ -13,6 +13,15 @@ from cep.job.errors import JAVA_ENDED, JobError, OutsideError, from_text
 from cep.job.folder import StateFolder
 
 _FULL = "free space on the disk of the state folder, then start the job again: it goes on where it stopped"
+_AGAIN = "start the job again: it goes on where it stopped"
+_RIGHTS = f"let the job's user read and write there, then {_AGAIN}"
+_DISK = {
+    errno.EACCES: _RIGHTS,
+    errno.EPERM: _RIGHTS,
+    errno.EROFS: f"see why this disk cannot be written any more, then {_AGAIN}",
+    errno.EIO: f"see whether this disk is well, then {_AGAIN}",
+    errno.ESTALE: f"mount this disk again, then {_AGAIN}",
+}
 _PYTHON_ERROR = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: (.*))?$")
 _JAVA_CAUSE = re.compile(r"^Caused by: ((?:[\w$]+\.)+[\w$]+)(?:: (.*))?$", re.MULTILINE)
 # what Spark says of a checkpoint that was damaged after a start has looked it over (cep.job.inspection)
@@ -60,6 +69,9 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
         return ours
     if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left" in text:
         return OutsideError(f"there is no space left for the state folder {folder.root}", _FULL)
+    if isinstance(error, OSError) and error.errno in _DISK and error.filename is not None:
+        what = f"{error.filename}: {(error.strerror or str(error)).lower()}"
+        return OutsideError(what, _DISK[error.errno])
     where = keep(error, folder, now)
     told = f"the traceback is in {where}" if where else "its traceback could not be written"
     if any(sign in text for sign in _STATE_BROKEN) or _PART_MISSING.search(text):

@@ -36,8 +36,10 @@ from cep.job.java import require_java
 from cep.job.manifest import result_of
 from cep.job.progress import Progress
 from cep.job.retries import Retries
+from cep.job.running_time import SetBack
 from cep.job.stopping import Stage, Stop
 from cep.job.takeover import Running
+from cep.job.wrong_clock import wrong
 from cep.metrics import Metrics
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.render import render_all
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
 
 _DELIVER = 60.0
 """Seconds that `--once` waits for its alerts to be delivered; what is not stays in the outbox."""
+
+
+_OVERDUE = 10.0
+"""Seconds beyond the trigger without a batch, as when a feed's disk hangs: from then on no feed is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,8 @@ def run(
     as progress is. Raises JobError. Raises DiagnosticsError for a job file that cannot be right and packs
     that cannot run together; of these a first start leaves nothing on disk.
     """
+    if found := wrong(time.time_ns()):
+        raise DiagnosticsError([found])
     folder, packs = StateFolder(job.state), cache(packs)
     warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
     if not folder.closed:
@@ -129,6 +137,7 @@ class _Life:
         self._broken_off = False
         self._retries = Retries()
         self._standing = Standing(job, stop)
+        self._set_back = SetBack(time.monotonic_ns, time.time_ns)
         self._accounts = Accounts(self._metrics, progress.tell)
 
     def run(self) -> None:
@@ -233,10 +242,15 @@ class _Life:
                     continue
                 self._standing.failed()
                 raise explained(failure, folder, time.time())
-            if driver.drained or not driver.unread():
+            if driver.drained or not (driver.unread() or self._set_back.found):
                 return
             driver.stopping.clear()
-            self._progress.tell(f"starting the query again to read {', '.join(sorted(driver.unread()))}")
+            why = (
+                f"to read {', '.join(sorted(driver.unread()))}"
+                if driver.unread()
+                else "as the clock was set back"
+            )
+            self._progress.tell(f"starting the query again {why}")
 
     def _again(self, failure: BaseException) -> bool:
         """True if the query may be started again: it lost a worker, and not too often in one batch."""
@@ -254,15 +268,23 @@ class _Life:
 
         Raises Py4JError and OSError when the JVM is gone.
         """
-        driver = self._driver
+        driver, set_back = self._driver, self._set_back
+        set_back.start()
         while query.isActive:
             self._stop.wait(0.2)
-            if self._stop.is_set() or driver.drained or driver.unread():
+            if self._going_on():
+                driver.running_time.tick()
+            if self._stop.is_set() or driver.drained or driver.unread() or set_back.look():
                 driver.stopping.set()
                 self._finish_batch(query)
                 query.stop()
                 break
         return driver.failure or (None if driver.stopping.is_set() else query.exception())
+
+    def _going_on(self) -> bool:
+        """True while a batch runs, or the next one may well be on its way."""
+        overdue = time.monotonic() - self._driver.ended - self._job.trigger / 1e9
+        return self._driver.begun is not None or overdue < _OVERDUE
 
     def _finish_batch(self, query: StreamingQuery) -> None:
         """Waits for the batch that runs, and for Spark's commit of it. Raises as `_watch` does."""

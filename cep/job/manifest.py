@@ -19,6 +19,7 @@ from cep.events import MIN_TIME
 from cep.job import silence
 from cep.job.errors import RESTORE, ConfigurationError
 from cep.job.files import DamagedFileError, checksum_of, read_json, sealed, to_json, unsealed, write_json
+from cep.job.running_time import Stretch
 from cep.job.silence import Quiet
 from cep.watermark import Partition, earliest, progress, watermark
 
@@ -52,7 +53,8 @@ class Manifest:
     """Batch `batch`: all times in nanoseconds, event times since 1970 UTC.
 
     `watermark` and `greatest` (event time by partition) are those before the batch. `clock` is the wall
-    clock, `elapsed` batch time (cep.job.silence), `heard` when in batch time each partition last delivered.
+    clock, `elapsed` batch time (cep.job.silence), `heard` when in it each partition last delivered, or a
+    pause ended after which it had its `idle` anew.
     `since` has for rules that were deployed to a running job the watermark of that moment, by pack and name,
     `first` for every stream the time of its earliest event. `drain`: time ends with this batch.
     `files` is the checksum of what its files were before it ran (cep.job.extents), "" where it has none;
@@ -241,23 +243,24 @@ def following(
     shards: int,
     clock: int,
     *,
-    continued: bool,
+    stretch: Stretch,
     drain: bool,
     deployed: Iterable[Deployed] = (),
     fresh: Collection[RuleName] = (),
 ) -> Manifest:
     """The manifest of a batch that was never begun.
 
-    `before` is the result of the batch before, None for batch 0; `plan` that of `revisions`. `continued`
-    tells that this process ran the batch before: only then does time between the two count as batch time.
+    `before` is the result of the batch before, None for batch 0; `plan` that of `revisions`. `stretch` is
+    the time since the batch before as this process saw it; only what it ran of it counts as batch time.
     `fresh` are the rules that a deploy lets begin with this batch.
     """
     first = Manifest(batch, dict(revisions), shards, clock, drain=drain, deployed=tuple(deployed))
     if before is None:
         return first
-    elapsed = before.elapsed + (max(0, clock - before.clock) if continued else 0)
+    elapsed = before.elapsed + stretch.ran
     idle = {name: stream.idle for name, stream in plan.streams.items()}
-    quiet_ones = silence.silent(before.heard, plan.read, idle, elapsed)
+    heard = silence.excused(before.heard, plan.read, idle, elapsed, stretch.pauses)
+    quiet_ones = silence.silent(heard, plan.read, idle, elapsed)
     names = {rule.name for rule in plan.rules()}
     since = {name: at for name, at in before.since.items() if name in names}
     since |= dict.fromkeys(fresh, before.watermark)
@@ -266,9 +269,9 @@ def following(
         elapsed=elapsed,
         watermark=before.watermark,
         greatest=before.greatest,
-        heard=before.heard,
+        heard=heard,
         silent=quiet_ones,
-        quiet=silence.quiet(before.quiet, quiet_ones, before.heard, plan.read, elapsed, before.watermark),
+        quiet=silence.quiet(before.quiet, quiet_ones, heard, plan.read, elapsed, before.watermark),
         since=since,
         first=before.first,
     )
@@ -313,7 +316,7 @@ def result(
         revisions=manifest.revisions,
         watermark=after,
         greatest=progress(manifest.greatest, [seen]),
-        heard={**manifest.heard, **dict.fromkeys(seen, manifest.elapsed)},
+        heard=silence.delivering(manifest.heard, seen, manifest.elapsed),
         clock=manifest.clock,
         elapsed=manifest.elapsed,
         quiet=None if {s for s, _ in seen} & set(plan.read) else manifest.quiet,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from alerts.raised import Raised
 from cep.automata.plan import RuleName
@@ -38,6 +38,17 @@ class BatchOutcome:
         """The sum of all counters whose name begins and ends so: `of("events", "accepted")`."""
         first, last = name[0], name[-1]
         return sum(n for key, n in self.counts.items() if key[0] == first and key[-1] == last)
+
+    def with_letters(self, letters: Iterable[DeadLetter]) -> BatchOutcome:
+        """The outcome with more dead letters, counted."""
+        more = list(letters)
+        counts = Counter(self.counts)
+        counts.update(("events", letter.feed, "dead") for letter in more)
+        return replace(self, dead=_in_order((*self.dead, *more)), counts=counts)
+
+
+def _in_order(letters: Iterable[DeadLetter]) -> tuple[DeadLetter, ...]:
+    return tuple(sorted(letters, key=lambda d: (d.feed, d.file, d.offset)))
 
 
 class ShardsDisagreeError(Exception):
@@ -88,7 +99,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
         greatest,
         first,
         tuple(raised),
-        tuple(sorted(dead, key=lambda d: (d.feed, d.file, d.offset))),
+        _in_order(dead),
         tuple(sorted(late, key=lambda e: (e.stream, e.file, e.offset))),
         counts,
         {rule: n for rule, n in runs.items() if n},

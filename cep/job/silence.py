@@ -1,7 +1,8 @@
 """Which partitions are silent, and how far the clock alone moves event time (language.md, Silence).
 
-Time here is batch time: the clock's progress between batches of one run of the program, added up over all
-runs. While the job is down, or nothing could be read, nobody falls silent.
+Time here is batch time: the time in which the program ran and took batches, added up over all its runs
+(cep.job.running_time). While the job is down or paused nobody falls silent; after a pause as long as a
+stream's `idle`, each of its partitions has the whole `idle` anew, for what fed it may have paused as well.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cep.events import MIN_TIME
+from cep.job.running_time import Pause
 from cep.watermark import Partition
 
 IDLE = 60_000_000_000
@@ -24,13 +26,43 @@ class Quiet:
     watermark: int
 
 
+def excused(
+    heard: Mapping[Partition, int],
+    read: Collection[str],
+    idle: Mapping[str, int | None],
+    elapsed: int,
+    pauses: Collection[Pause],
+) -> dict[Partition, int]:
+    """`heard`, where partitions whose `idle` a pause reached count from its end, also those of no event yet.
+
+    `elapsed` is batch time now.
+    """
+    after = dict(heard)
+    delivered = {stream for stream, _ in heard}
+    for partition in [*heard, *((stream, "") for stream in read if stream not in delivered)]:
+        allowed = idle.get(partition[0]) or IDLE
+        ends = [elapsed - pause.since for pause in pauses if pause.length >= allowed]
+        if ends:
+            after[partition] = max(after.get(partition, 0), *ends)
+    return after
+
+
+def delivering(
+    heard: Mapping[Partition, int], seen: Collection[Partition], elapsed: int
+) -> dict[Partition, int]:
+    """`heard` after a batch in which the partitions of `seen` delivered."""
+    streams = {stream for stream, _ in seen}
+    before = {p: at for p, at in heard.items() if p[1] or p[0] not in streams}
+    return before | dict.fromkeys(seen, elapsed)
+
+
 def silent(
     heard: Mapping[Partition, int], read: Collection[str], idle: Mapping[str, int | None], elapsed: int
 ) -> tuple[Partition, ...]:
     """The partitions of the streams read that have been silent for their stream's `idle`, sorted.
 
-    `heard` has the batch time at which each partition last delivered. A stream that never delivered has
-    one partition, "", which counts from batch time 0.
+    `heard` has the batch time at which each partition last delivered, or was excused. A stream that never
+    delivered has one partition, "", which counts from batch time 0 unless it was excused.
     """
     found: list[Partition] = []
     for stream in read:

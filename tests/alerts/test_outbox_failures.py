@@ -44,6 +44,21 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert len(outbox.record(BatchRecord(1, "d", {}), many, ALL).alerts) == 199
 
 
+def test_a_text_that_is_no_text_any_more_is_damage(tmp_path: Path) -> None:
+    """SQLite notices pages that were overwritten, and not a flipped bit within a text."""
+    path = tmp_path / "outbox.db"
+    outbox = Outbox.open(f"sqlite:///{path}")
+    outbox.record(BatchRecord(0, "d", {}), [raised(0, summary="here it was")], ALL)
+    outbox.close()
+    data = path.read_bytes()
+    assert data.count(b"here it was") == 1
+    path.write_bytes(data.replace(b"here it was", b"here \xff it!!"[:11]))
+    outbox = Outbox.open(f"sqlite:///{path}", create=False)
+    with pytest.raises(OutboxError, match="is damaged or is no database") as caught:
+        outbox.alerts()
+    assert caught.value.code == "CEP0804"
+
+
 def test_a_locked_outbox(tmp_path: Path) -> None:
     path = tmp_path / "outbox.db"
     outbox = Outbox.open(f"sqlite:///{path}", wait=0.05)

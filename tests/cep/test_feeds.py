@@ -191,8 +191,7 @@ def test_growth_and_shrinking_after_listing_are_told_once(tmp_path: Path) -> Non
 
 
 def test_a_file_that_is_one_endless_line_is_given_up(tmp_path: Path) -> None:
-    (part,) = splits(str(tmp_path / "in.jsonl.zst"), 10)
-    (tmp_path / "in.jsonl.zst").write_bytes(compressed(".zst", b"x" * 3_000_000))
+    (part,) = stored(tmp_path / "in.jsonl.zst", compressed(".zst", b"x" * 3_000_000))
     assert "is this the right format?" in failure(part, block=1000)[1].reason
 
 

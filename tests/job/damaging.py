@@ -17,7 +17,7 @@ from rules_of_tests import payments
 
 from cep.job import manifest
 from cep.job.checkpoint import Checkpoint
-from cep.job.errors import ConfigurationError
+from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.files import read_json
 
 Spark = Callable[..., Any]
@@ -94,6 +94,26 @@ def refused(folder: JobFolder) -> ConfigurationError:
         folder.once(none)
     assert "\n" not in str(caught.value)
     return caught.value
+
+
+def said(folder: JobFolder) -> str | None:
+    """What a start says that is refused before there is a Spark; None if it goes on to start it."""
+    begun = OutsideError("Spark would be started now")
+
+    def begin(*_: object) -> None:
+        raise begun
+
+    try:
+        folder.once(begin)
+    except JobError as error:
+        return None if error is begun else error.message
+    raise AssertionError("a job that needs no Spark")
+
+
+def flipped(data: bytes, random: Random) -> bytes:
+    """The bytes with one bit that is another."""
+    at = random.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :]
 
 
 def emptied(path: Path) -> None:

@@ -42,7 +42,10 @@ PATIENCE = 240.0
 
 @dataclass
 class JobFolder:
-    """`streams` get a feed each: `inbox/STREAM/*.jsonl`. `more` is written at the end of job.toml."""
+    """`streams` get a feed each: `inbox/STREAM/*.jsonl`. `more` is written at the end of job.toml.
+
+    `environ` comes to the environment of its commands.
+    """
 
     root: Path
     pack: str
@@ -50,6 +53,7 @@ class JobFolder:
     trigger: str = "200ms"
     shards: int = 4
     more: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict)
     _written: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -145,7 +149,7 @@ class JobFolder:
             process = subprocess.Popen(
                 [sys.executable, "-m", "cep.cli.main", "run", str(self.description), *arguments],
                 stdin=subprocess.DEVNULL, stdout=told, stderr=told, start_new_session=True,
-                env=self.environ, preexec_fn=_hears_signals,
+                env=self.environment, preexec_fn=_hears_signals,
             )  # fmt: skip
         job = RunningJob(self, process)
         try:
@@ -154,9 +158,9 @@ class JobFolder:
             job.kill()
 
     @property
-    def environ(self) -> dict[str, str]:
-        """The environment of its commands, by which `processes` knows them."""
-        return {**os.environ, _MARK: str(self.root)}
+    def environment(self) -> dict[str, str]:
+        """That of its commands, by which `processes` knows them."""
+        return {**os.environ, **self.environ, _MARK: str(self.root)}
 
     def processes(self) -> list[psutil.Process]:
         """Its commands that run, and all that they started, also what has lost its parent."""

@@ -1,151 +1,164 @@
-"""A job whose processes are killed, do not come up, or are to stop: sentences, and no alert lost."""
+"""What is done to a job from outside, while it runs or is down, adds, loses and changes no alert."""
 
 from __future__ import annotations
 
-import re
-import signal
-import time
-from collections.abc import Callable
-from contextlib import suppress
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pytest
-from job_folder import PATIENCE, JobFolder, RunningJob, in_process
+from job_folder import PATIENCE, JobFolder, RunningJob, command, in_process
 from rules_of_tests import in_files, pack, payments
+
+from cep.job import manifest
+from cep.job.errors import JobError
 
 pytestmark = pytest.mark.spark
 
-SENTENCES = re.compile(
-    r"first start on |going on after batch |starting Spark; |batch \d+ \(|stopping|stopped|  = help: |"
-    r"error\[CEP0959\]: (Spark's Java process ended or no longer answers|Java did not start Spark)$|$"
-)
+EVENTS = list(payments(5, 3_000))
 
 
-def _java(folder: JobFolder) -> list[psutil.Process]:
-    """The job's Java, not what it has just begun to start."""
-    return [one for one in folder.processes() if one.name() == "java" and one.ppid() == _command(folder)]
+@pytest.fixture
+def folder(tmp_path: Path) -> JobFolder:
+    return JobFolder(tmp_path / "job", pack(), ("payment",))
 
 
-def _command(folder: JobFolder) -> int:
-    return next(one.pid for one in folder.processes() if "cep.cli.main" in _line(one))
+def _expected(folder: JobFolder) -> list[Any]:
+    """The ids of what the engine raises over all files of the inbox, before time ends."""
+    files = [("payment", path) for path in sorted((folder.root / "inbox" / "payment").iterdir())]
+    return sorted(alert["id"] for alert in in_process(folder, [[one] for one in files], drain=False))
 
 
-def _line(process: psutil.Process) -> str:
-    with suppress(psutil.Error):
-        return " ".join(process.cmdline())
-    return ""
+def _raised(folder: JobFolder) -> list[Any]:
+    return sorted(alert["id"] for alert in folder.alerts())
 
 
-def _starting(job: RunningJob) -> None:
-    job.wait_for(lambda: _java(job.folder), "Java")
+@contextmanager
+def _locked(outbox: Path) -> Iterator[None]:
+    """The outbox while somebody else has a write under way."""
+    other = sqlite3.connect(outbox, isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+    finally:
+        other.close()
 
 
-def _first_batch(job: RunningJob) -> None:
-    job.wait_for((job.folder.state.manifests / "0.json").exists, "the first batch")
-
-
-def _idle(job: RunningJob) -> None:
-    job.wait_for_batch(1)
-
-
-def _within_a_batch(job: RunningJob) -> None:
-    job.wait_for_batch(0)
-    begun = len(list(job.folder.state.manifests.glob("*.json")))
-    job.folder.put("payment", payments(5, 20_000))
-    job.wait_for((job.folder.state.manifests / f"{begun}.json").exists, "the batch after")
-
-
-def _stopping(job: RunningJob) -> None:
-    job.wait_for_batch(0)
-    job.process.send_signal(signal.SIGTERM)
-    job.wait_for(lambda: "stopping" in job.folder.told, "the request")
-
-
-@pytest.mark.parametrize(
-    ("moment", "code"),
-    [(_starting, 3), (_first_batch, 3), (_idle, 3), (_within_a_batch, 3), (_stopping, 143)],
-)
-def test_a_java_that_is_killed_is_told_in_a_sentence(
-    tmp_path: Path, moment: Callable[[RunningJob], None], code: int
-) -> None:
-    folder = JobFolder(tmp_path / "job", pack(), ("payment",))
-    folder.put("payment", payments(3, 2_000))
-    with folder.running() as job:
-        moment(job)
-        for java in _java(folder):
-            java.kill()
-        assert job.process.wait(PATIENCE) == code
-    told = folder.told.splitlines()
-    assert [line for line in told if not SENTENCES.match(line)] == []
-    assert sum(line.startswith("error") for line in told) == (code == 3)
-
-
-def _wait_for_process(job: RunningJob, words: str) -> psutil.Process:
-    """A process of the job's whose command line holds the words, and which has begun to run Python."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        assert job.process.poll() is None, job.folder.told
-        for process in job.folder.processes():
-            line = _line(process)
-            if words in line and "pyspark-shell" not in line:  # a copy of Java's, about to become another
-                return process
-    raise AssertionError(f"no {words} came:\n{job.folder.told}")
-
-
-def test_a_python_worker_that_does_not_come_up_in_time_is_tried_again(tmp_path: Path) -> None:
-    """Spark gives each ten seconds, which a machine under load may not have."""
-    folder = JobFolder(tmp_path / "job", pack(), ("payment",))
-    file = folder.put("payment", payments(3, 2_000))
-    with folder.running("--once", "--drain") as job:
-        stopped = _wait_for_process(job, "transform_with_state_driver_worker")
-        stopped.send_signal(signal.SIGSTOP)
-        assert job.process.wait(PATIENCE) == 0, folder.told
-        with suppress(psutil.NoSuchProcess):
-            stopped.kill()
-    assert (
-        "Spark lost a Python worker (Python worker failed to connect back); the batch is run again"
-        in folder.told
-    )
-    assert "Traceback" not in folder.told
-    assert folder.ids() == {one["id"] for one in in_process(folder, [[("payment", file)]])}
-
-
-def test_a_console_prints_no_more_once_the_job_is_to_stop(tmp_path: Path) -> None:
-    console = '[receivers.screen]\nkind = "console"\n'
-    folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=console)
-    folder.put("payment", payments(3, 30_000))
-    asked = "again to stop now\n"
-    with folder.running() as job:
-        job.wait_for(lambda: " whale " in folder.told, "an alert on the console")
-        assert job.stop(signal.SIGINT) == 130, folder.told
-    before, _, after = folder.told.partition(asked)
-    assert after.count(" whale ") + after.count(" probing ") <= 1, "the one that was being printed"
-    printed = before.count(" whale ") + before.count(" probing ")
-    assert printed < len(folder.ids())
-    with folder.running("--once") as job:
-        assert job.process.wait(PATIENCE) == 0, folder.told
-    lines = [line for line in folder.told.splitlines() if re.search(r" (whale|probing) ", line)]
-    assert len(lines) == len(folder.ids()), "each once, over both runs"
-
-
-def test_a_worker_that_is_killed_within_a_batch_is_replaced(tmp_path: Path) -> None:
-    folder = JobFolder(tmp_path / "job", pack(), ("payment",))
-    files = [folder.put("payment", part) for part in in_files(list(payments(3, 40_000)), 2)]
-    files[1].rename(aside := folder.root / "aside" / "later.jsonl")
+def test_an_outbox_that_stays_locked_stops_the_job_which_then_goes_on(folder: JobFolder) -> None:
+    first, second = in_files(EVENTS, 2)
+    folder.put("payment", first)
     with folder.running() as job:
         job.wait_for_batch(0)
-        begun = len(list(folder.state.manifests.glob("*.json")))
-        aside.rename(files[1])
-        job.wait_for((folder.state.manifests / f"{begun}.json").exists, "the batch after")
-        daemon = _wait_for_process(job, "cep.job.daemon")
-        for worker in daemon.parent().children(recursive=True):  # type: ignore[union-attr]
-            if worker.ppid() != _command(folder) and "cep.job.daemon" in _line(worker):
-                with suppress(psutil.NoSuchProcess):
-                    worker.kill()
+        with _locked(folder.outbox):
+            folder.put("payment", second)
+            assert job.process.wait(PATIENCE) == 3
+            assert f"the outbox {folder.outbox} is locked by another process" in folder.told
+            again = command("run", folder.description, "--once")
+            assert again.returncode == 3
+            assert f"the outbox {folder.outbox} is locked by another process" in again.stderr
+    ended = command("run", folder.description, "--once")
+    assert ended.returncode == 0, ended.stderr
+    assert _raised(folder) == _expected(folder)
+    assert "Traceback" not in folder.told + again.stderr + ended.stderr
+
+
+def test_a_deploy_may_be_the_first_act_after_a_crash_and_be_taken_back(folder: JobFolder) -> None:
+    newer, older = folder.root / "newer.rules", folder.root / "packs" / "pack.rules"
+    newer.write_text(pack(big="amount > 80"), "utf-8")
+    first, second, third = in_files(EVENTS, 3)
+    folder.put("payment", first)
+
+    def deploy(path: Path) -> tuple[int, str]:
+        ended = command("deploy", path, "--job", folder.description)
+        return ended.returncode, ended.stdout + ended.stderr
+
+    with folder.running() as job:
+        job.wait_for_batch(0)
+        folder.put("payment", second)
+        _kill_within_the_batch_of_a_file(job)
+    begun = _last_with_files(folder)
+    before = manifest.read(folder.state.manifests, begun)
+    assert before is not None
+    for path in (newer, older.parent):
+        code, told = deploy(path)
+        assert (code, "no job runs on the state folder" in told) == (3, True), told
+    assert list(folder.state.requests.iterdir()) == []
+    with folder.running() as job:
+        job.wait_for(lambda: "going on after batch" in folder.told, "its start")
+        code, told = deploy(newer)
+        assert (code, "Traceback" in told) == (0, False), told
+        code, told = deploy(older.parent)
+        assert (code, "Traceback" in told) == (0, False), told
+        folder.put("payment", third)
         job.wait_until_read()
-        assert job.stop() == 143, folder.told
-    assert folder.ids() >= {
-        one["id"]
-        for one in in_process(folder, [[("payment", files[0])], [("payment", files[1])]], drain=False)
-    }
+        assert job.stop() == 143
+    after = manifest.read(folder.state.manifests, begun)
+    assert after is not None
+    assert after.revisions == before.revisions, "the open batch is the one that it was"
+    deployed = [
+        one for n in range(begun, len(folder.commits())) if (one := manifest.read(folder.state.manifests, n))
+    ]
+    assert next(d.previous for one in deployed for d in one.deployed) == before.revisions["desk"]
+    assert deployed[-1].revisions == before.revisions, "equal texts are the same revision"
+    assert _raised(folder) == _expected(folder)
+
+
+def _last_with_files(folder: JobFolder) -> int:
+    return max(int(path.stem) for path in folder.state.manifests.glob("*.files"))
+
+
+def _kill_within_the_batch_of_a_file(job: RunningJob) -> None:
+    """SIGKILL as soon as the next batch with a file has its manifest."""
+    folder, last = job.folder, _last_with_files(job.folder)
+    job.wait_for(
+        lambda: (n := _last_with_files(folder)) > last and (folder.state.manifests / f"{n}.json").exists(),
+        "the manifest of a batch with a file",
+    )
+    job.kill()
+
+
+def test_a_copy_of_a_state_folder_in_use_is_refused_or_comes_to_the_same(
+    folder: JobFolder, spark: Callable[..., Any]
+) -> None:
+    """As a backup that did not wait; the copy is put back in place of the folder."""
+    parts = in_files(EVENTS, 6)
+    copies: list[Path] = []
+    with folder.running() as job:
+        job.wait_for_batch(0)
+        for part in parts:
+            folder.put("payment", part)
+            copy = folder.root / f"copy{len(copies)}"
+            _copied(folder.state.root, copy)
+            copies.append(copy)
+        job.wait_until_read()
+        assert job.stop() == 143
+    whole, expected = _raised(folder), _expected(folder)
+    assert whole == expected
+    whole_ones = 0
+    for copy in copies:
+        shutil.rmtree(folder.state.root)
+        copy.rename(folder.state.root)
+        with suppress(JobError):
+            folder.once(spark)
+            assert _raised(folder) == expected
+            whole_ones += 1
+    assert whole_ones, "one of them at least can be gone on with"
+
+
+def _copied(source: Path, target: Path) -> None:
+    """A copy, file by file, of a folder in which files come and go meanwhile."""
+    for path in sorted(source.rglob("*")):
+        if "scratch" in path.relative_to(source).parts:
+            continue
+        place = target / path.relative_to(source)
+        try:
+            if path.is_dir():
+                place.mkdir(parents=True, exist_ok=True)
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, place)
+        except FileNotFoundError:
+            continue

@@ -37,6 +37,15 @@ def state(tmp_path: Path) -> StateFolder:
         (OutboxError("CEP0802", "there is no room left", "free space"), "there is no room left"),
         (ConnectionRefusedError("py4j"), "Spark's Java process ended"),
         (ConfigurationError("as it is", "do this"), "as it is"),
+        (
+            OSError(errno.EACCES, os.strerror(errno.EACCES), "/state/manifests/7.json"),
+            "7.json: permission denied",
+        ),
+        (
+            OSError(errno.EROFS, os.strerror(errno.EROFS), "/state/manifests/7.json"),
+            "7.json: read-only file sys",
+        ),
+        (OSError(errno.EIO, os.strerror(errno.EIO), "/inbox/a.jsonl"), "/inbox/a.jsonl: input/output error"),
     ],
 )
 def test_what_is_foreseen_needs_no_log(state: StateFolder, error: Exception, said: str) -> None:

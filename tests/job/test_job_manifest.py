@@ -31,6 +31,7 @@ from cep.job.manifest import (
     watermark_after,
     write,
 )
+from cep.job.running_time import RESTART, Stretch
 from cep.job.silence import Quiet
 from cep.watermark import Partition
 from rules.packs import load_texts
@@ -182,8 +183,9 @@ class Job:
     ) -> int:
         """One batch, `later` after the one before; the watermark after it."""
         self.clock += later
+        stretch = RESTART if restart else Stretch(later)
         manifest = following(
-            self.batch, self.last, self.plan, {"desk": "r"}, 4, self.clock, continued=not restart, drain=drain
+            self.batch, self.last, self.plan, {"desk": "r"}, 4, self.clock, stretch=stretch, drain=drain
         )
         after = watermark_after(manifest, self.plan, [seen, {}])
         self.last = result_of(result(manifest, self.plan, seen, after, {}).as_dict())
@@ -246,7 +248,7 @@ def test_rules_that_a_deploy_begins_watch_from_its_watermark() -> None:
         {"desk": "r2"},
         4,
         job.clock,
-        continued=True,
+        stretch=Stretch(0),
         drain=False,
         fresh={("desk", "whale")},
     )

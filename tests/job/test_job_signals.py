@@ -196,7 +196,7 @@ def _on(shown: Terminal, folder: JobFolder) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", script, str(folder.description)],
         stdin=shown.slave, stdout=shown.slave, stderr=shown.slave,
-        env={**folder.environ, "TERM": "xterm"},
+        env={**folder.environment, "TERM": "xterm"},
     )  # fmt: skip
 
 

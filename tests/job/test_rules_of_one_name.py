@@ -22,6 +22,7 @@ from cep.job.driver import Batch
 from cep.job.manifest import Manifest, following, result, result_of
 from cep.job.outcome import BatchOutcome, put_together
 from cep.job.rows import Kind, pack
+from cep.job.running_time import Stretch
 from cep.job.takeover import begun, fates
 from cep.metrics import Metrics
 from rules.packs import load_texts
@@ -92,12 +93,12 @@ def test_what_is_remembered_of_a_batch_tells_the_packs_apart() -> None:
     runs = {("left", "r"): 3, ("right", "r"): 2}
     first = result(Manifest(0, {}, 1, 0), both, {}, 5, runs)
     made = following(
-        1, result_of(first.as_dict()), both, {}, 1, 0, continued=True, drain=False, fresh={("right", "r")}
+        1, result_of(first.as_dict()), both, {}, 1, 0, stretch=Stretch(0), drain=False, fresh={("right", "r")}
     )
     after = result_of(result(made, both, {}, 6, runs).as_dict())
     assert after.runs == runs
     assert after.since == {("right", "r"): 5}
-    later = following(2, after, plan_of(LEFT), {}, 1, 0, continued=True, drain=False)
+    later = following(2, after, plan_of(LEFT), {}, 1, 0, stretch=Stretch(0), drain=False)
     assert later.since == {}
 
 
