@@ -232,6 +232,8 @@ class _Life:
                         )
                     self._broken_off = True
                     return
+                if driver.again(failure):
+                    continue
                 self._standing.failed()
                 raise explained(failure, folder, time.time())
             if driver.drained or not driver.unread():

@@ -31,6 +31,7 @@ from cep.job.manifest import (
     watermark_after,
     write,
 )
+from cep.job.poison import Poison
 from cep.job.silence import Quiet
 from cep.watermark import Partition
 from rules.packs import load_texts
@@ -41,6 +42,7 @@ _names = st.text(min_size=1, max_size=8)
 _numbers = st.integers(MIN_TIME, MAX_TIME)
 _partitions = st.dictionaries(st.tuples(_names, _names), _numbers, max_size=3)
 _quiet = st.none() | st.builds(Quiet, _numbers, _numbers)
+_poison = st.builds(Poison, _names, _names, _numbers, _numbers, _numbers, _names, st.booleans())
 
 
 def _plan(idle: str = "", more: str = "") -> Plan:
@@ -56,13 +58,16 @@ def _plan(idle: str = "", more: str = "") -> Plan:
         _partitions, st.booleans(),
         st.lists(st.builds(Deployed, _names, _names, _names, _names), max_size=2).map(tuple),
         st.dictionaries(_names, _numbers, max_size=2), _names,
-        st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple), st.sampled_from((2, 3)),
+        st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple),
+        st.lists(_poison, max_size=2).map(tuple), st.sampled_from((2, 3)),
     )
 )  # fmt: skip
 def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
     assert parse(manifest.text()) == manifest
     assert parse(manifest.text()).digest == manifest.digest
-    assert replace(manifest, lost=()).digest == manifest.digest, "it is the same batch without a file"
+    assert replace(manifest, lost=(), poison=()).digest == manifest.digest, (
+        "it is the same batch without a file"
+    )
 
 
 @given(
@@ -80,11 +85,13 @@ def test_the_text_of_a_manifest_is_a_contract() -> None:
         7, {"desk": "ab"}, 4, 9, 8, 5, {PAYMENT: 6}, {PAYMENT: 7}, (("other", ""),), Quiet(3, 4),
         {("desk", "r"): 2}, False, (Deployed("q", "desk", "ab", ""),), {"payment": 2},
         "cd", (Lost("payment", "/x", "is missing"),),
+        (Poison("payment", "/y", 3, 4, -1, "was ended by SIGSEGV"),),
     )  # fmt: skip
     assert manifest.text() == (
         '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,"files":"cd",'
         '"first":{"payment":2},"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],'
-        '"lost":[["payment","/x","is missing"]],"quiet":[3,4],"revisions":{"desk":"ab"},"shards":4,'
+        '"lost":[["payment","/x","is missing"]],"poison":'
+        '[["payment","/y",3,4,-1,"was ended by SIGSEGV",false]],"quiet":[3,4],"revisions":{"desk":"ab"},"shards":4,'
         '"silent":[["other",""]],"since":[["desk","r",2]],"version":3,"watermark":5}'
     )
 
