@@ -17,7 +17,7 @@ from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.parquet_rows import opened
 from cep.feeds import Split, splits
 from cep.formats import FeedFormat, UnknownFormatError
-from cep.job.poison import END, NO_SHARD, Poison
+from cep.job.poison import END, NO_SHARD, UNREAD, Poison
 from cep.job.search import blamed
 from cep.job.trial import CannotTellError, Death, tried
 
@@ -90,7 +90,7 @@ def unopened(files: Iterable[tuple[str, str, int]], formats: Mapping[str, FeedFo
     for stream, path, length in files:
         feed = formats[stream]
         if ended := _twice(lambda path=path, length=length, feed=feed: splits(path, length, feed=feed)):  # type: ignore[misc]
-            found.append(Poison(stream, path, 0, END, NO_SHARD, ended.how, unread=True))
+            found.append(Poison(stream, path, 0, END, NO_SHARD, ended.how, what=UNREAD))
     return found
 
 
@@ -107,13 +107,13 @@ def unreadable(stream: str, split: Split, feed: FeedFormat) -> list[Poison]:
         if written.compression == "none":
             return []
         ended = _twice(lambda: _decompress(split.file, written.compression))
-        return [Poison(stream, split.file, 0, END, NO_SHARD, ended.how, unread=True)] if ended else []
+        return [Poison(stream, split.file, 0, END, NO_SHARD, ended.how, what=UNREAD)] if ended else []
     if _twice(lambda: _read_groups(split, None)) is None:
         return []
     found = []
     for group, first, end in _groups(split):
         if ended := _twice(lambda group=group: _read_groups(split, group)):  # type: ignore[misc]
-            found.append(Poison(stream, split.file, first, end, NO_SHARD, ended.how, unread=True))
+            found.append(Poison(stream, split.file, first, end, NO_SHARD, ended.how, what=UNREAD))
     return found
 
 

@@ -20,6 +20,7 @@ from cep.job.errors import PoisonError
 END = 2**63 - 1
 """The end of every file."""
 NO_SHARD = -1
+EVENTS, UNREAD, HELD = "events", "unread", "held"
 _LOOKED_AT = 256 << 20
 """Bytes before a place that are read to number its line."""
 
@@ -30,7 +31,9 @@ class Poison:
 
     `shard`: they were decoded, and it is this shard that goes without them; NO_SHARD: they are not decoded.
     `reason` is a predicate like "was ended by SIGSEGV", its subject the process that worked on them.
-    `unread`: the file is not even opened there.
+
+    `what`: EVENTS; UNREAD: the file is not even opened there; HELD: what the shard remembers of the keys of a
+    space, which `path` names, that have a hash from `first` to `end`; then `stream` is that of an event.
     """
 
     stream: str
@@ -39,7 +42,12 @@ class Poison:
     end: int
     shard: int
     reason: str
-    unread: bool = False
+    what: str = EVENTS
+
+    @property
+    def unread(self) -> bool:
+        """Whether the file is not even opened there."""
+        return self.what == UNREAD
 
     @property
     def whole(self) -> bool:
@@ -49,8 +57,9 @@ class Poison:
     @property
     def why(self) -> str:
         """The reason of a dead letter."""
-        work = "decoded and classified" if self.shard == NO_SHARD else "matched"
-        return f"poison: the process that {'read' if self.unread else work} it {self.reason}, each time"
+        work = "read" if self.unread else "decoded and classified" if self.shard == NO_SHARD else "matched"
+        it = "what was remembered of this key" if self.what == HELD else "it"
+        return f"poison: the process that {work} {it} {self.reason}, each time"
 
     def letter(self, data: bytes = b"", offset: int | None = None) -> DeadLetter:
         """The dead letter of one of the events, or of all of them."""
@@ -85,6 +94,8 @@ def told(error: PoisonError) -> tuple[Poison, ...]:
 
 def place(poison: Poison, parquet: bool) -> str:
     """Where the events are, as a user looks them up: file and line, or row, or byte."""
+    if poison.what == HELD:
+        return f"what is remembered of a key ({poison.path}; shard {poison.shard})"
     if poison.whole:
         return poison.path
     one = poison.end == poison.first + 1

@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 
-import numpy as np
-
 from cep.automata.plan import Plan
 from cep.decode.letters import DeadLetter
 from cep.job.errors import ConfigurationError
@@ -89,19 +87,15 @@ class ShardBatch:
         poison = [one for one in self.manifest.poison if one.shard == self.shard]
         if not (poison or careful):
             return held.memory, self._payloads, []
-        from cep.job.shard_events import ShardEvents, searched
+        from cep.job.shard_poison import searched, without
 
-        events = ShardEvents.of(held.memory, self._payloads)
-        named = events.named(poison)
-        chosen = np.ones(len(events), np.bool_)
-        chosen[list(named)] = False
+        memory, payloads, letters = without(self.plan, held.memory, self._payloads, poison)
 
         def work(memory: ShardMemory, payloads: Sequence[bytes]) -> None:
             outcome = match_shard(self.plan, memory, payloads, clock)
             pack_raised(outcome.raised)
             write(outcome.memory, held.stored)
 
-        if careful and (more := searched(events, chosen, self.shard, work)):
+        if careful and (more := searched(self.plan, memory, payloads, self.shard, work)):
             raise found(more)
-        letters = [events.letter(number, one) for number, one in named.items()]
-        return (*events.only(chosen), letters) if named else (held.memory, self._payloads, [])
+        return memory, payloads, letters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from cep.decode.letters import DeadLetter
 from cep.decode.parquet_rows import as_json
-from cep.job.careful import death
-from cep.job.poison import Poison
-from cep.job.search import Indices, blamed
+from cep.job.poison import EVENTS, Poison
+from cep.job.search import Dies, Indices, blamed
 from cep.job.trial import CannotTellError, Death, tried
 from cep.matching.memory import ShardMemory, SpaceMemory
 from cep.matching.waiting import Delayed, Waiting
@@ -24,8 +23,6 @@ from cep.routing.classify import SEPARATOR
 from cep.routing.payload import BATCH, BITS, COUNTED, OFFSET, ORIGIN, TIME, Segment
 
 Bools = NDArray[np.bool_]
-Work = Callable[[ShardMemory, Sequence[bytes]], object]
-"""What a shard does with what it remembers and the payloads that came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +78,8 @@ class ShardEvents:
         """Those events, by number, that are poison."""
         found = {}
         for one in poison:
+            if one.what != EVENTS:
+                continue
             inside = (self.offsets >= one.first) & (self.offsets < one.end)
             for number in np.flatnonzero(inside).tolist():
                 if (self.streams[number], self.files[number]) == (one.stream, one.path):
@@ -100,7 +99,8 @@ class ShardEvents:
             name: _remembered(space, numbers, chosen, fresh) for name, space in self.memory.spaces.items()
         }
         memory = ShardMemory({name: space for name, space in spaces.items() if not space.empty}, next(fresh))
-        return memory, [payload.pack([segment for segment in left if len(segment.table)])]
+        some = [segment for segment in left if len(segment.table)]
+        return memory, [payload.pack(some)] if some else []
 
     def letter(self, number: int, poison: Poison) -> DeadLetter:
         """The dead letter of an event, with what the shard had of it."""
@@ -119,18 +119,11 @@ class ShardEvents:
         return b""
 
 
-def searched(events: ShardEvents, among: Bools, shard: int, work: Work) -> list[Poison]:
-    """The events, of those that are chosen, without which a shard can do its work with the others."""
-    numbers = np.flatnonzero(among)
-
-    def dies(chosen: Indices) -> Death | None:
-        left = np.zeros(len(events), np.bool_)
-        left[numbers[chosen]] = True
-        return death(lambda: work(*events.only(left)))
-
+def searched(events: ShardEvents, shard: int, dies: Dies) -> list[Poison]:
+    """The events without which a shard can go on with the others; `dies` tries with some of them."""
     found = []
-    for one in blamed(len(numbers), dies, independent=False) or ():
-        for number in numbers[one.events].tolist():
+    for one in blamed(len(events), dies, independent=False) or ():
+        for number in one.events.tolist():
             offset = int(events.offsets[number])
             stream, file = events.streams[number], events.files[number]
             found.append(Poison(stream, file, offset, offset + 1, shard, one.death.how))
