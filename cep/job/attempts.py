@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cep.formats import FeedFormat, UnknownFormatError
 from cep.job import manifest as manifests
+from cep.job.errors import OutsideError
 from cep.job.failures import of_worker, poison_of
 from cep.job.poison import Poison, place, told
 
@@ -40,7 +41,10 @@ class Attempts:
             self.batch, self.deaths, self.careful = batch, 0, False
 
     def again(self, failure: BaseException, formats: Callable[[str], FeedFormat]) -> bool:
-        """Whether the batch that failed so is to be run again. `formats` gives those of feeds by stream."""
+        """Whether the batch that failed so is to be run again. `formats` gives those of feeds by stream.
+
+        Raises OutsideError where the same is found twice.
+        """
         if self.batch is None:
             return False
         if error := poison_of(failure):
@@ -67,7 +71,13 @@ class Attempts:
         """Writes down what the batch goes without, before it is run again."""
         manifest = manifests.read(self.manifests, batch)
         assert manifest is not None, "a batch that ran has one"
-        known = dict.fromkeys((*manifest.poison, *found))
+        known = {*manifest.poison, *found}
+        if len(known) == len(manifest.poison):
+            raise OutsideError(
+                f"the processes that work on batch {batch} end also without what was found to be the reason "
+                f"({NOT_ONE})",
+                "start the job again: it goes on where it stopped",
+            )
         manifests.write(self.manifests, replace(manifest, poison=tuple(sorted(known))))
         for one in found:
             try:
