@@ -2,7 +2,8 @@
 
 The first events that die together, and live without their last one, have that one to blame; it is left out,
 and the search goes on behind it. So an event is found that dies by itself, and also one that dies only after
-others. Each costs about log2(events) trials.
+others. Each costs about log2(events) trials; where events do not depend on each other, these together take
+as long as working on all events two or three times.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ Dies = Callable[[Indices], Death | None]
 
 SINGLE = 16
 """So many are looked for one by one; from then on each time twice as many are given up with the one found."""
+_ALONE = 3
+"""So often an event must die alone."""
 _DOUBTS = 3
 """So often a process may die that does not die again."""
 
@@ -44,10 +47,10 @@ def blamed(count: int, dies: Dies, *, independent: bool) -> list[Blamed] | None:
     left = np.arange(count, dtype=np.int64)
     found: list[Blamed] = []
     lives, doubts, width = 0, 0, 1
-    while dies(left) is not None:
+    while dies(left[lives if independent else 0 :]) is not None:
         if dies(left[:0]) is not None:
             return None
-        last = _first_to_die(left, lives, dies)
+        last = _first_to_die(left, lives, dies, independent)
         death = _again(left, last, dies, independent)
         if death is None:
             doubts, lives = doubts + 1, 0
@@ -64,12 +67,12 @@ def blamed(count: int, dies: Dies, *, independent: bool) -> list[Blamed] | None:
     return found
 
 
-def _first_to_die(left: Indices, lives: int, dies: Dies) -> int:
+def _first_to_die(left: Indices, lives: int, dies: Dies, independent: bool) -> int:
     """The place of the first event with which those up to it die; the first `lives` do not."""
     low, high = lives, len(left)
     while high - low > 1:
         middle = (low + high) // 2
-        if dies(left[:middle]) is None:
+        if dies(left[low if independent else 0 : middle]) is None:
             low = middle
         else:
             high = middle
@@ -78,9 +81,13 @@ def _first_to_die(left: Indices, lives: int, dies: Dies) -> int:
 
 def _again(left: Indices, last: int, dies: Dies, independent: bool) -> Death | None:
     """How it ends with the event at that place, if it does so again; None if it does not."""
-    death = dies(left[: last + 1])
-    if death is None or dies(left[:last]) is not None:
-        return None
-    if independent or death.killed:
-        return dies(left[last : last + 1])
+    death = None
+    if not independent:
+        death = dies(left[: last + 1])
+        if death is None or dies(left[:last]) is not None:
+            return None
+    if death is None or death.killed:
+        for _ in range(_ALONE):
+            if (death := dies(left[last : last + 1])) is None:
+                return None
     return death

@@ -210,7 +210,7 @@ def test_an_event_that_waits_is_left_out_when_its_time_comes(tmp_path: Path, dyi
     events = list(payments(9, 1200))
     # of cards of their own: other rules, whose shards can do with these events, still see them
     moment = {"at": "2026-01-05T08:02:10Z", "amount": 99.5}
-    last = [{**one, **moment, "card": f"w{n}"} for n, one in enumerate(events[:8])]
+    last = [{**one, **moment, "card": f"w{n}", "payment_id": f"w{n}"} for n, one in enumerate(events[:8])]
     first, rest = put(folder, [*events[:600], *last], (603, 606))
     dying(IN_THE_MATCHER)
     assert run(folder) == 0, folder.told

@@ -46,7 +46,7 @@ def test_what_dies_by_itself_is_found_and_nothing_else(
     found = blamed(count, dies, independent=independent)
     assert found is not None
     assert [one.events.tolist() for one in found] == [[event] for event in sorted(poison)]
-    assert len(tries) <= 1 + len(poison) * (math.ceil(math.log2(count + 1)) + 5)
+    assert len(tries) <= 1 + len(poison) * (math.ceil(math.log2(count + 1)) + 7)
 
 
 @given(st.integers(2, 2_000), st.data())
