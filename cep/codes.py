@@ -1,4 +1,4 @@
-"""Every code of job configuration (CEP07xx), reading data (CEP085x, CEP086x) and running (CEP088x and later).
+"""Every code of job configuration (CEP07xx), data (CEP085x to CEP087x) and running (CEP088x and later).
 
 A code is never given another meaning. `docs/errors/CEPxxxx.md` has a page for each. (The outbox keeps
 CEP0801 to CEP0849, what is not executed yet CEP0901 to CEP0919.)
@@ -56,6 +56,8 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0863": "no query in the file",
         "CEP0864": "an expensive standing query",
         "CEP0865": "more queries of which the same is to be said",
+        "CEP0870": "an event was poison",
+        "CEP0871": "processes end, and no event is the reason",
     }
 )
 

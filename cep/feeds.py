@@ -11,18 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cep.beginning import Beginning
 from cep.decode.blocks import Decoder
 from cep.decode.letters import DeadLetter, Decoded
+from cep.decode.parquet_rows import opened
 from cep.events import Events, event_schema
 from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
 from cep.globs import matcher, wild
 from rules.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 BLOCK = 32 << 20
 """Bytes that are decoded at a time."""
@@ -118,7 +121,7 @@ def splits(file: str, length: int, block: int = BLOCK, feed: FeedFormat = BY_NAM
             or (written.kind == "csv" and _quotes(file, length))
         ):
             return whole
-    except (OSError, pa.ArrowException, UnknownFormatError):
+    except (OSError, pa.ArrowException, UnicodeDecodeError, UnknownFormatError):
         return whole
     parts = -(-length // block)
     places = [length * number // parts for number in range(parts + 1)]
@@ -146,7 +149,7 @@ def read(
         yield from reading.decoded()
     except UnknownFormatError as error:
         yield reading.failed(str(error))
-    except (OSError, pa.ArrowException, EOFError) as error:
+    except (OSError, pa.ArrowException, EOFError, UnicodeDecodeError) as error:
         if raising and isinstance(error, OSError) and error.errno:
             raise
         yield reading.failed(_sentence(error))
@@ -307,18 +310,25 @@ class _Reading:
         return self.decoder.opening(memoryview(first), self.split.file)[0]
 
     def _rows(self) -> Iterator[Decoded]:
-        with _parquet(self.split.file, self.split.length) as file:
+        with opened(self.split.file, self.split.length) as file:
             groups = file.metadata.num_row_groups
             end = groups if self.split.end < 0 else self.split.end
             rows = [file.metadata.row_group(i).num_rows for i in range(groups)]
             self.reached = sum(rows[: self.split.start])
             self.stored = self.split.length * self.reached // max(1, sum(rows))
             for group in range(self.split.start, end):
-                for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=1 << 18):
-                    table = pa.Table.from_batches([batch])
-                    self._tell(self.split.length * (self.reached + batch.num_rows) // max(1, sum(rows)))
-                    yield self.decoder.decode_table(table, self.split.file, self.reached, self.partition)
-                    self.reached += batch.num_rows
+                behind = sum(rows[: group + 1])
+                try:
+                    for table in _tables(file, group):
+                        self._tell(self.split.length * (self.reached + table.num_rows) // max(1, sum(rows)))
+                        yield self.decoder.decode_table(table, self.split.file, self.reached, self.partition)
+                        self.reached += table.num_rows
+                except (OSError, pa.ArrowException) as error:
+                    if isinstance(error, OSError) and error.errno:
+                        raise
+                    # a row group is damaged by itself: those behind it can be read
+                    yield self.failed(f"rows {self.reached} to {behind - 1} cannot be read: {_first(error)}")
+                self.reached = behind
 
     def _changed(self) -> str | None:
         """What became of the file since it was listed, told once: by the reader of its last part."""
@@ -335,7 +345,7 @@ class _Reading:
 
 
 def _row_groups(file: str, length: int, block: int) -> list[Split]:
-    with _parquet(file, length) as stored:
+    with opened(file, length) as stored:
         sizes = [stored.metadata.row_group(i).total_byte_size for i in range(stored.metadata.num_row_groups)]
     found: list[Split] = []
     size = 0
@@ -351,9 +361,10 @@ def _row_groups(file: str, length: int, block: int) -> list[Split]:
     return found
 
 
-def _parquet(file: str, length: int) -> pq.ParquetFile:
-    """The Parquet file that the first `length` bytes are, to be closed."""
-    return pq.ParquetFile(pa.PythonFile(Beginning(file, length), mode="r"))
+def _tables(file: pq.ParquetFile, group: int) -> Iterator[pa.Table]:
+    """The rows of a row group, some at a time."""
+    for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=1 << 18):
+        yield pa.Table.from_batches([batch])
 
 
 def _quotes(file: str, length: int) -> bool:
@@ -386,4 +397,9 @@ def _sentence(error: BaseException) -> str:
             return "it is a folder, not a file"
         case OSError() if error.strerror:
             return f"the file cannot be read: {error.strerror}"
-    return f"the file cannot be read to its end: {str(error).splitlines()[0].rstrip('.')}"
+    return f"the file cannot be read to its end: {_first(error)}"
+
+
+def _first(error: BaseException) -> str:
+    """The first line of what an error says, without its full stop."""
+    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")

@@ -34,6 +34,9 @@ class Metrics:
         self._events = Counter(
             "cep_events", "Events by what became of them", ["stream", "outcome"], registry=r
         )
+        self._poison = Counter(
+            "cep_poison_events", "Events that ended what worked on them", ["stream", "stage"], registry=r
+        )
         self._lag = Gauge(
             "cep_watermark_lag_seconds", "Clock minus watermark of a stream", ["stream"], registry=r
         )
@@ -91,6 +94,11 @@ class Metrics:
     def events(self, stream: str, outcome: str, number: int) -> None:
         """So many events of a stream were accepted, late, dead, ..."""
         self._events.labels(stream, outcome).inc(number)
+
+    def poison(self, stream: str, stage: str, number: int) -> None:
+        """So many events, or parts of files, of a stream were left out because they end what works on them:
+        before the shuffle (`decode`) or behind it (`match`)."""
+        self._poison.labels(stream, stage).inc(number)
 
     def queries(self, stream: str, queries: str, outcome: str, number: int) -> None:
         """So many documents of a stream were asked by standing queries, or hit, ..."""

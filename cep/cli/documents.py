@@ -7,6 +7,7 @@ are fields, and of all other members those that hold texts are metadata. Rows of
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,16 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cep.cli.failure import OutsideError, UsageError
 from cep.cli.report import remedy
+from cep.decode.parquet_rows import opened
 from cep.standing.lines import lines_of
 from percolator.library.standing import moment
 from percolator.schema import Schema
 from percolator.values import DocumentError
 
 _ROWS = 4096
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class BadDocumentError(ValueError):
@@ -95,12 +97,42 @@ def _json_lines(name: str) -> Iterator[tuple[int, object]]:
 
 
 def _parquet(name: str) -> Iterator[tuple[int, object]]:
-    with _reading(name), pq.ParquetFile(name) as file:
-        number = 0
-        for batch in file.iter_batches(_ROWS):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
+    with _reading(name), opened(name) as file:
+        behind = 0
+        for group in range(file.num_row_groups):
+            number, behind = behind, behind + file.metadata.row_group(group).num_rows
+            try:
+                for batch in file.iter_batches(_ROWS, row_groups=[group]):
+                    for row in _rows(batch):
+                        number += 1
+                        yield number, row
+            except (OSError, pa.ArrowException) as problem:
+                if isinstance(problem, OSError) and problem.errno:
+                    raise
+                yield number + 1, BadDocumentError(f"rows {number + 1} to {behind} cannot be read: {problem}")
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[object]:
+    """The rows of a batch; for one that holds what no document can, the reason."""
+    try:
+        yield from batch.to_pylist()
+        return
+    except (ValueError, OverflowError, IndexError):
+        pass  # before the first row
+    for number in range(batch.num_rows):
+        yield _row(batch, number)
+
+
+def _row(batch: pa.RecordBatch, number: int) -> object:
+    row = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            row[name] = column[number].as_py()
+        except UnicodeDecodeError:
+            return BadDocumentError(f"`{name}` is not valid UTF-8")
+        except (ValueError, OverflowError, IndexError) as problem:
+            return BadDocumentError(f"`{name}` cannot be read: {problem}")
+    return row
 
 
 def _document(row: object, number: int, schema: Schema, time: str | None) -> Read:
@@ -111,6 +143,8 @@ def _document(row: object, number: int, schema: Schema, time: str | None) -> Rea
     id_ = row.get("id", number)
     if isinstance(id_, bool) or not isinstance(id_, str | int):
         raise BadDocumentError("`id` is a text or a whole number")
+    if isinstance(id_, str) and _HALF.search(id_):
+        raise BadDocumentError("`id` holds half a surrogate pair")
     metadata = row.get("metadata") or {}
     fields = row
     if isinstance(row.get("fields"), dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +26,29 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
+class Records:
+    """Records that are about to be decoded: `decode` decodes those that are chosen, by number, rising.
+
+    `offsets` has the @offset of each, `octets` gives the bytes of one.
+    """
+
+    stream: str
+    file: str
+    offsets: Indices
+    decode: Callable[[Indices], Decoded]
+    octets: Callable[[int], bytes]
+
+
+Aside = Callable[[Records], Mapping[int, DeadLetter]]
+"""Chooses records that are not to be decoded: their dead letters, by number."""
+
+
+def none_aside(_: Records) -> Mapping[int, DeadLetter]:
+    """Every record is decoded."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
 class Decoder:
     """Decodes blocks of one stream's feed. Made by `decoder`; can be pickled.
 
@@ -35,6 +59,7 @@ class Decoder:
     feed: FeedFormat
     constants: dict[str, pa.Scalar] = field(repr=False)
     clock: int | None = None
+    aside: Aside = none_aside
 
     def decode_block(
         self,
@@ -91,7 +116,22 @@ class Decoder:
 
     def decoded(self, reader: Reader, offsets: Indices, file: str, partition: str) -> Decoded:
         """Everything that a reader has; `offsets` has the @offset of each of its records, rising."""
-        tables, good, refused = salvage(reader, np.arange(len(offsets)))
+
+        def decode(chosen: Indices) -> Decoded:
+            return self._chosen(reader, chosen, offsets, file, partition)
+
+        aside = self.aside(Records(self.stream.name, file, offsets, decode, reader.octets))
+        whole = np.arange(len(offsets))
+        if not aside:
+            return decode(whole)
+        found = decode(np.delete(whole, list(aside)))
+        return Decoded(found.events, tuple(sorted((*found.dead, *aside.values()), key=lambda d: d.offset)))
+
+    def _chosen(
+        self, reader: Reader, chosen: Indices, offsets: Indices, file: str, partition: str
+    ) -> Decoded:
+        """Some of a reader's records."""
+        tables, good, refused = salvage(reader, chosen)
         events = self._events(tables, offsets[good], file, partition)
         if self.clock is not None:
             events, ahead = self._in_time(events, self.clock)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from cep.events import Events
 
-Stage = Literal["read", "decode", "lost"]
+Stage = Literal["read", "decode", "lost", "poison"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,8 @@ class DeadLetter:
     """Bytes that are no event, with their place and what is wrong with them.
 
     `offset` counts as Events' @offset does. A stage "read" letter concerns the file from `offset` on
-    and has no bytes; a "lost" one the whole file, which a job went without. Of a Parquet row, `data` is the
-    row as JSON.
+    and has no bytes; a "lost" one the whole file, which a job went without; a "poison" one what ended every
+    process that worked on it (cep.job.poison). Of a Parquet row, `data` is the row as JSON.
     """
 
     feed: str

@@ -8,13 +8,17 @@ are read as `timestamps` of the feed says.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cep.beginning import Beginning
+from cep.decode.arrays import numbers
 from cep.decode.convert import declared, lacks, of_items, required_fields
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
@@ -22,6 +26,12 @@ from cep.events import arrow_type
 from cep.formats import EPOCHS, FeedFormat
 from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
+
+if TYPE_CHECKING:
+    from pyarrow import parquet
+
+
+_LISTS = (pa.ListArray, pa.LargeListArray, pa.FixedSizeListArray, pa.ListViewArray, pa.LargeListViewArray)
 
 
 class TableReader:
@@ -66,8 +76,7 @@ class TableReader:
     def octets(self, record: int) -> bytes:
         """A row as JSON."""
         columns = zip(self._table.column_names, self._table.columns, strict=True)
-        row = {name: _shown(column[record]) for name, column in columns}
-        return json.dumps(row, default=str, ensure_ascii=False).encode(errors="replace")
+        return as_json({name: column[record] for name, column in columns})
 
     @cached_property
     def _absent(self) -> dict[str, NDArray[np.bool_]]:
@@ -102,36 +111,83 @@ class TableReader:
         return None
 
 
+def as_json(row: Mapping[str, pa.Scalar]) -> bytes:
+    """A row as JSON, in which bytes of texts that are not UTF-8 stand as they are."""
+    values = {name: _shown(value) for name, value in row.items()}
+    return json.dumps(values, default=str, ensure_ascii=False).encode("utf-8", "surrogateescape")
+
+
 def _shown(value: pa.Scalar) -> object:
     try:
         return value.as_py()
-    except (OverflowError, ValueError):  # a time that Python's datetime does not reach
-        return value.cast(pa.int64()).as_py()
+    except (OverflowError, ValueError):  # a time that Python's datetime does not reach, or no UTF-8
+        return _shown_apart(value)
+
+
+def _shown_apart(value: pa.Scalar) -> object:
+    """What `as_py` refuses, by its parts."""
+    found = value.type
+    if pa.types.is_dictionary(found):
+        return _shown(value.value)
+    if pa.types.is_struct(found):
+        return {field.name: _shown(part) for field, part in zip(found, value.values(), strict=True)}
+    if isinstance(value, pa.ListScalar):
+        return [_shown(item) for item in value.values]
+    if pa.types.is_temporal(found):
+        narrow = pa.types.is_date32(found) or pa.types.is_time32(found)
+        return value.cast(pa.int32() if narrow else pa.int64()).as_py()
+    return value.as_buffer().to_pybytes().decode("utf-8", "surrogateescape")
+
+
+def opened(source: str | pa.NativeFile, length: int | None = None) -> parquet.ParquetFile:
+    """A Parquet file whose pages are compared with their checksums, where it has some, to be closed.
+
+    `length`: the file is the first so many bytes of `source`. Raises OSError and pyarrow.ArrowException.
+    """
+    from pyarrow import parquet
+
+    if length is not None:
+        source = pa.PythonFile(Beginning(str(source), length), mode="r")
+    return parquet.ParquetFile(source, page_checksum_verification=True)
 
 
 def parquet_table(data: bytes | memoryview) -> pa.Table:
     """All rows of a Parquet file. Raises pyarrow.ArrowInvalid if the bytes are none."""
-    from pyarrow import parquet
+    return opened(pa.BufferReader(data)).read(use_threads=False)
 
-    return parquet.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
+
+def _check_utf8(array: pa.Array, name: str) -> None:
+    """Raises Malformed where a text is not UTF-8: Arrow takes it over from a file as it is."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        raise Malformed(f"`{name}` is not valid UTF-8") from None
+
+
+def _decoded(array: pa.Array, name: str) -> pa.Array:
+    """The values of a dictionary's array. Raises Malformed for an index that has none."""
+    try:
+        return array.dictionary_decode()
+    except (pa.ArrowInvalid, IndexError):
+        raise Malformed(f"`{name}` has a value that its dictionary has not") from None
 
 
 def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Array:
     """The array in a type that convert.declared goes on from. Raises Malformed."""
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        array = _decoded(array, name)
     found = array.type
     if pa.types.is_null(found):
         return array.cast(arrow_type(type_))
     wrong = Malformed(f"wrong type: `{name}` is a {type_}, the file's column is {found}")
     match type_:
         case ListOf(element):
-            if pa.types.is_fixed_size_list(found) or pa.types.is_large_list(found):
-                array = array.cast(pa.list_(found.value_type))
-            elif not pa.types.is_list(found):
+            if type(array) not in _LISTS:  # a map is a list of its own kind
                 raise wrong
             items = of_items(array, name, lambda items, place: _fitted(items, element, feed, place))
-            offsets = pc.subtract(array.offsets, array.offsets[0]).cast(pa.int32())
+            # flatten() drops what a null holds: each of a fixed size holds some
+            lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+            offsets = numbers(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])).cast(pa.int32())
             return pa.ListArray.from_arrays(offsets, items, mask=array.is_null())
         case Record(fields):
             if not pa.types.is_struct(found):
@@ -147,6 +203,8 @@ def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Arr
             target = _target(found, type_, feed)
             if target is None:
                 raise wrong
+            if pa.types.is_string(target):
+                _check_utf8(array, name)
             try:
                 return array.cast(target, safe=type_ != Scalar.DOUBLE)
             except pa.ArrowInvalid as error:
@@ -157,7 +215,7 @@ def _target(found: pa.DataType, type_: Scalar, feed: FeedFormat) -> pa.DataType 
     """What a column of the type found is cast to for a field, or None if it does not fit."""
     whole = pa.types.is_integer(found)
     number = whole or pa.types.is_floating(found)
-    text = pa.types.is_string(found) or pa.types.is_large_string(found)
+    text = pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)
     match type_:
         case Scalar.STRING | Scalar.TEXT:
             fits = text

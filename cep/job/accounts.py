@@ -41,6 +41,8 @@ class Accounts:
                 case ("ways", pack, rule, _):
                     metrics.ways(pack, rule, number)
                     self._too_many_ways(batch, f"{rule} of pack {pack}", number)
+                case ("poison", stream, stage):
+                    metrics.poison(stream, stage, number)
                 case ("overflows", "rule", pack, rule):
                     metrics.overflows("rule", pack, rule, number)
                 case ("overflows", "stream", stream):

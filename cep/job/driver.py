@@ -20,13 +20,15 @@ from alerts.routing import Route
 from cep import deadletters, deploy
 from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.collector import paused
+from cep.formats import BY_NAME
 from cep.job import extents, revisions, takeover
 from cep.job import manifest as manifests
+from cep.job.attempts import Attempts
 from cep.job.errors import OutsideError
 from cep.job.folder import StateFolder
 from cep.job.growth import Growth
 from cep.job.manifest import Deployed, Manifest, Result, result_of
-from cep.job.mapper import MANIFEST
+from cep.job.mapper import CAREFUL, MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
 from cep.job.parcels import clear, opened
 from cep.job.revisions import Plans
@@ -111,6 +113,7 @@ class Driver:
         self._told = told
         self._plans = Plans(folder.packs)
         self._shelf = Shelf(folder.queries)
+        self._attempts = Attempts(folder.manifests, told)
         self._before: tuple[int, Result] | None = None
         self._growth = Growth(folder.manifests, self._files_told)
         self.running_time = RunningTime(time.monotonic_ns, clock)
@@ -143,11 +146,14 @@ class Driver:
 
     def _run(self, frame: DataFrame, number: int) -> Batch:
         begun = time.perf_counter()
+        self._attempts.begin(number)
         before = self._result_before(number)
         manifest = self._manifest(number, before)
         plan = self._plans.plan(manifest.revisions)
         # the workers of this batch, and no other's, see it
-        frame.sparkSession.sparkContext.setLocalProperty(MANIFEST, manifest.text())
+        context = frame.sparkSession.sparkContext
+        context.setLocalProperty(MANIFEST, manifest.text())
+        context.setLocalProperty(CAREFUL, "yes" if self._attempts.careful else "")
         rows = frame.collect()
         ran = time.perf_counter()
         parcels = self._folder.parcels
@@ -346,6 +352,14 @@ class Driver:
         self._told(f"batch {manifest.batch} runs pack {deployed.pack} in revision {deployed.revision}")
         for one in unserved:
             self._told(f"warning: {one.message} ({one.code})")
+
+    def again(self, failure: BaseException) -> bool:
+        """Whether the batch that failed so is to be run again, by a query that is started anew."""
+        formats = {feed.name: feed.format for feed in self.running.job.feeds}
+        if not self._attempts.again(failure, lambda stream: formats.get(stream, BY_NAME)):
+            return False
+        self.failure = None
+        return True
 
     @property
     def drained(self) -> bool:

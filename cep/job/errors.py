@@ -2,7 +2,8 @@
 
 JobError            a sentence, what helps, and the exit code's kind
 ├── ConfigurationError    the job's description or state folder cannot be right (exit code 2)
-└── OutsideError          Java, a port, a disk, another process (exit code 3)
+├── OutsideError          Java, a port, a disk, another process (exit code 3)
+└── PoisonError           what a careful run of a batch found (cep.job.poison): the batch is run again
 
 They cross from Python workers to the driver as text, so that `str` of one says everything.
 """
@@ -35,9 +36,13 @@ class OutsideError(JobError):
     """Something outside of the program failed."""
 
 
+class PoisonError(JobError):
+    """Its message is for the driver."""
+
+
 def from_text(kind: str, text: str) -> JobError | None:
     """The error whose class is named `kind` and whose `str` is `text`; None if that is none of ours."""
-    known = {c.__name__: c for c in (JobError, ConfigurationError, OutsideError)}
+    known = {c.__name__: c for c in (JobError, ConfigurationError, OutsideError, PoisonError)}
     found = known.get(kind.rpartition(".")[2])
     if found is None or not kind.startswith("cep.job.errors."):
         return None

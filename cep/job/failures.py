@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 
 from alerts.outbox import OutboxError
-from cep.job.errors import JAVA_ENDED, JobError, OutsideError, from_text
+from cep.job.errors import JAVA_ENDED, JobError, OutsideError, PoisonError, from_text
 from cep.job.folder import StateFolder
 
 _FULL = "free space on the disk of the state folder, then start the job again: it goes on where it stopped"
@@ -40,12 +40,13 @@ _STATE_BROKEN = (
     "MISSING_METADATA_FILE",
     "CONCURRENT_STREAM_LOG_UPDATE",  # a batch of which Spark has a part is begun again
 )
-# what Spark says of a Python process that did not come up in time, or was killed (PythonWorkerFactory)
-_WORKER_LOST = re.compile(
+# what Spark says of a Python process that did not come up in time (PythonWorkerFactory)
+_NO_WORKER = re.compile(
     r"Python worker failed to connect back|waiting for the Python worker to connect back|"
-    r"Python daemon failed to launch worker|Failed to open socket to Python daemon|"
-    r"Python worker exited unexpectedly"
+    r"Python daemon failed to launch worker|Failed to open socket to Python daemon"
 )
+_WORKER_GONE = ("Python worker exited unexpectedly", "Python worker process terminated")
+_NOT_BY_EVENTS = r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+))\b"
 _PART_MISSING = re.compile(r"\bbatch \d+ doesn't exist|/checkpoint/\S+ (does not|doesn't) exist")
 
 
@@ -81,12 +82,33 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
     return OutsideError(f"the job stopped: {_cause(error, text)}", told)
 
 
-def worker_lost(error: BaseException) -> str | None:
-    """What Spark says where it lost a Python process, which need not come again; None for another failure."""
+def worker_late(error: BaseException) -> str | None:
+    """What Spark says where a Python process did not come up in time; None for another failure."""
     if isinstance(error, JobError | OutboxError) or _from_worker(text := str(error)):
         return None
-    found = _WORKER_LOST.search(text)
+    found = _NO_WORKER.search(text)
     return None if found is None else found[0]
+
+
+def poison_of(error: BaseException) -> PoisonError | None:
+    """What a careful run of a batch found, if that is why it failed."""
+    ours = _from_worker(str(error))
+    return ours if isinstance(ours, PoisonError) else None
+
+
+def of_worker(error: BaseException) -> str | None:
+    """How a Python worker ended within a batch, if events may be the reason; None if they cannot be."""
+    text = str(error)
+    if isinstance(error, JobError | OutboxError) or _from_worker(text) or "No space left" in text:
+        return None
+    if any(sign in text for sign in _STATE_BROKEN) or _PART_MISSING.search(text):
+        return None
+    if any(sign in text for sign in _WORKER_GONE):
+        return "was ended"
+    raised = next((line for line in reversed(_worker_lines(text)) if _PYTHON_ERROR.match(line)), None)
+    if raised is None or re.match(_NOT_BY_EVENTS, raised):
+        return None
+    return f"raised {_short(raised)}"
 
 
 def _file_of(text: str, folder: StateFolder) -> str | None:

@@ -27,7 +27,7 @@ from cep.job.accounts import Accounts
 from cep.job.cores import usable_cores
 from cep.job.driver import Batch, Driver
 from cep.job.errors import PORT_TAKEN, ConfigurationError, JobError, OutsideError
-from cep.job.failures import explained, keep, worker_lost
+from cep.job.failures import explained, keep, worker_late
 from cep.job.files import write_json
 from cep.job.folder import Layout, StateFolder
 from cep.job.health import Standing
@@ -238,7 +238,7 @@ class _Life:
                         )
                     self._broken_off = True
                     return
-                if self._again(failure):
+                if self._again(failure) or driver.again(failure):
                     continue
                 self._standing.failed()
                 raise explained(failure, folder, time.time())
@@ -253,14 +253,14 @@ class _Life:
             self._progress.tell(f"starting the query again {why}")
 
     def _again(self, failure: BaseException) -> bool:
-        """True if the query may be started again: it lost a worker, and not too often in one batch."""
-        lost, driver = worker_lost(failure), self._driver
-        if lost is None or not self._retries.allow(None if driver.last is None else driver.last.number):
+        """True if the query may be started again: a worker did not come up, and not too often in one batch."""
+        late, driver = worker_late(failure), self._driver
+        if late is None or not self._retries.allow(None if driver.last is None else driver.last.number):
             return False
         where = keep(failure, self._folder, time.time())
         driver.failure = None
         driver.stopping.clear()
-        self._progress.tell(f"Spark lost a Python worker ({lost}); the batch is run again, see {where}")
+        self._progress.tell(f"a Python worker did not come up ({late}); the batch is run again, see {where}")
         return True
 
     def _watch(self, query: StreamingQuery) -> BaseException | None:

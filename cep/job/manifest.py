@@ -19,6 +19,7 @@ from cep.events import MIN_TIME
 from cep.job import silence
 from cep.job.errors import RESTORE, ConfigurationError
 from cep.job.files import DamagedFileError, checksum_of, read_json, sealed, to_json, unsealed, write_json
+from cep.job.poison import Poison, from_json, listed
 from cep.job.running_time import Stretch
 from cep.job.silence import Quiet
 from cep.watermark import Partition, earliest, progress, watermark
@@ -58,7 +59,7 @@ class Manifest:
     `since` has for rules that were deployed to a running job the watermark of that moment, by pack and name,
     `first` for every stream the time of its earliest event. `drain`: time ends with this batch.
     `files` is the checksum of what its files were before it ran (cep.job.extents), "" where it has none;
-    `lost` are files that it goes without.
+    `lost` are files that it goes without, `poison` events.
     """
 
     batch: int
@@ -77,6 +78,7 @@ class Manifest:
     first: Mapping[str, int] = field(default_factory=dict)
     files: str = ""
     lost: tuple[Lost, ...] = ()
+    poison: tuple[Poison, ...] = ()
     version: int = VERSION
 
     def as_dict(self) -> dict[str, object]:
@@ -99,6 +101,7 @@ class Manifest:
             "first": dict(sorted(self.first.items())),
             "files": self.files,
             "lost": [[one.stream, one.path, one.reason] for one in self.lost],
+            "poison": listed(self.poison),
         }
 
     def text(self) -> str:
@@ -107,8 +110,8 @@ class Manifest:
 
     @property
     def digest(self) -> str:
-        """Checksum by which the outbox knows the batch; the same if it is run again without a lost file."""
-        later = {"lost"} if self.version == VERSION else {"lost", "files"}
+        """Checksum by which the outbox knows the batch; the same if it is run again without some of it."""
+        later = {"lost", "poison"} if self.version == VERSION else {"lost", "poison", "files"}
         return checksum_of({name: value for name, value in self.as_dict().items() if name not in later})
 
 
@@ -200,6 +203,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             deployed=tuple(Deployed(*map(str, d)) for d in value["deployed"]),
             files=str(value.get("files", "")),
             lost=tuple(Lost(*map(str, one)) for one in value.get("lost", ())),
+            poison=from_json(value.get("poison", ())),
             version=version,
         )
     except (KeyError, TypeError, AttributeError) as error:

@@ -10,19 +10,19 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from cep.automata.plan import HitStream, Plan
-from cep.decode.blocks import Decoder, decoder
+from cep.decode.blocks import Aside, Decoder, decoder, none_aside
 from cep.decode.letters import DeadLetter, Decoded
-from cep.events import Events
+from cep.events import Events, event_schema
 from cep.feeds import Split, read
 from cep.formats import FeedFormat
-from cep.job import extents
+from cep.job import extents, poison
 from cep.job.extents import Differences
 from cep.job.late import late_rows
 from cep.job.manifest import Lost, Manifest, parse
@@ -34,12 +34,15 @@ from cep.routing.classify import classify
 from cep.watermark import Partition, earliest, progress
 
 if TYPE_CHECKING:
+    from cep.job.careful import Searching
     from cep.standing.answers import QuerySet
     from cep.standing.hits import QuerySets
     from cep.standing.shelf import Shelf
 
 MANIFEST = "cep.manifest"
 """The property by which a batch's tasks get its manifest."""
+CAREFUL = "cep.careful"
+"""The property by which they are told to look for poison: not empty."""
 
 _AT_ONCE = 100_000  # events that are classified together
 _BYTES_AT_ONCE = 64 << 20  # of their tables: texts are large
@@ -68,10 +71,24 @@ class Lanes:
         manifest = current_manifest()
         plan = plans(self.packs).plan(manifest.revisions)
         came = _came(self.manifests, manifest)
-        files = [ListedFile(one.stream, one.path, one.length) for one in came.extents.values()]
+        whole = {(one.stream, one.path) for one in manifest.poison if one.whole}
+        files = [
+            ListedFile(one.stream, one.path, one.length)
+            for name, one in came.extents.items()
+            if name not in whole
+        ]
+        if careful():
+            self._check(files)
         with closing(Sender(self.parcels, task_name())) as sender:
             mapping = _Mapping(self, plan, manifest, sender, came)
             yield from mapping.rows(share(files, self.formats, lane, self.lanes) if files else [], lane)
+
+    def _check(self, files: Iterable[ListedFile]) -> None:
+        """Raises PoisonError where a file cannot even be looked into: all lanes have to know."""
+        from cep.job.careful import unopened
+
+        if found := unopened([(one.stream, one.path, one.length) for one in files], self.formats):
+            raise poison.found(found)
 
 
 _plans: dict[Path, Plans] = {}
@@ -98,13 +115,22 @@ def sets(queries: Path) -> QuerySets:
 
 def current_manifest() -> Manifest:
     """The manifest of the batch that this task belongs to."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    text = context.getLocalProperty(MANIFEST) if context else None
+    text = _property(MANIFEST)
     if not text:
         raise RuntimeError("a task without a manifest")
     return parse(text)
+
+
+def careful() -> bool:
+    """Whether this task is to look for events that end its process."""
+    return bool(_property(CAREFUL))
+
+
+def _property(name: str) -> str | None:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return context.getLocalProperty(name) if context else None
 
 
 def task_name() -> str:
@@ -146,6 +172,8 @@ class _Mapping:
         self._manifest = manifest
         self._sender = sender
         self._decoders: dict[str, Decoder] = {}
+        self._poison = [one for one in manifest.poison if one.shard == poison.NO_SHARD]
+        self._searching = self._search() if careful() else None
         self._greatest: dict[Partition, int] = {}
         self._first: dict[str, int] = {}
         self._counts: Counter[tuple[str, ...]] = Counter()
@@ -157,9 +185,13 @@ class _Mapping:
         """All rows of the lane."""
         if lane == 0 and self._manifest.lost:
             yield self._lost(self._manifest.lost)
+        if lane == 0 and (whole := [one.letter() for one in self._poison if one.whole]):
+            yield self._dead(whole)
         for stream, split in parts:
             yield from self._split(stream, split)
         yield from self._classified()
+        if self._searching is not None and self._searching.found:
+            raise poison.found(self._searching.found)
         counted = pack((dict(self._counts), dict(self._seconds)))
         seen = pack((self._greatest, self._first))
         keys = self._task.keys
@@ -174,8 +206,7 @@ class _Mapping:
         for block in self._blocks(stream, split, reader):
             self._seconds["decode"] += time.perf_counter() - begun
             if block.dead:
-                self._counts["events", stream, "dead"] += len(block.dead)
-                yield self._letters(block.dead)
+                yield self._dead(block.dead)
             if len(block.events.table):
                 self._waiting.append(block.events)
                 self._number += len(block.events.table)
@@ -188,7 +219,8 @@ class _Mapping:
         """The decoded blocks of a split. Raises ConfigurationError if its file is not as it was."""
         batch = self._manifest.batch
         try:
-            yield from read(split, reader, raising=True)
+            for part in self._readable(stream, split, reader):
+                yield from read(part, reader, raising=True) if isinstance(part, Split) else (part,)
         except OSError as error:
             raise extents.gone(batch, split.file, extents.unreadable(error)) from error
         if why := self._came.of(stream, split.file):
@@ -196,9 +228,44 @@ class _Mapping:
 
     def _lost(self, lost: Iterable[Lost]) -> pa.RecordBatch:
         """A dead letter for every file that the batch goes without."""
-        letters = extents.letters(lost)
-        self._counts.update(("events", one.feed, "dead") for one in letters)
-        return self._letters(letters)
+        return self._dead(extents.letters(lost))
+
+    def _readable(self, stream: str, split: Split, reader: Decoder) -> Iterator[Split | Decoded]:
+        """What of a split is read, and the dead letters of what is not even opened."""
+        unread = [
+            one for one in self._poison if one.unread and (one.stream, one.path) == (stream, split.file)
+        ]
+        if self._searching is None and not unread:
+            yield split
+            return
+        from cep.job.careful import pieces, unreadable, within
+
+        if self._searching is not None:
+            found = [one for one in unreadable(stream, split, reader.feed) if one not in unread]
+            self._searching.found += found
+            unread += found
+        if any(one.whole for one in unread):
+            return
+        if not unread:
+            yield split
+            return
+        if letters := tuple(one.letter() for one in within(split, unread)):
+            nothing = Events(stream, stream, event_schema(reader.stream).empty_table())
+            yield Decoded(nothing, letters)
+        yield from pieces(split, unread)
+
+    def _search(self) -> Searching:
+        from cep.job.careful import Kept, Searching
+
+        return Searching(Kept(self._poison), self._judge)
+
+    def _judge(self, decoded: Decoded) -> None:
+        """What is done with events, for nothing."""
+        keys, shelf = self._task.keys, sets(self._task.queries)
+        if len(decoded.events.table):
+            found = classify(self._plan, len(keys), [decoded.events], self._manifest.watermark, shelf)
+            for part in found.late:
+                late_rows(self._plan.streams[part.stream], part)
 
     def _decoder(self, stream: str) -> Decoder | None:
         """The decoder of a stream; None if no pack that runs declares it."""
@@ -206,8 +273,19 @@ class _Mapping:
             return None
         if stream not in self._decoders:
             declared, written = self._plan.streams[stream], self._task.formats[stream]
-            self._decoders[stream] = decoder(declared, written, self._manifest.clock)
+            made = decoder(declared, written, self._manifest.clock)
+            self._decoders[stream] = replace(made, aside=self._aside())
         return self._decoders[stream]
+
+    def _aside(self) -> Aside:
+        """What is not decoded."""
+        if self._searching is not None:
+            return self._searching
+        if not self._poison:
+            return none_aside
+        from cep.job.careful import Kept
+
+        return Kept(self._poison)
 
     def _classified(self) -> Iterator[pa.RecordBatch]:
         if not self._waiting:
@@ -227,7 +305,9 @@ class _Mapping:
         if found.late:
             yield self._late(found.late)
 
-    def _letters(self, dead: Iterable[DeadLetter]) -> pa.RecordBatch:
+    def _dead(self, dead: Sequence[DeadLetter]) -> pa.RecordBatch:
+        self._counts.update(("events", one.feed, "dead") for one in dead)
+        self._counts.update(("poison", one.feed, "decode") for one in dead if one.stage == "poison")
         letters = [(d.feed, d.file, d.offset, d.stage, d.reason, d.data) for d in dead]
         return self._rows([(self._task.keys[0], Kind.DEAD, pack(letters))])
 

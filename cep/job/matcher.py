@@ -45,7 +45,7 @@ class Matcher(StatefulProcessor):
         timerValues: TimerValues,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
         """The rows for the driver."""
-        from cep.job.mapper import current_manifest, plans, task_name
+        from cep.job.mapper import careful, current_manifest, plans, task_name
         from cep.job.parcels import Sender, opened
         from cep.job.shard import ShardBatch
         from cep.job.shard_states import states
@@ -58,7 +58,7 @@ class Matcher(StatefulProcessor):
         with closing(Sender(self._parcels, f"{task_name()}-{shard}")) as sender:
             for kind, payload in batch.sort(came):
                 yield _OUT(*sender.row(kind, payload))
-            for kind, payload in batch.match(states(self._packs), variables):
+            for kind, payload in batch.match(states(self._packs), variables, careful()):
                 yield _OUT(*sender.row(kind, payload))
 
     def close(self) -> None:

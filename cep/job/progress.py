@@ -47,7 +47,7 @@ class Progress:
         with self._lock:
             if not batch.replayed:
                 self._events += batch.outcome.of("events", "accepted") + batch.outcome.of("events", "late")
-                self._malformed += batch.outcome.of("events", "dead")
+                self._malformed += batch.outcome.of("events", "dead") + batch.outcome.of("poison", "match")
                 self._alerts += sum(batch.alerts.values())
             first = self._since is None
             passed = batch.ended - (batch.ended if self._since is None else self._since)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field
 
 from cep.automata.plan import Plan
+from cep.decode.letters import DeadLetter
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import Manifest, watermark_after
+from cep.job.poison import found
 from cep.job.rows import PASSED_ON, Kind, pack, pack_raised, unpack
-from cep.job.shard_states import ShardStates, Variables
+from cep.job.shard_states import Held, ShardStates, Variables
 from cep.matching.match import Clock, match_shard
-from cep.matching.state import StateError
+from cep.matching.memory import ShardMemory
+from cep.matching.state import StateError, write
 from cep.watermark import Partition, earliest, progress
 
 
@@ -39,10 +42,13 @@ class ShardBatch:
             elif kind in PASSED_ON:
                 yield kind, payload
 
-    def match(self, states: ShardStates, variables: Variables) -> list[tuple[Kind, bytes]]:
+    def match(
+        self, states: ShardStates, variables: Variables, careful: bool = False
+    ) -> list[tuple[Kind, bytes]]:
         """Matches, and stores what is to be remembered; the rows for the driver.
 
-        Raises ConfigurationError for a state that cannot be used.
+        Raises ConfigurationError for a state that cannot be used; if `careful`, PoisonError for events that
+        cannot be matched.
         """
         begun = time.perf_counter()
         after = watermark_after(self.manifest, self.plan, self._seen)
@@ -56,9 +62,13 @@ class ShardBatch:
                 f"the state of shard {self.shard} cannot be used: {error}",
                 "restore the state folder from a backup together with the outbox, or name a new [job] state",
             ) from error
-        outcome = match_shard(self.plan, held.memory, self._payloads, clock)
+        memory, payloads, letters = self._without_poison(held, clock, careful)
+        outcome = match_shard(self.plan, memory, payloads, clock)
         size = states.store(self.shard, held, outcome.memory, variables).size
         rows = [(Kind.RAISED, pack_raised(outcome.raised))] if outcome.raised else []
+        if letters:
+            rows.append((Kind.DEAD, pack([astuple(letter) for letter in letters])))
+            outcome.counts.update(("poison", letter.feed, "match") for letter in letters)
         told = (
             after,
             progress({}, self._seen),
@@ -69,3 +79,23 @@ class ShardBatch:
             time.perf_counter() - begun,
         )
         return [*rows, (Kind.SETTLED, pack(told))]
+
+    def _without_poison(
+        self, held: Held, clock: Clock, careful: bool
+    ) -> tuple[ShardMemory, Sequence[bytes], list[DeadLetter]]:
+        """What is remembered and what came, without poison, and its dead letters."""
+        poison = [one for one in self.manifest.poison if one.shard == self.shard]
+        if not (poison or careful):
+            return held.memory, self._payloads, []
+        from cep.job.shard_poison import searched, without
+
+        memory, payloads, letters = without(self.plan, held.memory, self._payloads, poison)
+
+        def work(memory: ShardMemory, payloads: Sequence[bytes]) -> None:
+            outcome = match_shard(self.plan, memory, payloads, clock)
+            pack_raised(outcome.raised)
+            write(outcome.memory, held.stored)
+
+        if careful and (more := searched(self.plan, memory, payloads, self.shard, work)):
+            raise found(more)
+        return memory, payloads, letters

@@ -10,7 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rules_of_tests import OTHER, SECOND, pack
 
@@ -31,6 +31,7 @@ from cep.job.manifest import (
     watermark_after,
     write,
 )
+from cep.job.poison import Poison
 from cep.job.running_time import RESTART, Stretch
 from cep.job.silence import Quiet
 from cep.watermark import Partition
@@ -42,6 +43,7 @@ _names = st.text(min_size=1, max_size=8)
 _numbers = st.integers(MIN_TIME, MAX_TIME)
 _partitions = st.dictionaries(st.tuples(_names, _names), _numbers, max_size=3)
 _quiet = st.none() | st.builds(Quiet, _numbers, _numbers)
+_poison = st.builds(Poison, _names, _names, _numbers, _numbers, _numbers, _names, _names)
 
 
 def _plan(idle: str = "", more: str = "") -> Plan:
@@ -57,13 +59,16 @@ def _plan(idle: str = "", more: str = "") -> Plan:
         _partitions, st.booleans(),
         st.lists(st.builds(Deployed, _names, _names, _names, _names), max_size=2).map(tuple),
         st.dictionaries(_names, _numbers, max_size=2), _names,
-        st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple), st.sampled_from((2, 3)),
+        st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple),
+        st.lists(_poison, max_size=2).map(tuple), st.sampled_from((2, 3)),
     )
 )  # fmt: skip
 def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
     assert parse(manifest.text()) == manifest
     assert parse(manifest.text()).digest == manifest.digest
-    assert replace(manifest, lost=()).digest == manifest.digest, "it is the same batch without a file"
+    assert replace(manifest, lost=(), poison=()).digest == manifest.digest, (
+        "it is the same batch without a file"
+    )
 
 
 @given(
@@ -81,11 +86,14 @@ def test_the_text_of_a_manifest_is_a_contract() -> None:
         7, {"desk": "ab"}, 4, 9, 8, 5, {PAYMENT: 6}, {PAYMENT: 7}, (("other", ""),), Quiet(3, 4),
         {("desk", "r"): 2}, False, (Deployed("q", "desk", "ab", ""),), {"payment": 2},
         "cd", (Lost("payment", "/x", "is missing"),),
+        (Poison("payment", "/y", 3, 4, -1, "was ended by SIGSEGV"),),
     )  # fmt: skip
     assert manifest.text() == (
         '{"batch":7,"clock":9,"deployed":[["q","desk","ab",""]],"drain":false,"elapsed":8,"files":"cd",'
         '"first":{"payment":2},"greatest":[["payment","payment",6]],"heard":[["payment","payment",7]],'
-        '"lost":[["payment","/x","is missing"]],"quiet":[3,4],"revisions":{"desk":"ab"},"shards":4,'
+        '"lost":[["payment","/x","is missing"]],"poison":'
+        '[["payment","/y",3,4,-1,"was ended by SIGSEGV","events"]],"quiet":[3,4],'
+        '"revisions":{"desk":"ab"},"shards":4,'
         '"silent":[["other",""]],"since":[["desk","r",2]],"version":3,"watermark":5}'
     )
 
@@ -108,6 +116,7 @@ def test_what_the_version_before_wrote_is_read_under_the_digest_that_it_had(tmp_
     assert result_of(earlier).watermark == 5
 
 
+@settings(deadline=None)  # it waits for the disk
 @given(
     st.builds(Manifest, st.just(7), st.just({"desk": "ab"}), st.integers(1, 64), _numbers, files=_names),
     st.randoms(use_true_random=False),

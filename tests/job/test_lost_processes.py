@@ -104,7 +104,7 @@ def test_a_python_worker_that_does_not_come_up_in_time_is_tried_again(tmp_path: 
         with suppress(psutil.NoSuchProcess):
             stopped.kill()
     assert (
-        "Spark lost a Python worker (Python worker failed to connect back); the batch is run again"
+        "a Python worker did not come up (Python worker failed to connect back); the batch is run again"
         in folder.told
     )
     assert "Traceback" not in folder.told

@@ -1,0 +1,122 @@
+"""Poison: events that end every process that works on them, or make it fail, and that a batch goes without.
+
+What a careful run found (cep.job.search) goes into the batch's manifest, so that however often the batch is
+run again, it goes without the same events, and each is a dead letter of stage "poison".
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from cep.decode.letters import DeadLetter
+from cep.job.errors import PoisonError
+
+END = 2**63 - 1
+"""The end of every file."""
+NO_SHARD = -1
+EVENTS, UNREAD, HELD = "events", "unread", "held"
+_LOOKED_AT = 256 << 20
+"""Bytes before a place that are read to number its line."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Poison:
+    """The events of a stream from a file whose @offset is `first` up to, not including, `end`.
+
+    `shard`: they were decoded, and it is this shard that goes without them; NO_SHARD: they are not decoded.
+    `reason` is a predicate like "was ended by SIGSEGV", its subject the process that worked on them.
+
+    `what`: EVENTS; UNREAD: the file is not even opened there; HELD: what the shard remembers of the keys of a
+    space, which `path` names, that have a hash from `first` to `end`; then `stream` is that of an event.
+    """
+
+    stream: str
+    path: str
+    first: int
+    end: int
+    shard: int
+    reason: str
+    what: str = EVENTS
+
+    @property
+    def unread(self) -> bool:
+        """Whether the file is not even opened there."""
+        return self.what == UNREAD
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of the file is read."""
+        return self.unread and self.first == 0 and self.end == END
+
+    @property
+    def why(self) -> str:
+        """The reason of a dead letter."""
+        work = "read" if self.unread else "decoded and classified" if self.shard == NO_SHARD else "matched"
+        it = "what was remembered of this key" if self.what == HELD else "it"
+        return f"poison: the process that {work} {it} {self.reason}, each time"
+
+    def letter(self, data: bytes = b"", offset: int | None = None) -> DeadLetter:
+        """The dead letter of one of the events, or of all of them."""
+        return DeadLetter(
+            self.stream, self.path, self.first if offset is None else offset, "poison", self.why, data
+        )
+
+
+def listed(poison: Iterable[Poison]) -> list[list[object]]:
+    """As JSON."""
+    return [list(astuple(one)) for one in poison]
+
+
+def from_json(value: Iterable[Sequence[Any]]) -> tuple[Poison, ...]:
+    """What `listed` gave. Raises TypeError."""
+    found = tuple(Poison(*one) for one in value)
+    for one in found:
+        if not all(isinstance(number, int) for number in (one.first, one.end, one.shard)):
+            raise TypeError("whole numbers are expected")
+    return found
+
+
+def found(poison: Iterable[Poison]) -> PoisonError:
+    """The error by which a worker tells the driver what it found."""
+    return PoisonError(base64.b64encode(json.dumps(listed(poison)).encode()).decode())
+
+
+def told(error: PoisonError) -> tuple[Poison, ...]:
+    """What such an error tells."""
+    return from_json(json.loads(base64.b64decode(error.message)))
+
+
+def place(poison: Poison, parquet: bool) -> str:
+    """Where the events are, as a user looks them up: file and line, or row, or byte."""
+    if poison.what == HELD:
+        return f"what is remembered of a key ({poison.path}; shard {poison.shard})"
+    if poison.whole:
+        return poison.path
+    one = poison.end == poison.first + 1
+    if parquet:
+        rows = f"row {poison.first:,}" if one else f"rows {poison.first:,} to {poison.end - 1:,}"
+        return f"{poison.path}, {rows}"
+    first = _line(poison.path, poison.first)
+    if first is None:
+        return f"{poison.path}, byte {poison.first:,}{'' if one else f' to {poison.end - 1:,}'}"
+    last = first if one else _line(poison.path, poison.end - 1)
+    if last is None or last == first:
+        return f"{poison.path}, line {first:,}"
+    return f"{poison.path}, lines {first:,} to {last:,}"
+
+
+def _line(path: str, offset: int) -> int | None:
+    """The number of the line, from 1, in which a byte of a file is; None where that is not easily told."""
+    if re.search(r"\.(gz|zst)$", path.lower()) or offset > _LOOKED_AT:
+        return None
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(offset).count(b"\n") + 1
+    except OSError:
+        return None
