@@ -19,6 +19,7 @@ from pathlib import Path
 FULL: Mapping[str, str] = {
     "start": "",
     "front_end": "",
+    "large_packs": "",
     "engine_in_process": "",
     "patterns": "--events 500000",
     "state": "",
@@ -35,6 +36,7 @@ FULL: Mapping[str, str] = {
 SMALL: Mapping[str, str] = {
     "start": "--times 1 --only check test eval",
     "front_end": "--rules 10 50",
+    "large_packs": "--rules 10 100 --values 20 200",
     "engine_in_process": "--events 50000",
     "patterns": "--events 20000",
     "state": "--runs 20000 --expiries 50000 --batches 10",

@@ -11,6 +11,7 @@ from rules.diagnostics import Diagnostic
 from rules.instants import DURATION
 from rules.source import Span
 from rules.typed import (
+    Absent,
     Compare,
     Derived,
     Expression,
@@ -26,16 +27,20 @@ from rules.typed import (
     Over,
     Pack,
     Rule,
+    Sequence,
     Sliding,
     Step,
     TextMatch,
     Tumbling,
+    Unless,
     WindowAggregate,
     walk,
 )
 
 _SHORT = 40
 """Characters of a condition that a help repeats."""
+_FEW = 100
+"""Steps of which a pattern without groups is far from too many states."""
 TOO_MANY_STATES = "CEP0906"
 """The one refusal that is of the automaton, not of the language: the reference has no states."""
 
@@ -72,7 +77,7 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
     )
     if isinstance(rule.body, Over):
         found.append(_finding("CEP0913", "a window", rule.body.span, _pattern(rule.body)))
-    if isinstance(rule.body, Match):
+    if isinstance(rule.body, Match) and not _is_plain(rule.body.pattern):
         from cep.automata.states import MOST_STATES, TooManyStatesError, automaton
 
         try:
@@ -82,6 +87,12 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
             help_ = "put operands that need not be in any order one after the other, or write two rules"
             found.append(Diagnostic("CEP0906", "error", message, rule.body.pattern.span, help=help_))
     return found
+
+
+def _is_plain(pattern: Sequence) -> bool:
+    """Whether a pattern is a short series of steps and guards, which has a few states for each of them."""
+    elements = [element for _, element in pattern.elements]
+    return len(elements) <= _FEW and all(isinstance(one, Step | Unless | Absent) for one in elements)
 
 
 def _of_streams(pack: Pack, rule: Rule) -> Iterator[Diagnostic]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
-from cep.collector import paused
+from cep.collector import young_only
 from cep.packs import Checked, checked_in
 from rules.diagnostics import DiagnosticsError
 
@@ -24,7 +24,7 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
     for path in paths:
         if not path.exists():
             raise UsageError(f"there is no file or folder `{path}`", "correct the path")
-    with paused():  # what is made here lives as long as the command
+    with young_only():  # what is made here lives as long as the command
         return [one for path in paths for one in checked_in(path, to_run=to_run, earlier=earlier)]
 
 
