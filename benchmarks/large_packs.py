@@ -3,8 +3,8 @@
     python benchmarks/large_packs.py [--rules 1000 10000 100000] [--values 2000 20000 200000]
 
 Each is a whole process. Rules are patterns of two steps that differ in their constants; values stand in a
-`let` and in an `in (...)`. `growth` is the processor time against the row above, divided by what the pack grew
-by: 1.0 is linear. Memory is the greatest that was resident (on Linux).
+`let` and in an `in (...)`. `growth` is the processor time against the row above, divided by what the pack
+grew by; 1.0 is linear. Memory is the greatest that was resident (on Linux).
 """
 
 from __future__ import annotations

@@ -140,6 +140,8 @@ class Run(Token):
             at = found.end()
             piece = Piece(found.lastgroup, found.group(), found.start(), at)
             if not wants_operand and not open_.takes(instring, piece):
+                if open_.brackets:  # a `:` without its `?`
+                    _refuse_open(instring, open_.brackets[-1])
                 return end, pieces
             pieces.append(piece)
             match piece.kind:
