@@ -16,6 +16,7 @@ from pyparsing import ParseBaseException, ParserElement
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS, RawBlock, cut
+from rules.grammar.characters import paths_among, unseen_in
 from rules.grammar.lexical import NAME, Lexeme, read_name, read_span
 from rules.grammar.members import ERRORS
 from rules.grammar.nodes import series
@@ -56,7 +57,11 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
         reader.read(raw)
         if len(reader.diagnostics) >= ERRORS:
             break
-    diagnostics = [*(d for d in pieces.diagnostics if not reader.explains(d)), *reader.diagnostics]
+    unseen = unseen_in(source)
+    places = {finding.span.start for finding in unseen if finding.span is not None}
+    told = (d for d in pieces.diagnostics if not reader.explains(d))
+    own = (d for d in (*told, *reader.diagnostics) if d.span is None or d.span.start not in places)
+    diagnostics = [*unseen, *own, *paths_among(reader.blocks)]
     if len(diagnostics) >= ERRORS:
         place = diagnostics[ERRORS - 1].span
         message = f"the file has {ERRORS:,} errors: what follows was not read"

@@ -12,6 +12,7 @@ from functools import cache
 
 from pyparsing import ParseException, ParserElement, Token
 
+from percolator.query.unseen import described, unseen_in_name
 from rules.grammar.errors import Refusal
 from rules.instants import DURATION, GREATEST, duration_of
 from rules.source import SourceFile, Span
@@ -102,6 +103,9 @@ def read_name(text: BlockText, start: int, written: str) -> Name:
     if written.startswith("`@"):
         message = "a name cannot begin with `@`"
         raise Refusal(text, start, start + len(written), "CEP0108", message, help_="begin it with a letter")
+    if (at := unseen_in_name(written)) is not None:
+        message, help_ = f"a name cannot have {described(written[at])}, which cannot be seen", "remove it"
+        raise Refusal(text, start + at, start + at + 1, "CEP0237", message, help_=help_)
     if len(written) > LONGEST:
         message = f"a name has {LONGEST} characters at most"
         raise Refusal(text, start, start + len(written), "CEP0108", message, help_="give it a shorter name")
