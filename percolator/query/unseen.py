@@ -19,6 +19,7 @@ UNSEEN = re.compile(
 """Control characters, line ends that not everything takes for such, and signs that turn the direction."""
 
 _NO_FORM = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})  # marks and apostrophes that modify a letter are of any script
 _EAST_ASIAN = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 _LIKE_LATIN = str.maketrans(
     "аеёіїјорсухѕһԁԛԝАВЕІЈКМНОРСТУХЅ" + "αικνορυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "օսհցզ",
@@ -52,7 +53,8 @@ def described(char: str) -> str:
 
 def scripts(word: str) -> frozenset[str]:
     """The scripts of a word's letters, by the first word of their names: LATIN, CYRILLIC, GREEK, ..."""
-    return frozenset(name(char, "?").partition(" ")[0] for char in normalize("NFKC", word) if char.isalpha())
+    letters = (char for char in normalize("NFKC", word) if category(char) in _LETTERS)
+    return frozenset(name(char, "?").partition(" ")[0] for char in letters)
 
 
 def mixes(word: str) -> bool:
