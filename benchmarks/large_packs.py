@@ -34,19 +34,19 @@ stream payment {
 RULE = """
 rule r{n} {{
   severity high
-  by       card_id
-  match    a: payment[amount > {n}] -> b: payment[country == "C{n}"]
-  within   30 minutes
-  emit     card_id, amount = a.amount
-}}
-"""
+  by card_id
+  match a: payment[amount > {n}] -> b: payment[country == "C{n}"]
+  within 30 minutes
+  emit card_id, x = a.amount
+}}"""
 
 
 PROGRAM = """
 import re, time
 from cep.cli.main import main
 begin = time.perf_counter()
-main()
+if main():
+    raise SystemExit("the pack has errors")
 resident = re.search(r"VmHWM:\\s+([0-9]+)", open("/proc/self/status").read())[1]
 print(time.perf_counter() - begin, time.process_time(), resident)
 """

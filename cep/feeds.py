@@ -34,6 +34,7 @@ BATCH_BYTES = 64 << 20
 LINES = 1 << 19
 """Lines that are decoded at a time, about: of a block that holds more, its parts are decoded one by one."""
 
+_ROWS = 1 << 18  # of Parquet that are decoded at a time: fewer where they are wide
 _PART = 4 << 20  # bytes of such a part
 _STEP = 1 << 20
 
@@ -343,7 +344,9 @@ class _Reading:
             self.reached = sum(rows[: self.split.start])
             self.stored = self.split.length * self.reached // max(1, sum(rows))
             for group in range(self.split.start, end):
-                for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=1 << 18):
+                size = file.metadata.row_group(group).total_byte_size // max(1, rows[group])
+                most = max(1, min(_ROWS, 2 * self.block // max(1, size)))
+                for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=most):
                     table = pa.Table.from_batches([batch])
                     self._tell(self.split.length * (self.reached + batch.num_rows) // max(1, sum(rows)))
                     yield self.decoder.decode_table(table, self.split.file, self.reached, self.partition)
