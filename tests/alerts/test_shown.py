@@ -16,10 +16,8 @@ HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\r\n\u202eevil\u2066\u2028\u200b"
 
 
 def printed(style: str) -> str:
-    body = json.dumps(
-        {"time": "t", "severity": "high", "rule": "r", "summary": HOSTILE, "suppressed": 0},
-        ensure_ascii=False,
-    )
+    alert = {"time": "t", "severity": "high", "rule": "r", "summary": HOSTILE, "suppressed": 0}
+    body = json.dumps(alert, ensure_ascii=False)
     stream = io.StringIO()
     receiver = ConsoleReceiver("screen", stream, "json" if style == "json" else "text")
     assert receiver.send("1", body, 0).result == "delivered"

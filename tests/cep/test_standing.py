@@ -18,10 +18,10 @@ from cep.standing import findings as told
 from cep.standing.compiled import UnreadableError, compiled, name_of
 from cep.standing.findings import findings
 from cep.standing.shelf import Shelf
-from rules.render import render_all
 from rules.diagnostics import Diagnostic
 from rules.packs import load, load_texts
 from rules.query_files import with_contents
+from rules.render import render_all
 from rules.typed import Pack
 
 STREAM = """stream article {
