@@ -19,6 +19,7 @@ from pathlib import Path
 FULL: Mapping[str, str] = {
     "start": "",
     "front_end": "",
+    "large_packs": "",
     "engine_in_process": "",
     "patterns": "--events 500000",
     "hot_keys": "",
@@ -37,6 +38,7 @@ FULL: Mapping[str, str] = {
 SMALL: Mapping[str, str] = {
     "start": "--times 1 --only check test eval",
     "front_end": "--rules 10 50",
+    "large_packs": "--rules 10 100 --values 20 200",
     "engine_in_process": "--events 50000",
     "patterns": "--events 20000",
     "hot_keys": "--scale 0.02 --seconds 1",

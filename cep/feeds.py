@@ -17,7 +17,9 @@ import pyarrow as pa
 
 from cep.beginning import Beginning
 from cep.decode.blocks import Decoder
-from cep.decode.letters import DeadLetter, Decoded
+from cep.decode.bounds import LONGEST, SHOWN, Kept, too_long
+from cep.decode.inflate import Inflated, inflated
+from cep.decode.letters import DeadLetter, Decoded, Stage
 from cep.decode.parquet_rows import opened
 from cep.events import Events, event_schema
 from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
@@ -33,8 +35,12 @@ BLOCK = 32 << 20
 BATCH_BYTES = 64 << 20
 """Bytes of files that one batch of a job takes from a feed, at least one file."""
 
-_LONGEST = 16
-"""A record longer than so many blocks is not waited for."""
+LINES = 1 << 19
+"""Lines that are decoded at a time, about: of a block that holds more, its parts are decoded one by one."""
+
+_ROWS = 1 << 18  # of Parquet that are decoded at a time: fewer where they are wide
+_PART = 4 << 20  # bytes of such a part
+_STEP = 1 << 20
 
 _SAY_WHAT = "rename it so that its name ends so, or say it: --feed STREAM='format=\"csv\"'"
 
@@ -145,8 +151,9 @@ def read(
     """
     partition = partition or decoder.stream.name
     reading = _Reading(split, decoder, partition, block, passed)
+    kept = Kept()
     try:
-        yield from reading.decoded()
+        yield from map(kept.within, reading.decoded())
     except UnknownFormatError as error:
         yield reading.failed(str(error))
     except (OSError, pa.ArrowException, EOFError, UnicodeDecodeError) as error:
@@ -191,7 +198,8 @@ def check_file(file: str, feed: FeedFormat = BY_NAME) -> tuple[Diagnostic, ...]:
 class _Reading:
     """A split while it is read; `reached` is how far events came: a byte, or a row.
 
-    `stored` is how far that is in the file as it is stored, in bytes.
+    `stored` is how far that is in the file as it is stored, in bytes; `rest` the beginning of a record that a
+    compressed file does not hold to its end.
     """
 
     split: Split
@@ -201,6 +209,7 @@ class _Reading:
     passed: Callable[[int], None]
     reached: int = 0
     stored: int = 0
+    rest: bytes = b""
 
     def decoded(self) -> Iterator[Decoded]:
         """The blocks of the split. Raises OSError and ArrowException."""
@@ -210,11 +219,11 @@ class _Reading:
             self.reached = self.stored = 0
             yield from self._rows()
         elif written.compression != "none":
-            with (
-                Beginning(self.split.file, self.split.length) as raw,
-                pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), written.compression) as stream,
-            ):
-                yield from self._blocks(cast(BinaryIO, stream), 0, None, lambda _: raw.tell())
+            with Beginning(self.split.file, self.split.length) as stream:
+                text = inflated(cast(BinaryIO, stream), self.split.file, written.compression)
+                yield from self._blocks(text, 0, None, lambda _: text.stored)
+                if text.problem is not None:
+                    yield self.failed(f"the file cannot be read to its end: {text.problem}", self.rest)
             self._tell(self.split.length)
         else:
             with Path(self.split.file).open("rb", buffering=0) as stream:
@@ -230,47 +239,93 @@ class _Reading:
         self.passed(stored - self.stored)
         self.stored = stored
 
-    def failed(self, reason: str) -> Decoded:
+    def failed(self, reason: str, data: bytes = b"") -> Decoded:
         """A dead letter that tells why reading stopped, or was not as it should be."""
+        return self._dead("read", reason, data)
+
+    def _dead(self, stage: Stage, reason: str, data: bytes) -> Decoded:
         stream = self.decoder.stream
-        letter = DeadLetter(stream.name, self.split.file, self.reached, "read", reason, b"")
+        letter = DeadLetter(stream.name, self.split.file, self.reached, stage, reason, data)
         empty = event_schema(stream).empty_table()
         return Decoded(Events(stream.name, self.partition, empty), (letter,))
 
     def _blocks(
-        self, stream: BinaryIO, start: int, end: int | None, stored: Callable[[int], int]
+        self, stream: BinaryIO | Inflated, start: int, end: int | None, stored: Callable[[int], int]
     ) -> Iterator[Decoded]:
         """Blocks from byte `start` to the record that begins before `end`; None: of all there is.
 
-        `stored` gives the place in the file as it is stored.
+        `stored` gives the place in the file as it is stored. Of a compressed file that is cut short, what
+        stands behind the last line end is no record but `rest`.
         """
-        columns: tuple[str, ...] | None = None
-        if start > 0:
-            columns = self._columns()
-        rest, at = b"", start
+        columns = self._columns() if start > 0 else None
+        rest, self.reached = b"", start
         while True:
-            room = self.block if end is None else min(self.block, end - at - len(rest))
+            room = self.block if end is None else min(self.block, end - self.reached - len(rest))
             chunk = _read(stream, room) if room > 0 else b""
-            final = not chunk
-            data = rest + chunk
+            data, final = rest + chunk, not chunk
             if final and end is not None and end < self.split.length:
-                data += self._last_line(stream, data)
-            length = len(data) if final else self.decoder.complete(data, self.split.file)
-            if length == 0 and len(data) > _LONGEST * self.block:
-                raise OSError(f"a record of more than {len(data) >> 20} MB: is this the right format?")
-            if length:
-                view = memoryview(data)[:length]
-                if at == 0:
-                    columns, begun = self.decoder.opening(view, self.split.file)
-                    view, at, length = view[begun:], begun, length - begun
-                    data = data[begun:]
-                self._tell(stored(at + length))
-                yield self.decoder.decode_block(view, self.split.file, at, self.partition, columns)
-            at += length
-            self.reached = at
-            if final:
-                return
+                data += self._last_line(cast(BinaryIO, stream), data)
+            whole = final and not (isinstance(stream, Inflated) and stream.cut)
+            length = len(data) if whole else self.decoder.complete(data, self.split.file)
+            if whole and length > LONGEST:
+                ends = self.decoder.complete(data, self.split.file)
+                length = ends if length - ends > LONGEST else length
+            for part in self._parts(data[:length] if length < len(data) else data):
+                if self.reached == 0:
+                    columns, begun = self.decoder.opening(part, self.split.file)
+                    part, self.reached = part[begun:], begun
+                self._tell(stored(self.reached + len(part)))
+                decoded = self.decoder.decode_block(
+                    part, self.split.file, self.reached, self.partition, columns
+                )
+                self.reached += len(part)
+                yield decoded
             rest = data[length:]
+            if len(rest) > LONGEST:
+                letter, rest = self._passed_over(stream, rest)
+                yield letter
+                if end is not None:
+                    if self.reached >= end:
+                        return
+                    cast(BinaryIO, stream).seek(self.reached)
+                    rest = b""
+            elif final:
+                self.rest = rest[:SHOWN]
+                return
+
+    def _parts(self, data: bytes) -> Iterator[memoryview]:
+        """A block that ends where a record does, in parts if it has many lines."""
+        view, begin = memoryview(data), 0
+        size = len(data) if data.count(b"\n") <= LINES else _PART
+        while begin < len(data):
+            length = len(data) - begin
+            while size < length:
+                ends = self.decoder.complete(data[begin : begin + size], self.split.file)
+                if ends:
+                    length = ends
+                    break
+                size *= 2
+            yield view[begin : begin + length]
+            begin += length
+
+    def _passed_over(self, stream: BinaryIO | Inflated, data: bytes) -> tuple[Decoded, bytes]:
+        """The dead letter of a record that is too long, and what was read behind its line end.
+
+        Of CSV it may have a line end, and a quote that is not closed: that spoils its own line only.
+        """
+        written = self.decoder.feed.of(self.split.file)
+        if self.reached == 0 and written.kind == "csv" and self.decoder.feed.header:
+            raise OSError(f"its header has more than {LONGEST:,} bytes: is this the right format?")
+        found, length, chunk = data.find(b"\n"), 0, data
+        while found < 0 and chunk:
+            length += len(chunk)
+            chunk = _read(stream, _STEP)
+            found = chunk.find(b"\n")
+        length += max(found, 0)
+        reason = too_long(length) if length > LONGEST else f"a quote is not closed within {LONGEST:,} bytes"
+        letter = self._dead("decode", reason, data[: min(length, SHOWN)])
+        self.reached += length + (found >= 0)
+        return letter, chunk[found + 1 :]
 
     def _first_record(self, stream: BinaryIO) -> int:
         """Moves to the first record that begins in the split; returns its place, or the split's end."""
@@ -291,12 +346,12 @@ class _Reading:
         return min(at, end)
 
     def _last_line(self, stream: BinaryIO, data: bytes) -> bytes:
-        """The bytes behind the split's end that complete its last record."""
+        """The bytes behind the split's end that complete its last record, or make it too long."""
         if not data or data.endswith(b"\n"):
             return b""
         pieces: list[bytes] = []
         left = self.split.length - stream.tell()
-        while left > 0 and (chunk := _read(stream, min(1 << 16, left))):
+        while left > 0 and len(pieces) << 16 <= LONGEST and (chunk := _read(stream, min(1 << 16, left))):
             found = chunk.find(b"\n")
             pieces.append(chunk if found < 0 else chunk[: found + 1])
             if found >= 0:
@@ -319,7 +374,7 @@ class _Reading:
             for group in range(self.split.start, end):
                 behind = sum(rows[: group + 1])
                 try:
-                    for table in _tables(file, group):
+                    for table in _tables(file, group, 2 * self.block):
                         self._tell(self.split.length * (self.reached + table.num_rows) // max(1, sum(rows)))
                         yield self.decoder.decode_table(table, self.split.file, self.reached, self.partition)
                         self.reached += table.num_rows
@@ -361,9 +416,11 @@ def _row_groups(file: str, length: int, block: int) -> list[Split]:
     return found
 
 
-def _tables(file: pq.ParquetFile, group: int) -> Iterator[pa.Table]:
-    """The rows of a row group, some at a time."""
-    for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=1 << 18):
+def _tables(file: pq.ParquetFile, group: int, size: int) -> Iterator[pa.Table]:
+    """The rows of a row group, as many at a time as take about so many bytes, if the file says so truly."""
+    known = file.metadata.row_group(group)
+    most = max(1, min(_ROWS, size * known.num_rows // max(1, known.total_byte_size)))
+    for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=most):
         yield pa.Table.from_batches([batch])
 
 
@@ -375,7 +432,7 @@ def _quotes(file: str, length: int) -> bool:
     return False
 
 
-def _read(stream: BinaryIO, size: int) -> bytes:
+def _read(stream: BinaryIO | Inflated, size: int) -> bytes:
     """As many bytes as asked for, or all that are left."""
     first = stream.read(size)
     if len(first) == size or not first:

@@ -10,6 +10,8 @@ import os
 import threading
 from typing import TYPE_CHECKING, TextIO
 
+from alerts.shown import shown_lines
+
 if TYPE_CHECKING:
     from alerts.receivers.console import Stream
 
@@ -43,7 +45,7 @@ class StatusLine:
     def print(self, line: str) -> None:
         """Writes a line that stays."""
         with self._lock:
-            self._write(f"{self._taken()}{line}\n{self._drawn}")
+            self._write(f"{self._taken()}{shown_lines(line)}\n{self._drawn}")
 
     def above(self, stream: TextIO) -> Stream:
         """The stream; where both are terminals, one whose lines go above this one."""

@@ -29,6 +29,8 @@ TITLES: Mapping[Code | LookalikeCode | LifeCode, str] = MappingProxyType(
         LookalikeCode.WORD: "a word that looks like an operator",
         LookalikeCode.DISTANCE: "a distance or count of another language",
         LookalikeCode.SIGN: "a sign of another language",
+        LookalikeCode.UNSEEN: "a character in a query that cannot be seen",
+        LookalikeCode.SCRIPTS: "a word that mixes scripts",
         LifeCode.NO_QUERY: "a line that is no query",
         LifeCode.OLD_VERSION: "a version that is there already",
         LifeCode.TOO_COSTLY: "a query that is believed to cost too much",

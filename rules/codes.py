@@ -63,6 +63,8 @@ NAMES: Mapping[str, str] = MappingProxyType(
         "CEP0230": "a comparison with null",
         "CEP0231": "constants depend on one another",
         "CEP0232": "a list that cannot stand here",
+        "CEP0237": "a character that cannot be seen",
+        "CEP0238": "a name that reads like a path",
         "CEP0250": "unknown table",
         "CEP0251": "a key of another type than the table's",
         "CEP0252": "a lookup without a field",
@@ -104,6 +106,8 @@ LINTS: Mapping[str, str] = MappingProxyType(
         "CEP0316": "every event begins a run",
         "CEP0317": "a step name occurs again",
         "CEP0318": "a word in a text query that looks like an operator",
+        "CEP0319": "a name that is not what it looks like",
+        "CEP0320": "a text query that is not what it looks like",
     }
 )
 

@@ -6,17 +6,20 @@ to workers, who come to the same pack by `load_texts`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rules.diagnostics import Allowed, Diagnostic, DiagnosticsError, has_errors, in_order
+from rules.hidden import beginning
 from rules.pack_files import RefusedError, opened, rule_files
 from rules.revisions import revision
 from rules.source import SourceFile, Span
 from rules.typed import Pack
 
 SUFFIX = ".rules"
+_BLOCK = re.compile(r"(?<!\w)(?:pack|stream|table|queries|let|rule|test)\s")
 MOST_BYTES = 64 << 20
 """Bytes that are read of a rule file: more than its 16 million characters can have (CEP0111)."""
 
@@ -98,7 +101,7 @@ def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:
         broken = _not_unicode(name, text)
         if broken is not None:
             return Loaded(None, (broken,))
-        tree, problems = parse(SourceFile(name, text.removeprefix("\ufeff")))
+        tree, problems = parse(_source(name, text.removeprefix("\ufeff")))
         trees.append(tree)
         findings.diagnostics.extend(problems)
     pack, declared = resolve(trees, findings)
@@ -107,6 +110,11 @@ def load_texts(files: Sequence[tuple[str, str]]) -> Loaded:
     pack = replace(with_structures(pack), revision=revision(files), files=tuple(sorted(files)))
     found, allowed = check(pack, trees, declared)
     return Loaded(pack, tuple(in_order(found)), tuple(allowed))
+
+
+def _source(name: str, text: str) -> SourceFile:
+    """The text as a file. One in which no block begins is no rule file: messages do not repeat it."""
+    return SourceFile(name, text) if _BLOCK.search(text) else SourceFile(name, text, drawn=beginning(text))
 
 
 def _not_unicode(name: str, text: str) -> Diagnostic | None:

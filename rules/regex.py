@@ -1,4 +1,4 @@
-r"""Whether a regular expression is one of RE2's, found out without RE2.
+r"""Whether a regular expression is one of RE2's, and where it is not: RE2 itself tells no place.
 
 RE2 (github.com/google/re2/wiki/Syntax) has no look-around, no back references, no possessive or atomic
 groups. What it has and Python lacks (`\pL`, `\z`, `\C`, `\Q..\E`, `(?U)`) is replaced by as many
@@ -49,7 +49,21 @@ def problem_in(pattern: str) -> tuple[str, int] | None:
         if any(len(n) > 4 or int(n) > MOST for n in counts.groups() if n):
             return f"RE2 repeats {MOST:,} times at most", counts.start()
     plain = _NAMED.sub(lambda f: "(?:".ljust(len(f[0]), "x"), _FLAGS.sub(_plain_group, neutral))
-    return _judged(plain, 0)
+    return _judged(plain, 0) or _too_large(pattern)
+
+
+def _too_large(pattern: str) -> tuple[str, int] | None:
+    """What RE2 itself says in the end: repetitions of repetitions, say, need more memory than it takes."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(pattern, options)
+    except re2.error as problem:
+        (reason,) = problem.args
+        return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason), 0
+    return None
 
 
 def _judged(pattern: str, base: int) -> tuple[str, int] | None:

@@ -11,12 +11,14 @@ class SourceFile:
     """A named text, with its lines indexed once.
 
     `name` is what messages show: a path as the user gave it, or a label such as `<stdin>`. Of a large file
-    `text` may be the lines that somebody is told of: `first_line` is the number of its first one.
+    `text` may be the lines that somebody is told of: `first_line` is the number of its first one. `drawn` is
+    what messages show of a text that not everybody may see, character by character; empty: the text itself.
     """
 
     name: str
     text: str
     first_line: int = 1
+    drawn: str = field(default="", repr=False)
     line_starts: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -30,11 +32,11 @@ class SourceFile:
         return line - 1 + self.first_line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of a line, counted from 1, without its line end."""
+        """What is shown of a line, counted from 1, without its line end."""
         number -= self.first_line - 1
         start = self.line_starts[number - 1]
         end = self.line_starts[number] - 1 if number < len(self.line_starts) else len(self.text)
-        return self.text[start:end].rstrip("\r")
+        return (self.drawn or self.text)[start:end].rstrip("\r")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,7 @@ import json
 from typing import Literal, Protocol
 
 from alerts.receivers.receiver import Outcome
-
-# What would move the cursor or break the line must not come from data.
-_UNPRINTABLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+from alerts.shown import shown
 
 
 class Stream(Protocol):
@@ -49,4 +47,4 @@ def text_line(alert: dict[str, object]) -> str:
     """`2018-07-11T10:05:00Z high     card_testing 3 probes on c1`, and how many were withheld before."""
     suppressed = f" (+{alert['suppressed']} withheld)" if alert["suppressed"] else ""
     line = f"{alert['time']} {alert['severity']!s:<8} {alert['rule']} {alert['summary']}{suppressed}"
-    return line.translate(_UNPRINTABLE)
+    return shown(line)

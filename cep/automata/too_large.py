@@ -31,6 +31,8 @@ MOST_ROWS = 10_000
 MOST_VALUES = 1_000
 """Values before the last one that a way carries: each is moved on with every event that its step takes."""
 _WRITTEN_OUT = 10**15
+_FEW = 50
+"""Steps of which a pattern without groups is below every bound, also if each of them may be left out."""
 
 
 def too_large(match: Match) -> Diagnostic | None:
@@ -38,6 +40,8 @@ def too_large(match: Match) -> Diagnostic | None:
     found = _values(match)
     if found is not None:
         return found
+    if _is_plain(match.pattern):
+        return None
     count = counted(match.pattern)
     if count.size.exact and not count.size.fits:
         return _refused(match, count, count.size)
@@ -179,3 +183,9 @@ def _named(match: Match) -> Iterator[StepRef]:
     for part in (*walk(match.pattern), *walk(match.having)):
         if isinstance(part, StepRef) and part.which == "last":
             yield part
+
+
+def _is_plain(pattern: Sequence) -> bool:
+    """Whether a pattern is a short series of steps and guards, which has a few states for each of them."""
+    elements = [element for _, element in pattern.elements]
+    return len(elements) <= _FEW and all(isinstance(one, Step | Unless | Absent) for one in elements)

@@ -20,7 +20,7 @@ import pyarrow as pa
 from cep.cli.failure import OutsideError, UsageError
 from cep.cli.report import remedy
 from cep.decode.parquet_rows import opened
-from cep.standing.lines import lines_of
+from cep.standing.lines import Unread, lines_of, readable_lines
 from percolator.library.standing import moment
 from percolator.schema import Schema
 from percolator.values import DocumentError
@@ -66,6 +66,15 @@ def lines(name: str) -> Iterator[bytes]:
         yield from lines_of(name)
 
 
+def _lines(name: str) -> Iterator[bytes | Unread]:
+    """The same, with what cannot be read where it stands."""
+    if name == "-":
+        yield from sys.stdin.buffer
+        return
+    with _reading(name):
+        yield from readable_lines(name)
+
+
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
     if Path(name).is_dir():
@@ -88,8 +97,10 @@ def _reading(name: str) -> Iterator[None]:
 
 
 def _json_lines(name: str) -> Iterator[tuple[int, object]]:
-    for number, line in enumerate(lines(name), 1):
-        if line.strip():
+    for number, line in enumerate(_lines(name), 1):
+        if isinstance(line, Unread):
+            yield number, BadDocumentError(line.reason)
+        elif line.strip():
             try:
                 yield number, json.loads(line)
             except (ValueError, RecursionError) as problem:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from alerts.shown import shown_lines
 from cep.cli.arguments import clock, instant
 from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 
@@ -268,7 +269,7 @@ def _tell(report: Report, warnings: Sequence[Diagnostic], form: str) -> None:
         print(json.dumps(content, ensure_ascii=False), file=sys.stderr)
         return
     for line in report.lines():
-        print(line, file=sys.stderr)
+        print(shown_lines(line), file=sys.stderr)
 
 
 def _run_cases(arguments: argparse.Namespace) -> int:

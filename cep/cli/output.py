@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from alerts.shown import shown_lines
 from rules.diagnostics import Diagnostic, Level, in_order
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
@@ -48,8 +49,10 @@ def error_text(message: str, help: str, code: str = "") -> str:  # noqa: A002
 
 def finding_text(level: Level, message: str, help: str, code: str = "") -> str:  # noqa: A002
     """A finding of a level as it stands on stderr: one line, and one for what helps; empty: none."""
-    text = f"{paint(f'{level}[{code}]' if code else level, _COLOURS[level], sys.stderr)}: {message}"
-    return f"{text}\n  = help: {help}" if help else text
+    text = (
+        f"{paint(f'{level}[{code}]' if code else level, _COLOURS[level], sys.stderr)}: {shown_lines(message)}"
+    )
+    return f"{text}\n  = help: {shown_lines(help)}" if help else text
 
 
 def diagnostics_text(diagnostics: Sequence[Diagnostic], stream: TextIO) -> str:

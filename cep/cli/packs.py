@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cep.cli.failure import UsageError
 from cep.cli.named_paths import check_rule_paths
-from cep.collector import paused
+from cep.collector import young_only
 from cep.packs import Checked, checked_in
 from rules.diagnostics import DiagnosticsError
 
@@ -23,7 +23,7 @@ def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | N
     Raises UsageError for a path that does not exist, or is a file of something else.
     """
     check_rule_paths(paths)
-    with paused():  # what is made here lives as long as the command
+    with young_only():  # what is made here lives as long as the command
         return [one for path in paths for one in checked_in(path, to_run=to_run, earlier=earlier)]
 
 

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from alerts.shown import shown
 from cep.cli.failure import FINDINGS, OK, OUTSIDE, UsageError
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _tell(arguments: argparse.Namespace, report: LoadReport, counts: _Counts, sl
     for one in slow:
         among = f" ({one.among_all:,.2f} µs among all)" if one.among_all >= _LEAST else ""
         said = f"{one.microseconds:,.1f} µs a document alone{among}, {counted(one.hits, 'hit')}"
-        print(f"slow: {one.query.id}: {said}", file=sys.stderr)
+        print(f"slow: {shown(one.query.id)}: {said}", file=sys.stderr)
     if not report.taken:
         print(
             error_text("there is not one query that can be used", "mend the refused, or name another file"),
@@ -251,7 +252,7 @@ def _tell(arguments: argparse.Namespace, report: LoadReport, counts: _Counts, sl
 
 def _list(what: str, texts: list[str], total: int) -> None:
     for text in texts[:_SHOWN]:
-        print(f"{what}: {text}", file=sys.stderr)
+        print(f"{what}: {shown(text)}", file=sys.stderr)
     if total > _SHOWN:
         print(f"{what}: and {total - _SHOWN:,} more", file=sys.stderr)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from alerts.notation import json_value
+from alerts.shown import shown_lines
 from cep.cli.output import diagnostics_json, diagnostics_text, error_text, paint
 from rules.diagnostics import Diagnostic
 from rules.testing import (
@@ -99,7 +100,7 @@ def told_before(results: Results, form: str) -> None:
 def told_at_once(ran: Ran, form: str) -> None:
     """Print how a test went, if that is not kept for the end."""
     if form == "text":
-        text = result_text(ran.result, json_value, None if ran.result.passed else ran.story)
+        text = shown_lines(result_text(ran.result, json_value, None if ran.result.passed else ran.story))
         print(text if ran.result.passed else paint(text, "red", sys.stdout), flush=True)
 
 

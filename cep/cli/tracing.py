@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from alerts.notation import timestamp
 from alerts.raised import Raised
+from alerts.shown import shown
 from cep.automata.plan import compile_plan
 from cep.cli.output import error_text
 from cep.cli.trace_option import Asked, selection
@@ -98,7 +99,7 @@ class Tracing:
                 left = {"kind": "left out", "time": timestamp(self.trace.left_out), "most": self.trace.most}
                 texts.append(json.dumps(left))
         else:
-            texts = [*lines(records), *self._left_out()]
+            texts = [*map(shown, lines(records)), *self._left_out()]
         for text in texts:
             yield text.encode("utf-8", "backslashreplace") + b"\n"
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
 from cep.config.places import KeyPath, Places, places_of
-from cep.config.secrets import Secret, SecretError
-from cep.config.syntax import not_toml
+from cep.config.secrets import Secret, SecretError, without_secrets
+from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.values import UnfitError, listen_address, outbox_address, signing_secret, web_address
 from cep.config.without_effect import without_effect
 from cep.formats import FeedFormat
@@ -56,11 +56,16 @@ def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
                 help="let the user of this command read it",
             )
         )
-    file = SourceFile(str(path), text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    file = SourceFile(str(path), text, drawn=without_secrets(text))
+    if unseen := unseen_in(file):
+        return _refused(*unseen)
     try:
         data = tomllib.loads(file.text)
     except tomllib.TOMLDecodeError as error:
         return _refused(not_toml(str(error), file))
+    except RecursionError:
+        return _refused(too_deep(file))
     places = places_of(file)
     return _validated(path.absolute(), data, places, environ)
 

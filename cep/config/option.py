@@ -40,6 +40,9 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
     try:
         # Line ends between keys are none of TOML 1.0, and meet whoever writes the option over several lines.
         table = tomllib.loads(f"{_OPENED}{keys.replace(chr(10), ' ')}}}")["feed"]
+    except RecursionError:
+        said = "--feed is nested too deeply"
+        return [Diagnostic("CEP0730", "error", said, places.keys["feeds", name], help=_WRITTEN)]
     except tomllib.TOMLDecodeError as error:
         if name in GivenFeed.model_fields:
             return [Diagnostic("CEP0730", "error", _NO_STREAM, places.keys["feeds", name], help=_WRITTEN)]

@@ -10,10 +10,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rules.hidden import hidden_from
+
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FILE = "file:"
 _ELSEWHERE = re.compile(r"\$\(?(\w+)\)?|%(\w+)%|\$?\{?env[:.](\w+)\}?|\{\{ ?(?:env\.)?(\w+) ?\}\}")
 """Variables as shells, Windows and others write them."""
+
+
+_GIVEN = re.compile(
+    r"(?i)(?:\w*(?:secret|password|passwd|token|credential|api_?key|url)\w*[\"']?\s*[=:]\s*|(?=whsec_)|(?=\w+://[^\s/@]*@))"
+)
+"""Where a line of a job file gives a secret, or an address, which may hold one; also where it is no TOML."""
+_PLAIN = re.compile(
+    r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://[^"'\s@?]*)["']?(?=[\s,}\]]|\Z)|\Z"""
+)
+"""What may be seen: where a secret stands, and addresses without any."""
+
+
+def without_secrets(text: str) -> str:
+    """A job file as messages show it, character by character: secrets are blank."""
+    return "\n".join(map(_without_secret, text.split("\n")))
+
+
+def _without_secret(line: str) -> str:
+    at = 0
+    while found := _GIVEN.search(line, at):
+        plain = _PLAIN.match(line, found.end())
+        if plain is None:
+            return hidden_from(line, found.end())
+        at = max(plain.end(), found.end() + 1)
+    return line
 
 
 class SecretError(Exception):

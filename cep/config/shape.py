@@ -23,6 +23,7 @@ class Section(BaseModel):
 
 
 Text = Annotated[str, AfterValidator(values.filled)]
+Name = Annotated[str, AfterValidator(values.filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(values.path)]
 WebhookUrl = Annotated[str, AfterValidator(values.webhook)]
 Rules = Annotated[list[Text], Field(min_length=1)]
@@ -36,7 +37,7 @@ def _feed_path(text: str, info: ValidationInfo) -> str:
 class JobSection(Section):
     """[job]"""
 
-    name: Annotated[Text, Field(max_length=100, examples=["fraud"])]
+    name: Annotated[Text, AfterValidator(values.no_path), Field(max_length=100, examples=["fraud"])]
     packs: Annotated[Path, Field(examples=["packs/"])]
     state: Annotated[Path, Field(examples=["state/"])]
     trigger: Annotated[str, AfterValidator(values.duration), Field(examples=["1 second"])] = "1 second"
@@ -119,6 +120,6 @@ class JobFile(Section):
     job: JobSection
     feeds: Annotated[dict[str, FeedSection], Field(min_length=1)]
     outbox: OutboxSection | None = None
-    receivers: dict[str, ReceiverSection] = {}
+    receivers: dict[Name, ReceiverSection] = {}
     http: HttpSection | None = None
     spark: SparkSection | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cep.config.places import Places, places_of
+from percolator.query.unseen import unseen
 from rules.diagnostics import Diagnostic
 from rules.source import SourceFile, Span
 
@@ -51,6 +52,18 @@ def not_toml(message: str, file: SourceFile) -> Diagnostic:
     if said.endswith("twice") and (twice := places_of(file).twice):
         span = twice[0]
     return Diagnostic("CEP0702", "error", f"the job file is not TOML: {said}", span, help=help_)
+
+
+def too_deep(file: SourceFile) -> Diagnostic:
+    """The diagnostic for lists or tables in one another that nobody can follow."""
+    said, help_ = "lists or tables are nested too deeply", "docs/job.md shows a whole one"
+    return Diagnostic("CEP0702", "error", f"the job file is not TOML: {said}", Span(file, 0, 0), help=help_)
+
+
+def unseen_in(file: SourceFile) -> list[Diagnostic]:
+    """The characters of a job file that cannot be seen, which may make it read as what it is not."""
+    found = [(f"{what} cannot be seen here", Span(file, at, at + 1)) for at, what in unseen(file.text)]
+    return [Diagnostic("CEP0706", "error", said, span, help="remove it") for said, span in found]
 
 
 def no_table(message: str, file: SourceFile, before: int, places: Places) -> Diagnostic:

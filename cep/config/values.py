@@ -39,6 +39,13 @@ def filled(text: str) -> str:
     return text
 
 
+def no_path(text: str) -> str:
+    """A name that goes into metrics, addresses and reports, and reads like a path in none of them."""
+    if "/" in text or "\\" in text or not text.strip("."):
+        raise UnfitError(f"`{text}` reads like a path", "write a name without `/` and `\\`")
+    return text
+
+
 def duration(text: str) -> str:
     """A duration as rules write it."""
     help_ = "write a number and a unit: `500ms`, `1 second`"

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from alerts.notation import decimal, duration, timestamp
 from cep.decode.arrays import numbers, repeated, texts
+from cep.decode.bounds import LONGEST, SHOWN, too_long
 from cep.decode.convert import column, constant, json_type
 from cep.decode.csv_records import CsvReader, columns_of
 from cep.decode.json_lines import JsonReader
@@ -131,13 +132,17 @@ class Decoder:
         self, reader: Reader, chosen: Indices, offsets: Indices, file: str, partition: str
     ) -> Decoded:
         """Some of a reader's records."""
-        tables, good, refused = salvage(reader, chosen)
+        longer = np.intersect1d(reader.longer_than(LONGEST), chosen, assume_unique=True)
+        tables, good, refused = salvage(reader, np.setdiff1d(chosen, longer, assume_unique=True))
+        refused |= {int(record): too_long(len(reader.octets(int(record)))) for record in longer}
         events = self._events(tables, offsets[good], file, partition)
         if self.clock is not None:
             events, ahead = self._in_time(events, self.clock)
             refused |= {int(good[row]): reason for row, reason in ahead.items()}
         dead = tuple(
-            DeadLetter(self.stream.name, file, int(offsets[i]), "decode", refused[i], reader.octets(i))
+            DeadLetter(
+                self.stream.name, file, int(offsets[i]), "decode", refused[i], _shown(reader.octets(i))
+            )
             for i in sorted(refused)
         )
         return Decoded(events, dead)
@@ -195,6 +200,11 @@ def decoder(stream: Stream, feed: FeedFormat | None = None, clock: int | None = 
     return Decoder(
         stream, feed, {n: constant(v, types[n], feed) for n, v in feed.constants if n in types}, clock
     )
+
+
+def _shown(octets: bytes) -> bytes:
+    """The bytes of a record, or the beginning of one that is too long."""
+    return octets if len(octets) <= LONGEST else octets[:SHOWN]
 
 
 def _mark(data: memoryview) -> int:

@@ -87,6 +87,10 @@ class CsvReader:
             return self._refusal or "a quote is not closed"
         return why_not(self.lines[record], self._width, self._wanted, self._feed)
 
+    def longer_than(self, most: int) -> Indices:
+        """The records that have more bytes, rising."""
+        return self.lines.longer_than(most)
+
     def octets(self, record: int) -> bytes:
         """The bytes of a record, without its line end."""
         return self.lines[record]

@@ -79,6 +79,10 @@ class JsonReader:
         reason = why_not(self.lines[record], self._wanted, self._feed, unsure)
         return reason or (None if self._objects[record] else "not one JSON object")
 
+    def longer_than(self, most: int) -> Indices:
+        """The records that have more bytes, rising."""
+        return self.lines.longer_than(most)
+
     def octets(self, record: int) -> bytes:
         """The bytes of a line, without its line end."""
         return self.lines[record]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,9 +43,8 @@ class _Object(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        self.twice = (
-            {key for key, _ in pairs if sum(k == key for k, _ in pairs) > 1} if len(self) < len(pairs) else ()
-        )
+        seen = Counter(key for key, _ in pairs) if len(self) < len(pairs) else {}
+        self.twice = {key for key, times in seen.items() if times > 1}
 
 
 def why_not(line: bytes, wanted: Sequence[Wanted], feed: FeedFormat, unsure: str | None = None) -> str | None:

@@ -14,9 +14,10 @@ Stage = Literal["read", "decode", "lost", "poison"]
 class DeadLetter:
     """Bytes that are no event, with their place and what is wrong with them.
 
-    `offset` counts as Events' @offset does. A stage "read" letter concerns the file from `offset` on
-    and has no bytes; a "lost" one the whole file, which a job went without; a "poison" one what ended every
-    process that worked on it (cep.job.poison). Of a Parquet row, `data` is the row as JSON.
+    `offset` counts as Events' @offset does. A stage "read" letter concerns the file from `offset` on;
+    its bytes are what there is of a record that the file does not hold to its end. A "lost" one concerns the
+    whole file, which a job went without; a "poison" one what ended every process that worked on it
+    (cep.job.poison). Of a Parquet row, `data` is the row as JSON.
     """
 
     feed: str

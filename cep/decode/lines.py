@@ -55,6 +55,10 @@ class Lines:
     def __getitem__(self, record: int) -> bytes:
         return bytes(self.data[self.starts[record] : self.ends[record]])
 
+    def longer_than(self, most: int) -> Indices:
+        """The lines that have more bytes, rising."""
+        return np.flatnonzero(self.ends - self.starts > most)
+
     def join(self, chosen: Indices) -> pa.Buffer:
         """The chosen lines (rising, at least one) as one text, not copied if nothing is left out between."""
         first, last = int(chosen[0]), int(chosen[-1])

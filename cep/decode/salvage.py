@@ -30,6 +30,9 @@ class Reader(Protocol):
     def explain(self, record: int) -> str | None:
         """Why a record is certainly refused, or None: `read` is to decide."""
 
+    def longer_than(self, most: int) -> Indices:
+        """The records that have more bytes, rising; of rows none."""
+
     def octets(self, record: int) -> bytes:
         """The bytes of a record."""
 

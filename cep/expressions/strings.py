@@ -14,14 +14,19 @@ def like_as_regex(pattern: str) -> re.Pattern[str]:
 
     A backslash at the very end stands for itself.
     """
-    parts = []
+    pieces = [""]
     characters = iter(pattern)
     for character in characters:
-        if character == "\\":
-            parts.append(re.escape(next(characters, "\\")))
+        if character == "%":
+            pieces.append("")
+        elif character == "\\":
+            pieces[-1] += re.escape(next(characters, "\\"))
         else:
-            parts.append({"%": ".*", "_": "."}.get(character) or re.escape(character))
-    return re.compile("".join(parts), re.DOTALL)
+            pieces[-1] += "." if character == "_" else re.escape(character)
+    first, *others = pieces
+    # A piece between two `%` may be taken where it comes first, and need not be looked for again.
+    middle = "".join(f"(?>.*?{piece})" for piece in others[:-1])
+    return re.compile(first + middle + "".join(f".*{piece}" for piece in others[-1:]), re.DOTALL)
 
 
 def like(value: object, pattern: str) -> bool:

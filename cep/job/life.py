@@ -253,7 +253,7 @@ class _Life:
             self._progress.tell(f"starting the query again {why}")
 
     def _again(self, failure: BaseException) -> bool:
-        """True if the query may be started again: a worker did not come up, and not too often in one batch."""
+        """True if the query may be started again: a worker did not come up, not too often in one batch."""
         late, driver = worker_late(failure), self._driver
         if late is None or not self._retries.allow(None if driver.last is None else driver.last.number):
             return False

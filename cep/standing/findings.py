@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing from typeshed
 
@@ -13,6 +14,7 @@ from cep.standing.compiled import CANNOT_BE_READ, CompiledSet, UnreadableError, 
 from cep.standing.kept import NONE, Kept
 from cep.standing.lines import lines_of
 from rules.diagnostics import Diagnostic, Label
+from rules.hidden import around, beginning
 from rules.source import SourceFile, Span
 from rules.typed import Pack
 
@@ -20,6 +22,8 @@ NO_QUERIES = "CEP0863"
 COSTLY = "CEP0864"
 FURTHER = "CEP0865"
 
+_AROUND = 24
+"""Characters of a line that are drawn on either side of a place."""
 TOLD = 50
 """Lines of a file that are told one by one, of each kind."""
 
@@ -119,15 +123,18 @@ class _Lines:
                     self._files[number] = SourceFile(name, text, number)
 
     def line(self, number: int) -> Span:
-        """A whole line."""
+        """A whole line, of which the beginning is drawn: the file may be another than was meant."""
         file = self._files[number]
-        return Span(file, 0, len(file.text))
+        shown = replace(file, drawn=beginning(file.text))
+        return Span(shown, 0, len(file.text))
 
     def inside(self, number: int, part: tuple[int, int] | None) -> Span:
-        """Some characters of a query's text, from one up to another, or the whole line."""
-        whole = self.line(number)
-        places = None if part is None else _places(whole.file.text, part)
-        return whole if places is None else Span(whole.file, *places)
+        """Some characters of a query's text, with a little around them; or the whole line."""
+        file = self._files[number]
+        places = None if part is None else _places(file.text, part)
+        if places is None:
+            return self.line(number)
+        return Span(replace(file, drawn=around(file.text, *places, _AROUND)), *places)
 
 
 def _places(line: str, part: tuple[int, int]) -> tuple[int, int] | None:

@@ -26,6 +26,8 @@ class LookalikeCode(StrEnum):
     WORD = "PQ14"  # `or` between two words
     DISTANCE = "PQ15"  # `W/5`, `adj5`, `/s`
     SIGN = "PQ16"  # `+x`, `!x`, `a|b`, `x^2`, `recall!`
+    UNSEEN = "PQ17"  # a sign that turns the direction of writing
+    SCRIPTS = "PQ18"  # a Cyrillic letter in a Latin word
 
 
 @dataclass(frozen=True, slots=True)

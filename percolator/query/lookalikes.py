@@ -26,6 +26,7 @@ from percolator.query.foreign_words import (
     regex_finding,
     word_finding,
 )
+from percolator.query.strange_words import strange_words
 from percolator.query.tree import Everything, Fuzzy, Node, Phrase, Regex, Span, Wildcard, Word, children
 
 # A superset of what is judged, quick to search for. The first finds words by their beginning, behind white
@@ -65,16 +66,17 @@ def lookalikes(text: str, node: Node, dialect: str = "native") -> tuple[Lookalik
 
     `node` is the query's tree.
     """
+    strange = tuple(strange_words(text))
     begins, inside = _SUSPECT[dialect]
     if begins.search(" " + text) is None and inside.search(text) is None:
-        return ()
+        return strange
     found: dict[Finding, Span] = {}
     times: Counter[tuple[str, str]] = Counter()
     for span, finding in _findings(text, node, dialect):
         times[finding.code, finding.written] += 1
         if times[finding.code, finding.written] == 1:
             found[finding] = span
-    return tuple(one.lookalike(span, times[one.code, one.written]) for one, span in found.items())
+    return (*strange, *(one.lookalike(span, times[one.code, one.written]) for one, span in found.items()))
 
 
 def _findings(text: str, node: Node, dialect: str) -> Iterator[tuple[Span, Finding]]:

@@ -18,6 +18,7 @@ from rules.checks import (
     idle_gap,
     idle_part,
     like_wildcards,
+    lookalike_name,
     lookalike_operator,
     loop_start,
     no_id,
@@ -59,6 +60,7 @@ CHECKS: tuple[Check, ...] = (
     repeated_name.check,
     costly_query.check,
     lookalike_operator.check,
+    lookalike_name.check,
     dense_start.check,
 )
 REQUIRED: Mapping[str, Check] = MappingProxyType(

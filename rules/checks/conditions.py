@@ -24,6 +24,8 @@ def conditions(pack: typed.Pack) -> Iterator[Condition]:
     streams = {stream.name: stream for stream in pack.streams}
     for rule in pack.rules:
         for part in typed.walk(rule.body):
+            if type(part) is typed.Literal:  # of which a condition may list many
+                continue
             stream = streams.get(getattr(part, "stream", ""))
             for name, candidate in (("condition", stream), ("having", None)):
                 node = getattr(part, name, None)

@@ -1,4 +1,4 @@
-"""CEP0318: a word of a text query that looks like an operator and is searched as a word."""
+"""CEP0318, CEP0320: a word of a text query that looks like an operator, or like another word."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rules.grammar.lexical import offset_in
 from rules.source import Span
 from rules.syntax import String
 
+_STRANGE = ("PQ17", "PQ18")
+
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning at the first place of every such word, inside the string."""
@@ -22,9 +24,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
                 for one in lookalikes(part.query, parse(part.query)):
                     help_ = one.help.replace('"', '\\"')  # as it is written in a string
-                    yield warning(
-                        "CEP0318", one.message, _inside(part, one.span), help_=help_, note=str(one.code)
-                    )
+                    code = "CEP0320" if one.code in _STRANGE else "CEP0318"
+                    yield warning(code, one.message, _inside(part, one.span), help_=help_, note=str(one.code))
 
 
 def _inside(part: typed.TextMatch, place: tuple[int, int]) -> Span:

@@ -10,6 +10,8 @@ Shape = tuple[object, ...]
 
 def shape(node: object) -> object:
     """A value that is equal for nodes of equal content, wherever they stand."""
+    if type(node) is typed.Literal:  # of which a condition may list many
+        return (typed.Literal, type(node.value), node.value, node.type, node.exact)
     if isinstance(node, tuple):
         return tuple(shape(item) for item in node)
     fields = getattr(node, "__dataclass_fields__", None)

@@ -16,8 +16,10 @@ from pyparsing import ParseBaseException, ParserElement
 
 from rules.diagnostics import Diagnostic
 from rules.grammar.blocks import KEYWORDS, RawBlock, cut
+from rules.grammar.characters import paths_among, unseen_in
 from rules.grammar.lexical import NAME, Lexeme, read_name, read_span
 from rules.grammar.members import ERRORS
+from rules.grammar.nodes import series
 from rules.grammar.pack import header, let
 from rules.grammar.queries import queries
 from rules.grammar.rule import rule
@@ -55,7 +57,11 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
         reader.read(raw)
         if len(reader.diagnostics) >= ERRORS:
             break
-    diagnostics = [*(d for d in pieces.diagnostics if not reader.explains(d)), *reader.diagnostics]
+    unseen = unseen_in(source)
+    places = {finding.span.start for finding in unseen if finding.span is not None}
+    told = (d for d in pieces.diagnostics if not reader.explains(d))
+    own = (d for d in (*told, *reader.diagnostics) if d.span is None or d.span.start not in places)
+    diagnostics = [*unseen, *own, *paths_among(reader.blocks)]
     if len(diagnostics) >= ERRORS:
         place = diagnostics[ERRORS - 1].span
         message = f"the file has {ERRORS:,} errors: what follows was not read"
@@ -144,7 +150,7 @@ def _block(raw: RawBlock) -> tuple[Block, list[Diagnostic]]:
     if not raw.whole:
         return _broken(raw), []
     try:
-        (block,) = _whole(raw.keyword).parse_string(raw.text, parse_all=True)
+        block = _read(raw)
     except ParseBaseException as problem:
         from rules.grammar.explain import explain
 
@@ -152,6 +158,15 @@ def _block(raw: RawBlock) -> tuple[Block, list[Diagnostic]]:
     assert isinstance(block, Block)
     broken = block.broken if isinstance(block, Stream | Table | Rule | TestBlock) else ()
     return block, [lost.finding for lost in broken]
+
+
+def _read(raw: RawBlock) -> object:
+    """The block as a node. Raises ParseBaseException."""
+    element = _whole(raw.keyword)
+    end, (block, *_) = element._parse(raw.text, 0)
+    if raw.text[end:].isspace() or end == len(raw.text):
+        return block
+    return element.parse_string(raw.text, parse_all=True)[0]  # says what is wrong with the rest
 
 
 @cache
@@ -163,14 +178,14 @@ def _whole(word: str) -> ParserElement:
 @cache
 def _first_name() -> ParserElement:
     words = Lexeme(rf"(?:{'|'.join(KEYWORDS)})(?!\w)", "a block", read_span)
-    return (words.suppress() + Lexeme(NAME, "a name", read_name)).parse_with_tabs()
+    return series(words + Lexeme(NAME, "a name", read_name))
 
 
 def _broken(raw: RawBlock) -> Broken:
     """What is known of a block that could not be read: its kind and, mostly, its name."""
     found: Name | None = None
     try:
-        (found,) = _first_name().parse_string(raw.text)
+        _, (_, found) = _first_name()._parse(raw.text, 0)
     except ParseBaseException:
         found = None  # the block has no name; its diagnostic says so
     return Broken(raw.keyword, found, raw.text.span(0, len(raw.text)))

@@ -33,6 +33,8 @@ _IS_CERTAIN = re.compile(_CERTAIN)
 _GAP = r"(?:\s|\#[^\n]*\n)"
 _IS_LIKELY = re.compile(rf"\w+(?:{_GAP}+[\w`*\"]|{_GAP}*\{{|{_GAP}*\*{_GAP}*\")")
 _ONLY_GAP = re.compile(rf"{_GAP}*")
+_WHOLE = frozenset(["string", "name"])
+"""What is passed over as it stands."""
 _NEAR = 2000
 _JOINED = frozenset("=(,+-*/%<>?:&|")
 
@@ -59,7 +61,8 @@ def cut(source: SourceFile) -> Cut:
     """The blocks of a file in order, comments blanked out in them, with what is never closed."""
     cutter = _Cutter(source)
     for found in _SCAN.finditer(source.text):
-        cutter.take(found)
+        if found.lastgroup not in _WHOLE:
+            cutter.take(found)
     cutter.finish()
     return Cut(tuple(cutter.blocks), tuple(cutter.comments), tuple(cutter.diagnostics))
 
@@ -99,7 +102,7 @@ class _Cutter:
                 self._close(start)
             case "head":
                 self._begin(found.group(), start)
-            case "string" | "name" | None:
+            case None:
                 pass
             case kind:
                 self._translate(cast(foreign.Kind, kind), found.group(), start)

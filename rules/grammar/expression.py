@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NoReturn
+from typing import NoReturn, cast
 
-from pyparsing import ParseException, ParserElement, ParseResults, Token
+from pyparsing import ParseException, ParserElement, Token
 
 from rules.grammar.boundaries import CLAUSES
 from rules.grammar.errors import UNITS, Refusal
 from rules.grammar.lexical import DOTTED, NAME, NUMBER, STRING, BlockText
+from rules.grammar.nodes import folded
 from rules.grammar.precedence import Piece, tree
 from rules.instants import DURATION
 
@@ -139,6 +140,8 @@ class Run(Token):
             at = found.end()
             piece = Piece(found.lastgroup, found.group(), found.start(), at)
             if not wants_operand and not open_.takes(instring, piece):
+                if open_.brackets:  # a `:` without its `?`
+                    _refuse_open(instring, open_.brackets[-1])
                 return end, pieces
             pieces.append(piece)
             match piece.kind:
@@ -223,12 +226,7 @@ def _refuse_number(text: BlockText, at: int) -> None:
         raise Refusal(text, at, found.end(), "CEP0105", message, help_=help_)
 
 
-def _tree(text: str, _at: int, tokens: ParseResults) -> list[object]:
-    assert isinstance(text, BlockText)
-    return [tree(text, list(tokens))]
-
-
 @cache
 def expression() -> ParserElement:
     """An expression, as a rules.syntax.Expression."""
-    return Run().set_parse_action(_tree)
+    return folded(Run(), lambda text, pieces: tree(text, cast(list[Piece], pieces)))

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from pyparsing import ParseException, ParserElement, ParseResults, Token
+from pyparsing import ParseException, ParserElement, Token
 
+from percolator.query.unseen import described, unseen_in_name
 from rules.grammar.errors import Refusal
 from rules.instants import DURATION, GREATEST, duration_of
 from rules.source import SourceFile, Span
@@ -63,7 +64,7 @@ class Lexeme(Token):
 
     def __init__(self, pattern: str, shown: str, read: Reader) -> None:
         super().__init__()
-        self._match = re.compile(pattern).match
+        self._match = re.compile(rf"[ \n\t\r]*(?P<lexeme>{pattern})").match
         self._read = read
         self.set_name(shown)
         self.errmsg = f"expected {shown}"
@@ -73,14 +74,23 @@ class Lexeme(Token):
     def _generateDefaultName(self) -> str:  # noqa: N802  # pyparsing's own name
         return "lexeme"
 
-    def parseImpl(  # noqa: N802  # pyparsing's own name
-        self, instring: BlockText, loc: int, do_actions: bool = True
+    def begins(self, text: BlockText, at: int) -> bool:
+        """Whether one stands at a place, or behind white space there."""
+        return self._match(text, at) is not None
+
+    def _parse(  # type: ignore[override]  # a list does for what looks at no names
+        self,
+        instring: BlockText,
+        loc: int,
+        do_actions: bool = True,
+        callPreParse: bool = True,  # noqa: ARG002, N803  # white space is in the pattern
     ) -> tuple[int, list[object]]:
+        """Without what pyparsing does around `parseImpl`, which is twice the work."""
         found = self._match(instring, loc)
         if found is None:
-            raise ParseException(instring, loc, self.errmsg, self)
+            raise ParseException(instring, self.preParse(instring, loc), self.errmsg, self)
         end = found.end()
-        return end, [self._read(instring, loc, found.group())] if do_actions else []
+        return end, [self._read(instring, found.start("lexeme"), found["lexeme"])] if do_actions else []
 
 
 def spell(written: str) -> str:
@@ -93,6 +103,9 @@ def read_name(text: BlockText, start: int, written: str) -> Name:
     if written.startswith("`@"):
         message = "a name cannot begin with `@`"
         raise Refusal(text, start, start + len(written), "CEP0108", message, help_="begin it with a letter")
+    if (at := unseen_in_name(written)) is not None:
+        message, help_ = f"a name cannot have {described(written[at])}, which cannot be seen", "remove it"
+        raise Refusal(text, start + at, start + at + 1, "CEP0237", message, help_=help_)
     if len(written) > LONGEST:
         message = f"a name has {LONGEST} characters at most"
         raise Refusal(text, start, start + len(written), "CEP0108", message, help_="give it a shorter name")
@@ -242,19 +255,6 @@ def keyword(word: str) -> ParserElement:
 def mark(text: str) -> ParserElement:
     """Punctuation."""
     return Lexeme(re.escape(text), f"`{text}`", read_span)
-
-
-Action = Callable[[BlockText, int, ParseResults], object]
-
-
-def spanned(element: ParserElement, build: Callable[[list[object], Span], object]) -> ParserElement:
-    """The element with a parse action that builds one node of its parts and the span of all of them."""
-
-    def action(_text: str, _at: int, tokens: ParseResults) -> list[object]:
-        parts = list(tokens)
-        return [build(parts, place(parts[0]).to(place(parts[-1])))]
-
-    return element.set_parse_action(action)
 
 
 def place(part: object) -> Span:

@@ -8,7 +8,8 @@ from typing import cast
 from pyparsing import ParserElement
 
 from rules.grammar.expression import expression
-from rules.grammar.lexical import keyword, mark, name, spanned, string
+from rules.grammar.lexical import keyword, mark, name, string
+from rules.grammar.nodes import spanned
 from rules.syntax import Expression, Header, Let, Name, String
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
-from pyparsing import Opt, ParserElement, ParseResults, ZeroOrMore
+from pyparsing import ParserElement
 
 from rules.grammar.boundaries import CLAUSES
 from rules.grammar.errors import Refusal
 from rules.grammar.expression import expression
-from rules.grammar.lexical import NAME, BlockText, Lexeme, duration, keyword, mark, name, read_span, spanned
+from rules.grammar.lexical import NAME, BlockText, Lexeme, duration, keyword, mark, name, read_span
+from rules.grammar.lookahead import first_of, many, maybe
+from rules.grammar.nodes import folded, spanned
 from rules.source import Span
 from rules.syntax import (
     Absent,
@@ -58,7 +60,7 @@ def source() -> ParserElement:
 
     matching = Lexeme(rf"matching(?=\s+{NAME})", "`matching`", read_span) - name("the name of `queries`")
     condition = mark("[") - expression() - _closing_square()
-    return spanned(name("a stream") + Opt(matching) + Opt(condition), build)
+    return spanned(name("a stream") + maybe(matching) + maybe(condition), build)
 
 
 def _closing_square() -> ParserElement:
@@ -104,7 +106,7 @@ def _modifier() -> ParserElement:
                 return Modifier(word, None, None, span)
 
     words = Lexeme(r"(?:each|contiguous|any)(?!\w)", "a modifier", read_span)
-    return spanned(words | (keyword("until") - source()) | (keyword("gap") - duration()), build)
+    return spanned(first_of(words, keyword("until") - source(), keyword("gap") - duration()), build)
 
 
 @cache
@@ -125,10 +127,10 @@ def _element() -> ParserElement:
 
     word = Lexeme(rf"absent(?=\s+{NAME})", "`absent`", read_span)
     label = Lexeme(rf"{NAME}(?=\s*:)", "a step's name", _read_label) + mark(":")
-    return (
-        spanned(keyword("not") - source(), unless)
-        | spanned(word - source() - Opt(keyword("for") - duration()), absent)
-        | spanned(Opt(label) + source(), step)
+    return first_of(
+        spanned(keyword("not") - source(), unless),
+        spanned(word - source() - maybe(keyword("for") - duration()), absent),
+        spanned(maybe(label) + source(), step),
     ).set_name("a step")
 
 
@@ -153,8 +155,7 @@ class _Open:
         self.elements, self.signs = [], []
 
 
-def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
-    assert isinstance(text, BlockText)
+def _fold(text: BlockText, tokens: list[Any]) -> Sequence:
     stack = [_Open(None)]
     elements = 0
     for token in tokens:
@@ -206,10 +207,10 @@ def _fold(text: str, _at: int, tokens: ParseResults) -> list[object]:
             text, last.opened, "CEP0103", "`(` is never closed", help_="write `)` where the group ends"
         )
     last.end_branch()
-    return [last.branches[0]]
+    return last.branches[0]
 
 
-def _refuse_what_follows(text: BlockText, tokens: ParseResults) -> None:
+def _refuse_what_follows(text: BlockText, tokens: list[Any]) -> None:
     """Raise Refusal where a group is open because something stands in it that joins no steps."""
     end = tokens[-1].end if isinstance(tokens[-1], Span) else tokens[-1].span.end
     at = end - text.base
@@ -267,6 +268,6 @@ def pattern() -> ParserElement:
 
     sign = Lexeme(r"->|=>|~>|\||&", "`->`, `=>` or `~>`", read_sign)
     quantifier = Lexeme(_QUANTIFIER, "a quantifier", _read_quantifier)
-    suffix = quantifier | _modifier() | mark(")")
-    part = ZeroOrMore(mark("(")) + _element() + ZeroOrMore(suffix)
-    return (part + ZeroOrMore(sign - part)).set_parse_action(_fold)
+    suffix = first_of(quantifier, _modifier(), mark(")"))
+    part = many(mark("(")) + _element() + many(suffix)
+    return folded(part + many(sign - part), _fold)

@@ -59,6 +59,10 @@ Tall = tuple[Expression, int]
 """A node and the height of its tree."""
 
 
+_LITERALS = frozenset(["number", "string", "duration", "constant"])
+_ENDS = frozenset(["comma", "close", "shut"])
+
+
 def tree(text: BlockText, pieces: list[Piece]) -> Expression:
     """The expression that the pieces of a run form. Raises Refusal."""
     reader = _Reader(text, pieces)
@@ -198,7 +202,8 @@ class _Reader:
         heights = [0]
         closing = "shut" if opened.kind == "lookup" else "close"
         while (end := self._take(closing)) is None:
-            node, height = self.conditional(inner)
+            alone = self._pieces[self._at].kind in _LITERALS and self._pieces[self._at + 1].kind in _ENDS
+            node, height = self._primary(inner) if alone else self.conditional(inner)
             items.append(node)
             heights.append(height)
             self._take("comma")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal, TypeVar, cast
 
-from pyparsing import Opt, ParserElement, ZeroOrMore
+from pyparsing import ParserElement
 
 from rules.grammar.expression import expression
 from rules.grammar.lexical import (
@@ -16,11 +16,12 @@ from rules.grammar.lexical import (
     keyword,
     mark,
     name,
-    spanned,
     string,
     whole,
 )
+from rules.grammar.lookahead import first_of, many, maybe
 from rules.grammar.members import Members, lost
+from rules.grammar.nodes import spanned
 from rules.grammar.pattern import pattern, source
 from rules.grammar.window import window
 from rules.source import Span
@@ -64,7 +65,7 @@ def _all(kind: type[Node], parts: list[object]) -> tuple[Node, ...]:
 
 
 def _listed(item: ParserElement) -> ParserElement:
-    return item + ZeroOrMore(mark(",") - item)
+    return item + many(mark(",") - item)
 
 
 def _clause(word: str, rest: ParserElement, build: Callable[[list[object], Span], Clause]) -> ParserElement:
@@ -77,7 +78,7 @@ def _outputs() -> ParserElement:
         value = cast(Expression, parts[2]) if len(parts) > 2 else None
         return Output(cast(Name, parts[0]), value, span)
 
-    return _listed(spanned(name("an emitted name") + Opt(mark("=") - expression()), build))
+    return _listed(spanned(name("an emitted name") + maybe(mark("=") - expression()), build))
 
 
 @cache
@@ -87,7 +88,7 @@ def _key() -> ParserElement:
     def build(parts: list[object], span: Span) -> By:
         return By((_all(Dotted, parts),), span)
 
-    return spanned(dotted("a key field") + ZeroOrMore(mark("=") - dotted("a key field")), build)
+    return spanned(dotted("a key field") + many(mark("=") - dotted("a key field")), build)
 
 
 @cache
@@ -98,10 +99,10 @@ def _skip() -> ParserElement:
         to = cast(Literal["past last", "next", "first", "last", "none"], how.removeprefix("to "))
         return Skip(to, cast(Name | None, step), span)
 
-    to_step = (keyword("to first") | keyword("to last")) - name("a step")
-    plain = keyword("past last") | keyword("to next") | keyword("none")
+    to_step = first_of(keyword("to first"), keyword("to last")) - name("a step")
+    plain = (keyword("past last"), keyword("to next"), keyword("none"))
     shown = "`past last`, `to next`, `to first STEP`, `to last STEP` or `none`"
-    return spanned(keyword("skip") - (plain | to_step).set_name(shown), build)
+    return spanned(keyword("skip") - first_of(*plain, to_step).set_name(shown), build)
 
 
 @cache
@@ -115,7 +116,7 @@ def _over() -> ParserElement:
 @cache
 def clause() -> ParserElement:
     """One clause, as a rules.syntax.Clause."""
-    within = duration() | keyword("unbounded")
+    within = first_of(duration(), keyword("unbounded"))
     elements = [
         _clause("match", pattern(), lambda p, s: Match(cast(Sequence, p[1]), s)),
         _clause("on timeout", keyword("emit") - _outputs(), lambda p, s: OnTimeout(_all(Output, p), s)),
@@ -137,15 +138,12 @@ def clause() -> ParserElement:
         _clause("runbook", string(), lambda p, s: Runbook(cast(String, p[1]), s)),
         _clause(
             "suppress",
-            duration() - Opt(keyword("by") - _listed(name("a key field or an emitted name"))),
+            duration() - maybe(keyword("by") - _listed(name("a key field or an emitted name"))),
             lambda p, s: Suppress(cast(Duration, p[1]), _all(Name, p), s),
         ),
         _clause("into", name("a stream's name"), lambda p, s: Into(cast(Name, p[1]), s)),
     ]
-    choice = elements[0]
-    for element in elements[1:]:
-        choice = choice | element
-    return choice
+    return first_of(*elements)
 
 
 @cache

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from pyparsing import Opt, ParserElement
+from pyparsing import ParserElement
 
 from rules.grammar.fields import FieldToken
-from rules.grammar.lexical import dotted, duration, keyword, mark, name, spanned
+from rules.grammar.lexical import dotted, duration, keyword, mark, name
+from rules.grammar.lookahead import first_of, maybe
 from rules.grammar.members import Members, lost
+from rules.grammar.nodes import spanned
 from rules.source import Span
 from rules.syntax import Corrected, Dotted, Duration, DurationSetting, Field, Name, PathSetting, Stream
 
@@ -36,8 +38,9 @@ def _setting() -> ParserElement:
         return Corrected(sent, received, span)
 
     corrected = spanned(keyword("corrected by") - dotted() - mark(",") - dotted(), clocks)
-    paths = spanned((keyword("id") | keyword("time")) - dotted() - Opt(corrected), path_setting)
-    return paths | duration_setting("lateness") | duration_setting("idle") | duration_setting("future")
+    paths = spanned(first_of(keyword("id"), keyword("time")) - dotted() - maybe(corrected), path_setting)
+    durations = (duration_setting("lateness"), duration_setting("idle"), duration_setting("future"))
+    return first_of(paths, *durations)
 
 
 @cache
@@ -51,5 +54,5 @@ def stream() -> ParserElement:
         return Stream(stream_name, tuple(members), span, lost(parts))
 
     shown = "a field `name: type`, a setting (`id`, `time`, `lateness`, `idle`, `future`)"
-    body = mark("{") - Members(FieldToken() | _setting(), "stream", shown)
+    body = mark("{") - Members(first_of(FieldToken(), _setting()), "stream", shown)
     return spanned(keyword("stream") - name("the stream's name") - body, build)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import cast
 
-from pyparsing import Opt, ParserElement, ZeroOrMore
+from pyparsing import ParserElement
 
 from rules.grammar.lexical import (
     NAME,
@@ -15,11 +15,12 @@ from rules.grammar.lexical import (
     mark,
     name,
     read_span,
-    spanned,
     string,
     whole,
 )
+from rules.grammar.lookahead import first_of, many, maybe
 from rules.grammar.members import Members, lost
+from rules.grammar.nodes import spanned
 from rules.grammar.values import MapToken
 from rules.source import Span
 from rules.syntax import (
@@ -56,9 +57,9 @@ def _given() -> ParserElement:
 
     watermark = Lexeme(r"watermark(?!\w)(?!\s*\{)", "`watermark`", read_span)
     marked = Lexeme(rf"(?:late|future)(?=\s+{NAME})", "`late` or `future`", read_span)
-    repeated = Lexeme(r"x(?=\s*[0-9])", "`x`", read_span) - whole() - Opt(keyword("every") - duration())
-    event = Opt(marked) + name("a stream") - MapToken() - Opt(repeated)
-    return spanned(keyword("at") - duration() - (watermark | event).set_name("a stream"), build)
+    repeated = Lexeme(r"x(?=\s*[0-9])", "`x`", read_span) - whole() - maybe(keyword("every") - duration())
+    event = maybe(marked) + name("a stream") - MapToken() - maybe(repeated)
+    return spanned(keyword("at") - duration() - first_of(watermark, event).set_name("a stream"), build)
 
 
 @cache
@@ -70,9 +71,9 @@ def _expect() -> ParserElement:
         return Expected(at, parts[-1], span)
 
     nothing = keyword("nothing")
-    alert = Opt(keyword("at") - duration()) + MapToken()
+    alert = maybe(keyword("at") - duration()) + MapToken()
     shown = "`at T {...}`, `{...}` or `nothing`"
-    return spanned(keyword("expect") - (nothing | alert).set_name(shown), build)
+    return spanned(keyword("expect") - first_of(nothing, alert).set_name(shown), build)
 
 
 @cache
@@ -91,13 +92,13 @@ def test() -> ParserElement:
     def allow(_parts: list[object], span: Span) -> AllowOther:
         return AllowOther(span)
 
-    line = (
-        _given()
-        | _expect()
-        | spanned(keyword("allow") - keyword("other"), allow)
-        | spanned(keyword("start") - string(), start)
+    line = first_of(
+        _given(),
+        _expect(),
+        spanned(keyword("allow") - keyword("other"), allow),
+        spanned(keyword("start") - string(), start),
     )
-    named = name("a rule") + ZeroOrMore(mark(",") - name("a rule"))
-    rules = (mark("*") | named).set_name("a rule or `*`")
+    named = name("a rule") + many(mark(",") - name("a rule"))
+    rules = first_of(mark("*"), named).set_name("a rule or `*`")
     head = keyword("test") - rules - string("the test's title in quotes")
     return spanned(head - mark("{") - Members(line, "test", "`at`, `expect`, `start`, `allow other`"), build)

@@ -73,7 +73,7 @@ def _walked(
         if is_range(node):
             yield Branch("range", node.span), node, ()
             low, high = node.operands
-            for part in (*parts(low), *list(parts(high))[1:]):  # the operand once
+            for part in (*parts(low), *parts(high)[1:]):  # the operand once
                 yield from _walked(part, value)  # type: ignore[arg-type]
             return
         for number, operand in enumerate(node.operands):

@@ -264,34 +264,42 @@ Expression = (
 )  # fmt: skip
 
 
-def parts(node: object) -> Iterator[object]:
+def parts(node: object) -> list[object]:
     """The nodes directly below a node, in the order of its fields; those of a sequence's pairs, too."""
-    for name in _FIELDS[type(node)]:
+    found: list[object] = []
+    for name in _FIELDS[type(node)] or ():
         value = getattr(node, name)
-        if isinstance(value, tuple):
-            yield from _nodes(value)
-        elif _FIELDS[type(value)]:
-            yield value
+        if type(value) is tuple:
+            _gather(value, found)
+        elif _FIELDS[type(value)] is not None:
+            found.append(value)
+    return found
 
 
-def _nodes(values: tuple[object, ...]) -> Iterator[object]:
+def _gather(values: tuple[object, ...], found: list[object]) -> None:
     for value in values:
-        if isinstance(value, tuple):
-            yield from _nodes(value)
-        elif _FIELDS[type(value)]:
-            yield value
+        if type(value) is tuple:
+            _gather(value, found)
+        elif _FIELDS[type(value)] is not None:
+            found.append(value)
 
 
-class _Fields(dict[type, tuple[str, ...]]):
-    """The fields of a kind of node, but for its place; none where it is no node. Filled as kinds are met."""
+_NEVER_NODES = frozenset({"str", "int", "bool", "str | None", "int | None", "Path", "tuple[str, ...]"})
+"""How fields are annotated that hold no nodes: most fields of most nodes."""
 
-    def __missing__(self, kind: type) -> tuple[str, ...]:
-        names = () if kind is Span else getattr(kind, "__dataclass_fields__", ())
-        found = self[kind] = tuple(name for name in names if name != "span")
+
+class _Fields(dict[type, tuple[str, ...] | None]):
+    """The fields of a kind of node that may hold nodes; None where it is no node. Filled as kinds are met."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...] | None:
+        declared = () if kind is Span else getattr(kind, "__dataclass_fields__", {}).values()
+        own = [field for field in declared if field.name != "span"]
+        found = tuple(field.name for field in own if field.type not in _NEVER_NODES) if own else None
+        self[kind] = found
         return found
 
 
-_FIELDS = _Fields()
+_FIELDS = _Fields({Literal: ()})
 
 
 def walk(node: object) -> Iterator[object]:
@@ -300,4 +308,7 @@ def walk(node: object) -> Iterator[object]:
     while waiting:
         found = waiting.pop()
         yield found
-        waiting.extend(reversed(list(parts(found))))
+        if _FIELDS[type(found)]:
+            below = parts(found)
+            below.reverse()
+            waiting += below

@@ -156,18 +156,6 @@ def test_a_name_without_format_is_told(tmp_path: Path) -> None:
     assert "its name does not say what it holds" in failure(part)[1].reason
 
 
-@pytest.mark.parametrize("name", ["in.jsonl.gz", "in.jsonl.zst"])
-def test_what_stands_before_damage_is_read(tmp_path: Path, name: str) -> None:
-    data = compressed(name, b"\n".join(lines(20_000)))
-    (part,) = stored(tmp_path / name, data[: len(data) // 2])
-    rows, letter = failure(part, block=10_000)
-    assert 1000 < rows < 20_000
-    assert "the file cannot be read to its end: Truncated compressed stream" in letter.reason
-    assert letter.offset > 0
-    (part,) = stored(tmp_path / name, b"junk" * 10)
-    assert failure(part)[0] == 0
-
-
 @pytest.mark.parametrize("data", [b"", b"PAR1 and nothing more", b"junk" * 100])
 def test_a_corrupt_parquet_file_is_told(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "in.parquet"
@@ -188,11 +176,6 @@ def test_growth_and_shrinking_after_listing_are_told_once(tmp_path: Path) -> Non
     rows, dead = everything(parts, 500)
     assert 30 < len(rows) < 100
     assert [d.stage for d in dead if "shrank" in d.reason] == ["read"]
-
-
-def test_a_file_that_is_one_endless_line_is_given_up(tmp_path: Path) -> None:
-    (part,) = stored(tmp_path / "in.jsonl.zst", compressed(".zst", b"x" * 3_000_000))
-    assert "is this the right format?" in failure(part, block=1000)[1].reason
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from cep.standing.shelf import Shelf
 from rules.diagnostics import Diagnostic
 from rules.packs import load, load_texts
 from rules.query_files import with_contents
+from rules.render import render_all
 from rules.typed import Pack
 
 STREAM = """stream article {
@@ -90,6 +91,24 @@ def test_a_bad_line_is_told_at_its_place_and_the_rest_loads(tmp_path: Path) -> N
     assert found[0].labels[0].span.text == '"w.jsonl"'
     assert hits(pack, {"title": "a recall"}) == ["q1"]
     assert hits(pack, {"title": "no other"}) == ["q7"]
+
+
+def test_of_a_line_no_more_is_drawn_than_its_place_needs(tmp_path: Path) -> None:
+    secret = "TOPxSECRETxVALUE"
+    long = "word " * 40
+    pack = pack_in(
+        tmp_path,
+        f"AWS_SECRET_ACCESS_KEY={secret}",
+        {"id": "q1", "query": f"({long}{secret}", "tags": [secret]},
+        {"id": "q2", "query": f"{secret} {long} AND"},
+        {"id": "q3", "query": "recall"},
+    )
+    found = findings(pack)
+    assert [at(d)[0] for d in found] == ["PQ21", "PQ03", "PQ05"]
+    drawn = render_all(found)
+    assert secret not in drawn
+    assert "AWS_" in drawn
+    assert "word word word" in drawn
 
 
 def test_what_hides_in_another_member_is_not_taken_for_the_query(tmp_path: Path) -> None:

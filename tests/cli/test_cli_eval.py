@@ -209,6 +209,28 @@ def _declared(table: pyarrow.Table) -> pyarrow.Schema:
     return table.schema.set(place, pyarrow.field("at_", pyarrow.timestamp("ns", "UTC")))
 
 
+def test_a_compressed_file_is_read_as_far_as_it_goes(folder: Path) -> None:
+    payments, _ = some(3)
+    plain = write(folder / "p.jsonl", payments).read_bytes()
+    (folder / "p.jsonl.gz").write_bytes(gzip.compress(plain) + b"and something else \x1b[2J")
+    arguments = ("--output", "-", "--drain")
+    whole, damaged = (
+        cep("eval", "cards.rules", "--events", f"payment={name}", *arguments, cwd=folder)
+        for name in ("p.jsonl", "p.jsonl.gz")
+    )
+    assert damaged.out == whole.out
+    assert "1 rejected" in damaged.err
+    assert "the file cannot be read to its end" in damaged.err
+
+
+def test_what_a_cell_holds_cannot_drive_the_terminal(folder: Path) -> None:
+    (folder / "p.csv").write_text("pid,at_,card,amount\np1,2026-01-01,c1,\x1b]0;owned\x07\u202e\n", "utf-8")
+    found = cep("eval", "cards.rules", "--events", "payment=p.csv", "--output", "-", cwd=folder)
+    assert "\x1b" not in found.err
+    assert "\u202e" not in found.err
+    assert r"\x1b]0;owned\x07" in found.err
+
+
 @pytest.mark.slow
 def test_a_pattern_of_files_stands_for_all_of_them(folder: Path) -> None:
     payments, refunds = some(5)

@@ -132,7 +132,7 @@ def test_the_json_form_tells_of_every_file(tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.parametrize(
     ("content", "code", "said"),
-    [(b"\xff\xfe\x00p", 1, "CEP0507"), (b"", 0, ""), (b"# only\n\n\n", 0, ""), (b"\x00" * 10, 1, "CEP01")],
+    [(b"\xff\xfe\x00p", 1, "CEP0507"), (b"", 0, ""), (b"# only\n\n\n", 0, ""), (b"\x00" * 10, 1, "CEP0237")],
 )
 def test_no_file_is_a_traceback(content: bytes, code: int, said: str, tmp_path: Path) -> None:
     (tmp_path / "x.rules").write_bytes(content)

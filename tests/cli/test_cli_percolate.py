@@ -224,6 +224,36 @@ def test_documents_may_be_parquet_or_compressed_or_stdin(tmp_path: Path) -> None
     assert len(lines(runs[0].out)) == 3
 
 
+def test_documents_of_a_file_that_is_cut_short_are_read_as_far_as_they_go(tmp_path: Path) -> None:
+    flat = [{"id": f"d{number}", "body": "a recalled car on fire"} for number in range(2000)]
+    text = "".join(json.dumps(one) + "\n" for one in flat).encode()
+    (tmp_path / "d.jsonl.gz").write_bytes(gzip.compress(text)[:-20])
+    found = percolate(tmp_path, "--output", "-", documents=tmp_path / "d.jsonl.gz")
+    read = {hit["document"] for hit in lines(found.out)}
+    assert 1900 < len(read) <= 2000
+    assert "the file cannot be read to its end: it is cut short" in found.err
+    (tmp_path / "d.jsonl.gz").write_bytes(gzip.compress(text) + b"rubbish")
+    found = percolate(tmp_path, "--output", "-", documents=tmp_path / "d.jsonl.gz")
+    assert {hit["document"] for hit in lines(found.out)} == {one["id"] for one in flat}
+    assert "is not gzip" in found.err
+
+
+def test_a_document_that_is_too_long_is_rejected_and_the_next_is_read(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "d.jsonl.gz", "wb", 1) as file:
+        file.write(b"x" * (40 << 20) + b"\n" + json.dumps({"id": "d2", "body": "fire"}).encode() + b"\n")
+    found = percolate(tmp_path, "--output", "-", documents=tmp_path / "d.jsonl.gz")
+    assert {hit["document"] for hit in lines(found.out)} == {"d2"}
+    assert "d.jsonl.gz:1: it has 41,943,040 bytes: more than 33,554,432 are not read" in found.err
+
+
+def test_ids_from_a_file_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    written(tmp_path / "d.jsonl", [{"id": "d1", "body": 3, "\u001b[2J": "\u202e"}])
+    written(tmp_path / "queries.jsonl", [*QUERIES, {"id": "\u001b[2J", "query": "a NEAR/x b"}])
+    found = percolate(tmp_path, "--output", "-", documents=tmp_path / "d.jsonl")
+    assert "\x1b" not in found.err
+    assert r"\x1b[2J" in found.err
+
+
 @pytest.mark.slow
 def test_what_is_refused_is_told_and_the_rest_runs(tmp_path: Path) -> None:
     bad = [{"id": "bad", "query": "a NEAR/x b"}, {"id": "fire", "query": "b"}, {"query": "b"}]

@@ -1,0 +1,152 @@
+"""What a file holds costs bounded memory: endless lines, bombs, rubbish without end."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+from decoding import stream_of
+
+from cep.decode import DeadLetter, bounds, decoder
+from cep.feeds import read, splits
+from rules.types import Scalar
+
+STREAM = stream_of({"x": Scalar.LONG}, ("x",))
+GOOD = b'{"eid": "e1", "at": "2020-01-01T00:00:00Z"}\n'
+LONG = bounds.LONGEST + 5
+BOMB = 1 << 30
+
+
+def found(path: Path, block: int = 4 << 20) -> tuple[list[int], list[DeadLetter]]:
+    """The places of a file's events, and its dead letters."""
+    places: list[int] = []
+    dead: list[DeadLetter] = []
+    for part in splits(str(path), path.stat().st_size, block):
+        for decoded in read(part, decoder(STREAM), block=block):
+            places += decoded.events.table.column("@offset").to_pylist()
+            dead += decoded.dead
+    return places, dead
+
+
+def bomb(path: Path, octet: bytes, behind: bytes = b"", size: int = BOMB) -> None:
+    """A gzip file of one byte so many times, and what follows it."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    with path.open("wb") as file:
+        for _ in range(size >> 20):
+            file.write(packer.compress(octet * (1 << 20)))
+        file.write(packer.compress(behind) + packer.flush())
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
+@pytest.mark.parametrize("block", [4 << 20, 64 << 20])
+def test_a_line_above_the_limit_is_one_dead_letter(tmp_path: Path, name: str, block: int) -> None:
+    path, text = tmp_path / name, GOOD + b"x" * LONG + b"\n" + GOOD
+    path.write_bytes(gzip.compress(text, 1) if name.endswith(".gz") else text)
+    places, (letter,) = found(path, block=block)
+    assert places == [0, len(text) - len(GOOD)]
+    assert (letter.stage, letter.offset, letter.data) == ("decode", len(GOOD), b"x" * bounds.SHOWN)
+    assert letter.reason == bounds.too_long(LONG)
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
+def test_a_line_above_the_limit_may_be_the_last(tmp_path: Path, name: str) -> None:
+    path, text = tmp_path / name, GOOD + b"x" * LONG
+    path.write_bytes(gzip.compress(text, 1) if name.endswith(".gz") else text)
+    places, (letter,) = found(path)
+    assert (places, letter.offset, letter.reason) == ([0], len(GOOD), bounds.too_long(LONG))
+
+
+def test_a_line_as_long_as_the_limit_is_read(tmp_path: Path) -> None:
+    note = b'{"eid": "e1", "at": "2020-01-01T00:00:00Z", "note": "%b"}\n'
+    path = tmp_path / "in.jsonl.gz"
+    path.write_bytes(gzip.compress(note % (b"x" * (bounds.LONGEST - len(note) + 3)) + GOOD, 1))
+    assert found(path) == ([0, bounds.LONGEST + 1], [])
+
+
+def test_a_quote_that_is_never_closed_spoils_its_own_line(tmp_path: Path) -> None:
+    row = b"e1,2020-01-01T00:00:00Z,1\n"
+    spoilt = b'e2,"2020\n'
+    path = tmp_path / "in.csv.gz"
+    path.write_bytes(gzip.compress(b"eid,at,x\n" + row + spoilt + row * (bounds.LONGEST // len(row) + 9), 1))
+    places, (letter,) = found(path)
+    assert len(places) == bounds.LONGEST // len(row) + 10
+    assert letter.data == spoilt.strip()
+    assert "a quote is not closed" in letter.reason
+
+
+def test_many_bad_lines_are_told_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "LETTERS", 10)
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"x\n" * 30 + GOOD + b"y\n")
+    places, dead = found(path)
+    assert places == [60]
+    assert [letter.offset for letter in dead] == list(range(0, 22, 2))
+    assert dead[-1].reason.startswith(
+        "21 records from here to 104 are no events (only 10 of a part of a file"
+    )
+
+
+def test_bytes_of_dead_letters_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "LETTER_BYTES", 5)
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"xxxx\nyyyy\n")
+    first, second = found(path)[1]
+    assert (first.data, second.data) == (b"xxxx", b"")
+    assert "its bytes are not kept" in second.reason
+
+
+def test_lines_without_number_are_decoded_in_parts(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n" * (9 << 20) + GOOD, 1))
+    assert found(path, block=32 << 20) == ([9 << 20], [])
+
+
+@pytest.mark.parametrize("octet", [b"\0", b"\n", b"{"])
+def test_a_gigabyte_in_a_megabyte_takes_little_memory(tmp_path: Path, octet: bytes) -> None:
+    bomb(tmp_path / "in.jsonl.gz", octet, b"\n" + GOOD)
+    assert (tmp_path / "in.jsonl.gz").stat().st_size < 2 << 20
+    events, resident = _in_a_process(tmp_path / "in.jsonl.gz")
+    assert events == 1
+    assert resident < 400 << 10
+
+
+def test_nesting_without_end_is_no_crash() -> None:
+    deep = 200_000
+    line = b'{"eid": "e2", "at": "2020-01-01T00:00:00Z", "x": ' + b"[" * deep + b"]" * deep + b"}\n"
+    ignored = line.replace(b'"x"', b'"other"')
+    decoded = decoder(STREAM).decode_block(GOOD + line + ignored + GOOD, "in.jsonl", 0, "s")
+    assert decoded.events.table.num_rows + len(decoded.dead) == 4
+    assert [letter.offset for letter in decoded.dead][:1] == [len(GOOD)]
+
+
+def test_a_million_columns_are_read(tmp_path: Path) -> None:
+    number = 200_000
+    head = b"eid,at," + b",".join(b"c%d" % i for i in range(number))
+    path = tmp_path / "in.csv"
+    path.write_bytes(head + b"\n" + b"e1,2020-01-01" + b",1" * number + b"\ne2,2020-01-01,1\n")
+    places, (letter,) = found(path, block=32 << 20)
+    assert places == [len(head) + 1]
+    assert letter.reason == f"has 3 cells where the file has {number + 2} columns"
+
+
+def _in_a_process(path: Path) -> tuple[int, int]:
+    """The events of a file, and the greatest kilobytes that reading them in a process of its own took."""
+    program = f"""
+import re, sys
+sys.path[:0] = {sys.path!r}
+from decoding import stream_of
+from cep.decode import decoder
+from cep.feeds import read, splits
+found = 0
+for part in splits({str(path)!r}, {path.stat().st_size}):
+    for decoded in read(part, decoder(stream_of({{}}))):
+        found += decoded.events.table.num_rows
+print(found, re.search(r"VmHWM:\\s+([0-9]+)", open("/proc/self/status").read())[1])
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    events, resident = done.stdout.split()
+    return int(events), int(resident)
