@@ -22,24 +22,29 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 yield from _of(part, streams)
 
 
+_COMPARED = 100
+"""Earlier branches with the same rest that a branch is compared with."""
+
+
 def _of(either: typed.Either, streams: dict[str, typed.Stream]) -> Iterator[Diagnostic]:
-    for number, later in enumerate(either.branches):
-        for earlier in either.branches[:number]:
-            if _takes_all(earlier, later, streams):
+    alike: dict[object, list[tuple[typed.Sequence, typed.Step]]] = {}
+    for later in either.branches:
+        step = later.elements[0][1]
+        if not isinstance(step, typed.Step) or step.stream not in streams:
+            continue
+        known = alike.setdefault(_plain(later, step), [])
+        for earlier, first in known[:_COMPARED]:
+            if _takes_all(first, step, streams):
                 labels = (Label(earlier.span, "this branch is tried first"),)
                 message = "this branch is never taken"
                 help_ = "remove it, or put it first"
                 yield Diagnostic("CEP0234", "warning", message, later.span, "", labels, help=help_)
                 break
+        known.append((later, step))
 
 
-def _takes_all(one: typed.Sequence, other: typed.Sequence, streams: dict[str, typed.Stream]) -> bool:
-    """Whether every way through the other branch is one through this branch, too."""
-    first, second = one.elements[0][1], other.elements[0][1]
-    if not isinstance(first, typed.Step) or not isinstance(second, typed.Step) or first.stream not in streams:
-        return False
-    if _plain(one, first) != _plain(other, second):
-        return False
+def _takes_all(first: typed.Step, second: typed.Step, streams: dict[str, typed.Stream]) -> bool:
+    """Whether a first step takes all that another would, where the branches are the same from there on."""
     if first.quantifier != typed.ONCE or first.until is not None:
         return shape(first.condition) == shape(second.condition)  # a loop could go on longer
     return implies(second.condition, first.condition, streams[first.stream])
