@@ -38,6 +38,18 @@ def move_nodes(nodes: Ints, by: Ints) -> None:
     nodes[splices, kernel.N_EVENT] = _moved(nodes[splices, kernel.N_EVENT], by[splices])
 
 
+def in_pool(nodes: Ints, begins: Ints) -> Ints:
+    """Kept nodes as the kernel has them, in one array: they name others by where these are. `begins` gives
+    for each where those of its list begin."""
+    found = nodes.copy()
+    previous = found[:, kernel.N_PREVIOUS]
+    found[:, kernel.N_PREVIOUS] = np.where(previous >= 0, (previous + begins) * kernel.NODE, previous)
+    for row in spliced(nodes).tolist():
+        event = int(nodes[row, kernel.N_EVENT])
+        found[row, kernel.N_EVENT] = kernel.placed(event, int(begins[row]) * kernel.NODE)
+    return found.ravel()
+
+
 def spliced(nodes: Ints) -> Ints:
     """The places of the splices."""
     return np.flatnonzero(nodes[:, kernel.N_EDGE] == kernel.SPLICE)

@@ -49,7 +49,8 @@ def _compiled() -> Engine:
 
 
 def _run_rules(*arrays: Any) -> int:
-    """kernel.run_rules, interpreted until the process has lost patience; compiled from there on."""
+    """kernel.run_rules, interpreted until the process has lost patience; then the compiled one goes on in the
+    same arrays, between two events."""
     cursor = arrays[-2]
     if _LEFT.steps > 0:
         cursor[kernel.C_EFFORT] = _LEFT.steps

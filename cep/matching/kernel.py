@@ -89,7 +89,7 @@ O_SINCE, O_DURATION, OVER = range(3)
 W_PLACE, W_PROGRAM, W_LENGTH, W_NEXT_ONLY, W_SINCE, W_DURATION, W_AFTER, W_GUARD, WATCH = range(9)
 NEVER = -2
 # Of an `until` instead of that number: the loop has taken nothing, and such an event does not begin it.
-BEGINS = -2
+BEGINS = -3
 # What must be so for a leaf to be open when a way arrives.
 N_KIND, N_COUNTER, N_NUMBER, NEED = range(4)
 AT_LEAST, BELOW, NOTHING_TAKEN, SOMETHING_TAKEN, TIME_REACHED, TIME_AHEAD = range(6)
@@ -106,8 +106,9 @@ B_COLUMN, B_DURATION, LOOK = range(3)
 D_KIND, D_PLACE, D_MORE, TRAIT = range(4)
 EXACTLY, UP_TO, TAKEN_SINCE, JUST_NOW, NULLNESS, IF_KNOWN, TAKEN_BY = range(7)
 # The ways of a run that are more than MERGE_BEYOND are merged where nothing tells them apart, whenever they
-# have become more; a run keeps MOST_WAYS of them, and all runs of a key ALL_WAYS. A place in the table of
-# those that were seen: in which pass, the way, its hash, how many like it.
+# have become more; a run then keeps MOST_WAYS of them, or less where its key has many runs: its share of
+# ALL_WAYS, but no less than MERGE_BEYOND. A place in the table of those that were seen: in which pass, the
+# way, its hash, how many like it.
 MERGE_BEYOND = 8
 MOST_WAYS = 256
 ALL_WAYS = 1 << 14
@@ -140,15 +141,18 @@ Q_NUMBER, Q_REGISTER, ASK = range(3)
 E_NEXT, E_BEFORE, E_HASH, E_LIST, E_RUN, E_OF_RUN, ENTRY = range(7)
 T_NEXT, T_STATE, T_TIME, T_LAST, T_SEQUENCE, T_DEADLINE, T_NODE, T_MASK = range(8)
 N_PREVIOUS, N_EDGE, N_EVENT, N_SEQUENCE, NODE = range(5)
-# Ways of many runs that take the same events share nodes although they began apart. Where a way joins nodes
-# of others there is a splice among the nodes: down to the one of its sequence number they are the way's, and
-# before that comes the chain that its N_EVENT names. What names a chain is a node, and in the higher half of
-# the number the place after its first splice, or 0 (docs/decisions/0022).
+# What is noted of a node while nodes are written out or dropped: where it goes, how far back it is needed.
+G_PLACE, G_UNTIL, MARK = range(3)
+# Ways of many runs that take the same events share nodes although they began apart. Where a way joins a node
+# of others it gets a splice, a row among the nodes: the way's chain runs along N_PREVIOUS down to and
+# including the node with the splice's N_SEQUENCE, and what comes before that is the chain in the splice's
+# N_EVENT. What names a chain is a node, and in the higher half of the number the place after its first
+# splice, or 0 (docs/decisions/0022).
 SPLICE = -1
 HALF, LOWER = 32, 2**32 - 1
-# The nodes that were made of the event at hand: by edge and node before; by edge the first, and how many.
-# Of so many for one edge the ways that come to it join the first.
-JOIN_SLOTS, BACKBONES = 64, 4
+# By edge the first nodes that were made of the event at hand. Another way that takes it along that edge names
+# the one after its own last node; if there is none and there are so many, it joins the first.
+JOIN_SLOTS, BACKBONES = 256, 16
 # Once its block is done a match has for its node where the events that it took end in `taken`.
 M_TIME, M_BY_EVENT, M_NODE, M_KEY, M_START, M_TIMEOUT, M_RULE, MATCH = range(8)
 A_EDGE, AN_EVENT, A_SEQUENCE, TAKEN = range(4)
@@ -186,7 +190,7 @@ MATCHED, EACH, FORK = -1, -2, -3
     C_KEPT_LISTS, C_KEPT_RUNS, C_KEPT_THREADS, C_KEPT_NODES, C_LIST_NODES, C_TOLD, C_TAKEN, C_FULL,
     C_NODES_NEED, C_PASS, C_GIVEN_UP, C_EFFORT, C_SHOWN, C_JOINS,
 ) = range(53)  # fmt: skip
-CURSOR = C_JOINS + 3 * JOIN_SLOTS
+CURSOR = C_JOINS + BACKBONES * JOIN_SLOTS
 
 # What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
 (
@@ -681,36 +685,28 @@ def taken_node(nodes: Ints, chain: int, edge: int, i: int, backbones: int, curso
     """The chain of a way that takes event i along an edge, of nodes that other ways made where it can be."""
     previous = NONE if chain < 0 else chain & LOWER
     splice = 0 if chain < 0 else chain >> HALF
-    slot = C_JOINS + (edge + (previous >> 2) * 7) % JOIN_SLOTS
-    first = C_JOINS + JOIN_SLOTS + edge % JOIN_SLOTS
-    shown = cursor[C_SHOWN]
-    known = cursor[slot]
-    if (
-        shown <= known < cursor[C_NODES]
-        and nodes[known + N_EDGE] == edge
-        and nodes[known + N_PREVIOUS] == previous
-    ):
-        return int(known + (splice << HALF))
-    known = cursor[first]
     node = cursor[C_NODES]
-    if shown <= known < node and nodes[known + N_EDGE] == edge:
-        if cursor[first + JOIN_SLOTS] >= backbones and cursor[C_TRACES] < 0:
-            cursor[C_NODES] = node + NODE
-            nodes[node + N_PREVIOUS] = NONE
-            nodes[node + N_EDGE] = SPLICE
-            nodes[node + N_EVENT] = chain
-            nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
-            return int(known + ((node + 1) << HALF))
-        cursor[first + JOIN_SLOTS] += 1
-    else:
-        cursor[first] = node
-        cursor[first + JOIN_SLOTS] = 1
+    slot = C_JOINS + edge % JOIN_SLOTS * BACKBONES
+    count = 0
+    while count < BACKBONES:
+        known = cursor[slot + count]
+        if not (cursor[C_SHOWN] <= known < node and nodes[known + N_EDGE] == edge):
+            break
+        if nodes[known + N_PREVIOUS] == previous:
+            return int(known + (splice << HALF))
+        count += 1
     cursor[C_NODES] = node + NODE
+    nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
+    if 0 < count >= backbones and cursor[C_TRACES] < 0:
+        nodes[node + N_PREVIOUS] = NONE
+        nodes[node + N_EDGE] = SPLICE
+        nodes[node + N_EVENT] = chain
+        return int(cursor[slot] + ((node + 1) << HALF))
     nodes[node + N_PREVIOUS] = previous
     nodes[node + N_EDGE] = edge
     nodes[node + N_EVENT] = cursor[C_EVENT] + i
-    nodes[node + N_SEQUENCE] = cursor[C_SEQUENCE] + i
-    cursor[slot] = node
+    if count < BACKBONES:
+        cursor[slot + count] = node
     return int(node + (splice << HALF))
 
 
@@ -989,8 +985,10 @@ def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
     """Whether the loop that a guard belongs to has taken an event, or there is no such loop."""
     counters = row + tables[H_COUNTERS]
     after = tables[watch + W_AFTER]
+    if after == BEGINS:
+        return False
     if after < 0:
-        return bool(after != BEGINS)
+        return True
     return bool(threads[counters + tables[H_TAKEN]] > threads[counters + after])
 
 
@@ -1627,33 +1625,29 @@ def detached(threads: Ints, head: int) -> int:
     return row
 
 
-def bounded(threads: Ints, head: int, most: int, i: int, t: int, cursor: Ints, trace: Ints) -> int:
-    """So many of the ways of the run at hand, the most preferred, and what is complete behind them."""
-    count = ways_in(threads, head)
-    if count <= most:
-        return head
-    certain = detached(threads, head)
-    head, _ = shortened(threads, head, most, cursor)
-    head, last = joined(threads, NONE, NONE, head, cursor)
-    head, _ = joined(threads, head, last, certain, cursor)
-    cursor[C_GIVEN_UP] += count - ways_in(threads, head)
-    note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
-    return head
-
-
 def thinned(
-    tables: Ints, threads: Ints, nodes: Ints, head: int, newest: int, i: int, t: int, seen: Ints, cursor:
-    Ints, trace: Ints,
+    tables: Ints, threads: Ints, nodes: Ints, head: int, together: int, newest: int, i: int, t: int, seen:
+    Ints, cursor: Ints, trace: Ints,
 ) -> int:  # fmt: skip
     """The ways of a run that have become more, without those that cannot matter and those beyond its bound.
 
-    `newest` is the sequence number of the last event that its key was shown. A complete way stays: it is a
-    match, if nothing preferred comes to one.
+    `together` is how many runs its key has, which share a bound; `newest` the sequence number of the last
+    event that its key was shown. A complete way stays: it is a match, if nothing preferred comes to one.
     """
     if ways_in(threads, head) <= tables[H_MERGE]:
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)
-    return bounded(threads, head, tables[H_WAYS], i, t, cursor, trace)
+    most = min(tables[H_WAYS], max(1, tables[H_MERGE], tables[H_ALL_WAYS] // together))
+    count = ways_in(threads, head)
+    if count > most:
+        certain = detached(threads, head)
+        head, _ = shortened(threads, head, most, cursor)
+        head, last = joined(threads, NONE, NONE, head, cursor)
+        head, _ = joined(threads, head, last, certain, cursor)
+        count -= ways_in(threads, head)
+        cursor[C_GIVEN_UP] += count
+        note(trace, cursor, GAVE_UP, i, t, threads[first_way(threads, head) + T_NODE], NONE, NONE)
+    return head
 
 
 def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
@@ -2212,37 +2206,6 @@ def keep_to_limit(
         cursor[C_DROPPED] += 1
 
 
-def keep_to_ways(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, rows: int, time: int, i: int,
-    cursor: Ints, trace: Ints,
-) -> None:  # fmt: skip
-    """Of the ways of all runs of a list, which take so many rows, keep as many as a key may have.
-
-    Where they are more, each run keeps the same number of its most preferred ways.
-    """
-    most = tables[H_ALL_WAYS]
-    if rows <= most:
-        return
-    count = 0
-    run = lists[at + L_FIRST]
-    while run >= 0:
-        count += ways_in(threads, runs[run + R_THREAD])
-        run = runs[run + R_NEXT]
-    if count <= most:
-        return
-    share = max(1, most // lists[at + L_RUNS])
-    run = lists[at + L_FIRST]
-    while run >= 0:
-        head = runs[run + R_THREAD]
-        if ways_in(threads, head) > share:
-            this_run(lists, runs, at, run, cursor)
-            runs[run + R_THREAD] = bounded(threads, head, share, i, time, cursor, trace)
-            assess(lists, runs, threads, at, run)
-            if lists[at + L_SLEEPS] == 1:
-                lie_down(tables, lists, runs, threads, index, at, run, cursor)
-        run = runs[run + R_NEXT]
-
-
 def most_rows(tables: Ints, threads: Ints, head: int, nodes: int) -> tuple[int, int]:
     """How many rows ways may need for one event before they give any back; nodes, added to those given."""
     rows = 0
@@ -2364,8 +2327,9 @@ def settle(
                 )  # fmt: skip
                 if cursor[C_THREADS] < before:
                     head = thinned(
-                        tables, threads, nodes, head, cursor[C_SEEN], NONE, due, seen, cursor, trace
-                    )
+                        tables, threads, nodes, head, lists[at + L_RUNS], cursor[C_SEEN], NONE, due, seen,
+                        cursor, trace,
+                    )  # fmt: skip
                 runs[run + R_THREAD] = head
                 if head < 0:
                     if due < END_OF_TIME:
@@ -2384,8 +2348,6 @@ def settle(
         )
         # What time alone ends may leave ways that are runs of their own.
         keep_to_limit(tables, lists, runs, threads, index, at, due, NONE, cursor, trace)
-        rows = lists[at + L_THREADS] + free - cursor[C_THREADS]
-        keep_to_ways(tables, lists, runs, threads, index, at, rows, due, NONE, cursor, trace)
 
 
 def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
@@ -2441,7 +2403,6 @@ def show(
     """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
     cursor[C_MODE] = BY_EVENT
     cursor[C_SHOWN] = cursor[C_NODES]
-    free_before = cursor[C_THREADS]
     cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
     cursor[C_SEEN] = lists[at + L_SEEN]
     first = NONE
@@ -2519,7 +2480,9 @@ def show(
             )  # fmt: skip
         if cursor[C_THREADS] < free:
             newest = cursor[C_SEQUENCE] + i
-            ways = thinned(tables, threads, nodes, ways, newest, i, t, seen, cursor, trace)
+            # A run that begins is not told how many there are: they need not be at hand (beginnings.py).
+            together = 1 if cursor[C_MODE] == AT_BEGIN else lists[at + L_RUNS]
+            ways = thinned(tables, threads, nodes, ways, together, newest, i, t, seen, cursor, trace)
         runs[run + R_THREAD] = ways
         if ways < 0:
             free_run(lists, runs, threads, index, at, run, cursor)
@@ -2536,8 +2499,6 @@ def show(
     if count > 0:
         decide(tables, lists, runs, threads, nodes, matches, index, at, first, count, t, i, cursor, trace)
     keep_to_limit(tables, lists, runs, threads, index, at, t, i, cursor, trace)
-    rows = lists[at + L_THREADS] + free_before - cursor[C_THREADS]
-    keep_to_ways(tables, lists, runs, threads, index, at, rows, t, i, cursor, trace)
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 
@@ -2821,27 +2782,24 @@ def list_hits(
 
 def unmark(nodes: int, marks: Ints) -> None:
     """Let so many nodes be named by nothing (`mark`), and have no new place."""
-    for node in range(0, 2 * nodes, 2):
-        marks[node] = 0
-        marks[node + 1] = GREATEST
+    for node in range(0, nodes * MARK, MARK):
+        marks[node + G_PLACE] = 0
+        marks[node + G_UNTIL] = GREATEST
 
 
 def mark(nodes: Ints, chain: int, marks: Ints) -> None:
-    """Mark the nodes of a chain, and its splices.
-
-    `marks` has two numbers a node. The second is the sequence number down to which chains go on from it to
-    the nodes before it; the first is left to the caller.
-    """
+    """Mark the nodes of a chain, and its splices: G_UNTIL is the sequence number down to which chains go on
+    from a node to those before it."""
     while chain >= 0:
         node = chain & LOWER
         splice = (chain >> HALF) - 1
         until = LEAST if splice < 0 else nodes[splice + N_SEQUENCE]
-        while node >= 0 and marks[node // NODE * 2 + 1] > until:
-            marks[node // NODE * 2 + 1] = until
+        while node >= 0 and marks[node // NODE * MARK + G_UNTIL] > until:
+            marks[node // NODE * MARK + G_UNTIL] = until
             node = NONE if nodes[node + N_SEQUENCE] == until else nodes[node + N_PREVIOUS]
-        if splice < 0 or marks[splice // NODE * 2 + 1] == LEAST:
+        if splice < 0 or marks[splice // NODE * MARK + G_UNTIL] == LEAST:
             return
-        marks[splice // NODE * 2 + 1] = LEAST
+        marks[splice // NODE * MARK + G_UNTIL] = LEAST
         chain = nodes[splice + N_EVENT]
 
 
@@ -2866,14 +2824,18 @@ def mark_runs(runs: Ints, threads: Ints, nodes: Ints, run: int, marks: Ints) -> 
 def keep_nodes(nodes: Ints, node: int, marks: Ints, kept: Ints, cursor: Ints) -> int:
     """Write out a marked node and those before it that are not there yet, the first one first; its number.
 
-    The first mark of a node that is there is its number within the list, and one more.
+    G_PLACE of a node that is there is its number within the list, and one more.
     """
     fresh = 0
     one = node
-    while one >= 0 and marks[one // NODE * 2] == 0:
+    while one >= 0 and marks[one // NODE * MARK + G_PLACE] == 0:
         fresh += 1
-        one = NONE if nodes[one + N_SEQUENCE] <= marks[one // NODE * 2 + 1] else nodes[one + N_PREVIOUS]
-    previous = NONE if one < 0 else marks[one // NODE * 2] - 1
+        one = (
+            NONE
+            if nodes[one + N_SEQUENCE] <= marks[one // NODE * MARK + G_UNTIL]
+            else nodes[one + N_PREVIOUS]
+        )
+    previous = NONE if one < 0 else marks[one // NODE * MARK + G_PLACE] - 1
     first = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
     one = node
     for number in range(first + fresh - 1, first - 1, -1):
@@ -2882,10 +2844,10 @@ def keep_nodes(nodes: Ints, node: int, marks: Ints, kept: Ints, cursor: Ints) ->
         kept[at + N_EDGE] = nodes[one + N_EDGE]
         kept[at + N_EVENT] = nodes[one + N_EVENT]
         kept[at + N_SEQUENCE] = nodes[one + N_SEQUENCE]
-        marks[one // NODE * 2] = number + 1
+        marks[one // NODE * MARK + G_PLACE] = number + 1
         one = nodes[one + N_PREVIOUS]
     cursor[C_KEPT_NODES] += fresh
-    return int(marks[node // NODE * 2] - 1)
+    return int(marks[node // NODE * MARK + G_PLACE] - 1)
 
 
 def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -> int:
@@ -2894,9 +2856,9 @@ def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -
     while chain >= 0:
         number = keep_nodes(nodes, chain & LOWER, marks, kept, cursor)
         splice = (chain >> HALF) - 1
-        fresh = splice >= 0 and marks[splice // NODE * 2] == 0
+        fresh = splice >= 0 and marks[splice // NODE * MARK + G_PLACE] == 0
         if fresh:
-            marks[splice // NODE * 2] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES] + 1
+            marks[splice // NODE * MARK + G_PLACE] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES] + 1
             at = cursor[C_KEPT_NODES] * NODE
             kept[at + N_PREVIOUS] = NONE
             kept[at + N_EDGE] = SPLICE
@@ -2904,7 +2866,7 @@ def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -
             kept[at + N_SEQUENCE] = nodes[splice + N_SEQUENCE]
             cursor[C_KEPT_NODES] += 1
         if splice >= 0:
-            number += marks[splice // NODE * 2] << HALF
+            number += marks[splice // NODE * MARK + G_PLACE] << HALF
         if named_by < 0:
             found = number
         else:
@@ -3183,8 +3145,8 @@ def moved_chain(chain: int, marks: Ints) -> int:
     if chain < 0:
         return NONE
     splice = chain >> HALF
-    found = marks[(chain & LOWER) // NODE * 2]
-    return int(found if splice == 0 else found + ((marks[(splice - 1) // NODE * 2] + 1) << HALF))
+    found = marks[(chain & LOWER) // NODE * MARK + G_PLACE]
+    return int(found if splice == 0 else found + ((marks[(splice - 1) // NODE * MARK + G_PLACE] + 1) << HALF))
 
 
 def move_ways(threads: Ints, head: int, marks: Ints) -> None:
@@ -3209,16 +3171,16 @@ def drop_nodes(
         mark(nodes, matches[match + M_NODE], marks)
     to = 0
     for node in range(0, cursor[C_NODES], NODE):
-        until = marks[node // NODE * 2 + 1]
+        until = marks[node // NODE * MARK + G_UNTIL]
         if until == GREATEST:
             continue
         # A node stands after the one before it, so that that one has its place already.
         previous = NONE if nodes[node + N_SEQUENCE] <= until else nodes[node + N_PREVIOUS]
-        nodes[to + N_PREVIOUS] = NONE if previous < 0 else marks[previous // NODE * 2]
+        nodes[to + N_PREVIOUS] = NONE if previous < 0 else marks[previous // NODE * MARK + G_PLACE]
         nodes[to + N_EDGE] = nodes[node + N_EDGE]
         nodes[to + N_EVENT] = nodes[node + N_EVENT]
         nodes[to + N_SEQUENCE] = nodes[node + N_SEQUENCE]
-        marks[node // NODE * 2] = to
+        marks[node // NODE * MARK + G_PLACE] = to
         to += NODE
     for node in range(0, to, NODE):
         if nodes[node + N_EDGE] == SPLICE:

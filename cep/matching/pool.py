@@ -74,8 +74,8 @@ class Pool:
             width, rules, of_width.tables, blocks, kept, order,
             np.zeros(room * kernel.LIST, np.int64), np.zeros(room * kernel.RUN, np.int64),
             np.zeros((1 + room) * width, np.int64), np.zeros(2 * room * kernel.NODE, np.int64),
-            np.zeros(4 * room, np.int64), np.zeros(64 * kernel.MATCH, np.int64), np.zeros(0, np.int64),
-            [np.empty((more + rows) * columns, np.int64) for rows, columns in left],
+            np.zeros(2 * room * kernel.MARK, np.int64), np.zeros(64 * kernel.MATCH, np.int64),
+            np.zeros(0, np.int64), [np.empty((more + rows) * columns, np.int64) for rows, columns in left],
             np.zeros(64 * kernel.TAKEN, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
         # The first thread is the blank one from which runs begin.
@@ -107,7 +107,7 @@ class Pool:
                 )
             if 2 * (cursor[kernel.C_NODES] + nodes) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + nodes, cursor[kernel.C_NODES])
-                self.marks = np.zeros(2 * len(self.nodes) // kernel.NODE, np.int64)
+                self.marks = np.zeros(kernel.MARK * len(self.nodes) // kernel.NODE, np.int64)
         if cursor[kernel.C_MATCHES] + (need + 1) * kernel.MATCH > len(self.matches):
             self.matches = _extended(
                 self.matches, len(self.matches) + (need + 1) * kernel.MATCH, cursor[kernel.C_MATCHES]

@@ -17,6 +17,7 @@ from cep.automata.automaton import Automaton
 from cep.automata.conditions import conjuncts, names_earlier
 from cep.automata.plan import Plan, RulePlan
 from cep.matching import kernel
+from cep.matching.chains import in_pool
 from cep.matching.keys import Keys
 from cep.matching.runs import Runs
 from cep.matching.taken import EventBook
@@ -160,17 +161,12 @@ class Teller:
         ways = [_first_way(live.threads, int(ends[place] - lengths[place])) for place in places]
         # Kept nodes are numbered within their list, the kernel's by where they are.
         firsts = np.repeat(live.firsts()[:-1, 2], live.lists[:, kernel.KEPT_RUNS])
-        nodes = live.nodes.copy()
-        linked = nodes[:, kernel.N_PREVIOUS] >= 0
         begins = np.repeat(live.firsts()[:-1, 2], live.lists[:, kernel.KEPT_NODES])
-        nodes[linked, kernel.N_PREVIOUS] += begins[linked]
-        nodes[linked, kernel.N_PREVIOUS] *= kernel.NODE
-        flat = nodes.ravel()
-        chains = [
-            _chain(flat, (int(firsts[place]) + int(way[kernel.T_NODE])) * kernel.NODE)
+        flat = in_pool(live.nodes, begins)
+        return ways, [
+            _chain(flat, kernel.placed(int(way[kernel.T_NODE]), int(firsts[place]) * kernel.NODE))
             for place, way in zip(places, ways, strict=True)
         ]
-        return ways, chains
 
     def _completed(self, record: Record, row: list[int]) -> Record:
         """The record with what its kind adds."""
@@ -270,8 +266,9 @@ def _chain(nodes: Ints, head: int) -> list[tuple[int, int]]:
     """Edge and event number of each event taken, in order."""
     found = []
     while head >= 0:
-        found.append((int(nodes[head + kernel.N_EDGE]), int(nodes[head + kernel.N_EVENT])))
-        head = int(nodes[head + kernel.N_PREVIOUS])
+        node = head & kernel.LOWER
+        found.append((int(nodes[node + kernel.N_EDGE]), int(nodes[node + kernel.N_EVENT])))
+        head = kernel.without_last(nodes, head)
     return found[::-1]
 
 
