@@ -16,6 +16,7 @@ from random_streams import SECOND, Arrival
 from alerts.raised import Raised
 from cep.evaluate import Session
 from cep.matching import engines, kernel
+from cep.matching.trace import Trace
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -40,11 +41,12 @@ class Fed:
         self.count += len(values)
         return self.session.feed([*tables(self.session.plan.packs[0], came, self.count - len(values))])
 
-    def restart(self, rule: str) -> None:
-        """Go on from the snapshot, with a revision of the rule."""
+    def restart(self, rule: str, trace: Trace | None = None) -> None:
+        """Go on from the snapshot, with a revision of the rule, and now traced."""
         self.session.store()
         snapshot = self.session.snapshot()
-        self.session = Session(plan_of(HEAD + f"rule r {{ by k {rule} }}"), compiled=self.compiled)
+        plan = plan_of(HEAD + f"rule r {{ by k {rule} }}")
+        self.session = Session(plan, compiled=self.compiled, trace=trace)
         self.session.restore(snapshot)
 
     def nodes(self) -> int:
@@ -136,6 +138,39 @@ def test_the_bound_of_a_key_does_not_depend_on_where_batches_are_cut(program: Pr
     whole = by_engine(replace(program, batches=(tuple(arrivals),)))
     single = by_engine(replace(program, batches=tuple((one,) for one in arrivals)))
     assert (whole.alerts, whole.counts) == (single.alerts, single.counts), f"{program}"
+
+
+@pytest.mark.parametrize("most", [5, 6, 7, 8, 12])
+def test_runs_that_begin_unseen_change_no_bound(most: int) -> None:
+    """An event that only begins a run does not bring the key's other runs to hand."""
+    rule = (
+        "match a: e[v == 0] -> (b: e[v > 0] -> c: e[v > 0]*)+ -> d: e[v < 0 and 0 - v > sum(c.v)] "
+        "within 1h limit 5000 runs"
+    )
+    text, values = HEAD + f"rule r {{ by k {rule} }}", (0, 1, 2, 4, 8, 0, 16, -3)
+    came = [
+        Arrival("e", "p", "f", {"id_": f"{n}", "at": n * SECOND, "k": "x", "v": v})
+        for n, v in enumerate(values)
+    ]
+    whole, single = (
+        by_engine(Program(text, batches, crowd=0, all_ways=most))
+        for batches in ((tuple(came),), tuple((one,) for one in came))
+    )
+    assert (whole.alerts, whole.counts) == (single.alerts, single.counts)
+    assert gave_up(whole)
+
+
+def test_a_trace_tells_what_runs_took_together() -> None:
+    """Also of runs that began, and came to share what they took, before there was a trace."""
+    rule = "match a: e[v == 1] -> b: e[v == 1]+ -> c: e[v == 2] within 1 day skip none limit 5000 runs"
+    fed, trace = Fed(rule), Trace()
+    fed.feed(*[1] * 40)
+    fed.restart(rule, trace)
+    fed.feed(1, 2)
+    told = {record.run: record.taken for record in trace.records if record.kind == "matched"}
+    assert [[seen.id for _, seen in taken] for taken in told.values()] == [
+        [f"{m}" for m in range(n, 42)] for n in range(40)
+    ]
 
 
 @settings(max_examples=examples(40), **QUIET)
