@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import signal
@@ -57,6 +58,7 @@ def tried(work: Callable[[], bytes]) -> bytes | Death:
 
 def _answer(work: Callable[[], bytes], reading: int, writing: int) -> None:
     """The child's whole life; what it shares with its parent is left as it is."""
+    faulthandler.disable()  # how it ends is told by who waits for it
     os.close(reading)
     try:
         told = ("done", work())
