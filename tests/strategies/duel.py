@@ -23,6 +23,7 @@ from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep.automata.plan import Plan, compile_plan
+from cep.automata.unsupported import OF_AUTOMATA, unsupported
 from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
 from cep.expressions.text_judge import text_judge
@@ -123,8 +124,9 @@ class Answer:
 
 
 def accepted(text: str) -> bool:
-    """Whether the front end takes a pack: of random patterns it refuses some."""
-    return _loaded(text).pack is not None
+    """Whether a pack is taken: of random patterns the front end refuses some, others are too large to run."""
+    pack = _loaded(text).pack
+    return pack is not None and not any(found.code in OF_AUTOMATA for found in unsupported(pack))
 
 
 def pack_of(text: str) -> Pack:
