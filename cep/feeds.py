@@ -29,6 +29,10 @@ from rules.diagnostics import Diagnostic
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
+_NO_HEADER = (
+    "its first line names no field of the stream, and nothing follows: is it a header? `header = false` says "
+    "that there is none"
+)
 BLOCK = 32 << 20
 """Bytes that are decoded at a time."""
 
@@ -273,6 +277,8 @@ class _Reading:
             for part in self._parts(data[:length] if length < len(data) else data):
                 if self.reached == 0:
                     columns, begun = self.decoder.opening(part, self.split.file)
+                    if columns and begun == len(part) and self.decoder.fits_nothing(columns):
+                        yield self.failed(_NO_HEADER, bytes(part[:SHOWN]))
                     part, self.reached = part[begun:], begun
                 self._tell(stored(self.reached + len(part)))
                 decoded = self.decoder.decode_block(

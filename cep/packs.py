@@ -107,7 +107,8 @@ def _examined(
 ) -> Checked:
     if loaded.pack is None:
         return Checked(None, loaded.diagnostics, _written(texts()))
-    from cep.automata.unsupported import OF_AUTOMATA, unsupported
+    from cep.automata.too_many import OF_AUTOMATA
+    from cep.automata.unsupported import unsupported
 
     refused = unsupported(loaded.pack)
     if not to_run:

@@ -8,7 +8,7 @@ from math import factorial
 from cep.automata.room import rows_of_states
 from cep.automata.size import MOST_LEAVES, MOST_STATES, Counted, Size, counted
 from cep.automata.states import MOST_WATCHED, TooLargeError, automaton
-from cep.automata.unsupported import TOO_MANY_STATES, TOO_MANY_VALUES
+from cep.automata.too_many import TOO_MANY_STATES, TOO_MANY_VALUES
 from rules.diagnostics import Diagnostic
 from rules.typed import (
     Absent,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from cep.automata.too_many import TOO_MANY_STATES, TOO_MANY_VALUES
 from rules.counting import as_pattern, least_count
 from rules.diagnostics import Diagnostic
 from rules.instants import DURATION
@@ -36,13 +37,6 @@ from rules.typed import (
 
 _SHORT = 40
 """Characters of a condition that a help repeats."""
-TOO_MANY_STATES = "CEP0906"
-"""A pattern that comes to too many states or ways to go on: the reference, which has no states, takes it."""
-TOO_MANY_VALUES = "CEP0426"
-"""A pattern whose runs would carry too many values; the reference looks at the events themselves."""
-OF_AUTOMATA = frozenset({TOO_MANY_STATES, TOO_MANY_VALUES})
-"""The refusals that are of the automaton, not of the language: nothing is missing that could come."""
-
 TITLES: Mapping[str, str] = MappingProxyType(
     {
         TOO_MANY_VALUES: "a run would carry too many values",

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from alerts.raised import Raised
-from cep.automata.unsupported import TOO_MANY_STATES
+from cep.automata.too_many import TOO_MANY_STATES
 from cep.cli.cases import Case, Prepared
 from cep.inprocess.engines import Name
 from cep.inprocess.listed import of_list

@@ -5,7 +5,9 @@ SecretError    the variable or file is not there when the value is asked for
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +16,18 @@ from rules.hidden import hidden_from
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FILE = "file:"
+_LONGEST = 1 << 16
 _ELSEWHERE = re.compile(r"\$\(?(\w+)\)?|%(\w+)%|\$?\{?env[:.](\w+)\}?|\{\{ ?(?:env\.)?(\w+) ?\}\}")
 """Variables as shells, Windows and others write them."""
 
 
 _GIVEN = re.compile(
-    r"(?i)(?:\w*(?:secret|password|passwd|token|credential|api_?key|url)\w*[\"']?\s*[=:]\s*|(?=whsec_)|(?=\w+://[^\s/@]*@))"
+    r"(?i)(?:(?=whsec_)|(?=\w+://[^\s/@]*@)|(?=bearer\s)|"
+    r"(?<![\w-])[\w-]*(?:secre?t|passw|token|credential|key|authorization|cookie|url)[\w-]*[\"']?\s*[=:]\s*)"
 )
 """Where a line of a job file gives a secret, or an address, which may hold one; also where it is no TOML."""
 _PLAIN = re.compile(
-    r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://[^"'\s@?]*)["']?(?=[\s,}\]]|\Z)|\Z"""
+    r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://[^"'\s@?/]*/?)["']?(?=[\s,}\]]|\Z)|\Z"""
 )
 """What may be seen: where a secret stands, and addresses without any."""
 
@@ -83,7 +87,7 @@ class Secret:
         if self.written.startswith(_FILE):
             path = self.folder / self.written.removeprefix(_FILE)
             try:
-                return path.read_text(encoding="utf-8").rstrip("\r\n")
+                return _text(path).rstrip("\r\n")
             except FileNotFoundError:
                 raise SecretError(f"there is no file {path}", "make it, or correct the path") from None
             except IsADirectoryError:
@@ -101,3 +105,16 @@ class Secret:
                 f"set it where the job is started: export {missing[0]}=...",
             )
         return _VARIABLE.sub(lambda found: environ[found[1]], self.written)
+
+
+def _text(path: Path) -> str:
+    """The text of a file of a secret. Raises OSError, UnicodeDecodeError and SecretError."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise SecretError(f"{path} is no regular file", "name a file that holds the secret alone")
+        data = file.read(_LONGEST + 1)
+    if len(data) > _LONGEST:
+        raise SecretError(
+            f"{path} is longer than {_LONGEST:,} bytes", "name a file that holds the secret alone"
+        )
+    return data.decode("utf-8")

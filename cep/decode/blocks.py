@@ -104,6 +104,13 @@ class Decoder:
         columns, length = columns_of(data[begun:], self.stream, self.feed)
         return columns, begun + length
 
+    def fits_nothing(self, columns: tuple[str, ...]) -> bool:
+        """Whether columns of a file name no field that is read."""
+        constants = dict(self.feed.constants)
+        return not any(
+            self.feed.source(f.name) in columns for f in self.stream.fields if f.name not in constants
+        )
+
     def complete(self, data: bytes, file: str) -> int:
         """How many bytes of a block, from the start, are whole records with their line ends."""
         if self.feed.of(file).kind == "csv" and b'"' in data:

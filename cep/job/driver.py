@@ -244,6 +244,8 @@ class Driver:
         if found is not None:
             self._pin(found)
             return self._again(found)
+        if before is not None and before.drained:  # the batch before was one that a crash had cut short
+            raise OutsideError("time has ended for this state folder", "name a new [job] state")
         if self._outbox.batch(number) is not None:
             raise self._folder.damaged(f"the manifest of batch {number} is missing, which the outbox has")
         clock = self._now()

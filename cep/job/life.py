@@ -229,6 +229,8 @@ class _Life:
                 failure = self._watch(stream.start(spark, folder, layout, cores, feeds, driver, trigger))
             except (Py4JError, OSError) as error:  # either, when the JVM is gone
                 failure = driver.failure or error
+            if failure is not None and driver.drained:
+                return  # time has ended: what Spark began after that, or how it ended, does not matter
             if failure is not None:
                 if self._stop.is_set() and not isinstance(failure, JobError | OutboxError):
                     # whoever sends a signal to every process stops the JVM, too

@@ -30,6 +30,7 @@ class Progress:
         self._since: int | None = None
         self._events = 0
         self._malformed = 0
+        self._late = 0
         self._alerts = 0
         self._counted = 0
         self._rate: float | None = None
@@ -47,6 +48,7 @@ class Progress:
         with self._lock:
             if not batch.replayed:
                 self._events += batch.outcome.of("events", "accepted") + batch.outcome.of("events", "late")
+                self._late += batch.outcome.of("events", "late")
                 self._malformed += batch.outcome.of("events", "dead") + batch.outcome.of("poison", "match")
                 self._alerts += sum(batch.alerts.values())
             first = self._since is None
@@ -66,6 +68,8 @@ class Progress:
             parts = [counted(self._events, "event"), counted(self._alerts, "alert")]
             if self._malformed:
                 parts.insert(1, f"{self._malformed:,} malformed (table dead_letters of the outbox)")
+            if self._late:
+                parts.insert(1, f"{self._late:,} of them late (table late_events)")
             return ", ".join(parts)
 
     def end(self) -> None:
@@ -85,6 +89,8 @@ class Progress:
         parts = [counted(self._events, "event")]
         if self._rate is not None:
             parts[0] += f" ({self._rate:,.0f}/s)"
+        if self._late:
+            parts.append(f"{self._late:,} late")
         if self._malformed:
             parts.append(f"{self._malformed:,} malformed")
         parts.append(counted(self._alerts, "alert"))

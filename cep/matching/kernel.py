@@ -111,7 +111,7 @@ EXACTLY, UP_TO, TAKEN_SINCE, JUST_NOW, NULLNESS, IF_KNOWN, TAKEN_BY = range(7)
 # way, its hash, how many like it.
 MERGE_BEYOND = 8
 MOST_WAYS = 256
-ALL_WAYS = 1 << 14
+ALL_WAYS = 1 << 13
 V_PASS, V_WAY, V_HASH, V_COUNT, SEEN = range(5)
 MOST_SEEN = 1024
 # As many runs of a list cost about as much to walk past as one way costs to be asked.

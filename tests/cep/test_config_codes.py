@@ -17,9 +17,11 @@ SOURCES = [
     ROOT / "cep/cli/cases.py",
     ROOT / "cep/cli/feeding.py",
     ROOT / "cep/cli/percolate_cases.py",
+    ROOT / "cep/job/attempts.py",
     ROOT / "cep/job/beforehand.py",
     ROOT / "cep/job/errors.py",
     ROOT / "cep/job/takeover.py",
+    ROOT / "cep/job/wrong_clock.py",
     *(ROOT / "cep/standing").glob("*.py"),
 ]
 

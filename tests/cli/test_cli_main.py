@@ -49,7 +49,7 @@ def test_an_unknown_verb_is_told_what_was_meant(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--nonsense"], ["check"], ["check", "x", "--format", "yaml"], ["eval", "p", "--engine", "magic"]],
+    [["--nonsense"], ["fmt"], ["check", "x", "--format", "yaml"], ["eval", "p", "--engine", "magic"]],
     ids=" ".join,
 )
 def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

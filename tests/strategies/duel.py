@@ -23,7 +23,8 @@ from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep.automata.plan import Plan, compile_plan
-from cep.automata.unsupported import OF_AUTOMATA, unsupported
+from cep.automata.too_many import OF_AUTOMATA
+from cep.automata.unsupported import unsupported
 from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
 from cep.expressions.text_judge import text_judge
