@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -57,8 +58,9 @@ def likely_cure(path: str, folder: Path) -> str:
 
 
 def _lists(path: str) -> bool:
-    """True if the folder up to the first wildcard is there; if not, that is what there is to say."""
-    return Path(matching(path)[0]).is_dir()
+    """True if the folder up to the first wildcard can be listed; if not, that is what there is to say."""
+    folder = Path(matching(path)[0])
+    return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
 
 
 def _any(path: str) -> bool:
