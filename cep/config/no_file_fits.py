@@ -60,7 +60,7 @@ def likely_cure(path: str, folder: Path) -> str:
 def _lists(path: str) -> bool:
     """True if the folder up to the first wildcard can be listed; if not, that is what there is to say."""
     folder = Path(matching(path)[0])
-    return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+    return os.access(folder, os.R_OK | os.X_OK) and folder.is_dir()
 
 
 def _any(path: str) -> bool:
