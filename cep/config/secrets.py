@@ -27,7 +27,7 @@ _GIVEN = re.compile(
 )
 """Where a line of a job file gives a secret, or an address, which may hold one; also where it is no TOML."""
 _PLAIN = re.compile(
-    r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://[^"'\s@?/]*/?)["']?(?=[\s,}\]]|\Z)|\Z"""
+    r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://[^"'\s@?]*)["']?(?=[\s,}\]]|\Z)|\Z"""
 )
 """What may be seen: where a secret stands, and addresses without any."""
 

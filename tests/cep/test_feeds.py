@@ -125,6 +125,14 @@ def test_an_empty_file_has_no_events(tmp_path: Path) -> None:
         assert everything(stored(tmp_path / name, b""), 10) == ([], [])
 
 
+def test_a_line_that_is_taken_for_a_header_is_told(tmp_path: Path) -> None:
+    """Without a line behind it nothing else would tell that it was no event."""
+    rows, (letter,) = everything(stored(tmp_path / "in.csv", b"7,2026-01-01T00:00:00Z,c1\n"), 1000)
+    assert (rows, letter.stage, letter.data) == ([], "read", b"7,2026-01-01T00:00:00Z,c1\n")
+    assert "header = false" in letter.reason
+    assert everything(stored(tmp_path / "blank.csv", b"\n\n"), 1000) == ([], [])
+
+
 def failure(part: Split, block: int = 1000) -> tuple[int, DeadLetter]:
     rows, dead = everything([part], block)
     (letter,) = dead

@@ -25,11 +25,12 @@ from damaging import (
     truncated,
 )
 from job_folder import JobFolder, in_process
+from rules_of_tests import pack, payments
 
 from cep.cli.main import main
 from cep.job import extents, life, manifest
 from cep.job.checkpoint import COMPACTED, Checkpoint
-from cep.job.errors import ConfigurationError
+from cep.job.errors import ConfigurationError, JobError, OutsideError
 
 pytestmark = pytest.mark.spark
 
@@ -163,6 +164,31 @@ def test_a_file_that_was_never_read_may_be_lost_too(folder: JobFolder, spark: Sp
     assert f"batch {BATCHES} goes without the file {path}, which is missing" in told
     assert [letter[:3] for letter in letters(folder)] == [(BATCHES, str(path), "lost")]
     assert folder.alerts() == before
+
+
+def test_a_crash_right_after_the_last_manifest_leaves_nothing_behind_the_end_of_time(
+    tmp_path: Path, spark: Spark
+) -> None:
+    folder = JobFolder(tmp_path / "job", pack(), ("payment",))
+    folder.put("payment", payments(3, 200))
+    real = manifest.write
+
+    def crashing(path: Path, made: manifest.Manifest) -> None:
+        real(path, made)
+        if made.drain:
+            raise OutsideError("a crash", "none")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(manifest, "write", crashing)
+        with pytest.raises(OutsideError, match="a crash"):
+            folder.once(spark, drain=True)
+    folder.put("payment", payments(4, 200))
+    assert "the folder is closed after batch" in folder.once(spark, drain=True)
+    assert folder.state.closed_file.exists()
+    with sqlite3.connect(folder.outbox) as outbox:
+        assert outbox.execute("SELECT count(*) FROM late_events").fetchone() == (0,)
+    with pytest.raises(JobError, match="closed by --drain"):
+        folder.once(spark)
 
 
 def test_a_loss_in_a_folder_of_the_version_before_is_told_and_counts_for_no_other_batch(

@@ -26,6 +26,10 @@ LINES = [
     f'url = "https://desk.example/?key={SECRET}" x',
     f"PASSWORD={SECRET} x",
     f'secret = ["whsec_{SECRET}"',
+    f'secrt = "whsec_TOKEN{SECRET}="',
+    f'secret "whsec_{SECRET}="',
+    f'headers = {{ Authorization = "Bearer {SECRET}==" }} x',
+    f'signing = {{ key = "{SECRET}" }} x',
 ]
 
 
