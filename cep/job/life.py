@@ -241,6 +241,7 @@ class _Life:
                     self._broken_off = True
                     return
                 if self._again(failure) or driver.again(failure):
+                    driver.stopping.clear()
                     continue
                 self._standing.failed()
                 raise explained(failure, folder, time.time())
@@ -261,7 +262,6 @@ class _Life:
             return False
         where = keep(failure, self._folder, time.time())
         driver.failure = None
-        driver.stopping.clear()
         self._progress.tell(f"a Python worker did not come up ({late}); the batch is run again, see {where}")
         return True
 
