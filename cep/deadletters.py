@@ -154,7 +154,9 @@ def files_told(connection: Connection, files: Collection[str]) -> set[str]:
     if not inspect(connection).has_table(dead_letters.name):
         return set()
     c = dead_letters.c
-    query = select(c.file).where(c.stage != "decode", c.file.in_([_storable(file) for file in files]))
+    query = select(c.file).where(
+        c.stage.in_(("read", "lost")), c.file.in_([_storable(file) for file in files])
+    )
     return set(connection.scalars(query))
 
 

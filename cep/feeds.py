@@ -224,7 +224,9 @@ class _Reading:
             yield from self._rows()
         elif written.compression != "none":
             with Beginning(self.split.file, self.split.length) as stream:
-                text = inflated(cast(BinaryIO, stream), self.split.file, written.compression)
+                text = inflated(
+                    cast(BinaryIO, stream), self.split.file, self.split.length, written.compression
+                )
                 yield from self._blocks(text, 0, None, lambda _: text.stored)
                 if text.problem is not None:
                     yield self.failed(f"the file cannot be read to its end: {text.problem}", self.rest)

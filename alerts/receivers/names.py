@@ -34,10 +34,15 @@ class Names:
         with self._lock:
             found = self._pending.get((host, port))
             if found is None:
-                found = self._pending[host, port] = Future()
-                threading.Thread(
+                found = Future()
+                asking = threading.Thread(
                     target=self._find, args=(host, port, found), name="resolve", daemon=True
-                ).start()
+                )
+                try:
+                    asking.start()
+                except RuntimeError as error:  # this process may have no more threads
+                    raise httpcore.ConnectError(str(error)) from error
+                self._pending[host, port] = found
         try:
             return found.result(seconds)
         except TimeoutError:

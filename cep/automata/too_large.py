@@ -31,7 +31,7 @@ MOST_ROWS = 10_000
 MOST_VALUES = 1_000
 """Values before the last one that a way carries: each is moved on with every event that its step takes."""
 _WRITTEN_OUT = 10**15
-_FEW = 50
+_PLAIN = 50
 """Steps of which a pattern without groups is below every bound, also if each of them may be left out."""
 
 
@@ -188,4 +188,4 @@ def _named(match: Match) -> Iterator[StepRef]:
 def _is_plain(pattern: Sequence) -> bool:
     """Whether a pattern is a short series of steps and guards, which has a few states for each of them."""
     elements = [element for _, element in pattern.elements]
-    return len(elements) <= _FEW and all(isinstance(one, Step | Unless | Absent) for one in elements)
+    return len(elements) <= _PLAIN and all(isinstance(one, Step | Unless | Absent) for one in elements)

@@ -8,8 +8,8 @@ from pathlib import Path
 from cep.cli.feeding import misfits
 from cep.cli.packs import load_of
 from cep.config import Job, load_job
-from cep.config.against_machine import check_machine
-from cep.config.no_file_fits import no_file_fits
+from cep.job.beforehand import differences, of_machine
+from cep.job.folder import StateFolder
 from cep.packs import Checked
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 
@@ -25,7 +25,10 @@ def looked_over(
     if loaded.job is None:
         return list(loaded.diagnostics), list(given)
     job = loaded.job
-    found = [*loaded.diagnostics, *check_machine(job, None), *no_file_fits(job)]
+    folder = StateFolder(job.state)
+    found = [*loaded.diagnostics, *of_machine(job, folder, None)]
+    if not has_errors(found) and (layout := folder.layout()) is not None:
+        found += differences(job, layout)
     try:
         packs = list(given) or load_of(job, to_run=to_run)
     except DiagnosticsError as error:

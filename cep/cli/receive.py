@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 from cep.cli.failure import OK, OutsideError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from alerts.receive import Received
     from cep.cli.arguments import Subparsers
 
@@ -122,15 +120,17 @@ def _secrets(given: Sequence[_Given] | None) -> list[str]:
         try:
             secret_key(found[-1])
         except ValueError as error:
-            raise UsageError(f"{one.option}: {error}", _meant(found[-1])) from error
+            raise UsageError(f"{one.option}: {error}", _meant(one.kind, found[-1])) from error
     return found
 
 
 _ELSEWHERE = "choose another address with --listen; port 0 is any that is free"
 
 
-def _meant(given: str) -> str:
-    """The help for a secret that cannot be right."""
+def _meant(kind: str, given: str) -> str:
+    """The help for a secret that cannot be right, of that kind of place."""
+    if not given and kind == "file":
+        return "the file is empty: write the secret into it"
     if not given:
         return "the variable is empty or not set: export NAME=..., then --secret-env NAME"
     if "$" in given:

@@ -7,10 +7,11 @@ members, or zstd frames, in one file are one text; zeros behind a gzip member ar
 from __future__ import annotations
 
 import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol, runtime_checkable
 
 import pyarrow as pa
+
+from cep.beginning import Beginning
 
 if TYPE_CHECKING:
     from zlib import _Decompress
@@ -37,9 +38,9 @@ class Inflated(Protocol):
         """At most so many bytes of the text; none where it ends. Raises OSError."""
 
 
-def inflated(file: BinaryIO, path: str, compression: Literal["gzip", "zstd"]) -> Inflated:
-    """The text of a file that is open at its start; `path` is the file's own."""
-    return _Gzip(file) if compression == "gzip" else _Zstd(path)
+def inflated(file: BinaryIO, path: str, length: int, compression: Literal["gzip", "zstd"]) -> Inflated:
+    """The text of the first `length` bytes of a file that is open at its start; `path` is the file's."""
+    return _Gzip(file) if compression == "gzip" else _Zstd(path, length)
 
 
 class _Gzip:
@@ -130,10 +131,10 @@ class _Gzip:
 class _Zstd:
     """By Arrow, which keeps to itself what it has read when a later byte is damaged: then it reads again."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, length: int) -> None:
         self.problem: str | None = None
         self.cut = False
-        self._path = path
+        self._path, self._length = path, length
         self._given = 0
         self._open()
 
@@ -164,7 +165,7 @@ class _Zstd:
         raise AttributeError
 
     def _open(self) -> None:
-        self._raw = pa.OSFile(self._path)
+        self._raw = pa.PythonFile(Beginning(self._path, self._length), mode="r")
         self._text = pa.CompressedInputStream(self._raw, "zstd")
 
     def _until_damage(self, most: int) -> bytes:
@@ -172,16 +173,19 @@ class _Zstd:
         self._open()
         left = self._given
         while left > 0:
-            left -= len(self._text.read(min(left, _STEP)))
+            again = len(self._text.read(min(left, _STEP)))
+            if not again:
+                self.problem = "it became shorter while it was read"
+                return b""
+            left -= again
         pieces: list[bytes] = []
         try:
             while len(pieces) < most and (byte := self._text.read(1)):
                 pieces.append(byte)
         except (OSError, pa.ArrowException) as error:
-            length = Path(self._path).stat().st_size
             told = str(error).splitlines()[0].removeprefix("ZSTD decompress failed: ").rstrip(".")
             if "Truncated" in told:
-                self.problem = f"it is cut short: the zstd data has no end after {length:,} bytes"
+                self.problem = f"it is cut short: the zstd data has no end after {self._length:,} bytes"
                 self.cut = True
             elif "Unknown frame" in told:
                 self.problem = "what it holds behind that is not zstd"

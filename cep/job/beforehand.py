@@ -27,18 +27,30 @@ def check(
     `packs` gives those of a first start, which is one where the folder has no layout. Nothing is written.
     Raises DiagnosticsError with all errors, and ConfigurationError for a damaged folder.
     """
-    found = [*check_machine(job, environ), *_handles(job)]
-    usable = NO_STATE_FOLDER not in [d.code for d in found]
-    if usable and (refused := denied(folder)):
-        said, help_ = refused
-        place = job.places.value(("job", "state"))
-        raise DiagnosticsError(in_order([*found, Diagnostic("CEP0881", "error", said, place, help=help_)]))
-    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).logged(feed.name)]
-    found = in_order([*found, *no_file_fits(job, read)])
+    found = of_machine(job, folder, environ)
+    codes = {d.code for d in found}
+    usable = not codes & {NO_STATE_FOLDER, _DENIED}
     more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):
         raise DiagnosticsError(in_order([*found, *more]))
     return found
+
+
+def of_machine(job: Job, folder: StateFolder, environ: Mapping[str, str] | None) -> list[Diagnostic]:
+    """What is to be said of a job file on this machine, with the state folder as it is, in order of place.
+
+    Secrets are not asked for where `environ` is None.
+    """
+    found = [*check_machine(job, environ), *_handles(job)]
+    if NO_STATE_FOLDER not in [d.code for d in found] and (refused := denied(folder)):
+        said, help_ = refused
+        place = job.places.value(("job", "state"))
+        return in_order([*found, Diagnostic(_DENIED, "error", said, place, help=help_)])
+    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).logged(feed.name)]
+    return in_order([*found, *no_file_fits(job, read)])
+
+
+_DENIED = "CEP0881"
 
 
 def _handles(job: Job) -> list[Diagnostic]:

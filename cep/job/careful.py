@@ -8,11 +8,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
+from cep.beginning import Beginning
 from cep.decode.blocks import Records
+from cep.decode.inflate import inflated
 from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.parquet_rows import opened
 from cep.feeds import Split, splits
@@ -106,12 +109,17 @@ def unreadable(stream: str, split: Split, feed: FeedFormat) -> list[Poison]:
     if written.kind != "parquet":
         if written.compression == "none":
             return []
-        ended = _twice(lambda: _decompress(split.file, written.compression))
+        compression = written.compression
+        ended = _twice(lambda: _decompress(split, compression))
         return [Poison(stream, split.file, 0, END, NO_SHARD, ended.how, what=UNREAD)] if ended else []
     if _twice(lambda: _read_groups(split, None)) is None:
         return []
+    try:
+        groups = _groups(split)
+    except _TOLD:  # who reads it tells that
+        return []
     found = []
-    for group, first, end in _groups(split):
+    for group, first, end in groups:
         if ended := _twice(lambda group=group: _read_groups(split, group)):  # type: ignore[misc]
             found.append(Poison(stream, split.file, first, end, NO_SHARD, ended.how, what=UNREAD))
     return found
@@ -156,7 +164,7 @@ def _twice(work: Callable[[], object]) -> Death | None:
 
 def _groups(split: Split) -> list[tuple[int, int, int]]:
     """The row groups of a split: number, first row, and the row behind the last."""
-    with opened(split.file) as file:
+    with opened(split.file, split.length) as file:
         rows = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
     ends = np.cumsum([0, *rows]).tolist()
     end = len(rows) if split.end == -1 else split.end
@@ -168,9 +176,9 @@ def _is_last(split: Split, group: int) -> bool:
 
 
 def _read_groups(split: Split, group: int | None) -> None:
-    groups = [one for one, _, _ in _groups(split)] if group is None else [group]
     try:
-        with opened(split.file) as file:
+        groups = [one for one, _, _ in _groups(split)] if group is None else [group]
+        with opened(split.file, split.length) as file:
             for one in groups:
                 for _ in file.iter_batches(row_groups=[one], use_threads=False, batch_size=1 << 18):
                     pass
@@ -178,10 +186,11 @@ def _read_groups(split: Split, group: int | None) -> None:
         pass
 
 
-def _decompress(path: str, compression: str) -> None:
+def _decompress(split: Split, compression: Literal["gzip", "zstd"]) -> None:
     try:
-        with pa.OSFile(path) as raw, pa.CompressedInputStream(raw, compression) as stream:
-            while stream.read(_CHUNK):
+        with Beginning(split.file, split.length) as file:
+            text = inflated(cast(BinaryIO, file), split.file, split.length, compression)
+            while text.read(_CHUNK):
                 pass
     except _TOLD:
         pass

@@ -206,11 +206,12 @@ class Driver:
         )
         if not recorded.already:
             return recorded, result
-        if manifest.lost:
+        left_out = [*extents.letters(manifest.lost), *(one for one in outcome.dead if one.stage == "poison")]
+        if left_out:
             with self._outbox.writing() as connection:
-                deadletters.write_once(connection, manifest.batch, extents.letters(manifest.lost))
+                deadletters.write_once(connection, manifest.batch, left_out)
         known = self._result_of(manifest.batch)
-        if known is not None and known != result and not manifest.lost:
+        if known is not None and known != result and not left_out:
             self._told(
                 f"batch {manifest.batch} was run again and came to something else; its alerts stay the same"
             )

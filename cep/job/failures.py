@@ -46,7 +46,10 @@ _NO_WORKER = re.compile(
     r"Python daemon failed to launch worker|Failed to open socket to Python daemon"
 )
 _WORKER_GONE = ("Python worker exited unexpectedly", "Python worker process terminated")
-_NOT_BY_EVENTS = r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+))\b"
+_NOT_BY_EVENTS = (
+    r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+)|"
+    r"(File|Directory|IsA|NotA|Permission|Blocking|Child|Connection|BrokenPipe|Timeout|Interrupted|Process)\w*Error)\b"
+)
 _PART_MISSING = re.compile(r"\bbatch \d+ doesn't exist|/checkpoint/\S+ (does not|doesn't) exist")
 
 

@@ -21,6 +21,11 @@ from pathlib import Path
 from cep.job.errors import ConfigurationError
 from cep.job.files import DamagedFileError, read_json, write_json
 
+NAMES = (
+    "layout.json", "lock", "closed", "checkpoint", "manifests", "packs", "queries", "deploy", "logs",
+    "scratch",
+)  # fmt: skip
+"""What there may be in a state folder."""
 FORMAT = 4
 """Files of a folder of format 3 carry no checksums; it becomes one of format 4 when it is next used."""
 _READ = (3, FORMAT)

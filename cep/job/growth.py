@@ -30,7 +30,7 @@ class Growth:
 
     def add(self, read: Iterable[Extent], told: Iterable[DeadLetter]) -> None:
         """Takes in the files of a batch, but for those whose change its letters tell already."""
-        changed = {letter.file for letter in told if letter.stage != "decode"}
+        changed = {letter.file for letter in told if letter.stage in ("read", "lost")}
         for one in read:
             self._files.pop(one.path, None)
             if one.path not in changed:

@@ -240,7 +240,11 @@ class _Life:
                         )
                     self._broken_off = True
                     return
-                if self._again(failure) or driver.again(failure):
+                try:
+                    again = self._again(failure) or driver.again(failure)
+                except JobError as error:
+                    failure, again = error, False
+                if again:
                     driver.stopping.clear()
                     continue
                 self._standing.failed()

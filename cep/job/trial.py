@@ -59,18 +59,19 @@ def tried(work: Callable[[], bytes]) -> bytes | Death:
 def _answer(work: Callable[[], bytes], reading: int, writing: int) -> None:
     """The child's whole life; what it shares with its parent is left as it is."""
     faulthandler.disable()  # how it ends is told by who waits for it
-    os.close(reading)
     try:
-        told = ("done", work())
-    except _OUTSIDE as error:
-        told = ("outside", _sentence(error))
-    except Exception as error:
-        told = ("raised", _sentence(error))
-    except BaseException:
+        os.close(reading)
+        try:
+            told = ("done", work())
+        except _OUTSIDE as error:
+            told = ("outside", _sentence(error))
+        except Exception as error:
+            told = ("raised", _sentence(error))
+        with os.fdopen(writing, "wb") as answer:
+            answer.write(pickle.dumps(told))
+        os._exit(0)
+    finally:  # whatever happens, the child does not go on with what its parent was at
         os._exit(1)
-    with os.fdopen(writing, "wb") as answer:
-        answer.write(pickle.dumps(told))
-    os._exit(0)
 
 
 def _told(answer: BinaryIO) -> tuple[str, bytes] | None:

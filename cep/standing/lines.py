@@ -69,7 +69,7 @@ def readable_lines(name: str) -> Iterator[bytes | Unread]:
     """The same; what cannot be read stands where it is, and the next line follows. Raises OSError."""
     compression = _COMPRESSIONS.get(Path(name).suffix.lower())
     with Path(name).open("rb") as file:
-        text = file if compression is None else inflated(file, name, compression)
+        text = file if compression is None else inflated(file, name, Path(name).stat().st_size, compression)
         rest = b""
         while block := text.read(_BLOCK):
             *whole, rest = (rest + block).split(b"\n")

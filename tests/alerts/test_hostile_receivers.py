@@ -270,6 +270,19 @@ def test_all_addresses_of_a_name_are_tried() -> None:
         receiver.close()
 
 
+def test_a_look_up_that_got_no_thread_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = Names(lambda *_, **__: [(0, 0, 0, "", ("127.0.0.1", 9))])
+
+    def none_left(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", none_left)
+        with pytest.raises(httpcore.ConnectError, match="can't start new thread"):
+            names.addresses("desk.example", 9, 1)
+    assert names.addresses("desk.example", 9, 1) == ["127.0.0.1"]
+
+
 def test_a_name_that_nobody_knows_is_told() -> None:
     def lookup(*_: Any, **__: Any) -> list[tuple[Any, ...]]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")

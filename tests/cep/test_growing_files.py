@@ -47,6 +47,10 @@ def _parquet(rows: Iterable[int]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+def _zstd(data: bytes) -> bytes:
+    return pa.compress(data, "zstd", asbytes=True)  # type: ignore[no-any-return]
+
+
 HEADER = b"x,at,eid,note\n"
 FIRST, MORE = range(ROWS), range(ROWS, ROWS + 60)
 CASES: dict[str, tuple[str, bytes, bytes]] = {
@@ -54,6 +58,7 @@ CASES: dict[str, tuple[str, bytes, bytes]] = {
     "csv": ("in.csv", HEADER + _csv(FIRST), _csv(MORE)),
     "csv, then quotes": ("in.csv", HEADER + _csv(FIRST), _quoted(MORE)),
     "json.gz": ("in.jsonl.gz", gzip.compress(_json(FIRST)), gzip.compress(_json(MORE))),
+    "json.zst": ("in.jsonl.zst", _zstd(_json(FIRST)), _zstd(_json(MORE))),
     "csv.gz": ("in.csv.gz", gzip.compress(HEADER + _csv(FIRST)), gzip.compress(_csv(MORE))),
     "parquet": ("in.parquet", _parquet(FIRST), _parquet(range(ROWS + 60))),
     "parquet, then noise": ("in.parquet", _parquet(FIRST), b"PAR1" * 40),

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from cep_command import Outcome, cep
 
+from cep.job.folder import StateFolder
+
 RULES = """pack cards version "1"
 stream payment { payment_id: string  at: timestamp  amount: double  id payment_id  time at }
 rule big { severity high  on payment[amount > 100]  emit amount }
@@ -75,6 +77,14 @@ def test_a_mistake_is_told_at_its_line(
     assert checked(folder, old, new, "--strict").code == 1
     found = json.loads(checked(folder, old, new, "--format", "json").out)["diagnostics"]
     assert (code, line) in [(one["code"], one["line"]) for one in found]
+
+
+def test_a_state_folder_of_other_shards_is_told_as_a_start_tells_it(folder: Path) -> None:
+    state = StateFolder(folder / "state")
+    state.make()
+    state.settle_layout(3, 4, ("payment",))
+    told = checked(folder, "[job]\n", "[job]\nshards = 2\n")
+    assert (told.code, "CEP0722" in told.out + told.err) == (1, True), told
 
 
 def test_a_pack_is_tried_in_the_job(folder: Path) -> None:

@@ -100,6 +100,14 @@ def test_what_a_batch_has_told_is_not_told_again(
     assert {one.file for one in _letters(growth)} == {str(path) for path in files[1:]}
 
 
+def test_a_file_with_poison_in_it_is_looked_at_as_any_other(tmp_path: Path, files: list[Path]) -> None:
+    growth = Growth(tmp_path, _nobody)
+    poison = DeadLetter("s", str(files[0]), 6, "poison", "its reader was ended", b"")
+    growth.add([extent("s", str(files[0]))], [poison])
+    _append(files[0])
+    assert [one.stage for one in _letters(growth)] == ["read"]
+
+
 def test_the_last_thousand_files_are_looked_at_also_after_a_start(tmp_path: Path) -> None:
     for batch in range(6):
         store(tmp_path, batch, [Extent("s", f"{tmp_path}/{batch}-{n}", 5, 1, "") for n in range(250)])

@@ -139,5 +139,11 @@ def test_what_is_no_event_s_fault_is_told_apart(how: str) -> None:
         tried(lambda: _ends(how))
 
 
+def test_a_child_whose_answer_cannot_be_told_does_not_go_on_in_its_parent_s_place() -> None:
+    mine = os.getpid()
+    assert tried(lambda: lambda: b"") == Death("ended with exit code 1")  # type: ignore[arg-type,return-value]
+    assert os.getpid() == mine
+
+
 def test_a_trial_gives_back_what_its_child_made() -> None:
     assert tried(lambda: _ends("not at all")) == b"x" * 1_000_000

@@ -87,6 +87,10 @@ def test_a_start_names_what_it_may_not_use_of_its_state_folder(job: JobFolder, s
     before = job.alerts()
     job.once(spark)
     assert job.alerts() == before, "and then it goes on"
+    # As on a volume that is mounted there: not the job's, and not for its user.
+    (root / "lost+found").mkdir()
+    (((ended, told),)) = bound_by_modes.run([(str(root / "lost+found"), 0, cases[0][2])])
+    assert ended == 0, told
 
 
 @pytest.mark.spark
