@@ -184,11 +184,11 @@ class Matcher:
             case Option(step, sign, way, inside, _, then):
                 if self.loop_ended(inside, way, event):
                     return None, False
-                ended = self.ended(way.watches + inside.watches, way, event)
                 if self.fits(step, way, event) and not self.ends_loops(inside, way, event):
                     taken = then(way.take(step.name, event))
-                    return (each([taken, _waiting_on(leaf)]) if sign == "~>" and not ended else taken), True
-                if sign == "=>" or ended:
+                    goes_on = sign == "~>" and not self.is_last(leaf, event)
+                    return (each([taken, _waiting_on(leaf)]) if goes_on else taken), True
+                if sign == "=>" or self.ended(way.watches + inside.watches, way, event):
                     return None, False
                 return _waiting_on(leaf), False
             case Timer(way, inside):
@@ -221,6 +221,10 @@ class Matcher:
     def loop_ended(self, inside: Inside, way: Way, event: Event) -> bool:
         """Whether the event satisfies an `until` of a loop around what waits."""
         return any(len(way.taken) > after and self.fits(until, way, event) for until, after in inside.untils)
+
+    def is_last(self, leaf: Option, event: Event) -> bool:
+        """Whether an event that is taken ends the waiting for later ones, too."""
+        return self.ended(leaf.way.watches + leaf.inside.watches, leaf.way, event)
 
     def ends_loops(self, inside: Inside, way: Way, event: Event) -> bool:
         """Whether the event satisfies the `until` of a loop, which takes no such event, not even first."""

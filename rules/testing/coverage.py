@@ -139,6 +139,8 @@ class _Seen:
                 else:
                     self._look_back(node, "held")
                 self._judge(node.condition, seen)
+            case "tried" if isinstance(node, Step) and seen.failed == "until":
+                pass  # the step would have taken it
             case "tried" if isinstance(node, Step):
                 if seen.failed == "absence":
                     self._look_back(node, "fired")

@@ -148,6 +148,8 @@ def _failed(tried: Happening, notation: Notation) -> Iterator[str]:
     what = f"is not `{tried.node.name}`" if isinstance(tried.node, Step) else "does not satisfy it"
     if tried.failed == "absence":
         what += ", as something had come that was to be absent before it"
+    if tried.failed == "until":
+        what += ", as it satisfies the `until` of the loop"
     yield f"  at {clock(tried.time, notation)} {_named(tried.event)} {what}:"
     yield from _drawing(tried, notation)
 

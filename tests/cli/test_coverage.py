@@ -19,7 +19,7 @@ from cep.expressions.text_judge import text_judge
 from cep.inprocess.timelines import engine_of, observer_of
 from cep.reference import ways
 from cep.reference.runs import Matcher, Scope
-from cep.reference.ways import Done, Each, Event, First, Joint, Leaf, Node, Option, Timer, Way
+from cep.reference.ways import Done, Each, Event, First, Inside, Joint, Leaf, Node, Option, Timer, Way
 from rules.packs import load_texts
 from rules.testing import Coverage, run_test, timeline
 from rules.testing.operands import is_range
@@ -72,9 +72,29 @@ class Recording(Matcher):
 
     def begin(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
         node, fits = super().begin(leaf, event)
-        if isinstance(leaf, Option) and super().fits(leaf.step, leaf.way, event):
+        number = len(Recording.tried)
+        if (
+            isinstance(leaf, Option)
+            and super().fits(leaf.step, leaf.way, event)
+            and not super().ends_loops(leaf.inside, leaf.way, event)
+        ):
             self.begun.append((leaf, event, fits))
+        del Recording.tried[number:]
         return node, fits
+
+    def ends_loops(self, inside: Inside, way: Way, event: Event) -> bool:
+        """An event that a loop may not take shows nothing of the step that it fits, which was asked last."""
+        number = len(Recording.tried)
+        found = super().ends_loops(inside, way, event)
+        del Recording.tried[number - 1 if found else number :]
+        return found
+
+    def is_last(self, leaf: Option, event: Event) -> bool:
+        """What ends the waiting for later events is not told where one is taken."""
+        number = len(Recording.tried)
+        found = super().is_last(leaf, event)
+        del Recording.tried[number:]
+        return found
 
     def was_absent(self, guard: Guard, duration: int, event: Event) -> bool:
         """What is looked back at is not tried; nor does the step take what it would else have taken."""
