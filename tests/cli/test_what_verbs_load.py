@@ -20,6 +20,7 @@ sys.exit(code)
 """
 ENGINE = {"numpy", "pyarrow", "numba", "cep.matching", "cep.decode"}
 JOB = {"pyspark", "sqlalchemy", "httpx", "pydantic", "uvicorn", "starlette", "pandas"}
+QUERIES = {"percolator.analysis", "percolator.matching", "percolator.query.parse"}
 DRAWING = {"rules.render", "rules.grammar.explain", "rules.grammar.habits"}
 
 
@@ -37,10 +38,10 @@ def loaded(arguments: Sequence[str | Path]) -> tuple[int, set[str]]:
     [
         (["explain", "CEP0111"], ENGINE | JOB | DRAWING | {"pyparsing", "cep.automata.states", "email"}),
         (["fmt", "--check", CARDS], ENGINE | JOB | DRAWING | {"rules.checks"}),
-        (["check", CARDS], ENGINE | JOB | DRAWING | {"xml", "http", "percolator"}),
+        (["check", CARDS], ENGINE | JOB | DRAWING | {"xml", "http"} | QUERIES),
         (
             ["test", CARDS],
-            JOB | DRAWING | {"xml", "http", "percolator.query", "cep.reference", "pyarrow.parquet"},
+            JOB | DRAWING | {"xml", "http", "cep.reference", "pyarrow.parquet"} | QUERIES,
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 _PIECES = re.compile(r"\x1b\[2K|\r|\n|[^\x00-\x1f\x7f]|(.)", re.DOTALL)
+_BEGUN = re.compile(r"\x1b(\[2?)?\Z")
 
 
 @dataclass
@@ -26,10 +27,14 @@ class Screen:
     rows: list[list[str]] = field(default_factory=lambda: [[]])
     column: int = 0
     text: str = ""
+    rest: str = ""
 
     def feed(self, text: str) -> None:
-        """Shows what is written."""
+        """Shows what is written; the beginning of a sequence waits for its end."""
         self.text += text
+        text = self.rest + text
+        begun = _BEGUN.search(text)
+        text, self.rest = (text, "") if begun is None else (text[: begun.start()], begun[0])
         for piece in _PIECES.finditer(text):
             assert piece[1] is None, f"the terminal is sent {piece[1]!r} in {text!r}"
             match piece[0]:
