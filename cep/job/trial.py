@@ -5,14 +5,17 @@ from __future__ import annotations
 import faulthandler
 import os
 import pickle
+import select
 import signal
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO
 
 from cep.job.errors import JobError
 
+LONGEST = 600.0
+"""Seconds of a trial: a child may wait for ever for a lock that another thread held when it was forked."""
 _OUTSIDE = (JobError, OSError, MemoryError)
 """What is no event's fault."""
 
@@ -32,10 +35,10 @@ class CannotTellError(Exception):
     """The work failed for a reason that is not its own; done in this process it fails in the same way."""
 
 
-def tried(work: Callable[[], bytes]) -> bytes | Death:
+def tried(work: Callable[[], bytes], seconds: float = LONGEST) -> bytes | Death:
     """What `work` returns, in a forked child; or how that ended, if it did not come so far.
 
-    Raises CannotTellError.
+    After so many seconds the child is ended. Raises CannotTellError, then, too.
     """
     reading, writing = os.pipe()
     with warnings.catch_warnings():
@@ -45,9 +48,14 @@ def tried(work: Callable[[], bytes]) -> bytes | Death:
     if child == 0:
         _answer(work, reading, writing)
     os.close(writing)
-    with os.fdopen(reading, "rb") as answer:
-        told = _told(answer)
-    _, status = os.waitpid(child, 0)
+    try:
+        told = _told(reading, time.monotonic() + seconds)
+    except TimeoutError:
+        os.kill(child, signal.SIGKILL)
+        raise CannotTellError(f"it took longer than {seconds:,.0f} s") from None
+    finally:
+        os.close(reading)
+        _, status = os.waitpid(child, 0)
     if told is None:
         return _death(status)
     kind, value = told
@@ -74,9 +82,16 @@ def _answer(work: Callable[[], bytes], reading: int, writing: int) -> None:
         os._exit(1)
 
 
-def _told(answer: BinaryIO) -> tuple[str, bytes] | None:
+def _told(answer: int, until: float) -> tuple[str, bytes] | None:
+    """What the child has written. Raises TimeoutError where it has not closed its end by then."""
+    waiting, pieces = select.poll(), list[bytes]()
+    waiting.register(answer, select.POLLIN)
+    while not pieces or pieces[-1]:
+        if not waiting.poll(max(0, until - time.monotonic()) * 1000):
+            raise TimeoutError
+        pieces.append(os.read(answer, 1 << 20))
     try:
-        return pickle.loads(answer.read())  # type: ignore[no-any-return]
+        return pickle.loads(b"".join(pieces))  # type: ignore[no-any-return]
     except (EOFError, pickle.UnpicklingError):
         return None
 

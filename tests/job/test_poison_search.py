@@ -145,5 +145,12 @@ def test_a_child_whose_answer_cannot_be_told_does_not_go_on_in_its_parent_s_plac
     assert os.getpid() == mine
 
 
+def test_a_child_that_does_not_end_is_ended_and_blames_nobody() -> None:
+    with pytest.raises(CannotTellError, match="longer than 0 s"):
+        tried(lambda: bytes(signal.pause() or 0), seconds=0.2)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
 def test_a_trial_gives_back_what_its_child_made() -> None:
     assert tried(lambda: _ends("not at all")) == b"x" * 1_000_000
