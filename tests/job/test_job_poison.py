@@ -65,10 +65,17 @@ except FileExistsError:
 IN_PARQUET = """
 import os, signal
 import pyarrow.parquet as pq
+from cep import beginning
+class Beginning(beginning.Beginning):
+    opened = ""
+    def __init__(self, file, length):
+        super().__init__(file, length)
+        Beginning.opened = file
+beginning.Beginning = Beginning
 class ParquetFile(pq.ParquetFile):
     def __init__(self, source, *args, **more):
         super().__init__(source, *args, **more)
-        self.told = str(source)
+        self.told = Beginning.opened
         if "footer" in self.told:
             os.kill(os.getpid(), signal.SIGSEGV)
     def iter_batches(self, *args, row_groups=None, **more):
