@@ -42,7 +42,9 @@ def of_machine(job: Job, folder: StateFolder, environ: Mapping[str, str] | None)
     Secrets are not asked for where `environ` is None.
     """
     found = [*check_machine(job, environ), *_handles(job)]
-    if NO_STATE_FOLDER not in [d.code for d in found] and (refused := denied(folder)):
+    if NO_STATE_FOLDER in [d.code for d in found]:
+        return in_order(found)
+    if refused := denied(folder):
         said, help_ = refused
         place = job.places.value(("job", "state"))
         return in_order([*found, Diagnostic(_DENIED, "error", said, place, help=help_)])
