@@ -7,6 +7,7 @@ decide, pyparsing's own way is gone.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
 from pyparsing import MatchFirst, Opt, ParseException, ParserElement, ZeroOrMore
@@ -29,9 +30,9 @@ class _Deciding(ParserElement):
     ) -> tuple[int, list[object]]:
         return self.decided(instring, loc, do_actions)
 
+    @abstractmethod
     def decided(self, text: BlockText, at: int, do_actions: bool) -> tuple[int, list[object]]:
         """Where it ends, and its parts. Raises ParseBaseException."""
-        raise NotImplementedError
 
 
 class _Choice(_Deciding, MatchFirst):

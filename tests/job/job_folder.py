@@ -171,6 +171,15 @@ class JobFolder:
                     found.append(process)
         return found
 
+    def processes_of(self, program: str) -> list[psutil.Process]:
+        """Those of its processes that run a program of that name."""
+        found = []
+        for process in self.processes():
+            with suppress(psutil.Error):  # ended since it was listed
+                if process.name() == program:
+                    found.append(process)
+        return found
+
     @property
     def told(self) -> str:
         return (self.root / "told.txt").read_text("utf-8", "replace")

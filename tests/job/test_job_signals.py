@@ -41,7 +41,7 @@ Moment = Literal["Python", "launch", "Java", "batch", "commit", "delivery"]
 MOMENTS: dict[Moment, Callable[[JobFolder, str, int], bool]] = {
     "Python": lambda _folder, _told, _begun: True,
     "launch": lambda _folder, told, _begun: "starting Spark" in told,
-    "Java": lambda folder, _told, _begun: any("java" in process.name() for process in folder.processes()),
+    "Java": lambda folder, _told, _begun: bool(folder.processes_of("java")),
     "batch": lambda folder, _told, begun: (folder.state.manifests / f"{begun}.json").exists(),
     "commit": lambda folder, _told, begun: (folder.state.checkpoint / "commits" / str(begun)).exists(),
     "delivery": lambda _folder, told, _begun: "stopped after batch" in told,

@@ -24,7 +24,13 @@ SENTENCES = re.compile(
 
 def _java(folder: JobFolder) -> list[psutil.Process]:
     """The job's Java, not what it has just begun to start."""
-    return [one for one in folder.processes() if one.name() == "java" and one.ppid() == _command(folder)]
+    command = _command(folder)
+    found = []
+    for process in folder.processes_of("java"):
+        with suppress(psutil.NoSuchProcess):
+            if process.ppid() == command:
+                found.append(process)
+    return found
 
 
 def _command(folder: JobFolder) -> int:
@@ -138,10 +144,10 @@ def test_a_worker_that_is_killed_within_a_batch_is_replaced(tmp_path: Path) -> N
         begun = len(list(folder.state.manifests.glob("*.json")))
         aside.rename(files[1])
         job.wait_for((folder.state.manifests / f"{begun}.json").exists, "the batch after")
-        daemon = _wait_for_process(job, "cep.job.daemon")
+        command, daemon = _command(folder), _wait_for_process(job, "cep.job.daemon")
         for worker in daemon.parent().children(recursive=True):  # type: ignore[union-attr]
-            if worker.ppid() != _command(folder) and "cep.job.daemon" in _line(worker):
-                with suppress(psutil.NoSuchProcess):
+            with suppress(psutil.NoSuchProcess):
+                if worker.ppid() != command and "cep.job.daemon" in _line(worker):
                     worker.kill()
         job.wait_until_read()
         assert job.stop() == 143, folder.told
