@@ -49,14 +49,14 @@ class Column:
 
     @property
     def ranked(self) -> list[bytes]:
-        """What they sort by."""
+        """The keys they sort by."""
         if set(map(type, self.values)) == {str}:
             return string_ranks(self.values)
         return list(map(value_rank, self.values))
 
     @property
     def _doubles(self) -> bool:
-        """Whether all are doubles, and finite."""
+        """True if all are doubles, and finite."""
         return set(map(type, self.values)) == {float} and all(map(isfinite, self.values))
 
     def _each(self, by_type: Mapping[type, Callable[..., str]], other: Callable[[object], str]) -> list[str]:

@@ -137,7 +137,7 @@ class Dispatcher:
 
     @property
     def alive(self) -> bool:
-        """Whether it is delivering: started, not stopped, and not ended by a `failure`."""
+        """True if it is delivering: started, not stopped, and not ended by a `failure`."""
         return self._thread.is_alive()
 
     def _run(self) -> None:

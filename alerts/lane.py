@@ -122,7 +122,7 @@ class Lane:
         return Settled(self.receiver.name, due.number, "pending", attempts, outcome.detail, now + delay, now)
 
     def _listen(self, due: Due, outcome: Outcome, now: int) -> None:
-        """What an outcome says of the receiver itself."""
+        """Note what an outcome says of the receiver itself."""
         if outcome.result == "gone":
             self.gone = True
         if outcome.retry_after is not None:

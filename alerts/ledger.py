@@ -1,4 +1,4 @@
-"""What a receiver has accepted, as JSON lines: written before the answer, read at the next start."""
+"""The alerts that a receiver has accepted, as JSON lines: written before it answers, read at its start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How values are written in an alert: JSON values, RFC 3339 times, ISO 8601 durations, summary text.
+"""The notation of values in an alert: JSON values, RFC 3339 times, ISO 8601 durations, summary text.
 
 Both engines and every output go through here, so that equal values have equal text. The formats are
 a contract (product.md, One alert): no NaN, timestamps in UTC with 0, 3, 6 or 9 digits, decimals as strings.
@@ -59,7 +59,7 @@ def timestamp(ns: int) -> str:
 
 
 def timestamps(times: Iterable[int]) -> list[str]:
-    """What `timestamp` writes of each."""
+    """Each as `timestamp` writes it."""
     parts = map(divmod, times, repeat(_SECOND))
     return [
         _moment(seconds) + (_finer(rest) if rest % 1_000_000 else _milliseconds(rest // 1_000_000))
@@ -119,7 +119,7 @@ def number(value: float) -> str:
 
 
 def shortest(text: str) -> str:
-    """What `number` writes, of a double as Python does."""
+    """Each as `number` writes it, a double as Python does."""
     mantissa, _, exponent = text.partition("e")
     if not exponent:
         text = text.removesuffix(".0")

@@ -134,7 +134,7 @@ class Writer:
         withholding: Sequence[Withholding] | None,
         query: Column | None = None,
     ) -> list[Raised]:
-        """What `raised` gives, for many alerts of one kind, which name the same keys, values and steps.
+        """As `raised`, for many alerts of one kind, which name the same keys, values and steps.
 
         `events` has for each of these steps the ids of every alert, as JSON strings with commas between;
         `orders` are as `alerts.ranks.decided` gives them.
@@ -160,7 +160,7 @@ class Writer:
         return Raised.rows(places, ids, *same, times, bodies, given)
 
     def _forms_of(self, kind: Kind, key: Iterable[str], emit: Iterable[str], steps: Sequence[str]) -> _Forms:
-        """What ids are digests of, and alerts, without what differs."""
+        """The texts of alerts, and those that their ids are digests of, without the parts that differ."""
         names = ",".join(_encode(name) for name in (self._pack, self._rule, self._structure, kind))
         keys = ",".join(GAP for _ in key)
         taken = ",".join(f"[{_encode(step)},[{GAP}]]" for step in steps)

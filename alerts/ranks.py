@@ -50,7 +50,7 @@ def ranks(
 
 
 def decided(order: Iterable[int]) -> bytes:
-    """What an order of decision sorts by; those of its parts, end to end, are that of the whole."""
+    """The sort key of an order of decision; those of its parts, end to end, are that of the whole."""
     return b"".join([FURTHER + _whole(number) for number in order])
 
 
@@ -64,14 +64,14 @@ def _string(text: str) -> bytes:
 
 
 def string_ranks(texts: Sequence[str]) -> list[bytes]:
-    """What `value_rank` says of strings."""
+    """As `value_rank`, of strings."""
     if "\0" in "".join(texts):
         return list(map(value_rank, texts))
     return [_STRING + text + b"\0\0" for text in utf8(texts)]
 
 
 def value_rank(value: object) -> bytes:
-    """What a field of a key, a JSON value, sorts by."""
+    """The sort key of a field of a key, a JSON value."""
     match value:
         case None:
             return _NULL

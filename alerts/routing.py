@@ -1,4 +1,4 @@
-"""Which receiver gets which alert."""
+"""Routing: which receiver gets which alert."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from alerts.alert import SEVERITIES
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What one receiver gets: alerts of these rules (None: of all) that are at least this severe.
+    """The alerts that one receiver gets: those of these rules (None: of all) that are at least this severe.
 
     Raises ValueError for a severity that there is none of.
     """

@@ -54,7 +54,7 @@ class Limits:
 
 
 def share(handles: int) -> int:
-    """How many connections a port may hold if the process may have so many file handles; -1: any number."""
+    """The connections that a port may hold if the process may have so many file handles; -1: any number."""
     return _MOST if handles < 0 else max(_AT_ONCE, min(_MOST, handles // _SHARE))
 
 
@@ -138,7 +138,7 @@ class _Connection(H11Protocol):
 
     @property
     def _waiting(self) -> bool:
-        """Whether its client has to do the next step: to end a request, or to take what is written."""
+        """True if its client has to do the next step: to end a request, or to take what is written."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""How a feed's bytes are written: what job.toml says of a feed, and what a file's name says.
+"""The format of a feed's bytes: what job.toml says of a feed, and what a file's name says.
 
 Light on purpose: the job's configuration reads it without loading Arrow.
 """
@@ -27,7 +27,7 @@ class UnknownFormatError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """What a file's name says about its content."""
+    """The format that a file's name says."""
 
     kind: Kind
     compression: Compression
@@ -56,7 +56,7 @@ def _compression(name: str) -> Compression:
 
 @dataclass(frozen=True, slots=True)
 class FeedFormat:
-    """How the events of one feed are written; the defaults are those of a feed without job.toml.
+    """The format of the events of one feed; the defaults are those of a feed without job.toml.
 
     `format` is what all its files hold; None: each holds what its name says. `fields` pairs a stream's field
     with the name it has in the source; `constants` pairs a field with the value that it has in every event (a

@@ -66,7 +66,7 @@ def wild(part: str) -> bool:
 
 
 def matcher(part: str) -> Callable[[str], bool]:
-    """What tells whether a name fits a pattern without slashes, in linear time. Raises GlobError."""
+    """A test of whether a name fits a pattern without slashes, in linear time. Raises GlobError."""
     import re2  # only where files are listed in this process
 
     wanted = re2.compile(f"(?s){_part(part).expression}")

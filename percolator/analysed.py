@@ -40,7 +40,7 @@ class BudgetError(Exception):
 
 
 class Part(NamedTuple):
-    """What one word of a leaf must be; `text` is analysed as the words of the field are."""
+    """The requirement on one word of a leaf; `text` is analysed as the words of the field are."""
 
     kind: Literal["word", "exact", "prefix", "pattern", "regex", "fuzzy"]
     text: str

@@ -60,7 +60,7 @@ class Analyser:
         """what is done to a wildcard's letters: all but the stemming"""
 
     def forms(self, surface: str) -> tuple[str, ...]:
-        """What wildcards, fuzzy words and regular expressions are compared with, each once.
+        """The forms with which wildcards, fuzzy words and regular expressions are compared, each once.
 
         The term; the word before stemming; the word also before folding.
         """

@@ -185,7 +185,7 @@ def _posted(expressions: Sequence[Expression], rarity: Rarity, leaves: int) -> _
 
 
 def _uses(leaves: LeafTable, posted: _Posted, trie: Trie) -> Ints:
-    """What the list of a word that has a leaf must say of it."""
+    """The uses that the list of a word must name for a leaf."""
     uses = np.where(posted.tests, k.USE_TRUE, 0).astype(np.int32)
     depth_one = int(trie.first[1])
     uses[trie.entered[1:depth_one]] |= k.USE_START

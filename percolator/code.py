@@ -1,4 +1,4 @@
-"""What a pair of leaves leaves to check -> jump code: tests, each with where to go on if true or false.
+"""Checks that a pair of leaves leaves open -> jump code: tests, each with where to go on if true or false.
 
 NOT swaps the two targets, and a test that decides ends the run, so that an OR of five hundred costs what
 its true operands cost. Cheap and deciding tests come first, positional nodes last.

@@ -130,7 +130,7 @@ class Compiler:
     def _positional(
         self, node: tree.Near | tree.NotNear | tree.AtLeast | tree.First | tree.Together, name: str | None
     ) -> tuple[Expression, int]:
-        """What a positional node needs, and its number."""
+        """The needs of a positional node, and its number."""
         match node:
             case tree.Near() | tree.NotNear():
                 (needed, also), (left, right) = self._several((node.left, node.right), name)

@@ -49,7 +49,7 @@ def _by_token(text: str) -> Edges:
 
 @cache
 def _kinds() -> npt.NDArray[np.uint8]:
-    """What each code point is to words; CJK counts as letters here."""
+    """The kind of each code point in words; CJK counts as letters here."""
     found = np.zeros(0x110000, np.uint8)
     everything = "".join(map(chr, range(0x110000)))
     for kind, pattern in ((_LETTER, r"\w+"), (_MARK, f"[{marks()}]+")):

@@ -102,7 +102,7 @@ def explain(
 def why_not(
     node: tree.Node, document: Document, schema: Schema, default: Sequence[str] | None = None
 ) -> Reason | None:
-    """What keeps the query from being true; None where it is true. Raises DocumentError."""
+    """The reason why the query is not true; None where it is true. Raises DocumentError."""
     reader, names = Reader(document, schema), tuple(schema.default if default is None else default)
     return None if reader.true(node, names) else _Doubt(reader).reason(node, names)
 

@@ -1,4 +1,4 @@
-"""What made a query true on a document: the ranges of its text, and the named parts.
+"""The ranges of a document's text that made a query true, and the named parts.
 
     highlighter = Highlighter(node, schema)          once a query
     analysed = Analysed(document, schema)            once a document
@@ -39,7 +39,7 @@ class Highlighter:
         self._order = {name: number for number, name in enumerate(schema.fields)}
 
     def hit(self, analysed: Analysed) -> Hit | None:
-        """What the query found, None where it is not true.
+        """The hit of the query, None where it is not true.
 
         Raises BudgetError where its places are too many to be looked at.
         """

@@ -1,4 +1,4 @@
-"""What a true query found in a document."""
+"""The hit of a query on a document."""
 
 from __future__ import annotations
 

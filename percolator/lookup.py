@@ -1,4 +1,4 @@
-"""Which leaf of a segment a word of a query became: the way back from a tree to the arrays.
+"""The leaf of a segment that a word of a query became: the way back from a tree to the arrays.
 
 A segment keeps no names of its leaves; what the kernel finds by a word of a document is found here by the
 same word or pattern of a query, in the same hash table.

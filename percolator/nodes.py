@@ -50,7 +50,7 @@ class NodeTable:
         return operands[0] if len(operands) == 1 else self._number(Node(NODE_OR, operands))
 
     def near(self, left: int, right: int, distance: int, ordered: bool) -> int:
-        """What encloses a span of each with at most so many words between them."""
+        """The spans that enclose one of each with at most so many words between them."""
         return self._number(Node(NODE_NEAR, (left, right), distance, int(ordered)))
 
     def not_near(self, left: int, right: int, distance: int) -> int:
@@ -62,15 +62,15 @@ class NodeTable:
         return self._number(Node(NODE_SLOP, parts, slop))
 
     def at_least(self, operand: int, count: int) -> int:
-        """Whether the operand has so many spans in one field."""
+        """True if the operand has so many spans in one field."""
         return self._number(Node(NODE_AT_LEAST, (operand,), count))
 
     def first(self, operand: int, within: int) -> int:
-        """Whether the operand has a span that ends within so many words of a field."""
+        """True if the operand has a span that ends within so many words of a field."""
         return self._number(Node(NODE_FIRST, (operand,), within))
 
     def together(self, operands: tuple[int, ...], unit: str) -> int:
-        """Whether all operands have a span in the same sentence or paragraph."""
+        """True if all operands have a span in the same sentence or paragraph."""
         return self._number(Node(NODE_TOGETHER, operands, SENTENCE if unit == "sentence" else PARAGRAPH))
 
     def _number(self, node: Node) -> int:

@@ -1,4 +1,4 @@
-"""What fuzzy words, regular expressions and wildcards take: one word, or the whole value of a keyword.
+"""The texts that fuzzy words, regular expressions and wildcards take: a word, or a keyword's whole value.
 
 Regular expressions are RE2's (github.com/google/re2/wiki/Syntax), which takes linear time whatever the
 expression; wildcards become such.
@@ -79,7 +79,7 @@ def _compiled(pattern: str, case_sensitive: bool) -> _Regexp:
 
 
 def takes(expression: _Regexp, text: str) -> bool:
-    """Whether the expression takes the whole text; half a surrogate pair counts as U+FFFD."""
+    """True if the expression takes the whole text; half a surrogate pair counts as U+FFFD."""
     try:
         return expression.fullmatch(text) is not None
     except UnicodeEncodeError:
@@ -87,7 +87,7 @@ def takes(expression: _Regexp, text: str) -> bool:
 
 
 def within(one: str, other: str, distance: int) -> bool:
-    """Whether so few edits make one text the other: a letter put in, left out, changed, or swapped with
+    """True if so few edits make one text the other: a letter put in, left out, changed, or swapped with
     its neighbour, and no letter edited twice (optimal string alignment, as Lucene's fuzzy queries).
 
     Damerau, "A technique for computer detection and correction of spelling errors", 1964. Equal first

@@ -57,7 +57,7 @@ class Word(NamedTuple):
 def matches(
     node: tree.Node, document: Document, schema: Schema, default: Sequence[str] | None = None
 ) -> bool:
-    """Whether the query is true on the document; `default` is the schema's where it is not given.
+    """True if the query is true on the document; `default` is the schema's where it is not given.
 
     The query is one that percolator.checks lets pass. Raises DocumentError.
     """
@@ -67,7 +67,7 @@ def matches(
 def hit(
     node: tree.Node, document: Document, schema: Schema, default: Sequence[str] | None = None
 ) -> Hit | None:
-    """What a query finds in the document, None where it is not true. Raises DocumentError."""
+    """The hit of a query in the document, None where it is not true. Raises DocumentError."""
     reader, names = Reader(document, schema), schema.default if default is None else default
     if not reader.true(node, names):
         return None
@@ -82,7 +82,7 @@ class Reader:
     schema: Schema
 
     def true(self, node: tree.Node, names: Names) -> bool:
-        """Whether the node is true."""
+        """True if the node is true."""
         match node:
             case tree.And():
                 return all(self.true(operand, names) for operand in node.operands)

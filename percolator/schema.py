@@ -1,4 +1,4 @@
-"""Which fields a document has, and how each is looked at.
+"""The fields of a document, and the analysis of each.
 
 SchemaError    a declaration that names no type or analyser, or a default field that is no text field
 """
@@ -17,7 +17,7 @@ class SchemaError(ValueError):
 
 
 class Kind(StrEnum):
-    """How a field's values are compared with a query."""
+    """The kind of a field: how its values are compared with a query."""
 
     TEXT = "text"
     KEYWORD = "keyword"

@@ -55,7 +55,7 @@ class Segment:
     """Whether some query asks for sentences or paragraphs."""
 
     def __len__(self) -> int:
-        """How many queries it holds."""
+        """The number of queries in it."""
         return len(self.id_ends)
 
     @property

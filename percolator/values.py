@@ -58,7 +58,7 @@ class Interval:
     with_high: bool = True
 
     def holds(self, key: Key) -> bool:
-        """Whether the key lies in it; NaN lies in none that has an end."""
+        """True if the key lies in it; NaN lies in none that has an end."""
         if self.low is not None and not (key >= self.low if self.with_low else key > self.low):
             return False
         return self.high is None or (key <= self.high if self.with_high else key < self.high)
@@ -111,13 +111,13 @@ def _document_key(value: object, name: str, kind: Kind) -> Key:
 
 
 def range_test(node: Range, kind: Kind) -> Test:
-    """Whether some value of the field lies in the range; false where there is none. Raises QueryError."""
+    """True if some value of the field lies in the range; false where there is none. Raises QueryError."""
     asked, name = range_of(node, kind), node.name
     return lambda document: any(map(asked.holds, keys(document, name, kind)))
 
 
 def value_test(node: Node, kind: Kind, name: str) -> Test:
-    """Whether some value of a field that is no text is what a term asks for. Raises QueryError."""
+    """True if some value of a field that is no text is what a term asks for. Raises QueryError."""
     if kind is not Kind.KEYWORD:
         assert isinstance(node, Word | Exact | Phrase)
         asked = value_of(node, kind, name)
@@ -140,7 +140,7 @@ def value_test(node: Node, kind: Kind, name: str) -> Test:
 
 
 def range_of(node: Range, kind: Kind) -> Interval:
-    """What a range asks for. Raises QueryError where the field's type has no such range, or it is empty."""
+    """The keys that a range asks for. Raises QueryError where the type has no such range, or it is empty."""
     start = node.span.start
     if kind not in (Kind.NUMBER, Kind.DATE, Kind.IP):
         message = f"{node.name} is of type {kind}, which has no ranges"
@@ -165,7 +165,7 @@ def range_of(node: Range, kind: Kind) -> Interval:
 
 
 def value_of(node: Word | Exact | Phrase, kind: Kind, name: str) -> Interval:
-    """What `price:3`, `day:2024-01`, `ip:10.0.0.0/8`, `paid:true` ask for. Raises QueryError."""
+    """The keys that `price:3`, `day:2024-01`, `ip:10.0.0.0/8`, `paid:true` ask for. Raises QueryError."""
     text = written(node)
     start = node.span.start
     if kind is Kind.BOOLEAN:

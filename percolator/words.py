@@ -1,4 +1,4 @@
-r"""What a word is: the first stage of analysis, the same for every field, document and query.
+r"""Words: the first stage of analysis, the same for every field, document and query.
 
 This is the definition; every other scanner has to give the same words. Over code points:
 
@@ -126,12 +126,12 @@ def places(text: str) -> list[Place]:
 
 
 def has_cjk(text: str) -> bool:
-    """Whether some character is one that is searched by pairs."""
+    """True if some character is one that is searched by pairs."""
     return not text.isascii() and _HAS_CJK.search(text) is not None
 
 
 def is_unit(text: str) -> bool:
-    """Whether the text is one CJK character."""
+    """True if the text is one CJK character."""
     return not text.isascii() and _single_unit().fullmatch(text) is not None
 
 

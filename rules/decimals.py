@@ -22,5 +22,5 @@ def fitting(value: Decimal) -> Decimal | None:
 
 
 def is_exact(value: Decimal) -> bool:
-    """Whether a decimal holds the value with all its digits."""
+    """True if a decimal holds the value with all its digits."""
     return fitting(value) == value

@@ -1,4 +1,4 @@
-"""What a user is told about an input that cannot be right: values, not exceptions.
+"""Diagnostics: what a user is told about an input that cannot be right, as values, not exceptions.
 
 DiagnosticsError    raised where a caller asked for a value and only diagnostics exist
 """
@@ -86,7 +86,7 @@ class DiagnosticsError(Exception):
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
-    """Whether any of them is an error."""
+    """True if any of them is an error."""
     return any(d.level == "error" for d in diagnostics)
 
 

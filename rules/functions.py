@@ -155,7 +155,7 @@ class AggregateSignature:
     exact: bool = False
 
     def takes(self, type_: Type) -> bool:
-        """Whether it can be taken of values of that type."""
+        """True if it can be taken of values of that type."""
         return self.whole or type_ in self.over
 
     def gives(self, type_: Type) -> Type:

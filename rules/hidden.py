@@ -1,4 +1,4 @@
-"""What messages show of a text that may hold what not everybody should see: as long as it, and mostly blank.
+"""Texts as messages show them that may hold secrets: of the same length, and mostly blank.
 
 Messages go to logs and tickets: a file that was named by mistake, or a secret, is not repeated there.
 """

@@ -17,7 +17,7 @@ _TIMESTAMP, _DURATION = Scalar.TIMESTAMP, Scalar.DURATION
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """What an operator does with two types: both sides are widened first, then give the result."""
+    """The effect of an operator on two types: both sides are widened first, then give the result."""
 
     left: Scalar
     right: Scalar

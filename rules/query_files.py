@@ -49,7 +49,7 @@ def with_contents(pack: Pack, contents: Mapping[str, str]) -> Pack:
 
 
 def contents_of(pack: Pack) -> dict[str, str]:
-    """What `with_contents` takes."""
+    """The contents that `with_contents` takes."""
     return {queries.name: queries.content for queries in pack.queries}
 
 

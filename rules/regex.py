@@ -1,4 +1,4 @@
-r"""Whether a regular expression is one of RE2's, and where it is not: RE2 itself tells no place.
+r"""The check that a regular expression is one of RE2's, with the place where it is not: RE2 tells none.
 
 RE2 (github.com/google/re2/wiki/Syntax) has no look-around, no back references, no possessive or atomic
 groups. What it has and Python lacks (`\pL`, `\z`, `\C`, `\Q..\E`, `(?U)`) is replaced by as many
@@ -31,7 +31,7 @@ _ESCAPES = frozenset("aftnrvdDsSwWbBAzCpPQEx")
 
 
 def problem_in(pattern: str) -> tuple[str, int] | None:
-    """What is wrong with the expression and at which character, or None."""
+    """The mistake in the expression and its character, or None."""
     if len(pattern) > LONGEST:
         return f"it has more than {LONGEST:,} characters", 0
     neutral = _neutral(pattern)
@@ -53,7 +53,7 @@ def problem_in(pattern: str) -> tuple[str, int] | None:
 
 
 def _too_large(pattern: str) -> tuple[str, int] | None:
-    """What RE2 itself says in the end: repetitions of repetitions, say, need more memory than it takes."""
+    """RE2's own refusal of the expression: repetitions of repetitions, say, need too much memory."""
     import re2
 
     options = re2.Options()

@@ -49,7 +49,7 @@ class Mark:
 
     @property
     def sign(self) -> str:
-        """What it is underlined with."""
+        """The character it is underlined with."""
         return "^" if self.primary else "-"
 
 

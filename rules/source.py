@@ -32,7 +32,7 @@ class SourceFile:
         return line - 1 + self.first_line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """What is shown of a line, counted from 1, without its line end."""
+        """The text shown of a line, counted from 1, without its line end."""
         number -= self.first_line - 1
         start = self.line_starts[number - 1]
         end = self.line_starts[number] - 1 if number < len(self.line_starts) else len(self.text)

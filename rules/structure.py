@@ -1,4 +1,4 @@
-"""What a rule's waiting runs depend on, as a hash: a pack may change all else under them.
+"""A hash of all that a rule's live runs depend on: a pack may change all else under them.
 
 engine.md, Packs: steps, signs, quantifiers, keys, bounds, windows, registers, and the definitions of the
 rule's streams and tables, from the normalised text, never from compiled tables. The constants of conditions
@@ -182,7 +182,7 @@ def _operands(node: typed.Expression) -> Iterator[typed.Expression]:
 
 
 def _registers(*nodes: typed.Sequence | typed.Expression | None) -> set[str]:
-    """What must be kept of steps and of windows for conditions, `having` and `emit`."""
+    """The values that must be kept of steps and of windows for conditions, `having` and `emit`."""
     found: set[str] = set()
     for part in (part for node in nodes if node is not None for part in typed.walk(node)):
         match part:

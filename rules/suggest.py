@@ -68,7 +68,7 @@ def _plain(word: str) -> str:
 
 
 def _distance(word: str, name: str) -> float | None:
-    """How far apart the two are, None where too far."""
+    """The edit distance of the two, None where they are too far apart."""
     longest = max(len(word), len(name))
     most = max(1, longest // 3)
     found = edits(word, name) if abs(len(word) - len(name)) <= most else longest
@@ -81,7 +81,7 @@ def _distance(word: str, name: str) -> float | None:
 
 
 def _shortened(short: str, long: str) -> bool:
-    """Whether all letters of one word stand in the other in their order."""
+    """True if all letters of one word stand in the other in their order."""
     letters = iter(long)
     return all(char in letters for char in short)
 

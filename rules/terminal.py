@@ -35,7 +35,7 @@ class Excerpt:
 
 
 def excerpt(line: str, first: int, last: int, width: int) -> Excerpt:
-    """What fits into so many cells of a line, with as much as can be of the characters from first to last.
+    """The part of a line that fits into `width` cells, with as much of `first` to `last` as can be.
 
     What is cut off is told by three dots.
     """
@@ -73,7 +73,7 @@ def _drawn(text: str, begin: int) -> Excerpt:
 
 
 def _fitting(text: str, cells: int) -> int:
-    """How many characters of a text fit into so many cells."""
+    """The number of characters of a text that fit into so many cells."""
     return bisect_right(_drawn(text, 0).edges, cells) - 1
 
 

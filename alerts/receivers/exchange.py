@@ -43,7 +43,7 @@ class Bounds:
 
 
 class Exchange:
-    """What was read of one exchange so far; `read` counts bytes, `informational` replies 1xx."""
+    """The state of one exchange so far; `read` counts bytes, `informational` replies 1xx."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
@@ -102,7 +102,7 @@ class BoundedBackend(httpcore.NetworkBackend):
 
     @contextmanager
     def within(self, bounds: Bounds) -> Iterator[Exchange]:
-        """What this thread begins and ends inside is one exchange."""
+        """A scope: all that this thread reads inside belongs to one exchange."""
         exchange = self._thread.exchange = Exchange(bounds)
         try:
             yield exchange

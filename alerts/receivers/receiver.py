@@ -1,4 +1,4 @@
-"""What a receiver is to the dispatcher: something that makes one attempt and says what came of it."""
+"""A receiver as the dispatcher sees it: it makes one attempt and says what came of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Result = Literal["delivered", "rejected", "unreachable", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an attempt, with `detail` in words.
+    """The outcome of an attempt, with `detail` in words.
 
     `retry_after`: nanoseconds for which the receiver asked to be left alone.
     """
@@ -30,7 +30,7 @@ class Receiver(Protocol):
 
     @property
     def in_flight(self) -> int:
-        """How many attempts may be made at once; 1 keeps the order."""
+        """The number of attempts that may be made at once; 1 keeps the order."""
 
     def send(self, id_: str, body: str, now: int) -> Outcome:
         """Makes one attempt to deliver the alert of this id and JSON text.

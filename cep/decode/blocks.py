@@ -105,14 +105,14 @@ class Decoder:
         return columns, begun + length
 
     def fits_nothing(self, columns: tuple[str, ...]) -> bool:
-        """Whether columns of a file name no field that is read."""
+        """True if columns of a file name no field that is read."""
         constants = dict(self.feed.constants)
         return not any(
             self.feed.source(f.name) in columns for f in self.stream.fields if f.name not in constants
         )
 
     def complete(self, data: bytes, file: str) -> int:
-        """How many bytes of a block, from the start, are whole records with their line ends."""
+        """The number of bytes of a block, from the start, that are whole records with their line ends."""
         if self.feed.of(file).kind == "csv" and b'"' in data:
             return complete(memoryview(data), self.feed.delimiter)
         return data.rfind(b"\n") + 1

@@ -1,4 +1,4 @@
-"""How much memory what a file holds may take, whatever it holds: of one record, and of what is no event."""
+"""Bounds on the memory that a file may take, whatever it holds: for one record, and for what is no event."""
 
 from __future__ import annotations
 

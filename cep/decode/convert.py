@@ -196,7 +196,7 @@ Read = TypeVar("Read")
 
 
 def of_items(array: pa.Array, name: str, read: Callable[[pa.Array, str], Read]) -> Read:
-    """What `read` gives for all items of lists. Raises Malformed, of a single list with the item's place."""
+    """Values of `read` for all items of lists. Raises Malformed, for a single list with the item's place."""
     items = array.flatten()
     try:
         return read(items, f"{name}[]")
@@ -208,7 +208,7 @@ def of_items(array: pa.Array, name: str, read: Callable[[pa.Array, str], Read]) 
 
 
 def _plain(type_: Type) -> bool:
-    """Whether values of the type are read as they are declared, with nothing left to check."""
+    """True if values of the type are read as they are declared, with nothing left to check."""
     match type_:
         case ListOf(element):
             return _plain(element)

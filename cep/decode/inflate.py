@@ -84,7 +84,7 @@ class _Gzip:
         return piece
 
     def _until_damage(self, inflater: _Decompress, most: int, why: str) -> bytes:
-        """What the input gives before the byte that cannot be read, or the first of it."""
+        """The input before the byte that cannot be read, or the first of it."""
         pieces: list[bytes] = []
         left = most
         for at in range(len(self._input)):
@@ -157,7 +157,7 @@ class _Zstd:
 
     @property
     def stored(self) -> int:
-        """How far the file has been read, in bytes."""
+        """The number of bytes of the file that have been read."""
         return int(self._raw.tell())
 
     @stored.setter

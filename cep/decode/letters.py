@@ -1,4 +1,4 @@
-"""What decoding gives: events, and what could not become one."""
+"""The results of decoding: events, and dead letters for what could not become one."""
 
 from __future__ import annotations
 

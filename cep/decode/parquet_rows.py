@@ -129,7 +129,7 @@ def _shown(value: pa.Scalar) -> object:
 
 
 def _shown_apart(value: pa.Scalar) -> object:
-    """What `as_py` refuses, by its parts."""
+    """A value that `as_py` refuses, by its parts."""
     found = value.type
     if pa.types.is_dictionary(found):
         return _shown(value.value)
@@ -216,7 +216,7 @@ def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Arr
 
 
 def _target(found: pa.DataType, type_: Scalar, feed: FeedFormat) -> pa.DataType | None:
-    """What a column of the type found is cast to for a field, or None if it does not fit."""
+    """The type to which a column of the type found is cast for a field, or None if it does not fit."""
     whole = pa.types.is_integer(found)
     number = whole or pa.types.is_floating(found)
     text = pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)

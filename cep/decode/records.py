@@ -44,7 +44,7 @@ def records_of(data: memoryview, delimiter: str) -> Records:
 
 
 def complete(data: memoryview, delimiter: str, records: int | None = None) -> int:
-    """How many bytes, from the start, are whole records with their line ends, or the first few of them.
+    """The number of bytes from the start that are whole records with their line ends, or the first of them.
 
     0 if not even one record (or as many as asked for) is whole.
     """
@@ -66,7 +66,7 @@ def _outside(octets: NDArray[np.uint8], quotes: Indices) -> Indices:
 
 
 def _well_placed(octets: NDArray[np.uint8], quotes: Indices, delimiter: int) -> bool:
-    """Whether odd quotes open a field and even ones close it (or are a doubled quote inside), so that
+    """True if odd quotes open a field and even ones close it (or are a doubled quote inside), so that
     counting quotes tells what is quoted."""
     opening, closing = quotes[::2], quotes[1::2]
     before = octets[opening[opening > 0] - 1]

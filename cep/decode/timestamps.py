@@ -30,12 +30,12 @@ _UTC = ("UTC", "Etc/UTC", "Z", "+00:00")
 
 
 def is_utc(zone: str) -> bool:
-    """Whether times of that zone are those of UTC."""
+    """True if times of that zone are those of UTC."""
     return zone in _UTC
 
 
 def certainly_iso(text: str) -> bool:
-    """Whether a text is a timestamp of the usual shape; parse_timestamps accepts others too."""
+    """True if a text is a timestamp of the usual shape; parse_timestamps accepts others too."""
     return _USUAL.fullmatch(text) is not None
 
 

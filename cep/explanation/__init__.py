@@ -1,1 +1,1 @@
-"""What a rule comes to when it runs: pattern, automaton, where conditions are evaluated, what is kept."""
+"""A rule as it runs: pattern, automaton, where conditions are evaluated, what is kept."""

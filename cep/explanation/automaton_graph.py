@@ -15,7 +15,7 @@ MATCH = "match"
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """What leads from a node to another; `rank` is its place in order of preference, from 1."""
+    """An edge from a node to another; `rank` is its place in order of preference, from 1."""
 
     source: str
     target: str

@@ -1,4 +1,4 @@
-"""What a rule comes to when it runs, as values: texts and drawings are made of them."""
+"""A rule as it runs, as values: texts and drawings are made of them."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def _place(part: Expression, outside: list[Expression], inside: bool = False) ->
 
 
 def _computed(tables: Tables) -> Iterator[str]:
-    """What is computed by column before the shuffle and travels with the events."""
+    """The values that are computed by column before the shuffle and travel with the events."""
     seen = dict.fromkeys(
         written(column.expression.span)
         for column in tables.columns
@@ -271,7 +271,7 @@ def _state(rule: Rule, tables: Tables) -> StateBound:
 
 
 def _most(pattern: Sequence) -> int | None:
-    """How many events a match can take."""
+    """The largest number of events that a match can take."""
     total = 0
     for _, element in pattern.elements:
         most = _most_of(element)

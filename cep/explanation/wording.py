@@ -64,7 +64,7 @@ def often(quantifier: Quantifier) -> str:
 
 
 def skipping(skip: Skip) -> str:
-    """What a raised match ends."""
+    """The runs that a raised match ends, in words."""
     match skip.to:
         case "past last":
             return "a match ends the runs that began from its first event to its last"

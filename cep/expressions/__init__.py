@@ -1,1 +1,1 @@
-"""What typed expressions mean: over one row, and over whole columns."""
+"""The meaning of typed expressions: over one row, and over whole columns."""

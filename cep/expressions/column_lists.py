@@ -24,13 +24,13 @@ def within(operand: pa.Array, lists: pa.Array, negated: bool) -> pa.BooleanArray
 
 
 def equal(left: pa.Array, right: pa.Array) -> pa.BooleanArray:
-    """Whether the lists hold the same values in the same order; unknown where a list is null."""
+    """True if the lists hold the same values in the same order; unknown where a list is null."""
     known = ~(nulls(left) | nulls(right))
     return pa.array(_same(left, right), mask=~known)
 
 
 def _same(left: pa.Array, right: pa.Array) -> Mask:
-    """Whether values are equal, nulls among themselves too."""
+    """True if values are equal, nulls among themselves too."""
     one, other = nulls(left), nulls(right)
     if not pa.types.is_list(left.type):
         same = pc.fill_null(pc.equal(left, right), False).to_numpy(zero_copy_only=False)
@@ -43,7 +43,7 @@ def _same(left: pa.Array, right: pa.Array) -> Mask:
 
 
 def _lengths(lists: pa.Array) -> npt.NDArray[np.int64]:
-    """How many values each list has; a null list has none."""
+    """The number of values in each list; a null list has none."""
     return np.asarray(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False), np.int64)
 
 

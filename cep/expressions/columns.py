@@ -69,7 +69,7 @@ class Columns:
         return self._known[name]
 
     def truth(self, condition: Expression | None) -> pa.BooleanArray:
-        """Whether the condition is true, never null: unknown is not."""
+        """True if the condition is true, never null: unknown is not."""
         if condition is None:
             return pa.repeat(pa.scalar(True), len(self.table))
         truth = self._spread(self._value(condition), condition.type)

@@ -1,4 +1,4 @@
-"""How values of the language are held: in Arrow columns that are computed with, and as Python values.
+"""The forms of the language's values: in Arrow columns that are computed with, and as Python values.
 
 Times and durations are int64 nanoseconds, in lists and records too. As Python values (rules.types) lists are
 tuples, records mappings.
@@ -45,7 +45,7 @@ def inside(array: pa.Array, path: Path) -> pa.Array:
 
 
 def value_at(value: object, path: Path) -> object:
-    """What `inside` gives, of one value."""
+    """As `inside`, of one value."""
     for place, name in enumerate(path):
         if isinstance(value, list | tuple):
             return tuple(value_at(item, path[place:]) for item in value)

@@ -66,7 +66,7 @@ class Scope(Protocol):
         """An aggregate over what a step took; `aggregate_of` works it out from the values."""
 
     def text_match(self, ref: TextMatch) -> bool | None:
-        """Whether the candidate's text satisfies the query."""
+        """True if the candidate's text satisfies the query."""
 
 
 Evaluator = Callable[[Scope], object]
@@ -78,7 +78,7 @@ def evaluate(expression: Expression, scope: Scope) -> object:
 
 
 def holds(condition: Expression | None, scope: Scope) -> bool:
-    """Whether the condition is true: unknown is not, no condition is."""
+    """True if the condition is true: unknown is not, no condition is."""
     return condition is None or compiled(condition)(scope) is True
 
 

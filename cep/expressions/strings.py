@@ -30,13 +30,13 @@ def like_as_regex(pattern: str) -> re.Pattern[str]:
 
 
 def like(value: object, pattern: str) -> bool:
-    """Whether the whole string is like the pattern."""
+    """True if the whole string is like the pattern."""
     assert isinstance(value, str)
     return like_as_regex(pattern).fullmatch(value) is not None
 
 
 def search(value: object, pattern: str) -> bool:
-    """Whether the pattern, in RE2 syntax, is found anywhere in the string."""
+    """True if the pattern, in RE2 syntax, is found anywhere in the string."""
     assert isinstance(value, str)
     return _found(pattern, value)
 
@@ -84,7 +84,7 @@ def substr(value: str, start: int, length: int | None = None) -> str | None:
 
 
 def in_cidr(address: str, block: str) -> bool | None:
-    """Whether the address lies in the block (RFC 4632, RFC 4291); null where either is malformed."""
+    """True if the address lies in the block (RFC 4632, RFC 4291); null where either is malformed."""
     host, network = _address(address), _network(block)
     if host is None or network is None:
         return None

@@ -105,7 +105,7 @@ class Part:
         return [self.stored.query(place) for place in np.flatnonzero(~self.dead).tolist()]
 
     def count(self) -> int:
-        """How many are not dead."""
+        """The number of queries that are not dead."""
         return len(self.dead) - int(np.count_nonzero(self.dead))
 
 
@@ -144,11 +144,11 @@ class Collection:
         self._use()
 
     def __len__(self) -> int:
-        """How many queries there are, expired ones too."""
+        """The number of queries, expired ones too."""
         return self._count
 
     def __contains__(self, id_: object) -> bool:
-        """Whether there is a query of that id."""
+        """True if there is a query of that id."""
         return isinstance(id_, str) and (id_ in self._fresh or self._locate(id_) is not None)
 
     def __iter__(self) -> Iterator[StandingQuery]:
@@ -172,7 +172,7 @@ class Collection:
         return change
 
     def prepare(self, query: StandingQuery, waiting: Mapping[str, Change] | None = None) -> Change:
-        """What `add` would do; nothing changes. `waiting` are changes that will come before, by id.
+        """The outcome that `add` would have; changes nothing. `waiting`: changes that come before, by id.
 
         Without a version the query gets the next one, or stays as it is if nothing else of it is new.
         The same query once more changes nothing. Raises RefusedError.
@@ -235,7 +235,7 @@ class Collection:
         return True
 
     def expiring(self, time: int) -> int:
-        """How many queries `expire` would take out."""
+        """The number of queries that `expire` would take out."""
         fresh = sum(1 for change in self._fresh.values() if change.query.expires <= time)
         parts = [part for part in self.parts if part.stored.some_expire]
         return fresh + sum(
@@ -298,7 +298,7 @@ class Collection:
         return part.query(own)
 
     def found_all(self, places: Sequence[int], document: Document, *, highlight: bool) -> list[Found]:
-        """What the queries of these places, in order, found on a document on which all of them are true.
+        """The hits of the queries of these places, in order, on a document on which all of them are true.
 
         Without `highlight` only names are told. Raises DocumentError.
         """
@@ -317,7 +317,7 @@ class Collection:
         return found
 
     def found(self, place: int, analysed: Analysed, *, highlight: bool) -> Found:
-        """What the query of a place, which is true on that document, found there."""
+        """The hit of the query of a place, which is true on that document."""
         part, own = self._part_of(place)
         query = part.query(own)
         if not highlight and not part.stored.named[own]:
@@ -361,7 +361,7 @@ class Collection:
         return kept + fresh
 
     def hit_counts(self) -> Counter[str]:
-        """How often each query has hit, by id; those that never did are not in it."""
+        """The number of hits of each query, by id; those that never hit are not in it."""
         found = self._past_hits.copy()
         for part in self.parts:
             found.update(_counted(part))

@@ -33,7 +33,7 @@ def chosen(manifest: Manifest, queries: Collection, whole: bool = False) -> froz
 
 
 def tiers(sizes: Sequence[tuple[int, int]], newer: int) -> list[int]:
-    """Which segments go into the next one beside so many newer queries, by their living and all queries."""
+    """The segments to merge beside so many newer queries, by their living and all queries."""
     merged = []
     for at, (living, all_) in sorted(enumerate(sizes), key=lambda one: one[1][0]):
         if living < TIER * newer or 2 * living <= all_:

@@ -1,4 +1,4 @@
-"""What a query is believed to cost, before it runs: a number and the reasons for it.
+"""The estimated cost of a query, before it runs: a number and the reasons for it.
 
 The unit is a microsecond on a document of 200 words, a tenth of them never seen before, in which the query's
 words are common. The weights are measured (benchmarks/percolator_cost.py) and rough, within a factor of three
@@ -42,7 +42,7 @@ class Limits:
 
 
 def estimate(node: tree.Node, limits: Limits) -> Estimate:
-    """What a query is believed to cost."""
+    """The estimated cost of a query."""
     warnings = []
     if not needs_words(node):
         warnings.append("it asks for no word or value: every document is checked against it")
@@ -53,7 +53,7 @@ def estimate(node: tree.Node, limits: Limits) -> Estimate:
 
 
 def needs_words(node: tree.Node) -> bool:
-    """Whether no document without any of the query's words and values can be hit."""
+    """True if no document without any of the query's words and values can be hit."""
     match node:
         case tree.And():
             return any(map(needs_words, node.operands))
@@ -75,7 +75,7 @@ def _leaves(node: tree.Node) -> list[tree.Node]:
 
 
 def _pattern_cost(node: tree.Node) -> float:
-    """What a leaf costs for the new words of a document."""
+    """The cost of a leaf for the new words of a document."""
     match node:
         case tree.Regex():
             return _REGEX
@@ -89,7 +89,7 @@ def _pattern_cost(node: tree.Node) -> float:
 
 
 def _place_cost(node: tree.Node) -> float:
-    """What the positional nodes cost in a document that has their words."""
+    """The cost of the positional nodes in a document that has their words."""
     match node:
         case tree.Near() | tree.NotNear() | tree.AtLeast() | tree.First() | tree.Together():
             return _PLACE * _spans(node)[1]
@@ -100,7 +100,7 @@ def _place_cost(node: tree.Node) -> float:
 
 
 def _spans(node: tree.Node) -> tuple[float, float]:
-    """How many places a node has, and how many are looked at for them."""
+    """The number of places of a node, and how many are looked at for them."""
     match node:
         case tree.Phrase() if node.slop:
             return _PLACES, min(_PLACES ** len(pieces(node)), _PLACES * len(pieces(node)) * node.slop)

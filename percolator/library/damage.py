@@ -1,4 +1,4 @@
-"""What keeps a library from being used.
+"""Damage that keeps a library from being used.
 
 LibraryError           no library there, one of another version, or another process writes it
 └── DamagedError       a file is missing, cut short or altered; names the file and what is wrong

@@ -66,7 +66,7 @@ class LoadReport:
 
     @property
     def taken(self) -> int:
-        """How many lines hold a query that is there now."""
+        """The number of lines that hold a query that is there now."""
         return self.new + self.replaced + self.same
 
 

@@ -57,7 +57,7 @@ def frames(path: Path, start: int, end: int | None = None) -> Iterator[tuple[lis
 
 
 def _length(head: bytes) -> int:
-    """How much follows, 0 where the head is none."""
+    """The number of bytes that follow, 0 where the head is none."""
     if len(head) < _HEAD.size:
         return 0
     length, _, checksum = _HEAD.unpack(head)

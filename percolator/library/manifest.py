@@ -1,4 +1,4 @@
-"""What a library consists of at one generation: its schema, segments, dead places and log. One small file.
+"""The content of a library at one generation: its schema, segments, dead places and log. One small file.
 
     manifest-00000007.json     everything that belongs to generation 7, with sizes and checksums
     log-00000007               the changes since; a pin is a generation and an offset in its log
@@ -80,7 +80,7 @@ class SegmentEntry:
         return found
 
     def dead_count(self) -> int:
-        """How many are dead."""
+        """The number of dead queries."""
         return 0 if self.dead is None else self.dead.size // 4
 
     def all_files(self) -> Iterator[FileEntry]:

@@ -12,7 +12,7 @@ from percolator.query.errors import QueryError
 
 
 class LifeCode(StrEnum):
-    """What can be wrong with a query beside its text; the codes go on from those of the language."""
+    """Mistakes of a query beside its text; the codes go on from those of the language."""
 
     NO_QUERY = "PQ21"  # not JSON, or a key that is missing, unknown or of another type
     OLD_VERSION = "PQ22"  # the id is there with this version or a later one
@@ -30,7 +30,7 @@ class Refusal:
 
     @classmethod
     def of(cls, error: QueryError) -> Refusal:
-        """What an error of the query language says."""
+        """The refusal for an error of the query language."""
         return cls(error.code, error.message, error.position)
 
     def as_json(self) -> dict[str, object]:

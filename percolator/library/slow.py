@@ -1,4 +1,4 @@
-"""Which queries take the time: measured one by one on documents that came by.
+"""The slowest queries: measured one by one on documents that came by.
 
 The kernel answers all queries at once. In one of many of its runs it counts for every query how often it was
 looked at and how many steps that took, and the time of the candidates is measured by the clock and shared

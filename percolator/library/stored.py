@@ -96,7 +96,7 @@ class Stored:
         return cls(segment, records)
 
     def __len__(self) -> int:
-        """How many queries it holds."""
+        """The number of queries in it."""
         return len(self.segment)
 
     def query(self, place: int) -> StandingQuery:
@@ -122,7 +122,7 @@ class Stored:
 
     @cached_property
     def cost(self) -> npt.NDArray[np.float32]:
-        """What each query is believed to cost."""
+        """The estimated cost of each query."""
         return self._column("cost")
 
     @cached_property
@@ -139,7 +139,7 @@ class Stored:
 
     @cached_property
     def some_expire(self) -> bool:
-        """Whether there is a query with a time at which it expires."""
+        """True if there is a query with a time at which it expires."""
         return bool((self.expires != NEVER).any())
 
     @cached_property
@@ -155,7 +155,7 @@ class Stored:
 
 
 def has_names(node: Node) -> bool:
-    """Whether there are named parts in a tree."""
+    """True if there are named parts in a tree."""
     return isinstance(node, Named) or any(map(has_names, children(node)))
 
 

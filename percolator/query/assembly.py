@@ -89,7 +89,7 @@ class Frame:
 
     @property
     def is_list(self) -> bool:
-        """Whether commas part branches here."""
+        """True if commas part branches here."""
         return self.kind in ("some", "sentence", "paragraph")
 
 
@@ -118,7 +118,7 @@ class Assembly:
             _too_deep(node.span.start)
 
     def _applied(self, node: Node, height: int) -> tuple[Node, int]:
-        """What waits for its right operand, with it."""
+        """The operators that wait for their right operand, with it."""
         frame = self.frame
         if frame.tight is not None:
             word, count, at = frame.tight

@@ -1,4 +1,4 @@
-"""What is wrong with a query: a code, one sentence, and where.
+"""Mistakes of a query: a code, one sentence, and the place.
 
 QueryError    the text is no query, or a query that the schema or the engine cannot answer
 """

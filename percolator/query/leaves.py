@@ -120,7 +120,7 @@ def _check_pairs(raw: str, start: int) -> None:
 
 
 def value(text: str, start: int, name: str, in_list: bool = False) -> tuple[Range | Present, int] | None:
-    """What may stand only after `name:`: a range, a comparison, `*`. None where it is something else.
+    """A value that may stand only after `name:`: a range, a comparison, `*`. None where it is something else.
 
     `start` is the offset behind the colon; the node's span has the name in it.
     """

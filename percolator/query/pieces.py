@@ -74,7 +74,7 @@ def _read(raw: str) -> tuple[Piece, ...]:
 
 
 def torn_by_wildcard(raw: str) -> bool:
-    """Whether a wildcard stands where it means nothing: inside a word that is searched by pairs.
+    """True if a wildcard stands where it means nothing: inside a word that is searched by pairs.
 
     At its ends `*` is what every such word has anyway.
     """

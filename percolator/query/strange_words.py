@@ -1,4 +1,4 @@
-"""What of a query is not what it looks like: characters that cannot be seen, words that mix scripts."""
+"""Parts of a query that are not what they look like: unseen characters, words that mix scripts."""
 
 from __future__ import annotations
 

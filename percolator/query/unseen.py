@@ -58,7 +58,7 @@ def scripts(word: str) -> frozenset[str]:
 
 
 def mixes(word: str) -> bool:
-    """Whether a word mixes scripts that no writing mixes; Latin beside Chinese, Japanese, Korean is none."""
+    """True if a word mixes scripts that no writing mixes; Latin beside Chinese, Japanese, Korean is none."""
     if word.isascii():
         return False
     found = scripts(word)

@@ -74,7 +74,7 @@ REQUIRED: Mapping[str, Check] = MappingProxyType(
 
 
 def check(pack: Pack, files: Sequence[File], declared: Declared) -> tuple[list[Diagnostic], list[Allowed]]:
-    """What the lints find in a pack without errors, and apart from it what its comments allow."""
+    """Findings of the lints in a pack without errors, and apart from them those that its comments allow."""
     subject = Subject.of(pack, files, declared)
     wanted = required(files)
     lints = (*CHECKS, *(lint for code, lint in REQUIRED.items() if code in wanted))

@@ -114,7 +114,7 @@ def _beginnings(span: Span, files: Sequence[syntax.File]) -> Iterator[int]:
 def _items(
     block: syntax.Block,
 ) -> Sequence[syntax.Clause | syntax.Field | syntax.PathSetting | syntax.DurationSetting | syntax.Line]:
-    """What stands on lines of its own in a block."""
+    """The items that stand on lines of their own in a block."""
     match block:
         case syntax.Rule():
             return block.clauses

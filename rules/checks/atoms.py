@@ -41,7 +41,7 @@ class Atom:
     values: frozenset[Any]
 
     def narrow(self, known: Range) -> Range:
-        """What remains of the known values where this is true."""
+        """The known values that remain where this is true."""
         if self.operator == "in":
             return known.only(self.values)
         if self.operator == "not in":
@@ -50,7 +50,7 @@ class Atom:
         return known.narrowed(cast(Operator, self.operator), value)
 
     def narrow_to_false(self, known: Range) -> Range:
-        """What remains of them where this is false."""
+        """The known values that remain where this is false."""
         if self.operator == "in":
             return _without(known, self.values)
         if self.operator == "not in":
@@ -156,7 +156,7 @@ def domain(subject: typed.Expression) -> Range:
 
 
 def is_never_null(node: typed.Expression, stream: typed.Stream | None) -> bool:
-    """Whether it is certain to have a value; `stream` is the candidate's, None where it is not known."""
+    """True if it is certain to have a value; `stream` is the candidate's, None where it is not known."""
     match node:
         case typed.Literal():
             return node.value is not None

@@ -28,7 +28,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _so(condition: Condition) -> str:
-    """What follows from a condition that is never true."""
+    """The consequence of a condition that is never true, in words."""
     match condition.owner:
         case typed.Step(name=name):
             return f", so step `{name}` never takes an event"

@@ -44,7 +44,7 @@ def _of(either: typed.Either, streams: dict[str, typed.Stream]) -> Iterator[Diag
 
 
 def _takes_all(first: typed.Step, second: typed.Step, streams: dict[str, typed.Stream]) -> bool:
-    """Whether a first step takes all that another would, where the branches are the same from there on."""
+    """True if a first step takes all that another would, where the branches are the same from there on."""
     if first.quantifier != typed.ONCE or first.until is not None:
         return shape(first.condition) == shape(second.condition)  # a loop could go on longer
     return implies(second.condition, first.condition, streams[first.stream])
@@ -57,7 +57,7 @@ def _plain(branch: typed.Sequence, first: typed.Step) -> object:
 
 
 def _forks(pattern: typed.Sequence) -> bool:
-    """Whether runs go on along every possibility, so that each branch may give matches of its own."""
+    """True if runs go on along every possibility, so that each branch may give matches of its own."""
     return any(
         (isinstance(part, typed.Quantifier) and part.mode == "each")
         or (isinstance(part, typed.Sequence) and any(sign == "~>" for sign, _ in part.elements))

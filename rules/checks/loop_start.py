@@ -44,7 +44,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _never(node: typed.Expression, step: str, *, negated: bool) -> bool:
-    """Whether it is certain that the node, or its negation, is not true while the step has taken nothing."""
+    """True if it is certain that the node, or its negation, is not true while the step has taken nothing."""
     match node:
         case typed.Literal():
             return node.value is None or node.value is negated
@@ -66,7 +66,7 @@ def _never(node: typed.Expression, step: str, *, negated: bool) -> bool:
 
 
 def _null(node: typed.Expression, step: str) -> bool:
-    """Whether it is certain that the node is null while the step has taken nothing."""
+    """True if it is certain that the node is null while the step has taken nothing."""
     match node:
         case typed.Aggregate() | typed.StepRef():
             return node.step == step and not _is_count(node)
@@ -86,7 +86,7 @@ def _null(node: typed.Expression, step: str) -> bool:
 
 
 def _miscounted(node: typed.Compare, step: str, negated: bool) -> bool:
-    """Whether a comparison of the step's count with a constant is false, or its negation, of 0."""
+    """True if a comparison of the step's count with a constant is false, or its negation, of 0."""
     for sign, counted, other in (
         (node.operator, node.left, node.right),
         (_TURNED.get(node.operator, node.operator), node.right, node.left),

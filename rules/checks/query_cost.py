@@ -41,7 +41,7 @@ def _own(node: tree.Node) -> tuple[str, str] | None:
 
 
 def _true_without_words(node: tree.Node) -> bool:
-    """Whether a text of none of the query's words satisfies it."""
+    """True if a text of none of the query's words satisfies it."""
     match node:
         case tree.Not():
             return not _true_without_words(node.operand)

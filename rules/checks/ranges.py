@@ -53,7 +53,7 @@ class Range:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is certain that no value is left."""
+        """True if it is certain that no value is left."""
         if self.among is not None:
             return not self.among
         if self.low is None or self.high is None:

@@ -58,6 +58,6 @@ def _steps(sequence: typed.Sequence, branches: _Branches) -> Iterator[_Place]:
 
 
 def _apart(one: _Branches, other: _Branches) -> bool:
-    """Whether two places are in different branches of one `|`."""
+    """True if two places are in different branches of one `|`."""
     mine = dict(one)
     return any(group in mine and mine[group] != branch for group, branch in other)

@@ -1,4 +1,4 @@
-"""What a lint looks at: a pack without errors, and the texts that it was read from."""
+"""The subject of a lint: a pack without errors, and the texts that it was read from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is certain of a condition before there is an event: that it is never true, or always.
+"""Conditions of which it is certain before any event that they are never true, or always.
 
 Conditions are read as conjunctions, each part in the light of those before it (interval arithmetic over
 one value at a time; nothing is known of two values together). Three-valued: where a value may be null,
@@ -33,7 +33,7 @@ class Certain:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is certain of a whole condition, and of its parts where nothing is certain of the whole."""
+    """The certain truth of a whole condition, and of its parts where nothing is certain of the whole."""
 
     verdict: Verdict
     because: tuple[Span, ...]
@@ -41,7 +41,7 @@ class Judged:
 
 
 def judge(condition: typed.Expression, stream: typed.Stream | None) -> Judged:
-    """What is certain of a condition whose candidate is of that stream."""
+    """The certain truth of a condition whose candidate is of that stream."""
     judging = _Judging(stream)
     verdict, because = judging.of(condition, False)
     parts = tuple(judging.parts) if verdict == "open" else ()
@@ -49,7 +49,7 @@ def judge(condition: typed.Expression, stream: typed.Stream | None) -> Judged:
 
 
 def implies(condition: typed.Expression | None, other: typed.Expression | None, stream: typed.Stream) -> bool:
-    """Whether it is certain that the other is true of every event of which the condition is."""
+    """True if it is certain that the other is true of every event of which the condition is."""
     if other is None:
         return True
     if condition is None:
@@ -63,7 +63,7 @@ def implies(condition: typed.Expression | None, other: typed.Expression | None, 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of one value: where it lies, whether there is one, and what says so."""
+    """Knowledge of one value: where it lies, whether there is one, and what says so."""
 
     range: Range
     null: bool | None
@@ -78,7 +78,7 @@ class _Judging:
         self._trail: list[tuple[object, _Known | None]] = []
 
     def of(self, node: typed.Expression, negated: bool) -> tuple[Verdict, tuple[Span, ...]]:
-        """What is certain of the node, or of its negation; what it says when true is known from then on."""
+        """The certain truth of the node, or of its negation; what it says when true is known from then on."""
         match node:
             case typed.Literal():
                 return ("always" if node.value is (not negated) else "never"), ()
@@ -128,7 +128,7 @@ class _Judging:
         return ("always" if self._cover(node, negated) else "open"), ()
 
     def _cover(self, node: typed.Logical, negated: bool) -> bool:
-        """Whether one of the operands is true of whatever value: they cannot all be false together."""
+        """True if one of the operands is true of whatever value: they cannot all be false together."""
         with self._supposing():
             for operand in node.operands:
                 tested = atom(operand, negated)
@@ -175,7 +175,7 @@ class _Judging:
 
     @contextmanager
     def _supposing(self) -> Iterator[None]:
-        """What is learnt inside is forgotten at its end."""
+        """A scope: knowledge learnt inside is forgotten at its end."""
         start = len(self._trail)
         try:
             yield
@@ -197,5 +197,5 @@ class _Judging:
 
 
 def _has_parts(node: typed.Logical) -> bool:
-    """Whether the parts are judged, and told, one by one: those of `between` have no text of their own."""
+    """True if the parts are judged, and told, one by one: those of `between` have no text of their own."""
     return node.operands[-1].span != node.span

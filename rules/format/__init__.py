@@ -52,7 +52,7 @@ def _documents(file: File) -> Iterator[Document]:
 
 
 def _touch(one: tuple[Block, Document], other: tuple[Block, Document]) -> bool:
-    """Whether two blocks may stand without an empty line between them: two short ones of a kind."""
+    """True if two blocks may stand without an empty line between them: two short ones of a kind."""
     if type(one[0]) is not type(other[0]):
         return False
     return isinstance(one[0], Let) or max(one[1].flat, other[1].flat) <= WIDTH

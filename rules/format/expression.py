@@ -145,7 +145,7 @@ def _bracketed(opening: str, items: Sequence[Expression], closing: str, tokens: 
 def enclosed(
     begin: Document, content: Document, closing: str, tokens: Tokens, edge: Document = TIGHT
 ) -> Document:
-    """What stands in brackets, indented if it is broken; `edge` is inside of the brackets at both ends."""
+    """The content of brackets, indented if it is broken; `edge` is inside of the brackets at both ends."""
     last = tokens.lead()
     if content is NOTHING and last is NOTHING:
         return joined(begin, tokens.take(closing))

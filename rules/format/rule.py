@@ -62,7 +62,7 @@ def _clause(node: Clause, widest: int, tokens: Tokens) -> Document:
 
 
 def _value(node: Clause, tokens: Tokens) -> Document:
-    """What stands after the first word of a clause."""
+    """The rest of a clause after its first word."""
     match node:
         case On():
             return source(node.source, tokens)

@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 
 
 class Gap(Enum):
-    """What becomes of the empty lines before a token and its comments."""
+    """The treatment of the empty lines before a token and its comments."""
 
     NONE = "none stays"
     INSIDE = "none stays before the first comment, or before a token without one"
@@ -31,7 +31,7 @@ class Gap(Enum):
     ALWAYS = "one stands before the first comment, or before a token without one"
 
     def stays(self, written: bool, first: bool) -> bool:
-        """Whether an empty line stands at a place: the first one or a later one, with one there or not."""
+        """True if an empty line stands at a place: the first one or a later one, with one there or not."""
         match self:
             case Gap.NONE:
                 return False
@@ -46,7 +46,7 @@ class Gap(Enum):
 
 
 class Tokens:
-    """What is still to be laid out of a file."""
+    """The tokens of a file that are still to be laid out."""
 
     def __init__(self, file: File) -> None:
         self._source = file.source.text
@@ -106,7 +106,7 @@ class Tokens:
         return self.take(",")
 
     def is_next(self, token: str) -> bool:
-        """Whether that token comes next."""
+        """True if that token comes next."""
         return self._next < len(self._texts) and self._texts[self._next] == token
 
     def lead(self, gap: Gap = Gap.NONE) -> Document:
@@ -174,7 +174,7 @@ class Tokens:
         return self._starts[self._next] if self._next < len(self._starts) else len(self._source)
 
     def _empty_line_before(self, start: int) -> bool:
-        """Whether only blanks and at least two line ends stand before that place."""
+        """True if only blanks and at least two line ends stand before that place."""
         before = start
         while before > 0 and self._source[before - 1] in " \t\r\n":
             before -= 1

@@ -182,7 +182,7 @@ def _first_name() -> ParserElement:
 
 
 def _broken(raw: RawBlock) -> Broken:
-    """What is known of a block that could not be read: its kind and, mostly, its name."""
+    """The known parts of a block that could not be read: its kind and, mostly, its name."""
     found: Name | None = None
     try:
         _, (_, found) = _first_name()._parse(raw.text, 0)

@@ -50,7 +50,7 @@ class RawBlock:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a file's text was cut into."""
+    """A file's text, cut into blocks."""
 
     blocks: tuple[RawBlock, ...]
     comments: tuple[Comment, ...]
@@ -128,7 +128,7 @@ class _Cutter:
         self._keyword = word
 
     def _at_name(self, start: int) -> bool:
-        """Whether nothing but its keyword stands before this place of the block."""
+        """True if nothing but its keyword stands before this place of the block."""
         begun = self._start + len(self._keyword)
         return start - begun < _NEAR and _ONLY_GAP.fullmatch(self._source.text, begun, start) is not None
 
@@ -142,7 +142,7 @@ class _Cutter:
         )
 
     def _joined(self, start: int) -> bool:
-        """Whether what stands before asks for an operand, so that the word is a name."""
+        """True if what stands before asks for an operand, so that the word is a name."""
         text, at = self._source.text, start - 1
         while at >= self._copied and text[at] in " \t\r\n":
             at -= 1
@@ -187,7 +187,7 @@ class _Cutter:
         return place - self._source.text.rfind("\n", 0, place) - 1
 
     def _indentation(self, place: int) -> int:
-        """How far the line of a place is indented, in characters."""
+        """The indentation of the line of a place, in characters."""
         begin = place - self._column(place)
         line = self._source.text[begin : place + 1]
         return len(line) - len(line.lstrip())

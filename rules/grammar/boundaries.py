@@ -68,7 +68,7 @@ class Boundary:
         return end
 
     def at(self, text: BlockText, place: int) -> bool:
-        """Whether a member may begin at that place, the first of a line."""
+        """True if a member may begin at that place, the first of a line."""
         return any(p.match(text, place) for p in (self.sure, self.likely, self.first))
 
     def _begins(self, text: BlockText, at: int, error: int, depth: int) -> bool:

@@ -32,7 +32,7 @@ class Cursor:
         return self.at
 
     def sees(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the next token is such a one."""
+        """True if the next token is such a one."""
         return pattern.match(self.text, self.skip()) is not None
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:

@@ -1,4 +1,4 @@
-"""How the grammar refuses a text: pyparsing's own exceptions, and ours that carry a finding.
+"""Refusals of the grammar: pyparsing's own exceptions, and ours that carry a finding.
 
 pyparsing.ParseSyntaxException
     Refusal    raised by an element that knows more than "something else was expected here"

@@ -57,7 +57,7 @@ _BAD_NUMBER = re.compile(r"[0-9][\w.]*")
 
 
 class Open:
-    """What is open while a run is read: brackets, and in each of them the `?` that wait for a `:`."""
+    """The state while a run is read: brackets, and in each of them the `?` that wait for a `:`."""
 
     def __init__(self) -> None:
         self.brackets: list[Piece] = []
@@ -79,7 +79,7 @@ class Open:
         self.waiting.append(0)
 
     def takes(self, text: BlockText, piece: Piece) -> bool:
-        """Whether an operator is part of the expression; its `)` closes, its `:` answers a `?`."""
+        """True if an operator is part of the expression; its `)` closes, its `:` answers a `?`."""
         match piece.kind:
             case "then":
                 self.waiting[-1] += 1

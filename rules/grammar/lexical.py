@@ -75,7 +75,7 @@ class Lexeme(Token):
         return "lexeme"
 
     def begins(self, text: BlockText, at: int) -> bool:
-        """Whether one stands at a place, or behind white space there."""
+        """True if one stands at a place, or behind white space there."""
         return self._match(text, at) is not None
 
     def _parse(  # type: ignore[override]  # a list does for what looks at no names

@@ -19,7 +19,7 @@ Begins = Callable[[BlockText, int], bool]
 
 
 class _Deciding(ParserElement):
-    """What decides by the next token."""
+    """A parser element that decides by the next token."""
 
     def _parse(  # type: ignore[override]  # as of a series
         self,
@@ -110,7 +110,7 @@ def many(element: ParserElement) -> ParserElement:
 
 
 def _beginning(element: ParserElement) -> Begins | None:
-    """Whether the element's first token stands at a place of a text; None where more than a token decides."""
+    """True if the element's first token stands at a place of a text; None where more than a token decides."""
     match element:
         case Lexeme():
             return element.begins

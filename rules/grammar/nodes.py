@@ -47,7 +47,7 @@ class Series(ParseElementEnhance):
         return loc, self.made(instring, found) if do_actions else []
 
     def made(self, _text: BlockText, parts: list[object]) -> list[object]:
-        """What becomes of the parts."""
+        """The node made of the parts."""
         return parts
 
 

@@ -149,7 +149,7 @@ class _Open:
     signs: list[Sign] = field(default_factory=list)
 
     def end_branch(self) -> None:
-        """What was read since the last bar is a whole sequence."""
+        """End a branch: the parts read since the last bar are a whole sequence."""
         span = self.elements[0].span.to(self.elements[-1].span)
         self.branches.append(Sequence(tuple(self.elements), tuple(self.signs), span))
         self.elements, self.signs = [], []

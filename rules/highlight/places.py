@@ -28,7 +28,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What may stand somewhere, the first that fits; and what ends the place, as a punctuation."""
+    """The alternatives of a place, the first that fits; and what ends the place, as a punctuation."""
 
     words: tuple[Words, ...]
     end: str = ""

@@ -14,7 +14,7 @@ Resolve = Callable[[syntax.Expression, Scope], typed.Expression | None]
 
 
 def counted(node: syntax.Call, least: int, most: int, shown: str, scope: Scope) -> bool:
-    """Whether there are as many arguments as the function takes; else there is a finding."""
+    """True if there are as many arguments as the function takes; else there is a finding."""
     if least <= len(node.arguments) <= most:
         return True
     wanted = f"{least}" if least == most else f"{least} to {most}" if most < 1000 else f"at least {least}"

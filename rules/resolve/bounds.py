@@ -42,7 +42,7 @@ def first_unbounded(pattern: typed.Sequence) -> Span | None:
 
 
 def has_deadline(pattern: typed.Sequence, within: int | None) -> bool:
-    """Whether a run can time out: by `within`, or by a gap."""
+    """True if a run can time out: by `within`, or by a gap."""
     if within is not None:
         return True
     return any(getattr(part, "gap", None) is not None for part in typed.walk(pattern))
@@ -67,7 +67,7 @@ def _check_middle(pattern: typed.Sequence, within: syntax.Duration, findings: Fi
 
 
 def takes(element: typed.Element) -> bool:
-    """Whether the element can take an event."""
+    """True if the element can take an event."""
     return any(isinstance(part, typed.Step) for part in typed.walk(element))
 
 

@@ -182,7 +182,7 @@ def _argument(
 
 
 def _known_constant(node: syntax.Call, value: typed.Expression, parameter: str, scope: Scope) -> bool:
-    """Whether a zone or network is a constant and exists."""
+    """True if a zone or network is a constant and exists."""
     what = "a time zone" if parameter == "zone" else "a network"
     if not isinstance(value, typed.Literal):
         message = f"`{node.function.text}` needs {what} as a constant"

@@ -84,7 +84,7 @@ def _number(node: typed.Expression) -> int | float | Decimal:
 
 
 def _exact(node: Operation) -> Decimal | None:
-    """What a double is exactly, where that is known of all that it was worked out from."""
+    """The exact value of a double, where it is known of all that it was computed from."""
     if node.type is not Scalar.DOUBLE or not isinstance(node, typed.Negate | typed.Arithmetic):
         return None
     operands = [part.exact for part in typed.parts(node) if isinstance(part, Literal)]
@@ -98,7 +98,7 @@ def _exact(node: Operation) -> Decimal | None:
 
 
 def _undone(node: typed.Arithmetic, sides: list[Decimal], result: Decimal) -> bool:
-    """Whether a quotient ends: multiplied by the divisor it is the dividend again."""
+    """True if a quotient ends: multiplied by the divisor it is the dividend again."""
     return node.operator != "/" or EXACT.multiply(result, sides[1]) == sides[0]
 
 

@@ -71,7 +71,7 @@ def wider(one: Type, other: Type) -> Type | None:
 
 
 def widens(one: Type, to: Type) -> bool:
-    """Whether a value of the one type may stand where the other is asked for."""
+    """True if a value of the one type may stand where the other is asked for."""
     return wider(one, to) == to
 
 

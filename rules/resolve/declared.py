@@ -1,4 +1,4 @@
-"""What the files declare, by name: what later passes look names up in.
+"""The declarations of the files, by name: later passes look names up here.
 
 A declaration that could not be read still counts as one, so that what uses it is not reported too:
 `None` stands for a type or a value that has its diagnostic already.
@@ -26,7 +26,7 @@ class StreamInfo:
 
     @property
     def called(self) -> str:
-        """What `by` and steps without a name call it: for hits the name of the documents' stream."""
+        """The name of it in `by` and in steps without a name: for hits that of the documents' stream."""
         return self.written or self.name
 
 

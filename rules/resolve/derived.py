@@ -91,7 +91,7 @@ def _into(rule: syntax.Rule) -> syntax.Into | None:
 
 
 def _may_make(into: syntax.Into, makers: Mapping[str, syntax.Rule], declared: Declared) -> bool:
-    """Whether nobody else makes or declares the stream; else there is a finding."""
+    """True if nobody else makes or declares the stream; else there is a finding."""
     name = into.stream.text
     check_name(into.stream, declared.findings)
     if name in makers:

@@ -190,7 +190,7 @@ def _predicate(node: syntax.Predicate, scope: Scope) -> typed.Expression | None:
 
 
 def _items(node: syntax.Expression, scope: Scope) -> list[typed.Expression] | None:
-    """What follows `in`: a list, a `let` that is one, or a single value."""
+    """The operand of `in`: a list, a `let` that is one, or a single value."""
     nodes = node.items if isinstance(node, syntax.Bracketed) else (node,)
     found = [expression(item, scope) for item in nodes]
     items: list[typed.Expression] = []

@@ -76,7 +76,7 @@ def _qualified(path: syntax.Dotted, streams: Sequence[str]) -> bool:
 
 
 def _called(stream: str, declared: Declared) -> str:
-    """What the rule calls a stream: that of hits goes by its documents."""
+    """The rule's name for a stream: that of hits goes by its documents."""
     info = declared.streams.get(stream)
     return stream if info is None else info.called
 
@@ -140,7 +140,7 @@ def _column(
 
 
 def _somewhere(path: syntax.Dotted, streams: Sequence[str], declared: Declared) -> bool:
-    """Whether the first name may be a field: of a record, where more names follow."""
+    """True if the first name may be a field: of a record, where more names follow."""
     if len(path.names) == 1:
         return True
     infos = [declared.streams[s] for s in streams if s in declared.streams]

@@ -1,4 +1,4 @@
-"""What may only follow from a syntax error, and is therefore not reported beside it.
+"""Findings that may only follow from a syntax error, and are therefore not reported beside it.
 
 A block with a lost part is resolved like any other, so that all its other mistakes are found. Left out are
 findings of the kinds that the lost part can cause.

@@ -184,7 +184,7 @@ def _comparable(type_: Type) -> frozenset[Type]:
 def _alternative(
     culprit: typed.Expression, other: typed.Expression, scope: Scope, types: frozenset[Type]
 ) -> str:
-    """How the literal is written right, or a field of the right type that may have been meant.
+    """The literal written right, or a field of the right type that may have been meant.
 
     Of fields: one that the other operand names, or a like one.
     """

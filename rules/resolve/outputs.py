@@ -1,4 +1,4 @@
-"""What an alert carries: emitted names, the summary over them, and what suppression compares."""
+"""The outputs of an alert: emitted names, the summary over them, and what suppression compares."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _inside(name: str, fields: Mapping[str, Type | None]) -> str:
 
 
 def nullable_at(path: typed.Path, fields: Sequence[typed.Field]) -> bool:
-    """Whether the field at the end of a path may be null by itself, its records being there.
+    """True if the field at the end of a path may be null by itself, its records being there.
 
     A field that is not among those may be: of a hit of a standing query, it is not the stream's.
     """

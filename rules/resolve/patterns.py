@@ -129,7 +129,7 @@ def _place(name: syntax.Name, stream: str, walk: _Walk) -> bool:
 
 
 def _apart(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:
-    """Whether two places are in different branches of one `|`, so that only one of them is taken."""
+    """True if two places are in different branches of one `|`, so that only one of them is taken."""
     for (group, branch), (other_group, other_branch) in zip(one, other, strict=False):
         if group != other_group:
             return False

@@ -13,7 +13,7 @@ from rules.resolve.findings import Findings
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """How often a step or group is taken, until what, and with what gap (nanoseconds)."""
+    """The repetition of a step or group: how often, until what, and with what gap (nanoseconds)."""
 
     quantifier: typed.Quantifier
     until: syntax.Source | None

@@ -16,7 +16,7 @@ Names = tuple[syntax.Name, ...]
 
 
 def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
-    """What a name, or names with dots, stand for where they stand."""
+    """The meaning of a name, or of names with dots, where they stand."""
     first = node.names[0]
     if len(node.names) == 1:
         return _bare(first, scope)
@@ -154,7 +154,7 @@ def _bare(name: syntax.Name, scope: Scope) -> typed.Expression | None:
 
 
 def _of_window(node: syntax.Dotted, scope: Scope) -> bool:
-    """Whether this is a field of the window's events without saying of which; then there is a finding."""
+    """True if this is a field of the window's events without saying of which; then there is a finding."""
     if scope.window is None or scope.candidate is not None:
         return False
     source = scope.window.source

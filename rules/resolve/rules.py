@@ -211,7 +211,7 @@ def _skip(node: syntax.Skip | None, resolved: Resolved, declared: Declared) -> t
 
 
 def _exhaustive(pattern: typed.Sequence) -> bool:
-    """Whether the pattern uses `~>`, `each` or `any` (which implies `each`)."""
+    """True if the pattern uses `~>`, `each` or `any` (which implies `each`)."""
     for part in typed.walk(pattern):
         if isinstance(part, typed.Quantifier) and part.mode == _EXHAUSTIVE:
             return True

@@ -1,4 +1,4 @@
-"""What an expression may name at the place where it stands."""
+"""The names that an expression may use at the place where it stands."""
 
 from __future__ import annotations
 

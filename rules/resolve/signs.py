@@ -40,7 +40,7 @@ def _sequence(node: syntax.Sequence, findings: Findings, *, is_last: bool, outer
 
 
 def _to_the_end(element: syntax.Element) -> bool:
-    """Whether an element is an `absent` that lasts until `within` is over."""
+    """True if an element is an `absent` that lasts until `within` is over."""
     return isinstance(element, syntax.Absent) and element.duration is None
 
 

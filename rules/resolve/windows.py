@@ -195,7 +195,7 @@ def _ago(node: syntax.Call, window: Windowed, scope: Scope, resolve: Resolve) ->
 
 
 def _met(back: int, node: syntax.Call, window: typed.Window | None, scope: Scope) -> bool:
-    """Whether there is a window that long ago; else there is a finding."""
+    """True if there is a window that long ago; else there is a finding."""
     match window:
         case _ if back <= 0:
             problem = "`ago` looks back: its duration is longer than nothing"

@@ -1,4 +1,4 @@
-"""What could not be read inside a block of which the rest could."""
+"""A part of a block that could not be read, where the rest could."""
 
 from __future__ import annotations
 

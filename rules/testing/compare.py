@@ -1,4 +1,4 @@
-"""Which alerts a test expected: every expectation is met by one alert, every alert meets one expectation."""
+"""The matching of expectations and alerts: every expectation is met by one alert, every alert meets one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How the alerts of a test met its expectations.
+    """The result of comparing the alerts of a test with its expectations.
 
     `met` pairs them, in order of the expectations; `missing` are expectations without an alert;
     `others` are alerts that nothing expected, in the order given.
@@ -79,7 +79,7 @@ def compare(pack: Pack, test: Test, alerts: Sequence[Seen], notation: Notation) 
 
 
 def matches(pack: Pack, expected: Expected, seen: Seen, notation: Notation) -> bool:
-    """Whether an alert is as an expectation says: its time to the nanosecond, and every value given."""
+    """True if an alert is as an expectation says: its time to the nanosecond, and every value given."""
     return not differences(pack, expected, seen, notation)
 
 
@@ -168,7 +168,7 @@ def _equal(wanted: object, got: object) -> bool:
 
 
 def _is_near(wanted: object, tolerance: int | float | Decimal, got: object, type_: Type) -> bool:
-    """Whether a value of an alert is not further off than that; of a list, every element.
+    """True if a value of an alert is not further off than that; of a list, every element.
 
     By the decimals that are written: 3.5 is within 0.1 of 3.4, although the doubles are further apart.
     """

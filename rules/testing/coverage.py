@@ -1,4 +1,4 @@
-"""What the tests of a pack have tried of its rules, and what they have not: from the stories of the tests.
+"""Coverage: which parts of its rules a pack's tests have tried, from the stories of the tests.
 
 Every rule should be named by a test and raise an alert. Of a rule, every step should have taken an event and
 refused one, and a step that may be left out should have been; every part of every condition should have come
@@ -58,7 +58,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class RuleCoverage:
-    """What is covered of one rule; `tests` name it, `alerts` were raised in them, also withheld ones."""
+    """The coverage of one rule; `tests` name it, `alerts` were raised in them, also withheld ones."""
 
     rule: Rule
     tests: int
@@ -103,12 +103,12 @@ class Coverage:
             self._rules[happening.rule].add(happening)
 
     def rules(self) -> tuple[RuleCoverage, ...]:
-        """What is covered so far, in the order of the pack's rules."""
+        """The coverage so far, in the order of the pack's rules."""
         return tuple(seen.result() for seen in self._rules.values())
 
 
 class _Seen:
-    """What was seen of one rule, by kind and place."""
+    """The parts of one rule that were seen, by kind and place."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -273,7 +273,7 @@ def _first(pattern: Sequence) -> set[Span]:
 
 
 def _beginning(seen: Happening) -> tuple[object, ...]:
-    """What a run and all that forked from it have in common: key and first event."""
+    """The identity that a run shares with all that forked from it: key and first event."""
     first = seen.taken[0][1]
     return seen.key, first.stream, first.id, first.time
 

@@ -1,4 +1,4 @@
-"""How far a test came to an alert that it expected in vain: the nearest run, and what stopped it.
+"""The nearest run to an alert that a test expected in vain, and what stopped it.
 
 Of the runs under the expected key that came to no match, the nearest is the one that took events in most of
 its steps, then the one that took most, then the one that saw something at the expected time, then the first.
@@ -49,7 +49,7 @@ def nearest(result: Result, expected: Expected, story: Story, notation: Notation
 
 
 def _wanted_key(rule: Rule, expected: Expected, notation: Notation) -> dict[str, object]:
-    """What the expectation says of the key, by `key` or by an emitted field of the key."""
+    """The key that the expectation names, by `key` or by an emitted field of the key."""
     if rule.by is None:
         return {}
     types = dict(zip(rule.by.names, rule.by.types, strict=True))
@@ -164,7 +164,7 @@ def _drawing(seen: Happening, notation: Notation) -> Iterator[str]:
 
 
 def _closeness(tried: Happening) -> tuple[int, int]:
-    """How many parts of the condition were true, the later of equals."""
+    """The number of parts of the condition that were true, the later of equals."""
     condition = None if tried.node is None else tried.node.condition
     if condition is None or tried.value is None:
         return 0, tried.time
@@ -178,7 +178,7 @@ def _parts(condition: Expression) -> tuple[Expression, ...]:
 
 
 def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Iterator[str]:
-    """What ended the run, or that it still waits."""
+    """The end of the run in words, or that it is still live."""
     at = clock(end.time, notation)
     event = "" if end.event is None else _named(end.event)
     match end.kind:

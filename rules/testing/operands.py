@@ -1,4 +1,4 @@
-"""What each operand of a condition was, and where in the text that is said.
+"""The value of each operand of a condition, and its place in the text.
 
 An operator's value stands under its sign, that of everything else under its first character, as in the
 assertions of Groovy and pytest. What is written as a constant needs no telling.
@@ -163,7 +163,7 @@ def _chain(
 
 
 def is_range(node: Logical) -> bool:
-    """Whether it is `x between low and high`: two comparisons of one operand."""
+    """True if it is `x between low and high`: two comparisons of one operand."""
     match node.operands:
         case (Compare(left=low), Compare(left=high)):
             return low.span == high.span

@@ -1,4 +1,4 @@
-"""What a test's author reads: one line for a test that passed, the whole timeline for one that failed."""
+"""The report for a test's author: one line for a test that passed, the whole timeline for one that failed."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _event(result: Result, arrival: Arrival, notation: Notation) -> str:
 
 
 def _doing(arrival: Arrival, story: Story) -> str:
-    """What an event did: the runs that it moved, ended and began."""
+    """The effects of an event: the runs that it moved, ended and began."""
     several = len({happening.rule for happening in story}) > 1
     done: dict[tuple[str, str], list[int]] = {}
     for h in story:
@@ -192,7 +192,7 @@ def _short(expected: Expected) -> str:
 
 
 def _closest(result: Result, expected: Expected, notation: Notation) -> str:
-    """How the most similar alert that nothing else expected differs, or that one was withheld."""
+    """The difference of the most similar alert that nothing else expected, or that one was withheld."""
     for seen in result.withheld:
         if not differences(result.pack, expected, seen, notation):
             return f"; the alert at {clock(seen.time, notation)} was withheld by `suppress`"

@@ -27,7 +27,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one test went. `withheld` are alerts that `suppress` kept back: nothing need expect them."""
+    """The result of one test. `withheld` are alerts that `suppress` kept back: nothing need expect them."""
 
     pack: Pack
     test: Test
@@ -37,13 +37,13 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether every expectation was met, nothing else was raised and the test itself makes sense."""
+        """True if every expectation was met, nothing else was raised and the test itself makes sense."""
         unexpected = self.comparison.others and (self.test.nothing or not self.test.allow_other)
         return not (self.timeline.problems or self.comparison.missing or unexpected)
 
 
 def label(test: Test) -> str:
-    """What a test goes by: its rules and its title."""
+    """The label of a test: its rules and its title."""
     return f'{", ".join(test.rules)} "{test.title}"'
 
 

@@ -1,4 +1,4 @@
-"""What happened to runs while a test ran, as an engine tells it: for failure texts and for coverage."""
+"""The story of a test's runs, as an engine tells it: for failure texts and for coverage."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def timeline(pack: Pack, test: Test) -> Timeline:
 
 
 def _not_as_said(arrival: Arrival, stream: Stream) -> str:
-    """What is wrong with an event that is ahead of the clock and not said to be, or the other way round."""
+    """The mistake of an event that is ahead of the clock and not said to be, or the other way round."""
     line = arrival.given.span.line
     future = span_of_time(stream.furthest_ahead)
     if arrival.ahead:
@@ -164,7 +164,7 @@ class _Filling:
 
 
 def _completed(said: dict[str, object], name: str, type_: Type, nullable: bool) -> object:
-    """What the test says of a field; where it says nothing, null or a default of the type."""
+    """The value that the test gives a field; where it gives none, null or a default of the type."""
     if name in said:
         return _filled(said[name], type_)
     return None if nullable else default(type_)

@@ -11,7 +11,7 @@ from rules.typed.expression import Expression
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """How often: `least` to `most` (None: without end), and how the loop behaves.
+    """A repetition: `least` to `most` (None: without end), and how the loop behaves.
 
     `mode`: greedy, reluctant (`+?`) or each (exhaustive). `own`: how the loop's own events follow
     one another, relaxed, contiguous or any. A step without a quantifier has `ONCE`.
@@ -24,7 +24,7 @@ class Quantifier:
 
     @property
     def single(self) -> bool:
-        """Whether it can take at most one event or round (`s`, `s?`, `s{1}`)."""
+        """True if it can take at most one event or round (`s`, `s?`, `s{1}`)."""
         return self.most == 1
 
 
@@ -120,7 +120,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """What a raised match ends: `past last`, `to next`, `to first v`, `to last v`, `none`."""
+    """The runs that a raised match ends: `past last`, `to next`, `to first v`, `to last v`, `none`."""
 
     to: Choice["past last", "next", "first", "last", "none"]
     step: str | None = None
