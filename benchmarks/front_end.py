@@ -1,4 +1,4 @@
-"""How long packs take to read, resolve and check as they grow, and what hostile texts cost.
+"""The time that packs take to read, resolve and check as they grow, and what hostile texts cost.
 
     python benchmarks/front_end.py [--rules 10 100 1000 5000]
 

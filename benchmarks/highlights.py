@@ -1,4 +1,4 @@
-"""How long highlights take: documents a second and microseconds a hit, one core, processor time.
+"""The speed of highlights: documents a second and microseconds a hit, one core, processor time.
 
     python benchmarks/highlights.py
 

@@ -1,4 +1,4 @@
-"""What a receiver that means harm costs the others: alerts a second to a good one beside it.
+"""The cost of a hostile receiver to the others: alerts a second to a good one beside it.
 
     python benchmarks/hostile_receivers.py [--alerts 2000] [--before FOLDER] [--only NAME...]
 

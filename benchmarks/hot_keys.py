@@ -1,4 +1,4 @@
-"""What an event costs where it matters to every run of its key: one key, every event fits every step.
+"""The cost of an event that matters to every run of its key: one key, every event fits every step.
 
     python benchmarks/hot_keys.py [--scale 1.0] [--seconds 60] [--only NAME ...]
 

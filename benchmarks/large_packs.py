@@ -1,4 +1,4 @@
-"""How `cep check` grows with the rules of a pack and with the values of a list: time and memory.
+"""The growth of `cep check` with the rules of a pack and with the values of a list: time and memory.
 
     python benchmarks/large_packs.py [--rules 1000 10000 100000] [--values 2000 20000 200000]
 

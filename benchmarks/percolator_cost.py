@@ -1,4 +1,4 @@
-"""What queries cost alone, beside what percolator.library.cost believes: µs for a document of 200 words.
+"""The cost of queries alone, beside the estimate of percolator.library.cost: µs for a document of 200 words.
 
 Documents hold words of a Zipf distribution, and a tenth of their words is new, so that patterns have to be
 tried. The time is the processor's for one query more: with it, less without it.

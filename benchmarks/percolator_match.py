@@ -1,4 +1,4 @@
-"""How many documents a second pass standing queries: one core, documents never seen before, words split.
+"""Documents a second through standing queries: one core, documents never seen before, words split.
 
     python benchmarks/percolator_match.py [--data FOLDER] [--workloads mix luwak analysts life worst]
 

@@ -105,7 +105,7 @@ def write(folder: Path, corpus: Corpus, documents: int, files: int) -> None:
 
 
 def hits_of(folder: str, bodies: pa.Array) -> int:
-    """How many hits there are, by this process's collection, which maps the set."""
+    """The number of hits, by this process's collection, which maps the set."""
     found = _opened.get(folder)
     if found is None:
         stored = Stored.open(Path(folder), "set")

@@ -1,4 +1,4 @@
-"""How long a query takes from text to checked tree: microseconds of processor time, one core.
+"""The time of a query from text to checked tree: microseconds of processor time, one core.
 
     python benchmarks/query_parsing.py [--count 20000]
 

@@ -1,4 +1,4 @@
-"""What a batch costs beside many live runs, and what it costs to let runs expire, in one process on one core.
+"""The cost of a batch beside many live runs, and of letting runs expire, in one process on one core.
 
     python benchmarks/state.py [--runs 1000000] [--expiries 10000000] [--shards 4]
 

@@ -55,7 +55,7 @@ def write(folder: Path, events: int, keys: int = 100_000, files: int = 4, seed: 
 
 
 def matches(paths: list[Path]) -> int:
-    """How many matches a plain Python loop over the same files finds: what the job must find too."""
+    """The number of matches that a plain Python loop over the files finds: the job must find as many."""
     waiting: dict[str, list[tuple[int, float]]] = {}
     found = number = 0
     for path in paths:

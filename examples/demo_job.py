@@ -1,4 +1,4 @@
-"""What the demos share: a job and its receiver as processes, files renamed into its inbox, its metrics."""
+"""Parts that the demos share: a job and its receiver as processes, files moved into its inbox, metrics."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Place:
 
     @property
     def accepted(self) -> Path:
-        """What the receiver verified and accepted: its ledger, one webhook a line."""
+        """The alerts that the receiver verified and accepted: its ledger, one webhook a line."""
         return self.work / "accepted.jsonl"
 
     def received(self) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the outbox holds at the end: alerts by id, deliveries still open, dead letters."""
+    """The content of the outbox at the end: alerts by id, deliveries still open, dead letters."""
 
     alerts: Mapping[str, Mapping[str, Any]]
     open_deliveries: int
@@ -201,7 +201,7 @@ def _running(
 
 
 def kept(place: Place) -> Kept:
-    """What the outbox of the job holds."""
+    """The content of the job's outbox."""
     outbox = Outbox.open(f"sqlite:///{place.work / 'state' / 'outbox.db'}", create=False)
     try:
         with outbox.reading() as connection:

@@ -147,7 +147,7 @@ def _explain_code(written: str, form: str) -> None:
 
 
 def _meant(code: str) -> str:
-    """What helps: the nearest code, with its title."""
+    """The help: the nearest code, with its title."""
     from cep.pages import titles
     from rules.suggest import closest
 

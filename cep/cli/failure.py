@@ -1,4 +1,4 @@
-"""What stops a command, as values that `cep.cli.main` prints as one sentence and turns into an exit code.
+"""Reasons that stop a command: `cep.cli.main` prints each as one sentence and turns it into an exit code.
 
 CommandError      a sentence, what helps, an exit code
 ├── UsageError      2: the command, a path or a configuration cannot be right

@@ -1,4 +1,4 @@
-"""What a check found, in the form that was asked for: text, JSON, SARIF, GitHub's commands, JUnit.
+"""Findings in the form that was asked for: text, JSON, SARIF, GitHub's commands, JUnit.
 
 Every verb that reports findings prints them by `told`.
 """

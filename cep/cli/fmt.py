@@ -33,7 +33,7 @@ class File:
 
     @property
     def changes(self) -> bool:
-        """Whether the file has not the layout."""
+        """True if the file has not the layout."""
         return self.after is not None and self.after != self.before
 
 
@@ -153,7 +153,7 @@ def _tell(files: Sequence[File], arguments: argparse.Namespace) -> None:
 
 
 def _difference(file: File) -> str:
-    """What changes, as a unified difference; a line without its end is marked as diff marks it."""
+    """The changes as a unified difference; a line without its end is marked as diff marks it."""
     from difflib import unified_diff
 
     before, after = (_LINE.findall(text) for text in (file.before, file.after or ""))

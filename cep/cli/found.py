@@ -1,4 +1,4 @@
-"""What a check found, counted; `cep.cli.findings` prints it."""
+"""The findings of a check, counted; `cep.cli.findings` prints them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rules.diagnostics import Allowed, Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found in files; `allowed` is what their comments silence, `rules` how many rules were read.
+    """The findings in files; `allowed` is what their comments silence, `rules` how many rules were read.
 
     `strict`: warnings fail, too; what cannot run yet is an error then.
     """
@@ -23,15 +23,15 @@ class Findings:
 
     @property
     def errors(self) -> int:
-        """How many findings are errors."""
+        """The number of errors."""
         return sum(d.level == "error" for d in self.diagnostics)
 
     @property
     def warnings(self) -> int:
-        """How many findings are warnings."""
+        """The number of warnings."""
         return sum(d.level == "warning" for d in self.diagnostics)
 
     @property
     def failed(self) -> bool:
-        """Whether the command fails: for an error, for a warning if strict, or for want of rules."""
+        """True if the command fails: for an error, for a warning if strict, or for want of rules."""
         return self.errors > 0 or (self.strict and self.warnings > 0) or self.rules == 0

@@ -51,7 +51,7 @@ def shown_ranges(highlights: Mapping[str, list[tuple[int, int]]]) -> dict[str, l
 
 @contextlib.contextmanager
 def writing(name: str, highlight: bool, read: Iterable[str]) -> Iterator[Callable[[Row], None]]:
-    """What takes the rows. A file appears under its name when it is complete, and is none of those `read`.
+    """A sink for the rows. A file appears under its name when it is complete, and is none of those `read`.
 
     Raises UsageError, OSError.
     """

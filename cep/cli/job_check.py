@@ -1,4 +1,4 @@
-"""What a start of a job would tell beforehand, for `cep check --job`: nothing is made, asked or sent."""
+"""Findings that a start of a job would tell beforehand, for `cep check --job`; makes, asks, sends nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def looked_over(
 
 
 def _misfits(job: Job, packs: Sequence[Checked], *, own: bool) -> list[Diagnostic]:
-    """What does not fit between job and packs; of packs with errors nobody knows what they read."""
+    """Misfits between job and packs; of packs with errors nobody knows what they read."""
     if any(one.pack is None or has_errors(one.diagnostics) for one in packs):
         return []
     return misfits(job, [one.pack for one in packs if one.pack is not None], own)

@@ -42,7 +42,7 @@ class Suite:
     cases: tuple[Case, ...]
 
     def count(self, outcome: Outcome) -> int:
-        """How many of the cases came out so."""
+        """The number of cases that came out so."""
         return sum(case.outcome == outcome for case in self.cases)
 
 

@@ -18,7 +18,7 @@ _NARROW = 40
 
 
 def coloured(stream: TextIO) -> bool:
-    """Whether to write colours to a stream: to a terminal, or anywhere under CLICOLOR_FORCE.
+    """True if colours go to a stream: to a terminal, or anywhere under CLICOLOR_FORCE.
 
     Never under NO_COLOR (no-color.org, bixense.com/clicolors).
     """

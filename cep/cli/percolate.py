@@ -77,7 +77,7 @@ def register(subparsers: Subparsers) -> None:
 
 @dataclass(slots=True)
 class _Counts:
-    """What became of the documents; `rejected` and `undecided` name the first few of each."""
+    """The numbers of documents by outcome; `rejected` and `undecided` name the first few of each."""
 
     documents: int = 0
     hits: int = 0

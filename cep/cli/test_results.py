@@ -1,4 +1,4 @@
-"""How tests went, in the form that was asked for: text as they run, JSON or JUnit at the end."""
+"""Results of tests in the form that was asked for: text as they run, JSON or JUnit at the end."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class Results:
 
     @property
     def passed(self) -> int:
-        """How many tests passed."""
+        """The number of tests that passed."""
         return sum(ran.result.passed for ran in self.ran)
 
     @property
     def failed(self) -> bool:
-        """Whether the command fails: for a test, for want of tests, for an error, for too little coverage."""
+        """True if the command fails: for a test, for want of tests, for an error, for too little coverage."""
         well = self.ran and self.passed == len(self.ran)
         return not well or bool(self.diagnostics) or bool(self.too_little())
 
@@ -84,7 +84,7 @@ class Results:
         return "there is no test" if self.wanted is None else f"no test fits --run {self.wanted!r}"
 
     def help_without_tests(self) -> str:
-        """What helps where nothing ran."""
+        """The help where nothing ran."""
         if not self.labels:
             return 'write one: test RULE "what happens" { at 0s STREAM { ... }  expect nothing }'
         shown = ", ".join(self.labels[:_SHOWN]) + (", ..." if len(self.labels) > _SHOWN else "")

@@ -32,7 +32,7 @@ def lines(records: Sequence[Record]) -> Iterator[str]:
 
 
 def sentence(record: Record) -> str:
-    """What happened, without rule, key, run and time."""
+    """The event of a trace in words, without rule, key, run and time."""
     event = "" if record.event is None else named(record.event)
     condition = "" if record.condition is None else f"`{record.condition}`"
     match record.kind:

@@ -1,4 +1,4 @@
-"""What a job file says, checked: paths absolute, durations in nanoseconds, secrets still unread."""
+"""The content of a job file, checked: paths absolute, durations in nanoseconds, secrets still unread."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Receiver:
 
     @property
     def route(self) -> Route:
-        """Which alerts it gets."""
+        """The alerts it gets."""
         return Route(self.name, None if self.rules is None else frozenset(self.rules), self.severity)
 
 

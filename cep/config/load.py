@@ -180,7 +180,7 @@ def _receiver(name: str, one: ReceiverSection, folder: Path) -> Receiver:
 
 
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
-    """What is wrong with the values that stand elsewhere; no message repeats one."""
+    """Mistakes in the values that stand elsewhere; no message repeats one."""
     found = []
     wanted: list[tuple[KeyPath, Secret | None, Callable[[str], object]]] = [
         (("outbox", "url"), job.outbox, outbox_address)

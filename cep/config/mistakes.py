@@ -1,4 +1,4 @@
-"""What pydantic says of a job file, in our words and with a place in the file."""
+"""Pydantic's errors about a job file, in our words and with a place in the file."""
 
 from __future__ import annotations
 

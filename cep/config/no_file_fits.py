@@ -42,7 +42,7 @@ def no_file_fits(job: Job, read: Collection[str] = ()) -> list[Diagnostic]:
 
 
 def likely_cure(path: str, folder: Path) -> str:
-    """What to write instead of a feed's path that fits no file; paths are shown from the folder on."""
+    """The likely cure of a feed's path that fits no file; paths are shown from the folder on."""
 
     def shown(path: str) -> str:
         return path.removeprefix(f"{folder}/")

@@ -70,7 +70,7 @@ class Secret:
 
     @property
     def refers(self) -> bool:
-        """Whether the value stands elsewhere."""
+        """True if the value stands elsewhere."""
         return self.written.startswith(_FILE) or _VARIABLE.search(self.written) is not None
 
     @property

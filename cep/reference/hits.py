@@ -81,7 +81,7 @@ def _hits(of: _Set, values: Mapping[str, object], time: int) -> Iterator[Mapping
 
 
 def _passes(query: StandingQuery, of: _Set, values: Mapping[str, object]) -> bool:
-    """Whether of every key of the filter one of its texts is a value of the document."""
+    """True if of every key of the filter one of its texts is a value of the document."""
     for key, allowed in query.filter.items():
         value = value_at(values, tuple(key.split(".")))
         items = value if isinstance(value, tuple | list) else (value,)

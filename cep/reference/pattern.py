@@ -1,4 +1,4 @@
-"""Which ways a pattern opens: what may come next for a way that has come to an element.
+"""The alternatives that a pattern opens: the steps that may come next after an element.
 
 In continuation-passing style: `then` gives the tree for what follows the element. The names are those of
 language.md; `within` is in nanoseconds, MAX_TIME for `within unbounded`.
@@ -28,7 +28,7 @@ class Pattern:
     within: int
 
     def begin(self, end: Then) -> Node:
-        """What a run may begin with; `end` is where a complete way goes."""
+        """The alternatives that a run may begin with; `end` is where a complete one goes."""
         return self._follow(self.sequence.elements, Inside(), end)(Way())
 
     def end_of_within(self, way: Way) -> int:
@@ -36,7 +36,7 @@ class Pattern:
         return MAX_TIME if self.within == MAX_TIME else way.taken[0][1].time + self.within
 
     def _follow(self, elements: Elements, inside: Inside, then: Then, sign: Sign | None = None) -> Then:
-        """What a way does that has come to these elements; `sign` stands for the first one's own."""
+        """The next states of an alternative at these elements; `sign` stands for the first one's own."""
 
         def enter(way: Way) -> Node:
             if not elements:

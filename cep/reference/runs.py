@@ -114,7 +114,7 @@ class Matcher:
             self.expire(now)
 
     def expire(self, now: int) -> None:
-        """What happens at a deadline."""
+        """Let a deadline pass."""
         for run in self.runs:
             for fork in forks(run.tree):
                 if move(fork, lambda leaf: self.due(leaf, now))[0] is None:
@@ -124,7 +124,7 @@ class Matcher:
         self.keep_to_limit()
 
     def due(self, leaf: Leaf, now: int) -> tuple[Node, bool]:
-        """What a deadline does to one that waits."""
+        """The effect of a deadline on one that waits."""
         match leaf:
             case Timer(way, _, deadline, then) if deadline <= now:
                 return then(replace(way, time=now, watches=())), True
@@ -179,7 +179,7 @@ class Matcher:
         self.keep_to_limit()
 
     def offer(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
-        """What the event does to one that waits."""
+        """The effect of the event on one that waits."""
         match leaf:
             case Option(step, sign, way, inside, _, then):
                 if self.loop_ended(inside, way, event):
@@ -215,23 +215,23 @@ class Matcher:
                 return None, False
 
     def fits(self, what: Step | Guard, way: Way, event: Event) -> bool:
-        """Whether the event is one of that stream that satisfies the condition."""
+        """True if the event is one of that stream that satisfies the condition."""
         return event.stream == what.stream and self.scope(way, event).holds(what.condition)
 
     def loop_ended(self, inside: Inside, way: Way, event: Event) -> bool:
-        """Whether the event satisfies an `until` of a loop around what waits."""
+        """True if the event satisfies an `until` of a loop around what waits."""
         return any(len(way.taken) > after and self.fits(until, way, event) for until, after in inside.untils)
 
     def is_last(self, leaf: Option, event: Event) -> bool:
-        """Whether an event that is taken ends the waiting for later ones, too."""
+        """True if an event that is taken ends the waiting for later ones, too."""
         return self.ended(leaf.way.watches + leaf.inside.watches, leaf.way, event)
 
     def ends_loops(self, inside: Inside, way: Way, event: Event) -> bool:
-        """Whether the event satisfies the `until` of a loop, which takes no such event, not even first."""
+        """True if the event satisfies the `until` of a loop, which takes no such event, not even first."""
         return any(self.fits(until, way, event) for until, _ in inside.untils)
 
     def ended(self, watches: tuple[Watch, ...], way: Way, event: Event) -> bool:
-        """Whether a watched event came in time."""
+        """True if a watched event came in time."""
         return any(
             len(way.taken) > watch.after and event.time < watch.until and self.fits(watch.guard, way, event)
             for watch in watches
@@ -293,7 +293,7 @@ class Matcher:
         )
 
     def scope(self, way: Way, candidate: Event | None) -> Scope:
-        """What the rule's expressions see."""
+        """The values that the rule's expressions see."""
         return Scope(way, candidate, self.events, self.body.within, self.text, dict(self.key))
 
 

@@ -1,4 +1,4 @@
-"""What has happened to a run and what it waits for.
+"""The state of a run: what has happened to it and what it waits for.
 
 A run is a tree of ways. Each leaf waits for something; the inner nodes say how its ways stand to one another:
 
@@ -50,7 +50,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What a way has taken, in order, and when it came to where it waits now.
+    """An alternative of a run: the events taken, in order, and when it came to where it waits now.
 
     `watches` are on until the next event is taken; `lookback` are the absences before the first event;
     `rounds` says for the steps of a group where in `taken` the present round begins.
@@ -67,7 +67,7 @@ class Way:
         return replace(self, taken=(*self.taken, (step, event)), time=event.time, watches=())
 
     def of(self, step: str) -> list[Event]:
-        """What the step took, in order."""
+        """The events that the step took, in order."""
         return [event for name, event in self.taken if name == step]
 
     @property
@@ -78,7 +78,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What holds for every event taken inside the elements around a step: `until`s, gap, watches.
+    """Conditions on every event taken inside the elements around a step: `until`s, gap, watches.
 
     An `until` is on when the way has taken more than so many events.
     """

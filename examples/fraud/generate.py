@@ -38,7 +38,7 @@ BENIGN = ("gift card refund", "refund: gift card unused")
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What was written: the files of each stream in order, and how many lines of each sort."""
+    """The files written: those of each stream in order, and how many lines of each sort."""
 
     files: dict[str, list[Path]]
     payments: int

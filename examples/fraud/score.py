@@ -1,4 +1,4 @@
-"""What the rules caught, against the labels: by rule, and precision and recall by scenario.
+"""The score of the rules against the labels: by rule, and precision and recall by scenario.
 
 An alert accuses the payments that its last payment step took (`events` of the alert): of five usual
 payments and an odd one, the odd one. Recall counts every fraud of the labels, also those of the
@@ -26,7 +26,7 @@ PURPOSE: dict[str, tuple[str | None, int, str]] = {
 
 @dataclass(slots=True)
 class RuleScore:
-    """What one rule raised: alerts, and payment ids that they accuse."""
+    """The alerts of one rule, and payment ids that they accuse."""
 
     alerts: int = 0
     accused: set[str] = field(default_factory=set)

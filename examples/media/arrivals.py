@@ -27,7 +27,7 @@ CORRECTED, REDELIVERED, MALFORMED = 60, 20, 5
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What was written: the files in order, and how many lines of each sort."""
+    """The files written: those in order, and how many lines of each sort."""
 
     files: list[Path]
     articles: int
