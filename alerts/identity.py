@@ -1,6 +1,6 @@
 """The id of an alert: a digest of what it says, so that every engine and every replay gives it the same one.
 
-It is the outbox's primary key, the `webhook-id`, the id of the CloudEvent (engine.md, Delivery).
+It is the outbox's primary key, the `webhook-id`, the id of the CloudEvent (docs/alerts.md, Ids).
 """
 
 from __future__ import annotations

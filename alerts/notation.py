@@ -1,7 +1,8 @@
 """The notation of values in an alert: JSON values, RFC 3339 times, ISO 8601 durations, summary text.
 
 Both engines and every output go through here, so that equal values have equal text. The formats are
-a contract (product.md, One alert): no NaN, timestamps in UTC with 0, 3, 6 or 9 digits, decimals as strings.
+a contract (docs/alerts.md, The alert): no NaN, timestamps in UTC with 0, 3, 6 or 9 digits, decimals as
+strings.
 """
 
 from __future__ import annotations

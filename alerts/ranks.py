@@ -1,6 +1,6 @@
 """The order of alerts as bytes: what sorts first is raised first.
 
-By time, rule, pack, key values, order of decision, and id (engine.md, Delivery). Key values compare as JSON
+By time, rule, pack, key values, order of decision, and id (docs/alerts.md, Order). Key values compare as JSON
 values: null, false and true, numbers, strings by code point, then all else by its canonical text. Bytes
 compare faster than tuples of mixed values, and a worker can make them before the driver sorts. Each part
 ends in a way that no longer one of its kind begins with, so that parts never run into one another.

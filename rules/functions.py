@@ -1,4 +1,4 @@
-"""The functions of the language with their signatures (language.md, Expressions and Conditions).
+"""The functions of the language with their signatures (docs/language.md, Expressions).
 
 The elaborator types calls by these tables, engines implement their names, and `rules.manual` prints
 them as docs/functions.md.

@@ -1,6 +1,6 @@
 """A hash of all that a rule's live runs depend on: a pack may change all else under them.
 
-engine.md, Packs: steps, signs, quantifiers, keys, bounds, windows, registers, and the definitions of the
+It covers steps, signs, quantifiers, keys, bounds, windows, registers, and the definitions of the
 rule's streams and tables, from the normalised text, never from compiled tables. The constants of conditions
 are not in it, nor are severity, summary and outputs that the registers can give. A rule with `on` has no
 runs; its structure is its stream and its key.

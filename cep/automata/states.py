@@ -4,7 +4,7 @@ What a way waits for depends on what follows in the pattern (a continuation: the
 loop around), on how often loops went round (counters, looked at when a way arrives) and on nothing else.
 So the reading of the pattern that `cep.reference.pattern` does for every event is done here for every
 continuation that can be reached, and where it would look at a counter or at time a leaf gets a need.
-The names are those of language.md.
+The names are those of docs/language.md.
 """
 
 from __future__ import annotations

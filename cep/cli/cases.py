@@ -1,6 +1,6 @@
 """`cep eval --cases`: many small independent cases in one process, a line each in, a line each out.
 
-The contract is product.md's, "One command". A case that cannot be run gives its diagnostics, an event
+The contract is docs/cli.md's ("Cases"). A case that cannot be run gives its diagnostics, an event
 that cannot be decoded its reason; nothing ends the run but the end of its lines.
 """
 

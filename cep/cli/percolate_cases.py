@@ -1,6 +1,6 @@
 """`cep percolate --cases`: many small independent cases, a line each in, a line each out.
 
-The contract is product.md's, "One command": steps add, remove and match over a schema of the case's own. What
+The contract is docs/cli.md's ("Cases"): steps add, remove and match over a schema of the case's own. What
 is wrong with a step is its `error`, words that look like operators are its `warnings`; a line that is no
 case, or a schema that is none, gives `diagnostics`.
 """

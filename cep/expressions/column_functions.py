@@ -1,4 +1,4 @@
-"""The functions of the rule language over Arrow columns (language.md, Expressions)."""
+"""The functions of the rule language over Arrow columns (docs/language.md, Expressions)."""
 
 from __future__ import annotations
 

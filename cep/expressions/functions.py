@@ -1,4 +1,4 @@
-"""The functions of the rule language on single values that are not null (language.md, Expressions)."""
+"""The functions of the rule language on single values that are not null (docs/language.md, Expressions)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The two engines behind one shape: events in, decided alerts out.
 
 Compiled     what the job runs (cep.evaluate)
-Reference    the brute-force reading of language.md (cep.reference), which keeps all events
+Reference    the brute-force reading of docs/language.md (cep.reference), which keeps all events
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events that are given one by one, in a case or a test block, as Events of one source partition.
 
 Their place is their number in the list, counted over all streams: of one instant, they are matched in
-that order (language.md, Time: a list of cases and a test block are one partition).
+that order (docs/language.md, Time: a list of cases and a test block are one partition).
 """
 
 from __future__ import annotations

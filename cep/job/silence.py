@@ -1,4 +1,4 @@
-"""Which partitions are silent, and how far the clock alone moves event time (language.md, Silence).
+"""Idle partitions, and how far the clock alone moves event time (docs/job.md, Silence, pauses and the clock).
 
 Time here is batch time: the time in which the program ran and took batches, added up over all its runs
 (cep.job.running_time). While the job is down or paused nobody falls silent; after a pause as long as a

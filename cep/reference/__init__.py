@@ -1,4 +1,4 @@
-"""The other engine: language.md, "Patterns" and "Time", read aloud over plain lists.
+"""The other engine: docs/language.md, its patterns and its time, read aloud over plain lists.
 
 It exists to be compared with. It keeps whole events, tries every way, forgets nothing and knows neither
 tables, batches nor state; where it and the compiled automaton differ, one of them misreads the page.

@@ -1,7 +1,7 @@
 """The alternatives that a pattern opens: the steps that may come next after an element.
 
 In continuation-passing style: `then` gives the tree for what follows the element. The names are those of
-language.md; `within` is in nanoseconds, MAX_TIME for `within unbounded`.
+docs/language.md; `within` is in nanoseconds, MAX_TIME for `within unbounded`.
 """
 
 from __future__ import annotations

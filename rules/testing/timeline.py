@@ -2,7 +2,7 @@
 
 Every `at` and `expect at` moves the watermark to its time, so an event that a test gives is matched
 at once. Events that are not late may then share one step: nothing was decided between them that the
-step would not decide in the same order (language.md, Test blocks, and Time).
+step would not decide in the same order (docs/language.md, Tests, and Time).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an alert's values look like: the formats of product.md, against independent readings."""
+"""Formats of an alert's values as docs/alerts.md gives them, against independent readings."""
 
 from __future__ import annotations
 

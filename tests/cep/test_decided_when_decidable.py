@@ -1,5 +1,5 @@
-"""The reference against a promise of language.md rather than against code: "raised when decided, no earlier
-and no later".
+"""The reference against a promise of docs/language.md rather than against code: "raised when decided, no
+earlier and no later".
 
 After some events all that may still come is tried. What every continuation raises must have been raised, and
 what was raised every continuation must raise. Neither knows how the reference works.

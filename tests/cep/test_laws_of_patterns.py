@@ -1,4 +1,4 @@
-"""Patterns of which language.md says that they mean the same, or that one finds all that the other does.
+"""Patterns of which docs/language.md says that they mean the same, or that one finds all that the other does.
 
 Whatever the events. The reference is asked for both sides, so that a mistake in it shows where they are
 written differently.

@@ -1,4 +1,4 @@
-"""The sentences of language.md, "Patterns" and "Time", as small examples of the reference engine.
+"""Sentences of docs/language.md on patterns and time, as small examples of the reference engine.
 
 `found` writes events as letter and second, `a1 b2`, and matches as `a=1 b=2 @2`: what each step took by
 place in that list, counted from 1, and the second at which it was decided.

@@ -1,4 +1,4 @@
-"""What the operators and functions of language.md, "Expressions", give for single values."""
+"""Operators and functions of docs/language.md, "Expressions", on single values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cep eval --cases`: product.md's contract, and the conformance cases through the command itself."""
+"""`cep eval --cases`: the contract of docs/cli.md, and the conformance cases through the command itself."""
 
 from __future__ import annotations
 

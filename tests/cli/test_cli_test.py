@@ -1,4 +1,4 @@
-"""`cep test`: test blocks mean what language.md says, through the engine of the job."""
+"""`cep test`: test blocks mean what docs/language.md says, through the engine of the job."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def disagreement(program: Program) -> str:
 
 
 def by_reference(program: Program) -> Answer:
-    """The reference, told which events came too late by the rule of language.md, "Time".
+    """The reference, told which events came too late by the rule of docs/language.md, "Time".
 
     Raises TooManyWaysError.
     """
