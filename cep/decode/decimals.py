@@ -101,13 +101,21 @@ def parse_decimals(cells: pa.Array, name: str) -> pa.Array:
     try:
         return pc.ascii_trim_whitespace(cells).cast(arrow_type(Scalar.DECIMAL))
     except pa.ArrowInvalid as error:
+        if any(_number(cell) is None for cell in cells.drop_null().to_pylist()):
+            raise Malformed(f"wrong type: `{name}` is a decimal, the text is no number") from None
         raise Malformed(f"`{name}`: {str(error).rstrip('.')}") from None
+
+
+def _number(text: str) -> re.Match[str] | None:
+    """The parts of a number's text: digits before and behind the point, exponent."""
+    found = _NUMBER.fullmatch(text.strip())
+    return found if found is not None and (found[1] or found[2]) else None
 
 
 def misfit(text: str, name: str) -> str | None:
     """The reason why a number's text is no decimal; None where it fits, or is no number."""
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None or not (found[1] or found[2]):
+    found = _number(text)
+    if found is None:
         return None
     whole, fraction, written = found[1], found[2] or "", found[3] or "0"
     far = written.lstrip("+-").lstrip("0")[:_FAR] or "0"

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from cep.decode.arrays import numbers, texts
 from cep.decode.convert import Wanted, lacks
-from cep.decode.decimals import misfit
+from cep.decode.decimals import misfit, parse_decimals
 from cep.decode.durations import parse_durations
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import certainly_iso, parse_timestamps
@@ -91,7 +91,10 @@ def _wrong(value: Any, type_: Type, feed: FeedFormat, name: str) -> str | None:
         case Scalar.LONG:
             return None if -(2**63) <= value < 2**63 else f"`{name}` does not fit into 64 bits: {value}"
         case Scalar.DECIMAL:
-            return misfit(value.text if isinstance(value, _Fraction) else str(value), name)
+            text = value.text if isinstance(value, _Fraction) else str(value)
+            return misfit(text, name) or _refused(
+                lambda array, _, field: parse_decimals(array, field), text, feed, name
+            )
         case Scalar.TIMESTAMP:
             if feed.timestamps == "iso" and certainly_iso(value):
                 return None

@@ -95,3 +95,10 @@ def test_blanks_around_a_cell_do_not_matter() -> None:
     decoded = of_csv(" 1.50 ", "", "+2", "1e3")
     assert not decoded.dead
     assert column(decoded) == [Decimal("1.5"), None, Decimal(2), Decimal(1000)]
+
+
+@pytest.mark.parametrize("text", ["x", "1.5.5", "", "--1", "0x10"])
+def test_a_text_that_is_no_number_is_refused_in_words_that_name_the_field(text: str) -> None:
+    found = of_json(f'"{text}"')
+    assert column(found) == []
+    assert [one.reason for one in found.dead] == ["wrong type: `x` is a decimal, the text is no number"]
