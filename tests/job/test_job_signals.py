@@ -190,7 +190,8 @@ def test_a_job_on_a_terminal_shows_whole_alerts_and_ends_when_it_closes(tmp_path
 def _on(shown: Terminal, folder: JobFolder) -> subprocess.Popen[bytes]:
     """The job, as what a terminal belongs to."""
     script = (
-        "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+        "import fcntl, os, signal, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # tests that run under nohup have it ignored
         "os.execv(sys.executable, [sys.executable, '-m', 'cep.cli.main', 'run', sys.argv[1]])"
     )
     return subprocess.Popen(
