@@ -11,13 +11,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
 from cep_command import cep
+from heard_signals import ENDING, hear
 from standardwebhooks.webhooks import Webhook
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -38,8 +38,7 @@ class Receiver:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # What a shell starts in the background ignores it, and so do that one's children.
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=hear,
         )
         assert self.process.stderr is not None
         self.url = self.process.stderr.readline().removeprefix("listening on ").strip()
@@ -74,7 +73,7 @@ def receiver(kept: Path) -> Iterator[Receiver]:
     running.process.communicate()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ending", ENDING)
 def test_it_prints_each_verified_alert_once_and_ends_when_told(
     receiver: Receiver, kept: Path, ending: signal.Signals
 ) -> None:

@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from heard_signals import ENDING, hear
 
 from cep.job import lock
 from cep.job.folder import StateFolder
 
-ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 PATIENCE = 60.0
 
 PACK = """pack desk version "1"
@@ -58,18 +58,12 @@ sys.exit(code)
 """Ends when it is told on its standard input; then come moments of the clock, one for each signal."""
 
 
-def _hears(ignored: tuple[signal.Signals, ...] = ()) -> None:
-    """What a shell starts in the background ignores SIGINT, and so do that one's children."""
-    for number in ENDING:
-        signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
-
-
 @contextmanager
 def started(*command: object, ignored: tuple[signal.Signals, ...] = ()) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, *map(str, command)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=partial(_hears, ignored),
+        preexec_fn=partial(hear, ignored),
     )  # fmt: skip
     try:
         yield process

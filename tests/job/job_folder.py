@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from heard_signals import hear
 
 from alerts.outbox import Outbox
 from cep.automata.plan import RuleName, compile_plan
@@ -149,7 +150,7 @@ class JobFolder:
             process = subprocess.Popen(
                 [sys.executable, "-m", "cep.cli.main", "run", str(self.description), *arguments],
                 stdin=subprocess.DEVNULL, stdout=told, stderr=told, start_new_session=True,
-                env=self.environment, preexec_fn=_hears_signals,
+                env=self.environment, preexec_fn=hear,
             )  # fmt: skip
         job = RunningJob(self, process)
         try:
@@ -219,12 +220,6 @@ class RunningJob:
         """Asks the command to stop; its exit code."""
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
-
-
-def _hears_signals() -> None:
-    """What a shell starts in the background ignores SIGINT, and so do that one's children."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 def command(*arguments: object, environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

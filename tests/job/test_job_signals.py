@@ -21,6 +21,7 @@ from typing import Literal
 
 import psutil
 import pytest
+from heard_signals import hear
 from job_folder import PATIENCE, JobFolder, RunningJob, in_process
 from rules_of_tests import in_files, pack, payments
 from terminal import Terminal, terminal
@@ -190,14 +191,13 @@ def test_a_job_on_a_terminal_shows_whole_alerts_and_ends_when_it_closes(tmp_path
 def _on(shown: Terminal, folder: JobFolder) -> subprocess.Popen[bytes]:
     """The job, as what a terminal belongs to."""
     script = (
-        "import fcntl, os, signal, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-        "signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # tests that run under nohup have it ignored
+        "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
         "os.execv(sys.executable, [sys.executable, '-m', 'cep.cli.main', 'run', sys.argv[1]])"
     )
     return subprocess.Popen(
         [sys.executable, "-c", script, str(folder.description)],
         stdin=shown.slave, stdout=shown.slave, stderr=shown.slave,
-        env={**folder.environment, "TERM": "xterm"},
+        env={**folder.environment, "TERM": "xterm"}, preexec_fn=hear,
     )  # fmt: skip
 
 
