@@ -85,7 +85,9 @@ def _dispatcher(family: Family, function: Any, namespace: dict[str, Any]) -> Any
     copy.__module__ = function.__module__
     copy.__qualname__ = function.__qualname__
     compiler: Any = numba.njit
-    return compiler(forceinline=hasattr(function, "inlined"), _nrt=family.makes_arrays)(copy)
+    inner = function.__name__ not in family.entries
+    options = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": inner}
+    return compiler(forceinline=hasattr(function, "inlined"), _nrt=family.makes_arrays, **options)(copy)
 
 
 def _compile(dispatcher: Any, function: Callable[..., Any]) -> None:

@@ -33,10 +33,12 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
+from kernels.family import READ_ONLY, compiled_as, inlined
+
 Ints = npt.NDArray[np.int64]
-Kept = Annotated[Ints, "read only"]
+Kept = Annotated[Ints, READ_ONLY]
 Bytes = npt.NDArray[np.uint8]
-KeptBytes = Annotated[Bytes, "read only"]
+KeptBytes = Annotated[Bytes, READ_ONLY]
 Floats = npt.NDArray[np.float64]
 
 # Programs: (operation, a, b, dst) over slots.
@@ -221,6 +223,12 @@ JUDGES: dict[int, Callable[[int, int, int], int]] = {}
 unknown. Rules with such conditions run interpreted; a judge is here while its rule runs."""
 
 
+def nobody(_hook: int, _condition: int, _event: int, _way: int) -> int:
+    """Rules that ask outside never run compiled."""
+    return -1
+
+
+@compiled_as(nobody)
 def outside(hook: int, condition: int, event: int, way: int) -> int:
     """Ask the judge. The compiled form has none."""
     return JUDGES[hook](condition, event, way)
@@ -260,6 +268,7 @@ def unsay_guards(trace: Ints, cursor: Ints, since: int) -> None:
         cursor[C_TRACES] = at
 
 
+@inlined
 def later(time: int, duration: int) -> int:
     """Time plus duration, at most the end of time."""
     if time > END_OF_TIME - duration:
@@ -298,11 +307,13 @@ def product_overflows(x: int, y: int) -> bool:
     return (x < 0) == (y < 0) or GREATEST % abs(y) != abs(y) - 1 or abs(x) != most + 1
 
 
+@inlined
 def is_null(threads: Ints, nulls: int, register: int) -> int:
     """Whether a register of a thread is null, whose null words are there."""
     return int((threads[nulls + register // BITS] >> (register % BITS)) & 1)
 
 
+@inlined
 def set_null(threads: Ints, nulls: int, register: int, null: int) -> None:
     """Mark a register as null or known."""
     word = nulls + register // BITS
@@ -313,6 +324,7 @@ def set_null(threads: Ints, nulls: int, register: int, null: int) -> None:
         threads[word] &= ~bit
 
 
+@inlined
 def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats, ranks: Ints) -> int:
     """An operation on known values: 0, or 1 if its result is null, 2 if it has none for want of room."""
     if operation == EQUAL_I:
@@ -405,6 +417,7 @@ def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats
     return 0
 
 
+@inlined
 def holds(
     tables: Ints, at: int, length: int, i: int, row: int, constants: Ints, columns: Ints, nulls: Bytes, ranks:
     Ints, threads: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints,
@@ -493,6 +506,7 @@ def true_of(
     )
 
 
+@inlined
 def take(
     tables: Ints, at: int, length: int, i: int, row: int, columns: Ints, nulls: Bytes, ranks: Ints, threads:
     Ints, slots: Ints, floats: Floats, cursor: Ints,
@@ -580,6 +594,7 @@ def take(
                 threads[registers + register] = value
 
 
+@inlined
 def free_thread(threads: Ints, row: int, cursor: Ints) -> None:
     """Give a thread's row back."""
     threads[row + T_NEXT] = cursor[C_THREAD]
@@ -587,6 +602,7 @@ def free_thread(threads: Ints, row: int, cursor: Ints) -> None:
     cursor[C_THREADS] += 1
 
 
+@inlined
 def new_thread(threads: Ints, cursor: Ints) -> int:
     """A free row. The caller has made sure that there is one."""
     row = cursor[C_THREAD]
@@ -611,6 +627,7 @@ def free_list(threads: Ints, head: int, cursor: Ints) -> None:
         row = following
 
 
+@inlined
 def copied(tables: Ints, threads: Ints, row: int, cursor: Ints) -> int:
     """Another way like this one, in no list."""
     new = new_thread(threads, cursor)
@@ -619,6 +636,7 @@ def copied(tables: Ints, threads: Ints, row: int, cursor: Ints) -> int:
     return new
 
 
+@inlined
 def joined(threads: Ints, head: int, tail: int, more: int, cursor: Ints) -> tuple[int, int]:
     """Ways followed by more of them, first and last; behind a complete one nothing is needed."""
     if more < 0:
@@ -710,6 +728,7 @@ def taken_node(nodes: Ints, chain: int, edge: int, i: int, backbones: int, curso
     return int(node + (splice << HALF))
 
 
+@inlined
 def alive(threads: Ints, row: int, leaf: int) -> bool:
     """Whether a way still waits at a leaf of its state."""
     return bool((threads[row + T_MASK + leaf // BITS] >> (leaf % BITS)) & 1)
@@ -723,11 +742,13 @@ def any_alive(threads: Ints, row: int, low: int, high: int) -> bool:
     return False
 
 
+@inlined
 def kill(threads: Ints, row: int, leaf: int) -> None:
     """The way waits there no more."""
     threads[row + T_MASK + leaf // BITS] &= ~(np.int64(1) << np.int64(leaf % BITS))
 
 
+@inlined
 def end_of_within(tables: Ints, cursor: Ints) -> int:
     """The time from which on the run at hand can take nothing."""
     return END_OF_TIME if tables[H_WITHIN] < 0 else later(cursor[C_BEGAN], tables[H_WITHIN])
@@ -753,6 +774,7 @@ def over(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
     return found
 
 
+@inlined
 def deadline(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
     """When time decides a leaf: an option is too late, a timer is over, an end is reached.
 
@@ -771,6 +793,7 @@ def deadline(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> 
     return end
 
 
+@inlined
 def set_due(tables: Ints, threads: Ints, row: int, cursor: Ints) -> None:
     """Note when time next decides something about a way."""
     if tables[H_PLAIN] == 1:
@@ -786,6 +809,7 @@ def set_due(tables: Ints, threads: Ints, row: int, cursor: Ints) -> None:
     threads[row + T_DEADLINE] = found
 
 
+@inlined
 def is_open(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> bool:
     """Whether a way that has come to its state waits at a leaf of it."""
     counters = row + tables[H_COUNTERS]
@@ -936,6 +960,7 @@ def spread(tables: Ints, threads: Ints, row: int, token: int, end: int, cursor: 
         sole = NONE
 
 
+@inlined
 def arrived(
     tables: Ints, threads: Ints, row: int, constants: Ints, columns: Ints, nulls: Bytes, ranks: Ints, slots:
     Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
@@ -1035,6 +1060,7 @@ def is_refused(
     return False
 
 
+@inlined
 def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints) -> bool:
     """Whether no event of a `absent` that comes first was there in [t - d, t), and the rule was watching."""
     n = cursor[C_EVENTS]
@@ -1049,6 +1075,7 @@ def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: By
     return True
 
 
+@inlined
 def verdict(
     tables: Ints, threads: Ints, row: int, leaf: int, i: int, t: int, constants: Ints, places: Bytes, columns:
     Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
@@ -1109,6 +1136,7 @@ def verdict(
     return FITS if kind == ENDING else STAYS
 
 
+@inlined
 def follow(
     tables: Ints, threads: Ints, nodes: Ints, row: int, leaf: int, i: int, t: int, constants: Ints, columns:
     Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace: Ints,
@@ -1284,6 +1312,7 @@ def waits(tables: Ints, threads: Ints, row: int) -> bool:
     return False
 
 
+@inlined
 def answer(
     tables: Ints, threads: Ints, nodes: Ints, row: int, i: int, t: int, constants: Ints, places: Bytes,
     columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints, floats: Floats, unknown: Ints, cursor: Ints, trace:
@@ -1946,6 +1975,7 @@ def new_list(list_of_key: Ints, lists: Ints, key: int, rule: int, cursor: Ints) 
     return int(at)
 
 
+@inlined
 def new_run(lists: Ints, runs: Ints, at: int, before: int, start: int, time: int, cursor: Ints) -> int:
     """A run in a list, right after another one or first, with no ways yet."""
     run = cursor[C_RUN]
@@ -1976,6 +2006,7 @@ def new_run(lists: Ints, runs: Ints, at: int, before: int, start: int, time: int
     return int(run)
 
 
+@inlined
 def this_run(lists: Ints, runs: Ints, at: int, run: int, cursor: Ints) -> None:
     """What follows is about this run."""
     cursor[C_BEGAN] = runs[run + R_TIME]
@@ -1984,6 +2015,7 @@ def this_run(lists: Ints, runs: Ints, at: int, run: int, cursor: Ints) -> None:
     cursor[C_KEY] = lists[at + L_KEY]
 
 
+@inlined
 def assess(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
     """Note when time next decides something about a run, and whether it is to be raised."""
     head = runs[run + R_THREAD]
@@ -2192,6 +2224,7 @@ def least_deadline(tables: Ints, lists: Ints, runs: Ints, at: int) -> int:
     return int(due)
 
 
+@inlined
 def keep_to_limit(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, index: Ints, at: int, time: int, i: int, cursor:
     Ints, trace: Ints,
@@ -2237,6 +2270,7 @@ def measure(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, curso
     cursor[C_NODES_NEED] = nodes
 
 
+@inlined
 def too_small(lists: Ints, nodes: Ints, matches: Ints, cursor: Ints, trace: Ints) -> bool:
     """Whether some pool lacks the room that the cursor says is needed."""
     need = cursor[C_NEED]
@@ -2251,6 +2285,7 @@ def too_small(lists: Ints, nodes: Ints, matches: Ints, cursor: Ints, trace: Ints
     )
 
 
+@inlined
 def crowded(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, at: int, cursor: Ints,
     trace: Ints,
@@ -2350,6 +2385,7 @@ def settle(
         keep_to_limit(tables, lists, runs, threads, index, at, due, NONE, cursor, trace)
 
 
+@inlined
 def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
     """Whether event i may fit a first step, by what it is alone."""
     first = tables[H_STATES]
@@ -2374,6 +2410,7 @@ def lasts(tables: Ints, i: int, after: int, places: Bytes, cursor: Ints) -> bool
     return False
 
 
+@inlined
 def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
     """Whether event i, which may be shown next and finds no run, may begin one that is seen to live.
 
@@ -2387,6 +2424,7 @@ def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: I
     return lasts(tables, i, wake[after], places, cursor)
 
 
+@inlined
 def first_of_all(tables: Ints, threads: Ints, cursor: Ints) -> int:
     """The way from which a run begins: it waits for every first step."""
     row = copied(tables, threads, cursor[C_BLANK], cursor)
@@ -2395,6 +2433,7 @@ def first_of_all(tables: Ints, threads: Ints, cursor: Ints) -> int:
     return row
 
 
+@inlined
 def show(
     tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, matches: Ints, index: Ints, at: int, i:
     int, t: int, constants: Ints, places: Bytes, columns: Ints, nulls: Bytes, ranks: Ints, slots: Ints,
@@ -2630,6 +2669,7 @@ def placed(chain: int, base: int) -> int:
     return int(found if splice == 0 else found + ((base + (splice - 1) * NODE + 1) << HALF))
 
 
+@inlined
 def way_of(kept: Kept, at: int, own: int, node: int, threads: Ints, cursor: Ints) -> int:
     """Copy a kept way that is no fork into a free row; `own` and `node` as below."""
     new = new_thread(threads, cursor)
@@ -2666,6 +2706,7 @@ def ways_of(
     return int(head)
 
 
+@inlined
 def load(
     rule: int, own: int, kept: int, kept_lists: Kept, kept_runs: Kept, kept_threads: Kept, kept_nodes: Kept,
     firsts: Ints, width: int, list_of_key: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, cursor:
@@ -2850,6 +2891,7 @@ def keep_nodes(nodes: Ints, node: int, marks: Ints, kept: Ints, cursor: Ints) ->
     return int(marks[node // NODE * MARK + G_PLACE] - 1)
 
 
+@inlined
 def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -> int:
     """Write out what of a marked chain is not there yet; the chain by its numbers within the list."""
     found = named_by = NONE
@@ -2878,6 +2920,7 @@ def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -
     return int(found)
 
 
+@inlined
 def keep_way(
     tables: Ints, threads: Ints, nodes: Ints, row: int, width: int, marks: Ints, kept: Ints, kept_nodes: Ints,
     cursor: Ints,
@@ -2918,6 +2961,7 @@ def keep_ways(
         row = threads[row + T_NEXT]
 
 
+@inlined
 def list_by_key(list_of_key: Ints, listed: Ints, lists: Ints, cursor: Ints) -> None:
     """Link the lists of the rule at hand that have runs to those of earlier rules with the same key."""
     for at in range(cursor[C_OWN_LISTS], cursor[C_LISTS], LIST):
@@ -2965,6 +3009,7 @@ def tell(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
     return True
 
 
+@inlined
 def keep_list(
     rules: Ints, tables: Ints, lists: Ints, runs: Ints, threads: Ints, nodes: Ints, at: int, marks: Ints,
     kept_lists: Ints, kept_runs: Ints, kept_threads: Ints, kept_nodes: Ints, cursor: Ints,
