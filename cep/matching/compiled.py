@@ -5,13 +5,42 @@ from __future__ import annotations
 from functools import lru_cache
 
 from cep.collector import settled
-from cep.matching import kernel
 from cep.matching.entry_points import Engine
+from cep.operators.patterns.kernel import (
+    advance,
+    alternatives,
+    arrive,
+    batch,
+    bytecode,
+    capacity,
+    chains,
+    decide,
+    guards,
+    hits,
+    layout,
+    loop,
+    merge,
+    recall,
+    runs,
+    store,
+    tables,
+    timers,
+    trace,
+    wait_index,
+    wake,
+)  # fmt: skip
 from cep.routing import compiled as strings
 from kernels import loader
 from kernels.family import Family
 
-PATTERNS = Family("patterns", (kernel,), tuple(Engine.__dataclass_fields__))
+PATTERNS = Family(
+    "patterns",
+    (
+        layout, tables, bytecode, trace, alternatives, timers, chains, arrive, guards, advance, merge,
+        wait_index, runs, decide, capacity, loop, hits, wake, recall, store, batch,
+    ),
+    tuple(Engine.__dataclass_fields__),
+)  # fmt: skip
 
 
 @lru_cache(maxsize=1)
