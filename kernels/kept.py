@@ -103,11 +103,11 @@ def remove_old(folder: Path, now: float) -> list[Path]:
 
     Whoever loads from a folder marks it as used first; what goes at the same instant is compiled again.
     """
-    family, _, _ = folder.name.rpartition("-")
-    used = {}
-    for other in folder.parent.glob(f"{family}-*"):
-        with suppress(OSError):
-            used[other] = other.stat().st_mtime
+    family, used = folder.name.rpartition("-")[0], {}
+    for other in folder.parent.iterdir():
+        if other.name.rpartition("-")[0] == family:
+            with suppress(OSError):
+                used[other] = other.stat().st_mtime
     by_use = sorted(used, key=used.__getitem__, reverse=True)
     old = [other for other in by_use[MOST_FOLDERS:] if used[other] < now - AT_REST]
     for other in old:
@@ -147,8 +147,9 @@ class KeptEntry(caching._Cache):
     def save_overload(self, _signature: Any, compiled: Any) -> None:
         if self._file is None:
             return
-        assert not compiled.lifted
-        assert not compiled.library.has_dynamic_globals, "a large global array is elsewhere in each process"
+        if compiled.library.has_dynamic_globals:
+            tell(self._family, "it holds addresses of this process", "leave NUMBA_OPT as it is, unset")
+            return
         data = serialize.dumps(compiled._reduce())
         fresh = self._file.with_suffix(f".{uuid.uuid4().hex}")
         try:
