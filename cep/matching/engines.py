@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from cep.matching import kernel
 from cep.matching.entry_points import Engine as Engine
+from cep.operators.patterns.kernel.batch import run_rules
+from cep.operators.patterns.kernel.hits import count_hits, list_hits
+from cep.operators.patterns.kernel.layout import (
+    C_EFFORT,
+    END_OF_TIME,
+    LATER,
+    Batch,
+    Kept,
+    Left,
+    Pools,
+    Scratch,
+)
+from cep.operators.patterns.kernel.recall import replay
+from cep.operators.patterns.kernel.store import drop_nodes
 
 PATIENCE = 20_000
 """Steps in one process from which the compiled kernel has paid for its import: 15 us each interpreted. An
-event is one, and each time that a run is asked about an event or a time (kernel.C_EFFORT)."""
+event is one, and each time that a run is asked about an event or a time (C_EFFORT)."""
 
 
-INTERPRETED = Engine(
-    kernel.count_hits, kernel.list_hits, kernel.run_rules, kernel.drop_nodes, kernel.replay,
-)  # fmt: skip
+INTERPRETED = Engine(count_hits, list_hits, run_rules, drop_nodes, replay)
 
 
 @dataclass(slots=True)
@@ -48,25 +58,23 @@ def _compiled() -> Engine:
     return load()
 
 
-def _run_rules(*arrays: Any) -> int:
-    """kernel.run_rules, interpreted until the process has lost patience; then the compiled one goes on in the
-    same arrays, between two events."""
-    cursor = arrays[-2]
+def _run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Left) -> int:
+    """Run rules interpreted until the process has lost patience; then the compiled kernel goes on in the same
+    arrays, between two events."""
+    cursor = pools.cursor
     if _LEFT.steps > 0:
-        cursor[kernel.C_EFFORT] = _LEFT.steps
-        outcome = kernel.run_rules(*arrays)
-        _LEFT.steps = int(cursor[kernel.C_EFFORT])
-        if outcome != kernel.LATER:
+        cursor[C_EFFORT] = _LEFT.steps
+        outcome = run_rules(batch, kept, scratch, pools, left)
+        _LEFT.steps = int(cursor[C_EFFORT])
+        if outcome != LATER:
             return outcome
-    cursor[kernel.C_EFFORT] = kernel.END_OF_TIME
-    return _compiled().run_rules(*arrays)
+    cursor[C_EFFORT] = END_OF_TIME
+    return _compiled().run_rules(batch, kept, scratch, pools, left)
 
 
-def _drop_nodes(*arrays: Any) -> None:
-    """kernel.drop_nodes, likewise: there are many nodes where there was much to do."""
-    (INTERPRETED if _LEFT.steps > 0 else _compiled()).drop_nodes(*arrays)
+def _drop_nodes(pools: Pools) -> None:
+    """Drop nodes likewise: there are many where there was much to do."""
+    (INTERPRETED if _LEFT.steps > 0 else _compiled()).drop_nodes(pools)
 
 
-_BEGINNING = Engine(
-    kernel.count_hits, kernel.list_hits, _run_rules, _drop_nodes, kernel.replay,
-)  # fmt: skip
+_BEGINNING = Engine(count_hits, list_hits, _run_rules, _drop_nodes, replay)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cep.operators.patterns.kernel.layout import Batch, Kept, Left, Pools, Scratch
+
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The functions of `cep.matching.kernel` that are called from outside."""
+    """The functions of `cep.operators.patterns.kernel` that are called from outside."""
 
     count_hits: Callable[..., None]
     list_hits: Callable[..., None]
-    run_rules: Callable[..., int]
-    drop_nodes: Callable[..., None]
+    run_rules: Callable[[Batch, Kept, Scratch, Pools, Left], int]
+    drop_nodes: Callable[[Pools], None]
     replay: Callable[..., None]

@@ -157,8 +157,10 @@ class _Stored:
         path = np.zeros(max(1, len(runs.nodes)), np.int64)
         # Ranks of what the columns hold; the dictionary may still grow, which changes no comparison.
         ranks = self.texts.ranks() if tables.ranked else np.zeros(1, np.int64)
-        engine.replay(
-            tables.array, runs.lists.ravel(), flat, nodes.ravel(), tables.updates, values.ravel(),
-            nulls.ravel(), ranks, scratch, cursor, path,
+        none = np.zeros(0, np.int64)
+        rule = kernel.Rule(
+            tables.array, none, none.view(np.uint8), values.ravel(), nulls.ravel(), ranks, scratch,
+            scratch.view(np.float64), none,
         )  # fmt: skip
+        engine.replay(rule, runs.lists.ravel(), flat, nodes.ravel(), tables.updates, path, cursor)
         return replace(runs, threads=flat.reshape(threads.shape))

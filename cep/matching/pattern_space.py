@@ -240,26 +240,23 @@ class _Batch:
         """Run the rules of a pool. `heads` says by pair which hit comes first, where some are left out."""
         size, hits, kept = len(self.events.keys), self.events.hits, pool.kept
         heads = hits.ends[hits.pairs[:, 1]] if heads is None else heads
-        inputs = (
+        batch = kernel.Batch(
             pool.rules.ravel(), pool.tables, self.events.constants, hits.pairs.ravel(), hits.ends,
-            hits.events, self.events.keys, self.events.times,
-            np.zeros(self.tables.most_places * size, np.uint8), self.columns.values.ravel(),
-            self.columns.nulls.ravel(), self.events.ranks, pool.blocks.ravel(), pool.order,
-            kept.firsts().ravel(), kept.lists.ravel(), kept.runs.ravel(), kept.threads.ravel(),
-            kept.nodes.ravel(),
+            hits.events, self.events.keys, self.events.times, self.columns.values.ravel(),
+            self.columns.nulls.ravel(), self.events.ranks, pool.blocks.ravel(),
+        )  # fmt: skip
+        given = kernel.Kept(
+            _read_only(kept.lists), _read_only(kept.runs), _read_only(kept.threads), _read_only(kept.nodes),
+            pool.order, kept.firsts().ravel(),
         )  # fmt: skip
         slots = self.tables.most_slots + 2
-        scratch = (
+        scratch = kernel.Scratch(
             np.full(self.keys, kernel.NONE, np.int64), np.full(2 * self.keys, kernel.NONE, np.int64),
-            np.zeros(size, np.int64), heads, np.zeros(slots, np.int64),
-            np.zeros(slots, np.int64), np.zeros(kernel.MOST_SEEN * kernel.SEEN, np.int64),
+            np.zeros(size, np.int64), heads, np.zeros(self.tables.most_places * size, np.uint8),
+            np.zeros(slots, np.int64), np.zeros(slots, np.int64),
         )  # fmt: skip
         while True:
-            outcome = machine.run_rules(
-                *inputs, *scratch, pool.lists, pool.runs, pool.threads, pool.nodes, pool.marks, pool.matches,
-                pool.index, *pool.left, pool.taken, pool.cursor, pool.trace,
-            )  # fmt: skip
-            if outcome == kernel.DONE:
+            if machine.run_rules(batch, given, scratch, pool.pools(), pool.kept_later()) == kernel.DONE:
                 return
             pool.grow(machine)
 
@@ -273,6 +270,13 @@ class _Batch:
         columns, nulls = self.columns.values[first:], self.columns.nulls[first:]
         with Judge(rule, pool, self.evidence, columns, nulls).asked():
             yield INTERPRETED
+
+
+def _read_only(rows: Ints) -> Ints:
+    """Rows one after the other as an array that nobody writes, without a copy of them."""
+    flat = rows.ravel().view()
+    flat.flags.writeable = False
+    return flat
 
 
 def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:

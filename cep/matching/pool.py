@@ -43,6 +43,7 @@ class Pool:
     marks: Ints
     matches: Ints
     index: Ints
+    seen: Ints
     left: list[Ints]
     taken: Ints
     cursor: Ints
@@ -75,13 +76,26 @@ class Pool:
             np.zeros(room * kernel.LIST, np.int64), np.zeros(room * kernel.RUN, np.int64),
             np.zeros((1 + room) * width, np.int64), np.zeros(2 * room * kernel.NODE, np.int64),
             np.zeros(2 * room * kernel.MARK, np.int64), np.zeros(64 * kernel.MATCH, np.int64),
-            np.zeros(0, np.int64), [np.empty((more + rows) * columns, np.int64) for rows, columns in left],
+            np.zeros(0, np.int64), np.zeros(kernel.MOST_SEEN * kernel.SEEN, np.int64),
+            [np.empty((more + rows) * columns, np.int64) for rows, columns in left],
             np.zeros(64 * kernel.TAKEN, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
         # The first thread is the blank one from which runs begin.
         cursor[kernel.C_FRESH_THREAD] = width
         cursor[kernel.C_THREADS] = cursor[kernel.C_RUNS] = room
         return pool
+
+    def pools(self) -> kernel.Pools:
+        """The arrays as they are until the pool grows again."""
+        return kernel.Pools(
+            self.lists, self.runs, self.threads, self.nodes, self.marks, self.matches, self.index, self.seen,
+            self.cursor, self.trace,
+        )  # fmt: skip
+
+    def kept_later(self) -> kernel.Left:
+        """Room for what the kernel writes behind each block, until the pool grows again."""
+        lists, runs, threads, nodes = self.left
+        return kernel.Left(lists, runs, threads, nodes, self.taken)
 
     def grow(self, engine: Engine) -> None:
         """Double what is short; the kernel has noted how many rows it needs."""
@@ -102,9 +116,7 @@ class Pool:
             self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST, cursor[kernel.C_LISTS])
         if cursor[kernel.C_NODES] + nodes > len(self.nodes):
             if cursor[kernel.C_TRACES] < 0:
-                engine.drop_nodes(
-                    self.lists, self.runs, self.threads, self.nodes, self.matches, self.marks, cursor
-                )
+                engine.drop_nodes(self.pools())
             if 2 * (cursor[kernel.C_NODES] + nodes) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + nodes, cursor[kernel.C_NODES])
                 self.marks = np.zeros(kernel.MARK * len(self.nodes) // kernel.NODE, np.int64)

@@ -101,14 +101,14 @@ def _satisfied(rule: RulePlan, look: LookBack, events: Inputs) -> npt.NDArray[np
     slots = np.zeros(rule.tables.slots + 2, np.int64)
     blank = _NothingTaken.by(rule.tables)
     blank.cursor[kernel.C_EVENTS] = len(events.keys)
-    columns, nulls = events.values.ravel(), events.nulls.ravel()
+    asked = kernel.Rule(
+        rule.tables.array, events.constants, events.places.ravel(), events.values.ravel(),
+        events.nulls.ravel(), events.ranks, slots, slots.view(np.float64), np.zeros(len(slots), np.int64),
+    )  # fmt: skip
     with Judge(rule, blank, events.evidence, events.values, events.nulls).asked():
         for event in np.flatnonzero(found).tolist():
             blank.cursor[kernel.C_KEY] = events.keys[event]
-            found[event] = kernel.holds(
-                rule.tables.array, *look.program, event, 0, events.constants, columns, nulls, events.ranks,
-                blank.threads, slots, slots.view(np.float64), np.zeros(len(slots), np.int64), blank.cursor,
-            )  # fmt: skip
+            found[event] = kernel.holds(asked, *look.program, event, 0, blank.threads, blank.cursor)
     return found
 
 

@@ -1,0 +1,1 @@
+"""Operators: one folder for each kind of rule."""

@@ -1,0 +1,1 @@
+"""Patterns: `match` rules."""

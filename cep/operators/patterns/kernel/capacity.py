@@ -1,0 +1,120 @@
+"""Whether the pools have room for the next event; what it needs is noted in the cursor."""
+
+from __future__ import annotations
+
+from cep.operators.patterns.kernel.layout import (
+    C_CHAINS,
+    C_LISTS,
+    C_MATCHES,
+    C_NEED,
+    C_NODES,
+    C_NODES_NEED,
+    C_RUNS,
+    C_SHORT,
+    C_THREADS,
+    C_TRACES,
+    EACH,
+    L_FIRST,
+    L_RUNS,
+    L_THREADS,
+    LIST,
+    MATCH,
+    MATCHED,
+    NODE,
+    NONE,
+    R_NEXT,
+    R_THREAD,
+    T_NEXT,
+    T_NODE,
+    T_STATE,
+    Ints,
+    Pools,
+)
+from cep.operators.patterns.kernel.tables import (
+    H_FORK,
+    H_QUESTIONS,
+    H_SLEEP,
+    H_STATES,
+    H_WAYS,
+    S_LEAVES,
+    S_ROWS,
+    STATE,
+)
+from cep.operators.patterns.kernel.trace import TRACE
+from kernels.family import inlined
+
+# Of the rows of a thinned run there are less than so many a way: the way, and forks around it. From so many
+# rows on that an event might need at most it is measured how many it needs.
+ROWS_PER_WAY = 4
+MEASURED_FROM = 1 << 18
+
+
+def most_rows(tables: Ints, threads: Ints, head: int, nodes: int) -> tuple[int, int]:
+    """How many rows ways may need for one event before they give any back; nodes, added to those given."""
+    rows = 0
+    row = head
+    while row >= 0:
+        state = threads[row + T_STATE]
+        if state <= EACH:
+            more, nodes = most_rows(tables, threads, threads[row + T_NODE], nodes)
+            rows += 1 + more
+        elif state != MATCHED:
+            at = tables[H_STATES] + state * STATE
+            rows += tables[at + S_ROWS]
+            nodes += tables[at + S_LEAVES]
+        row = threads[row + T_NEXT]
+    return int(rows), int(nodes)
+
+
+def measure(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, cursor: Ints) -> None:
+    """Note how much room an event needs, run by run: each is thinned before the next one is shown it."""
+    total = most = tables[tables[H_STATES] + S_ROWS]
+    nodes = tables[tables[H_STATES] + S_LEAVES]
+    run = NONE if at < 0 else lists[at + L_FIRST]
+    while run >= 0:
+        rows, nodes = most_rows(tables, threads, runs[run + R_THREAD], nodes)
+        total += min(rows, ROWS_PER_WAY * (tables[H_WAYS] + 1))
+        most = max(most, rows)
+        run = runs[run + R_NEXT]
+    cursor[C_NEED] = total + most
+    cursor[C_NODES_NEED] = nodes
+
+
+@inlined
+def too_small(lists: Ints, nodes: Ints, matches: Ints, cursor: Ints, trace: Ints) -> bool:
+    """Whether some pool lacks the room that the cursor says is needed."""
+    need = cursor[C_NEED]
+    return bool(
+        cursor[C_THREADS] < need
+        or cursor[C_RUNS] < need
+        or cursor[C_SHORT] == 1
+        or cursor[C_LISTS] + LIST > len(lists)
+        or cursor[C_NODES] + cursor[C_NODES_NEED] * NODE > len(nodes)
+        or cursor[C_MATCHES] + (need + 1) * MATCH > len(matches)
+        or (cursor[C_TRACES] >= 0 and cursor[C_TRACES] + 4 * (need + 4) * TRACE > len(trace))
+    )
+
+
+@inlined
+def crowded(tables: Ints, pools: Pools, at: int) -> bool:
+    """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
+    lists, runs, threads, nodes, matches, cursor, trace = (
+        pools.lists,
+        pools.runs,
+        pools.threads,
+        pools.nodes,
+        pools.matches,
+        pools.cursor,
+        pools.trace,
+    )
+    living = 1 if at < 0 else lists[at + L_THREADS] + 1
+    need = living * tables[H_FORK]
+    cursor[C_NEED] = cursor[C_NODES_NEED] = need
+    if cursor[C_CHAINS] == 0 and tables[H_QUESTIONS] > 0 and at >= 0 and lists[at + L_RUNS] > tables[H_SLEEP]:
+        cursor[C_SHORT] = 1
+    if not too_small(lists, nodes, matches, cursor, trace):
+        return False
+    if need <= MEASURED_FROM:
+        return True
+    measure(tables, lists, runs, threads, at, cursor)
+    return too_small(lists, nodes, matches, cursor, trace)
