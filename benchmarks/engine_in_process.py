@@ -29,6 +29,7 @@ from cep.matching import match, pattern_space
 from cep.matching.compiled import load
 from cep.matching.match import Clock, match_shard
 from cep.matching.memory import NOTHING
+from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from rules.packs import load_texts
 
@@ -98,11 +99,11 @@ def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent)
     """All batches; how many alerts, and how many bytes of state are left."""
     states = {shard: StoredShard() for shard in range(shards)}
     memories = dict.fromkeys(range(shards), NOTHING)
-    watermark, alerts = MIN_TIME, 0
+    watermark, alerts, resources = MIN_TIME, 0, Resources()
     greatest: dict[marks.Partition, int] = {}
     for number, batch in enumerate(batches):
         begin = time.process_time()
-        found = classify(plan, shards, batch, watermark)
+        found = classify(plan, shards, batch, watermark, resources)
         spent["classify"] += time.process_time() - begin
         greatest = marks.progress(greatest, [found.greatest])
         after = marks.watermark(watermark, greatest, {"e": 0}, plan.read)

@@ -1,4 +1,5 @@
-"""Every code of job configuration (CEP07xx), data (CEP085x to CEP087x) and running (CEP088x and later).
+"""Every code of job configuration (CEP07xx), data (CEP085x to CEP087x) and running (CEP0746 to CEP0749,
+CEP088x and later).
 
 A code is never given another meaning. `docs/errors/CEPxxxx.md` has a page for each. (The outbox keeps
 CEP0801 to CEP0849, what is not executed yet CEP0901 to CEP0919.)
@@ -63,6 +64,9 @@ DATA: Mapping[str, str] = MappingProxyType(
 
 RUNNING: Mapping[str, str] = MappingProxyType(
     {
+        "CEP0746": "a resource cannot be opened",
+        "CEP0747": "too large to be sent to workers",
+        "CEP0748": "what a worker needs is not there",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0920": "packs of one job have different queries of one name",

@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from alerts.raised import Raised
 from alerts.suppress import in_order
@@ -21,11 +21,9 @@ from cep.matching.match import MERGING, Clock, match_shard
 from cep.matching.memory import NOTHING, Merging, ShardMemory
 from cep.matching.state import read, stored_parts, write
 from cep.matching.trace import Trace
+from cep.resources.resource import Resources
 from cep.routing.classify import Count, classify
 from cep.told import Told
-
-if TYPE_CHECKING:
-    from cep.standing.hits import QuerySets
 
 
 class Session:
@@ -35,7 +33,7 @@ class Session:
     matches that may be decided again. `one_partition`: the caller's offsets rise over all streams together,
     and decide the order of events of one instant within a feed.
     `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
-    (cep.matching.trace). `sets` opens standing queries, as `classify` takes it.
+    (cep.matching.trace). `resources` are what the packs look up; None: the session opens its own.
     `merging` says when segments of memory become one.
     """
 
@@ -47,7 +45,7 @@ class Session:
         since: Mapping[RuleName, int] | None = None,
         compiled: bool | None = None,
         trace: Trace | None = None,
-        sets: QuerySets | None = None,
+        resources: Resources | None = None,
         merging: Merging = MERGING,
     ) -> None:
         self.plan = plan if trace is None or plan.observed else compile_plan(plan.packs, observed=True)
@@ -56,7 +54,7 @@ class Session:
         self.one_partition = one_partition
         self.since = dict(since or {})
         self.compiled = compiled
-        self.sets = sets
+        self.resources = Resources() if resources is None else resources
         self.watermark = MIN_TIME
         self.batch = 0
         self.greatest: dict[marks.Partition, int] = {}
@@ -90,7 +88,7 @@ class Session:
         return self._advance((), None, True)
 
     def _advance(self, events: Sequence[Events], forced: int | None, drain: bool) -> list[Raised]:
-        classified = classify(self.plan, self.shards, events, self.watermark, self.sets)
+        classified = classify(self.plan, self.shards, events, self.watermark, self.resources)
         self.counts.update(classified.counts)
         self.late.extend(classified.late)
         self.greatest = marks.progress(self.greatest, [classified.greatest])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from alerts.alert import Alert
 from alerts.notation import duration
-from cep.api.errors import DataError, refusal
+from cep.api.errors import DataError, PackError, refusal
+from rules.diagnostics import DiagnosticsError
 from rules.instants import parse_instant
 from rules.suggest import did_you_mean
 from rules.typed import Pack
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from alerts.raised import Raised
     from cep.inprocess.listed import Times
     from cep.inprocess.report import Report
+    from cep.resources.resource import Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,15 @@ def of_events(
     pack: Pack,
     events: Iterable[tuple[str, Mapping[str, object]]],
     times: Times,
+    resources: Resources,
 ) -> Evaluation:
-    """The result that `Pack.evaluate` returns. Raises TypeError."""
+    """The result that `Pack.evaluate` returns. Raises TypeError, PackError."""
     from cep.inprocess.listed import of_list
     from cep.inprocess.report import Report
 
     streams: list[str] = []
-    found = of_list("compiled", pack, _lines(events, streams), times)
+    with _as_pack_errors():
+        found = of_list("compiled", pack, _lines(events, streams), times, resources)
     report = Report(
         events=found.events, alerts=len(found.alerts), withheld=found.withheld, rejected=len(found.rejected)
     )
@@ -79,8 +84,9 @@ def of_files(
     pack: Pack,
     files: Mapping[str, str | os.PathLike[str] | Sequence[str | os.PathLike[str]]],
     times: Times,
+    resources: Resources,
 ) -> Evaluation:
-    """The result that `Pack.evaluate_files` returns. Raises DataError."""
+    """The result that `Pack.evaluate_files` returns. Raises DataError, PackError."""
     from cep.feeds import check_file
     from cep.inprocess.engines import engine
     from cep.inprocess.replay import in_step, replay, streams_read
@@ -96,12 +102,22 @@ def of_files(
     if problems:
         raise refusal(DataError, problems)
     report = Report()
-    running = engine("compiled", [pack], one_partition=False)
+    running = engine("compiled", [pack], False, resources)
     sources = [Source(pack.stream(name), tuple(of)) for name, of in named.items()]
     batches = in_step(sources, streams_read([pack]), report, times.clock)
-    raised = list(replay([pack], batches, running, times.watermark, times.drain, report))
+    with _as_pack_errors():
+        raised = list(replay([pack], batches, running, times.watermark, times.drain, report))
     reasons = tuple(Rejected(one.feed, one.file, one.offset, one.reason) for one in report.first)
     return _evaluation(raised, report, reasons)
+
+
+@contextmanager
+def _as_pack_errors() -> Iterator[None]:
+    """Raises PackError where a file that the pack names was changed or removed after it was loaded."""
+    try:
+        yield
+    except DiagnosticsError as error:
+        raise refusal(PackError, error.diagnostics) from error
 
 
 def _evaluation(raised: Sequence[Raised], report: Report, reasons: tuple[Rejected, ...]) -> Evaluation:

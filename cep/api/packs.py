@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cep.api.errors import Diagnostic, PackError, public, refusal
 from cep.packs import Checked, checked_in, runnable
 from cep.packs import checked_text as checked_one
+from cep.resources.resource import Resources
 from rules import typed
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Pack:
     streams: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...] = field(repr=False)
     _typed: typed.Pack = field(repr=False, compare=False)
+    _resources: Resources = field(repr=False, compare=False)
 
     def evaluate(
         self,
@@ -53,11 +55,12 @@ class Pack:
         with a zone, or RFC 3339), or with `drain` at the end of time, which settles everything that is open.
         An event that cannot be one is among `rejected`; with a `clock` (written as `watermark` is) so is one
         that is further ahead of it than its stream's `future`, as in a job at that time. Raises ValueError
-        for a watermark or clock that is none, and TypeError for a value of another type.
+        for a watermark or clock that is none, TypeError for a value of another type, and PackError where a
+        file of standing queries was changed or removed after the pack was loaded.
         """
         from cep.api.evaluation import of_events, times
 
-        return of_events(self._typed, events, times(watermark, drain, clock))
+        return of_events(self._typed, events, times(watermark, drain, clock), self._resources)
 
     def evaluate_files(
         self,
@@ -75,7 +78,7 @@ class Pack:
         """
         from cep.api.evaluation import of_files, times
 
-        return of_files(self._typed, files, times(watermark, drain, clock))
+        return of_files(self._typed, files, times(watermark, drain, clock), self._resources)
 
     def run_tests(self, wanted: str | None = None) -> tuple[RuleTestResult, ...]:
         """Run the pack's test blocks; a result for each, in order of the text.
@@ -152,4 +155,5 @@ def _pack(one: Checked) -> Pack | None:
         tuple(stream.name for stream in found.fed),
         public(one.diagnostics),
         found,
+        Resources(),
     )

@@ -15,7 +15,7 @@ from cep.cli.failure import FINDINGS, OK, USAGE, OutsideError
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.deploy import Answer
-    from cep.standing.shelf import Shelf
+    from cep.standing.store import QueryStore
     from rules.diagnostics import Level
     from rules.typed import Pack
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.job.errors import JobError
     from cep.job.folder import StateFolder
     from cep.packs import runnable
-    from cep.standing.shelf import Shelf
+    from cep.standing.store import QueryStore
     from rules.query_files import contents_of
 
     described = load_job(arguments.job, os.environ)
@@ -53,8 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         tell(described.diagnostics)
         return USAGE
     folder = StateFolder(described.job.state)
-    shelf = Shelf(folder.queries)
-    checked = load_one(arguments.pack, shelf.earlier)
+    store = QueryStore(folder.queries)
+    checked = load_one(arguments.pack, store.earlier)
     tell(checked.diagnostics)
     pack = runnable(checked)
     if pack is None:
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     queries = tuple(sorted(contents_of(pack).items()))
     request = Request(new_id(), pack.name, pack.revision, pack.files, queries)
     try:
-        answer = hand_over(folder, request, arguments.timeout, before=lambda: _shelve(pack, shelf))
+        answer = hand_over(folder, request, arguments.timeout, before=lambda: _store_queries(pack, store))
     except JobError as error:
         raise OutsideError(error.message, error.help) from error
     except KeyboardInterrupt:
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     return OK if answer.taken else FINDINGS
 
 
-def _shelve(pack: Pack, shelf: Shelf) -> None:
+def _store_queries(pack: Pack, store: QueryStore) -> None:
     """Put the pack's standing queries, compiled, where the job finds them."""
     if not pack.queries:
         return
@@ -90,7 +90,7 @@ def _shelve(pack: Pack, shelf: Shelf) -> None:
 
     try:
         for hits in hit_streams(pack):
-            shelf.put(hits)
+            store.put(hits)
     except (UnreadableError, OSError) as problem:
         from cep.cli.report import remedy
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,18 +47,29 @@ from rules.typed import (
 )
 from rules.types import ListOf, Scalar, Type
 
-Hits = Mapping[Identity, pa.BooleanArray]
-"""The answers of the percolator, by the identity of the `TextMatch`."""
+TextTruths = Mapping[Identity, pa.BooleanArray]
+"""By the identity of a `TextMatch` its truth of each row, null where its field is."""
+
+
+class Searches(Protocol):
+    """The text conditions of a stream, open to be asked (cep.resources.searches)."""
+
+    def answers(self, rows: int, field: Callable[[Path], pa.Array]) -> TextTruths:
+        """Their truths of the rows of a table, of which `field` reads a column."""
 
 
 @dataclass(slots=True)
 class Columns:
-    """The fields of one table, and what was computed from them. `overflows` counts results without room."""
+    """The fields of one table, and what was computed from them. `overflows` counts results without room.
+
+    `searches` answers text conditions, all at once when the first is asked; None: there are none.
+    """
 
     table: pa.Table
-    hits: Hits = field(default_factory=dict)
+    searches: Searches | None = None
     overflows: int = 0
     _known: dict[Identity, pa.Array] = field(default_factory=dict)
+    _texts: TextTruths | None = None
 
     def evaluate(self, expression: Expression) -> pa.Array:
         """The expression's values, one a row, of the type that `held` gives for its type."""
@@ -85,6 +96,13 @@ class Columns:
             array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
         return as_held(inside(array, path[1:]))
 
+    def text(self, condition: TextMatch) -> pa.BooleanArray:
+        """A text condition's truth of each row, null where its field is."""
+        if self._texts is None:
+            assert self.searches is not None, "a text condition of a stream without searches"
+            self._texts = self.searches.answers(len(self.table), self.field)
+        return self._texts[identity(condition)]
+
     def _spread(self, value: Any, type_: Type) -> pa.Array:
         if isinstance(value, pa.Scalar):
             return pa.repeat(value, len(self.table)) if len(self.table) else pa.array([], value.type)
@@ -100,7 +118,7 @@ class Columns:
             case FieldRef(path):
                 return self.field(path)
             case TextMatch():
-                return self.hits[identity(expression)]
+                return self.text(expression)
             case Negate(operand, type_):
                 if type_ is Scalar.DECIMAL:
                     return self._rows(expression)
@@ -187,7 +205,7 @@ class Columns:
         """The expression row by row."""
         paths = {n.path for n in walk(expression) if isinstance(n, FieldRef)}
         values = {path: python(self.field(path)) for path in paths}
-        texts = {identity(n): self.hits[identity(n)] for n in walk(expression) if isinstance(n, TextMatch)}
+        texts = {identity(n): self.text(n) for n in walk(expression) if isinstance(n, TextMatch)}
         row = _Row(values, texts)
         function = scalar.compiled(expression)
         result = []
@@ -201,7 +219,7 @@ class _Row:
     """One row of a table as a scope; only the candidate has values."""
 
     values: Mapping[Path, list[Any]]
-    texts: Hits
+    texts: TextTruths
     number: int = 0
 
     def field(self, path: Path) -> object:

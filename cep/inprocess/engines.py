@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cep.automata.plan import Plan
     from cep.matching.trace import Trace
     from cep.reference import Decided
+    from cep.resources.resource import Resources
 
 Name = Literal["compiled", "reference"]
 NAMES: tuple[Name, ...] = ("compiled", "reference")
@@ -43,26 +44,35 @@ class Engine(Protocol):
         """The alerts that the engine has not given yet."""
 
 
-def engine(name: Name, packs: Sequence[Pack], one_partition: bool) -> Engine:
+def engine(
+    name: Name, packs: Sequence[Pack], one_partition: bool, resources: Resources | None = None
+) -> Engine:
     """An engine for packs that run together. Raises DiagnosticsError where it cannot run them.
 
-    `one_partition`: the events' offsets rise over all streams together. The reference engine runs one pack.
+    `one_partition`: the events' offsets rise over all streams together. `resources` are what the packs look
+    up; None: the engine opens its own. The reference engine runs one pack, and reads what it looks up itself.
     """
     if name == "reference":
         (pack,) = packs
         return Reference(pack, one_partition)
     from cep.automata.plan import compile_plan
 
-    return Compiled(compile_plan(packs), one_partition)
+    return Compiled(compile_plan(packs), one_partition, resources=resources)
 
 
 class Compiled:
     """The engine that the job runs."""
 
-    def __init__(self, plan: Plan, one_partition: bool, trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        one_partition: bool,
+        trace: Trace | None = None,
+        resources: Resources | None = None,
+    ) -> None:
         from cep.evaluate import Session
 
-        self._session = Session(plan, one_partition=one_partition, trace=trace)
+        self._session = Session(plan, one_partition=one_partition, trace=trace, resources=resources)
 
     @property
     def counts(self) -> Counter[tuple[str, ...]]:

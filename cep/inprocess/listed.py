@@ -13,6 +13,7 @@ from alerts.suppress import Memory, withhold
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
 from cep.inprocess.engines import Name, engine
 from cep.inprocess.rows import line_events
+from cep.resources.resource import Resources
 from rules.typed import Pack
 
 
@@ -43,14 +44,21 @@ class Listed:
     counts: Counter[tuple[str, ...]]
 
 
-def of_list(name: Name, pack: Pack, rows: Iterable[tuple[int, str, bytes]], times: Times) -> Listed:
+def of_list(
+    name: Name,
+    pack: Pack,
+    rows: Iterable[tuple[int, str, bytes]],
+    times: Times,
+    resources: Resources | None = None,
+) -> Listed:
     """Runs events of (number, stream, one line of JSON), all of them read whatever the watermark.
 
     They are taken in order of event time, those of one instant in the order given (docs/cli.md, Cases).
+    `resources` as `engine` takes them.
     """
     events, rejected = line_events(pack, rows, times.clock)
     end = MAX_TIME if times.drain else _greatest(events) if times.watermark is None else times.watermark
-    running = engine(name, [pack], one_partition=True)
+    running = engine(name, [pack], True, resources)
     kept, withheld, _ = withhold(running.feed(events, end) + running.finish(), Memory())
     return Listed(kept, len(withheld), sum(part.table.num_rows for part in events), rejected, running.counts)
 

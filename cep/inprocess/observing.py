@@ -13,6 +13,7 @@ from cep.expressions.scalar import evaluate
 from cep.matching.trace import Record, Seen
 from cep.reference.runs import Scope, TextJudge
 from cep.reference.ways import Event, Way
+from cep.resources.standing import StandingQueries
 from rules.resolve.hits import HIT_FIELDS
 from rules.source import Span
 from rules.testing import Arrival, Happening, Value
@@ -20,6 +21,7 @@ from rules.typed import Guard, Match, On, Pack, Rule, Step, walk
 
 if TYPE_CHECKING:
     from cep.matching.trace import Trace
+    from cep.resources.resource import Resources
 
 Key = tuple[object, ...]
 
@@ -28,12 +30,13 @@ Key = tuple[object, ...]
 class Observed:
     """The events of one test as they came, and what the trace told of them in the end.
 
-    `text` judges the pack's text conditions.
+    `text` judges the pack's text conditions; `resources` are what the pack looks up.
     """
 
     pack: Pack
     rules: tuple[str, ...]
     text: TextJudge
+    resources: Resources
     _came: dict[tuple[str, str, int], tuple[Arrival, Event]] = field(default_factory=dict)
     _hits: list[HitStream] = field(init=False)
 
@@ -59,9 +62,10 @@ class Observed:
 
     def _note_hits(self, hits: HitStream, part: Events, arrivals: Sequence[Arrival], first: int) -> None:
         """Hits come with their document, and are told of as events that came."""
-        from cep.standing.hits import hits_of, local_set
+        from cep.standing.hits import hits_of
 
-        table = hits_of(hits, local_set(hits), part, hits.fields).events.table
+        queries = self.resources.open(StandingQueries(hits))
+        table = hits_of(hits, queries, part, hits.fields).events.table
         columns = (table.column(name).to_pylist() for name in (ID, TIME, OFFSET))
         own = {name: python(table.column(name)) for name in HIT_FIELDS}
         for row, (id_, time, number) in enumerate(zip(*columns, strict=True)):

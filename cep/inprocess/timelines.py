@@ -15,6 +15,7 @@ from cep.events import MIN_TIME, Events
 from cep.inprocess.engines import Compiled
 from cep.inprocess.rows import typed_events
 from cep.matching.trace import Trace
+from cep.resources.resource import Resources
 from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
 from rules.typed import Pack
 
@@ -28,8 +29,12 @@ Note = Callable[[Sequence[Events], Sequence[Arrival], int], None]
 
 def engine_of(pack: Pack) -> Engine:
     """Runs a timeline through the engine of the job, suppression applied, nothing drained."""
-    plans = _plans(pack, observed=False)
-    return lambda moments, rules: _fed(pack, Compiled(plans(rules), True), moments, lambda *_: None)
+    plans, resources = _plans(pack, observed=False), Resources()
+
+    def run(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Seen]:
+        return _fed(pack, Compiled(plans(rules), True, resources=resources), moments, lambda *_: None)
+
+    return run
 
 
 def observer_of(pack: Pack) -> Observer:
@@ -37,7 +42,7 @@ def observer_of(pack: Pack) -> Observer:
 
     Where no test of a pack fails nothing of it is needed, and nothing loaded.
     """
-    plans = _plans(pack, observed=True)
+    plans, resources = _plans(pack, observed=True), Resources()
 
     @cache
     def judge() -> TextJudge:
@@ -48,9 +53,9 @@ def observer_of(pack: Pack) -> Observer:
     def observe(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Happening]:
         from cep.inprocess.observing import Observed
 
-        trace, observed = Trace(), Observed(pack, rules, judge())
+        trace, observed = Trace(), Observed(pack, rules, judge(), resources)
         with contextlib.suppress(RefusedError):  # the plain run has told of it
-            _fed(pack, Compiled(plans(rules), True, trace), moments, observed.note)
+            _fed(pack, Compiled(plans(rules), True, trace, resources), moments, observed.note)
         return observed.story(trace, moments[-1].watermark if moments else MIN_TIME)
 
     return observe

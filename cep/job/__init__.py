@@ -6,7 +6,7 @@ errors       JobError: one sentence, what helps, and whose fault it is
 folder       the state folder: its paths, its format version, what is fixed in it for ever
 lock         one job per state folder
 files        small files that must be whole or absent; JSON with its checksum
-revisions    the packs of the state folder by revision; a compiled plan per set of revisions
+shipping     everything that workers get besides rows, and how it comes to them
 access       what of the state folder the job's user may not read or write
 beforehand   what can be known to be wrong before the first file is written
 java         whether there is a Java that Spark can run on

@@ -21,22 +21,23 @@ from cep import deadletters, deploy
 from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.collector import paused
 from cep.formats import BY_NAME
-from cep.job import extents, revisions, takeover
+from cep.job import extents, takeover
 from cep.job import manifest as manifests
 from cep.job.attempts import Attempts
 from cep.job.errors import OutsideError
 from cep.job.folder import StateFolder
 from cep.job.growth import Growth
 from cep.job.manifest import Deployed, Manifest, Result, result_of
-from cep.job.mapper import CAREFUL, MANIFEST
 from cep.job.outcome import BatchOutcome, put_together
-from cep.job.parcels import clear, opened
-from cep.job.revisions import Plans
 from cep.job.running_time import RunningTime
+from cep.job.shipping import packs as stored_packs
+from cep.job.shipping import task
+from cep.job.shipping.blobs import clear, opened
+from cep.job.shipping.packs import Plans
 from cep.job.takeover import Running
 from cep.job.wrong_clock import wrong
 from cep.standing.compiled import UnreadableError
-from cep.standing.shelf import Shelf
+from cep.standing.store import QueryStore
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -112,7 +113,7 @@ class Driver:
         self._deployed = deployed
         self._told = told
         self._plans = Plans(folder.packs)
-        self._shelf = Shelf(folder.queries)
+        self._queries = QueryStore(folder.queries)
         self._attempts = Attempts(folder.manifests, told)
         self._before: tuple[int, Result] | None = None
         self._growth = Growth(folder.manifests, self._files_told)
@@ -150,17 +151,14 @@ class Driver:
         before = self._result_before(number)
         manifest = self._manifest(number, before)
         plan = self._plans.plan(manifest.revisions)
-        # the workers of this batch, and no other's, see it
-        context = frame.sparkSession.sparkContext
-        context.setLocalProperty(MANIFEST, manifest.text())
-        context.setLocalProperty(CAREFUL, "yes" if self._attempts.careful else "")
+        task.send(frame.sparkSession.sparkContext, manifest, self._attempts.careful)
         rows = frame.collect()
         ran = time.perf_counter()
-        parcels = self._folder.parcels
-        came = opened(parcels, ((kind, bytes(payload)) for kind, payload in rows))
+        blobs = self._folder.blobs
+        came = opened(blobs, ((kind, bytes(payload)) for kind, payload in rows))
         own = extents.load(self._folder.manifests, number, manifest.files)
         outcome = self._with_growth(number, own, put_together(came, self._shards))
-        clear(parcels)
+        clear(blobs)
         seen, first = outcome.greatest, outcome.first
         result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
         merged = time.perf_counter()
@@ -252,8 +250,8 @@ class Driver:
         clock = self._now()
         deployed, fresh = self._take_over()
         for pack in self.running.packs.values():
-            revisions.store(self._folder.packs, pack)
-        self._shelve(self.running.packs.values())
+            stored_packs.store(self._folder.packs, pack)
+        self._store_queries(self.running.packs.values())
         made = manifests.following(
             number,
             before,
@@ -270,7 +268,7 @@ class Driver:
         manifests.write(self._folder.manifests, made)
         self._tell_lost(made)
         if deployed and (since := manifests.oldest(self._folder.manifests, number)) is not None:
-            self._shelf.prune(since - _GRACE)
+            self._queries.prune(since - _GRACE)
         return made
 
     def _now(self) -> int:
@@ -304,14 +302,14 @@ class Driver:
         if manifest.revisions != self.running.revisions:
             packs = {name: self._pack(revision) for name, revision in manifest.revisions.items()}
             self.running = replace(self.running, packs=packs)
-        self._shelve(self.running.packs.values())
+        self._store_queries(self.running.packs.values())
 
-    def _shelve(self, packs: Iterable[Pack]) -> None:
+    def _store_queries(self, packs: Iterable[Pack]) -> None:
         """Standing queries have to be compiled before the workers look for them."""
         for pack in packs:
             for hits in hit_streams(pack):
                 try:
-                    self._shelf.put(hits)
+                    self._queries.put(hits)
                 except UnreadableError as error:
                     raise self._folder.damaged(str(error)) from error
 
@@ -320,7 +318,7 @@ class Driver:
         taken: list[Deployed] = []
         fresh: set[RuleName] = set()
         for request in deploy.waiting(self._folder):
-            came = takeover.take(self.running, request, self._environ, self._shelf)
+            came = takeover.take(self.running, request, self._environ, self._queries)
             if isinstance(came, deploy.Answer):
                 deploy.answer(self._folder, came)
                 self._deployed(False)
@@ -378,4 +376,4 @@ class Driver:
         for pack in self.running.packs.values():
             if pack.revision == revision:
                 return pack
-        return revisions.load(self._folder.packs, revision)
+        return stored_packs.load(self._folder.packs, revision)

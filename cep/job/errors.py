@@ -10,7 +10,7 @@ They cross from Python workers to the driver as text, so that `str` of one says 
 
 from __future__ import annotations
 
-_HELP = " = help: "
+_HELP, _CODE = " = help: ", " = code: "
 
 PORT_TAKEN, JAVA_ENDED = "CEP0958", "CEP0959"
 
@@ -22,7 +22,7 @@ class JobError(Exception):
     """`message` is one sentence without a full stop; `help` says what to do; it and `code` may be empty."""
 
     def __init__(self, message: str, help: str = "", code: str = "") -> None:  # noqa: A002  the word users see
-        super().__init__(f"{message}{_HELP}{help}" if help else message)
+        super().__init__(message + (_HELP + help if help else "") + (_CODE + code if code else ""))
         self.message = message
         self.help = help
         self.code = code
@@ -46,5 +46,6 @@ def from_text(kind: str, text: str) -> JobError | None:
     found = known.get(kind.rpartition(".")[2])
     if found is None or not kind.startswith("cep.job.errors."):
         return None
+    text, _, code = text.partition(_CODE)
     message, _, help_ = text.partition(_HELP)
-    return found(message, help_)
+    return found(message, help_, code)

@@ -79,7 +79,7 @@ class StateFolder:
 
     @property
     def queries(self) -> Path:
-        """Sets of standing queries (cep.standing.shelf)."""
+        """Sets of standing queries (cep.standing.store)."""
         return self.root / "queries"
 
     @property
@@ -103,9 +103,9 @@ class StateFolder:
         return self.root / "scratch"
 
     @property
-    def parcels(self) -> Path:
+    def blobs(self) -> Path:
         """Large payloads of the batch that runs."""
-        return self.scratch / "parcels"
+        return self.scratch / "blobs"
 
     def make(self) -> None:
         """Makes the folders that are missing. Raises ConfigurationError where something is in the way."""

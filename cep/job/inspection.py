@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alerts.outbox import BatchRecord, Outbox
-from cep.job import extents, manifest, revisions
+from cep.job import extents, manifest
 from cep.job.checkpoint import FEED, Checkpoint, DamagedError, entries, intact, text
 from cep.job.errors import RESTORE, ConfigurationError
 from cep.job.extents import Accepts
 from cep.job.folder import Layout, StateFolder
 from cep.job.manifest import result_of
+from cep.job.shipping.packs import load
 from rules.suggest import did_you_mean
 
 _UNUSED = "no batch has used it yet: remove it, and its files are listed anew"
@@ -242,7 +243,7 @@ class _Inspection:
                 error.message, f"{anew}; or {RESTORE}" if anew else error.help
             ) from error
         for revision in found.revisions.values() if found is not None else ():
-            revisions.load(self.folder.packs, revision)
+            load(self.folder.packs, revision)
         if found is None or (found.version < manifest.VERSION and not found.files):
             extents.look(self.folder, batch, accepts)
         else:

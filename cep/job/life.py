@@ -22,7 +22,7 @@ from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.webhook import WebhookReceiver
 from cep.config import Job, Receiver
 from cep.http import application, bind, serving
-from cep.job import beforehand, lock, revisions, session, stream
+from cep.job import beforehand, lock, session, stream
 from cep.job.accounts import Accounts
 from cep.job.cores import usable_cores
 from cep.job.driver import Batch, Driver
@@ -37,6 +37,7 @@ from cep.job.manifest import result_of
 from cep.job.progress import Progress
 from cep.job.retries import Retries
 from cep.job.running_time import SetBack
+from cep.job.shipping.packs import load
 from cep.job.stopping import Stage, Stop
 from cep.job.takeover import Running
 from cep.job.wrong_clock import wrong
@@ -365,9 +366,7 @@ class _Life:
         if result.drained:  # it ended right after the drain, before it could say so
             write_json(self._folder.closed_file, {"batch": last.number})
             raise self._closed()
-        found = [
-            revisions.load(self._folder.packs, revision) for _, revision in sorted(result.revisions.items())
-        ]
+        found = [load(self._folder.packs, revision) for _, revision in sorted(result.revisions.items())]
         self._progress.tell(
             f"going on after batch {last.number}: {_named(found)}; the folder of [job] packs counts "
             "only at the first start"

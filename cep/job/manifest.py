@@ -22,6 +22,8 @@ from cep.job.files import DamagedFileError, checksum_of, read_json, sealed, to_j
 from cep.job.poison import Poison, from_json, listed
 from cep.job.running_time import Stretch
 from cep.job.silence import Quiet
+from cep.resources.resource import Pin
+from cep.resources.standing import pins
 from cep.watermark import Partition, earliest, progress, watermark
 
 VERSION = 3
@@ -59,7 +61,8 @@ class Manifest:
     `since` has for rules that were deployed to a running job the watermark of that moment, by pack and name,
     `first` for every stream the time of its earliest event. `drain`: time ends with this batch.
     `files` is the checksum of what its files were before it ran (cep.job.extents), "" where it has none;
-    `lost` are files that it goes without, `poison` events.
+    `lost` are files that it goes without, `poison` events. `resources` are the versions of what the batch may
+    look up; it has none where packs name none, nor in manifests from before it was there.
     """
 
     batch: int
@@ -79,11 +82,14 @@ class Manifest:
     files: str = ""
     lost: tuple[Lost, ...] = ()
     poison: tuple[Poison, ...] = ()
+    resources: tuple[Pin, ...] = ()
     version: int = VERSION
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object."""
+        pinned = {"resources": [[one.kind, one.name, one.version] for one in self.resources]}
         return {
+            **(pinned if self.resources else {}),
             "version": self.version,
             "batch": self.batch,
             "revisions": dict(self.revisions),
@@ -204,6 +210,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             files=str(value.get("files", "")),
             lost=tuple(Lost(*map(str, one)) for one in value.get("lost", ())),
             poison=from_json(value.get("poison", ())),
+            resources=tuple(Pin(*map(str, one)) for one in value.get("resources", ())),
             version=version,
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -258,7 +265,9 @@ def following(
     the time since the batch before as this process saw it; only what it ran of it counts as batch time.
     `fresh` are the rules that a deploy lets begin with this batch.
     """
-    first = Manifest(batch, dict(revisions), shards, clock, drain=drain, deployed=tuple(deployed))
+    first = Manifest(
+        batch, dict(revisions), shards, clock, drain=drain, deployed=tuple(deployed), resources=pins(plan)
+    )
     if before is None:
         return first
     elapsed = before.elapsed + stretch.ran

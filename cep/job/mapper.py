@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cep.automata.plan import HitStream, Plan
 from cep.decode.blocks import Aside, Decoder, decoder, none_aside
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
@@ -25,24 +24,18 @@ from cep.formats import FeedFormat
 from cep.job import extents, poison
 from cep.job.extents import Differences
 from cep.job.late import late_rows
-from cep.job.manifest import Lost, Manifest, parse
-from cep.job.parcels import Sender
-from cep.job.revisions import Plans
+from cep.job.manifest import Lost, Manifest
 from cep.job.rows import Kind, pack
 from cep.job.share import ListedFile, share
-from cep.routing.classify import classify
+from cep.job.shipping.blobs import Sender
+from cep.job.shipping.folders import Shared
+from cep.job.shipping.task import Task, current
+from cep.job.shipping.worker import Worker, worker
+from cep.routing.classify import Classified, classify
 from cep.watermark import Partition, earliest, progress
 
 if TYPE_CHECKING:
     from cep.job.careful import Searching
-    from cep.standing.answers import QuerySet
-    from cep.standing.hits import QuerySets
-    from cep.standing.shelf import Shelf
-
-MANIFEST = "cep.manifest"
-"""The property by which a batch's tasks get its manifest."""
-CAREFUL = "cep.careful"
-"""The property by which they are told to look for poison: not empty."""
 
 _AT_ONCE = 100_000  # events that are classified together
 _BYTES_AT_ONCE = 64 << 20  # of their tables: texts are large
@@ -53,34 +46,31 @@ _SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa
 class Lanes:
     """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
 
-    `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds, `queries` is
-    the folder of compiled standing queries, `parcels` that of large payloads, `manifests` that of manifests.
+    `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds.
     """
 
-    manifests: Path
-    packs: Path
-    queries: Path
-    parcels: Path
+    shared: Shared
     lanes: int
     keys: tuple[int, ...]
     formats: Mapping[str, FeedFormat]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows for all shards, in the lane whose rows of cep.job.sources these are."""
-        lane = _lane(batches)
-        manifest = current_manifest()
-        plan = plans(self.packs).plan(manifest.revisions)
-        came = _came(self.manifests, manifest)
+        for _ in batches:
+            pass  # the rows hold nothing else that is needed
+        task = current()
+        manifest, lane = task.manifest, task.partition
+        came = _came(self.shared.manifests, manifest)
         whole = {(one.stream, one.path) for one in manifest.poison if one.whole}
         files = [
             ListedFile(one.stream, one.path, one.length)
             for name, one in came.extents.items()
             if name not in whole
         ]
-        if careful():
+        if task.careful:
             self._check(files)
-        with closing(Sender(self.parcels, task_name())) as sender:
-            mapping = _Mapping(self, plan, manifest, sender, came)
+        with closing(Sender(self.shared.blobs, task.name)) as sender:
+            mapping = _Mapping(self, worker(self.shared), task, sender, came)
             yield from mapping.rows(share(files, self.formats, lane, self.lanes) if files else [], lane)
 
     def _check(self, files: Iterable[ListedFile]) -> None:
@@ -89,66 +79,6 @@ class Lanes:
 
         if found := unopened([(one.stream, one.path, one.length) for one in files], self.formats):
             raise poison.found(found)
-
-
-_plans: dict[Path, Plans] = {}
-_shelves: dict[Path, Shelf] = {}
-
-
-def plans(packs: Path) -> Plans:
-    """This worker process's plans."""
-    return _plans.setdefault(packs, Plans(packs))
-
-
-def sets(queries: Path) -> QuerySets:
-    """This worker process's standing queries."""
-
-    def opened(hits: HitStream) -> QuerySet:
-        from cep.standing.shelf import Shelf  # only where a pack has standing queries
-
-        if queries not in _shelves:
-            _shelves[queries] = Shelf(queries)
-        return _shelves[queries].open(hits)
-
-    return opened
-
-
-def current_manifest() -> Manifest:
-    """The manifest of the batch that this task belongs to."""
-    text = _property(MANIFEST)
-    if not text:
-        raise RuntimeError("a task without a manifest")
-    return parse(text)
-
-
-def careful() -> bool:
-    """Whether this task is to look for events that end its process."""
-    return bool(_property(CAREFUL))
-
-
-def _property(name: str) -> str | None:
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    return context.getLocalProperty(name) if context else None
-
-
-def task_name() -> str:
-    """A name that no other task of this run of the program has."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    return str(context.taskAttemptId() if context else 0)
-
-
-def _lane(batches: Iterable[pa.RecordBatch]) -> int:
-    """The lane whose rows these are; the rows hold nothing else that is needed."""
-    from pyspark import TaskContext
-
-    for _ in batches:
-        pass
-    context = TaskContext.get()
-    return context.partitionId() if context else 0
 
 
 def _came(folder: Path, manifest: Manifest) -> Differences:
@@ -163,17 +93,16 @@ def _came(folder: Path, manifest: Manifest) -> Differences:
 class _Mapping:
     """One lane's work in one batch."""
 
-    def __init__(
-        self, task: Lanes, plan: Plan, manifest: Manifest, sender: Sender, came: Differences
-    ) -> None:
-        self._task = task
+    def __init__(self, lanes: Lanes, worker: Worker, task: Task, sender: Sender, came: Differences) -> None:
+        self._lanes = lanes
         self._came = came
-        self._plan = plan
-        self._manifest = manifest
+        self._manifest = task.manifest
+        self._plan = worker.plan(task.manifest)
+        self._resources = worker.resources(task.manifest)
         self._sender = sender
         self._decoders: dict[str, Decoder] = {}
-        self._poison = [one for one in manifest.poison if one.shard == poison.NO_SHARD]
-        self._searching = self._search() if careful() else None
+        self._poison = [one for one in task.manifest.poison if one.shard == poison.NO_SHARD]
+        self._searching = self._search() if task.careful else None
         self._greatest: dict[Partition, int] = {}
         self._first: dict[str, int] = {}
         self._counts: Counter[tuple[str, ...]] = Counter()
@@ -194,7 +123,7 @@ class _Mapping:
             raise poison.found(self._searching.found)
         counted = pack((dict(self._counts), dict(self._seconds)))
         seen = pack((self._greatest, self._first))
-        keys = self._task.keys
+        keys = self._lanes.keys
         yield self._rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
 
     def _split(self, stream: str, split: Split) -> Iterator[pa.RecordBatch]:
@@ -261,9 +190,8 @@ class _Mapping:
 
     def _judge(self, decoded: Decoded) -> None:
         """What is done with events, for nothing."""
-        keys, shelf = self._task.keys, sets(self._task.queries)
         if len(decoded.events.table):
-            found = classify(self._plan, len(keys), [decoded.events], self._manifest.watermark, shelf)
+            found = self._classify([decoded.events])
             for part in found.late:
                 late_rows(self._plan.streams[part.stream], part)
 
@@ -272,7 +200,7 @@ class _Mapping:
         if stream not in self._plan.streams:
             return None
         if stream not in self._decoders:
-            declared, written = self._plan.streams[stream], self._task.formats[stream]
+            declared, written = self._plan.streams[stream], self._lanes.formats[stream]
             made = decoder(declared, written, self._manifest.clock)
             self._decoders[stream] = replace(made, aside=self._aside())
         return self._decoders[stream]
@@ -291,9 +219,8 @@ class _Mapping:
         if not self._waiting:
             return
         begun = time.perf_counter()
-        keys = self._task.keys
-        waiting = _joined(self._waiting)
-        found = classify(self._plan, len(keys), waiting, self._manifest.watermark, sets(self._task.queries))
+        keys = self._lanes.keys
+        found = self._classify(_joined(self._waiting))
         self._waiting, self._number, self._bytes = [], 0, 0
         self._greatest = progress(self._greatest, [found.greatest])
         self._first = earliest(self._first, [found.first])
@@ -305,15 +232,19 @@ class _Mapping:
         if found.late:
             yield self._late(found.late)
 
+    def _classify(self, events: Sequence[Events]) -> Classified:
+        shards = len(self._lanes.keys)
+        return classify(self._plan, shards, events, self._manifest.watermark, self._resources)
+
     def _dead(self, dead: Sequence[DeadLetter]) -> pa.RecordBatch:
         self._counts.update(("events", one.feed, "dead") for one in dead)
         self._counts.update(("poison", one.feed, "decode") for one in dead if one.stage == "poison")
         letters = [(d.feed, d.file, d.offset, d.stage, d.reason, d.data) for d in dead]
-        return self._rows([(self._task.keys[0], Kind.DEAD, pack(letters))])
+        return self._rows([(self._lanes.keys[0], Kind.DEAD, pack(letters))])
 
     def _late(self, late: Iterable[Events]) -> pa.RecordBatch:
         events = [row for part in late for row in late_rows(self._plan.streams[part.stream], part)]
-        return self._rows([(self._task.keys[0], Kind.LATE, pack(events))])
+        return self._rows([(self._lanes.keys[0], Kind.LATE, pack(events))])
 
     def _rows(self, rows: Iterable[tuple[int, Kind, bytes]]) -> pa.RecordBatch:
         sent = [(shard, *self._sender.row(kind, payload)) for shard, kind, payload in rows]

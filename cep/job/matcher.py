@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Row
@@ -18,6 +17,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import MapState, TimerValues, ValueState
 
+    from cep.job.shipping.folders import Shared
     from cep.matching.state import Stored, Written
 
 _OUT = Row("kind", "payload")
@@ -28,9 +28,8 @@ _PIECE = 1 << 20
 class Matcher(StatefulProcessor):
     """Matches what came to a shard. `keys` are the keys of the shards (cep.job.balance), by number."""
 
-    def __init__(self, packs: Path, parcels: Path, keys: tuple[int, ...]) -> None:
-        self._packs = packs
-        self._parcels = parcels
+    def __init__(self, shared: Shared, keys: tuple[int, ...]) -> None:
+        self._shared = shared
         self._shards = {key: shard for shard, key in enumerate(keys)}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -45,20 +44,20 @@ class Matcher(StatefulProcessor):
         timerValues: TimerValues,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
         """The rows for the driver."""
-        from cep.job.mapper import careful, current_manifest, plans, task_name
-        from cep.job.parcels import Sender, opened
         from cep.job.shard import ShardBatch
-        from cep.job.shard_states import states
+        from cep.job.shipping import task
+        from cep.job.shipping.blobs import Sender, opened
+        from cep.job.shipping.worker import worker
 
-        manifest = current_manifest()
-        shard = self._shards[key[0]]
-        batch = ShardBatch(plans(self._packs).plan(manifest.revisions), manifest, shard)
+        mine, blobs = worker(self._shared), self._shared.blobs
+        sent, shard = task.current(), self._shards[key[0]]
+        batch = ShardBatch(mine.plan(sent.manifest), sent.manifest, shard)
         variables = _Variables(self._head, self._parts)
-        came = opened(self._parcels, ((kind, bytes(payload)) for _, kind, payload in rows))
-        with closing(Sender(self._parcels, f"{task_name()}-{shard}")) as sender:
+        came = opened(blobs, ((kind, bytes(payload)) for _, kind, payload in rows))
+        with closing(Sender(blobs, f"{sent.name}-{shard}")) as sender:
             for kind, payload in batch.sort(came):
                 yield _OUT(*sender.row(kind, payload))
-            for kind, payload in batch.match(states(self._packs), variables, careful()):
+            for kind, payload in batch.match(mine.states, variables, sent.careful):
                 yield _OUT(*sender.row(kind, payload))
 
     def close(self) -> None:

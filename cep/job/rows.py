@@ -39,7 +39,7 @@ class Kind(IntEnum):
 
 
 AWAY = 16
-"""Added to the kind of a row whose payload lies in a file (cep.job.parcels)."""
+"""Added to the kind of a row whose payload lies in a file (cep.job.shipping.blobs)."""
 
 
 PASSED_ON = frozenset({Kind.DEAD, Kind.LATE, Kind.READ})

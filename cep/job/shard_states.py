@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 from cep.matching.memory import ShardMemory
@@ -83,11 +82,3 @@ class ShardStates:
         while total > self.most_bytes and len(self._held) > 1:
             _, given_up = self._held.popitem(last=False)
             total -= given_up.size
-
-
-_states: dict[Path, ShardStates] = {}
-
-
-def states(folder: Path) -> ShardStates:
-    """What this worker process holds of the shards of a job, which is known by one of its folders."""
-    return _states.setdefault(folder, ShardStates())

@@ -11,6 +11,9 @@ from cep.job.folder import Layout, StateFolder
 from cep.job.mapper import Lanes
 from cep.job.matcher import Matcher
 from cep.job.rows import MAPPED, MATCHED
+from cep.job.shipping import declared
+from cep.job.shipping.folders import Shared
+from cep.job.shipping.task import pickled
 from cep.job.sources import listing
 
 if TYPE_CHECKING:
@@ -30,20 +33,12 @@ def start(
     """Starts the query on the state folder's checkpoint.
 
     `trigger` is the least number of seconds from one batch's begin to the next's; None: take what is there
-    and stop. `batch` is called with each batch's frame and number.
+    and stop. `batch` is called with each batch's frame and number. Raises ConfigurationError.
     """
     keys = shard_keys(layout.shards, layout.partitions)
-    mapper = Lanes(
-        folder.manifests.absolute(),
-        folder.packs.absolute(),
-        folder.queries.absolute(),
-        folder.parcels.absolute(),
-        lanes,
-        keys,
-        {feed.name: feed.format for feed in feeds},
-    )
-    folder.parcels.mkdir(parents=True, exist_ok=True)
-    matcher = Matcher(folder.packs.absolute(), folder.parcels.absolute(), keys)
+    shared = Shared.of(folder)
+    mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, {feed.name: feed.format for feed in feeds}))
+    matcher = pickled(declared.MATCHER, Matcher(shared, keys))
     matched = (
         listing(session, feeds, lanes)
         .mapInArrow(mapper, MAPPED)

@@ -11,7 +11,7 @@ from cep.config.against_machine import check_folders
 from cep.deploy import Answer, Request, RuleFate
 from cep.job.manifest import Deployed
 from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
-from cep.standing.shelf import Shelf
+from cep.standing.store import QueryStore
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
 from rules.packs import load_texts
 from rules.query_files import with_contents
@@ -55,11 +55,11 @@ class Running:
 
 
 def take(
-    running: Running, request: Request, environ: Mapping[str, str], shelf: Shelf
+    running: Running, request: Request, environ: Mapping[str, str], store: QueryStore
 ) -> tuple[Running, Deployed] | Answer:
     """What runs with the pack of a request in place of the one of its name; or the refusal.
 
-    The files of its standing queries are on the shelf. job.toml is read again, for feeds that it lacked, and
+    The files of its standing queries are in the store. job.toml is read again, for feeds that it lacked, and
     to tell of receivers; what it says of others counts at a start.
     """
     loaded = load_texts(request.files)
@@ -75,7 +75,7 @@ def take(
     after = replace(running, packs={**running.packs, pack.name: pack}, job=job)
     try:
         for hits in after.plan().hits.values():
-            shelf.put(hits)
+            store.put(hits)
     except DiagnosticsError as error:
         return _refused(request, error.diagnostics)
     except (UnreadableError, OSError) as error:  # a full disk, too, leaves the last good pack running

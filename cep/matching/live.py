@@ -25,7 +25,7 @@ from cep.matching.runs import Runs, counted, joined, width_class
 from cep.matching.segments import RULE, Rows
 from cep.matching.sightings import Sightings
 from cep.matching.texts import Texts
-from rules.typed import Path
+from rules.typed import Path, TextMatch
 
 Ints = npt.NDArray[np.int64]
 
@@ -102,6 +102,10 @@ def _renumbered(runs: Runs, numbers: Ints) -> Runs:
 
 class _StoredColumns(Columns):
     """Expressions over the fields that were kept of events."""
+
+    def text(self, condition: TextMatch) -> pa.BooleanArray:  # noqa: ARG002
+        """Unknown: texts are searched when an event comes, and no register keeps what was found."""
+        return pa.nulls(len(self.table), pa.bool_())
 
     def field(self, path: Path) -> pa.Array:
         """A field; nulls where it was not kept."""

@@ -20,13 +20,16 @@ import pyarrow.compute as pc
 from cep.automata.plan import HitStream, Plan, Space, StreamPlan
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
+from cep.resources.searches import TextSearches
+from cep.resources.standing import StandingQueries
 from cep.routing import payload
 from cep.routing.payload import Segment
 from cep.routing.shards import shards_of
 from cep.routing.verdicts import Verdicts, judged
 
 if TYPE_CHECKING:
-    from cep.standing.hits import Found, QuerySets
+    from cep.resources.resource import Resources
+    from cep.standing.hits import Found
 
 Count = tuple[str, ...]
 SEPARATOR = "\x1f"
@@ -53,12 +56,12 @@ class Classified:
 
 
 def classify(
-    plan: Plan, shards: int, batch: Sequence[Events], watermark: int, sets: QuerySets | None = None
+    plan: Plan, shards: int, batch: Sequence[Events], watermark: int, resources: Resources
 ) -> Classified:
     """Judge a batch. `watermark` is the one before the batch: what is older is late.
 
-    `accepted` counts every event that is not late, wanted or not. `sets` opens the standing queries of a
-    stream of hits; None: those of the files that the packs name.
+    `accepted` counts every event that is not late, wanted or not. `resources` are what conditions and streams
+    of hits look up. Raises as `Resources.open` does.
     """
     counts: Counter[Count] = Counter()
     greatest: dict[tuple[str, str], int] = {}
@@ -82,10 +85,10 @@ def classify(
             counts["events", events.stream, "accepted"] += len(in_time.table)
             oldest = pc.min(in_time.table.column(TIME)).as_py()
             first[events.stream] = min(oldest, first.get(events.stream, oldest))
-            went, found = _judged(plan, shards, in_time, counts)
+            went, found = _judged(plan, shards, in_time, counts, resources)
             for hits in (one for one in plan.hits.values() if one.documents.name == events.stream):
-                derived = _hits(hits, in_time, sets, counts, first)
-                hit_went, of_hits = _judged(plan, shards, derived.events, counts)
+                derived = _hits(hits, in_time, resources, counts, first)
+                hit_went, of_hits = _judged(plan, shards, derived.events, counts, resources)
                 went[derived.documents[hit_went]] = True
                 found += of_hits
             if not went.all() and (events.stream in plan.read):
@@ -104,14 +107,14 @@ def classify(
 def _hits(
     hits: HitStream,
     documents: Events,
-    sets: QuerySets | None,
+    resources: Resources,
     counts: Counter[Count],
     first: dict[str, int],
 ) -> Found:
     # Packs without standing queries do not pay for the percolator's import.
-    from cep.standing.hits import hits_of, local_set
+    from cep.standing.hits import hits_of
 
-    found = hits_of(hits, (sets or local_set)(hits), documents, hits.fields)
+    found = hits_of(hits, resources.open(StandingQueries(hits)), documents, hits.fields)
     name = ("queries", hits.documents.name, hits.queries.name)
     counts[(*name, "documents")] += len(documents.table)
     counts[(*name, "hits")] += len(found.documents)
@@ -127,7 +130,7 @@ def _hits(
 
 
 def _judged(
-    plan: Plan, shards: int, events: Events, counts: Counter[Count]
+    plan: Plan, shards: int, events: Events, counts: Counter[Count], resources: Resources
 ) -> tuple[npt.NDArray[np.bool_], list[tuple[int, Segment]]]:
     """Which events go to some shard, and what goes there."""
     counted = np.zeros(len(events.table), bool)
@@ -135,13 +138,9 @@ def _judged(
     if not spaces or not len(events.table):
         return counted, []
     table = events.table.combine_chunks()
-    columns = Columns(table)
     searches = plan.searches.get(events.stream, ())
-    if searches:
-        # Packs without text conditions do not pay for the percolator's import.
-        from cep.expressions.searches import answers
-
-        columns.hits = answers(plan.stream(events.stream), searches, table, columns.field)
+    asked = TextSearches(plan.stream(events.stream), searches) if searches else None
+    columns = Columns(table, None if asked is None else resources.open(asked))
     origins = _origins(table, events.partition)
     found: list[tuple[int, Segment]] = []
     for space, needs in spaces:

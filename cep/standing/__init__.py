@@ -5,5 +5,5 @@ compiled    a file compiled over the fields of the documents, once per content; 
 documents   events as the percolator's documents: texts, values, metadata
 answers     an opened set: which queries hit which documents
 hits        events of documents -> events of hits
-shelf       compiled sets in a job's state folder, mapped by all its workers
+store       compiled sets in a job's state folder, mapped by all its workers
 """

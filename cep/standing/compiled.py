@@ -1,6 +1,7 @@
 """A file of standing queries, compiled over the fields of the documents that it is asked of.
 
-What a set comes to depends on the file's bytes and the documents' fields alone: a process compiles it once.
+What a set comes to depends on the file's bytes and the documents' fields alone. So a process keeps the last
+few that it compiled: a set that was compiled for its findings is not compiled again to be used.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Collection as Several
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -88,6 +89,7 @@ def family_of(hits: HitStream) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
+@cache
 def _program() -> str:
     """The version of this program, which decides what words are."""
     try:

@@ -5,9 +5,8 @@ A hit has its document's time and place, the fields of the document and of the q
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +17,6 @@ from cep.automata.plan import HitStream
 from cep.events import FILE, ID, OFFSET, TIME, Events, arrow_type
 from cep.expressions.columns import Columns
 from cep.standing.answers import QuerySet
-from cep.standing.compiled import compiled
-
-QuerySets = Callable[[HitStream], QuerySet]
-"""Opens the set of a stream of hits."""
 
 _OURS = (TIME, ID, FILE, OFFSET)
 
@@ -64,9 +59,3 @@ def _ids(documents: pa.ChunkedArray, queries: pa.Array) -> pa.ChunkedArray:
     escaped = pc.replace_substring(documents, "\\", "\\\\")
     escaped = pc.replace_substring(escaped, " ", "\\ ")
     return pc.binary_join_element_wise(escaped, queries, " ")
-
-
-@lru_cache(maxsize=8)
-def local_set(hits: HitStream) -> QuerySet:
-    """The set of the file that the pack names, compiled in this process. Raises UnreadableError."""
-    return QuerySet(compiled(hits).kept, hits.documents)

@@ -8,6 +8,7 @@ from random_streams import SECOND, Arrival
 
 from cep.automata.plan import Plan, compile_plan
 from cep.events import MIN_TIME
+from cep.resources.resource import Resources
 from cep.routing.classify import Classified, classify
 from cep.routing.payload import unpack
 
@@ -27,7 +28,7 @@ def event(number: int, at: int = 1, k: str | None = "x", v: int = 1, stream: str
 
 
 def judged(plan: Plan, events: list[Arrival], shards: int = 1, watermark: int = MIN_TIME) -> Classified:
-    return classify(plan, shards, tables(plan.packs[0], events), watermark)
+    return classify(plan, shards, tables(plan.packs[0], events), watermark, Resources())
 
 
 def ids(found: Classified) -> dict[int, list[str]]:

@@ -130,3 +130,14 @@ def test_a_rule_left_out_loses_its_runs_and_they_are_counted() -> None:
         {"a": ["1", "2"]}
     ]
     assert session.counts["runs", "p", "gone", "dropped"] == 1
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+def test_runs_go_on_whose_conditions_search_texts(compiled: bool) -> None:
+    head = HEAD.replace("s: string?", "s: text?")
+    own = rule("r", 'a: e[k == "a"] -> b: e[s matches "x" or v > a.v] -> c: e[v > b.v and s matches "y"]')
+    begun = [event(1, 1, "a", 5, "y"), event(2, 2, "b", 1, "an x"), event(3, 3, "b", 6)]
+    session = fed(head + own, head + own + rule("other", "a: e[v > 99]{2}"), begun, 6, compiled)
+    came = [event(4, 7, "c", 2, "an x"), event(5, 8, "c", 2, "a y")]
+    found = session.feed(tables(session.plan.packs[0], came, 3), 9 * SECOND)
+    assert taken(found) == [{"a": ["1"], "b": ["2"], "c": ["5"]}]

@@ -17,7 +17,7 @@ from cep.job.takeover import differing_queries
 from cep.standing import findings as told
 from cep.standing.compiled import UnreadableError, compiled, name_of
 from cep.standing.findings import findings
-from cep.standing.shelf import Shelf
+from cep.standing.store import QueryStore
 from rules.diagnostics import Diagnostic
 from rules.packs import load, load_texts
 from rules.query_files import with_contents
@@ -229,22 +229,22 @@ def test_packs_of_a_job_agree_on_queries_of_one_name(tmp_path: Path) -> None:
 def test_a_set_is_compiled_once_and_needs_its_file_no_more(tmp_path: Path) -> None:
     pack = pack_in(tmp_path / "pack", {"id": "q", "query": "acme"})
     (stream,) = hit_streams(pack)
-    shelf = Shelf(tmp_path / "queries")
-    shelf.put(stream)
-    files = {path: path.stat().st_ino for path in shelf.folder.rglob("*")}
-    shelf.put(stream)
-    assert {path: path.stat().st_ino for path in shelf.folder.rglob("*")} == files
+    store = QueryStore(tmp_path / "queries")
+    store.put(stream)
+    files = {path: path.stat().st_ino for path in store.folder.rglob("*")}
+    store.put(stream)
+    assert {path: path.stat().st_ino for path in store.folder.rglob("*")} == files
     (tmp_path / "pack" / "w.jsonl").unlink()
     (far,) = hit_streams(with_contents(load_texts(list(pack.files)).need(), {"w": pack.queries[0].content}))
-    assert len(Shelf(shelf.folder).open(far)) == 1
+    assert len(QueryStore(store.folder).load(far)) == 1
 
-    for path in (shelf.folder / name_of(far)).iterdir():
+    for path in (store.folder / name_of(far)).iterdir():
         path.unlink()
-    (shelf.folder / name_of(far)).rmdir()
+    (store.folder / name_of(far)).rmdir()
     with pytest.raises(UnreadableError):
-        Shelf(shelf.folder).open(far)
-    shelf.put(far)
-    assert len(Shelf(shelf.folder).open(far)) == 1, "it is compiled again from the copy"
+        QueryStore(store.folder).load(far)
+    store.put(far)
+    assert len(QueryStore(store.folder).load(far)) == 1, "it is compiled again from the copy"
 
 
 def test_a_file_that_changes_after_loading_is_noticed(tmp_path: Path) -> None:
@@ -254,6 +254,6 @@ def test_a_file_that_changes_after_loading_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="changed"):
         compiled(stream)
     with pytest.raises(UnreadableError, match="changed"):
-        Shelf(tmp_path / "queries").put(stream)
+        QueryStore(tmp_path / "queries").put(stream)
     assert list((tmp_path / "queries").iterdir()) == []
     assert [d.code for d in findings(pack)] == ["CEP0861"]

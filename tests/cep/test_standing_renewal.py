@@ -18,7 +18,7 @@ from cep.automata.plan import HitStream, hit_streams
 from cep.standing.answers import QuerySet
 from cep.standing.compiled import compiled, name_of
 from cep.standing.kept import NONE, Kept
-from cep.standing.shelf import Shelf
+from cep.standing.store import QueryStore
 from percolator.library.damage import DamagedError
 from percolator.library.load import LoadReport
 from rules.packs import load
@@ -118,21 +118,21 @@ def numbered(count: int, first: int = 0) -> list[bytes]:
 
 
 def test_a_changed_line_leaves_the_parts_as_they_are(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "queries")
+    store = QueryStore(tmp_path / "queries")
     first = stream_of(tmp_path, numbered(100))
-    shelf.put(first)
+    store.put(first)
     changed = [b'{"id": "q7", "query": "other"}' if n == 7 else line for n, line in enumerate(numbered(100))]
     second = stream_of(tmp_path, changed)
-    assert len(shelf.earlier(second)) == 100
-    shelf.put(second)
-    old, new = shelf.folder / name_of(first), shelf.folder / name_of(second)
+    assert len(store.earlier(second)) == 100
+    store.put(second)
+    old, new = store.folder / name_of(first), store.folder / name_of(second)
     assert (old / "0.segment").stat().st_ino == (new / "0.segment").stat().st_ino
     assert [len(part.dead) for part in Kept.open(new).parts] == [100, 1]
     assert [part.living for part in Kept.open(new).parts] == [99, 1]
     for path in old.iterdir():
         path.unlink()
     old.rmdir()
-    assert len(Shelf(shelf.folder).open(second)) == 100, "it does not need the one before"
+    assert len(QueryStore(store.folder).load(second)) == 100, "it does not need the one before"
 
 
 def test_a_part_of_which_half_is_dead_is_made_anew_and_smaller_ones_stay(tmp_path: Path) -> None:
@@ -159,44 +159,44 @@ def test_parts_stay_few(tmp_path: Path) -> None:
 
 
 def test_a_set_of_other_queries_is_none_to_begin_from(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "queries")
-    shelf.put(stream_of(tmp_path, numbered(50)))
-    assert len(shelf.earlier(stream_of(tmp_path, [b'{"id": "x", "query": "y"}']))) == 0
+    store = QueryStore(tmp_path / "queries")
+    store.put(stream_of(tmp_path, numbered(50)))
+    assert len(store.earlier(stream_of(tmp_path, [b'{"id": "x", "query": "y"}']))) == 0
 
 
 @pytest.mark.parametrize("name", ["0.segment", "0.records", "lines.npy", "files.json"])
 def test_a_damaged_set_is_compiled_anew_and_nothing_is_compiled_from_it(tmp_path: Path, name: str) -> None:
-    shelf = Shelf(tmp_path / "queries")
+    store = QueryStore(tmp_path / "queries")
     hits = stream_of(tmp_path, numbered(30))
-    shelf.put(hits)
-    place = shelf.folder / name_of(hits)
+    store.put(hits)
+    place = store.folder / name_of(hits)
     whole = {path.name: path.read_bytes() for path in place.iterdir()}
     damaged = bytearray(whole[name])
     damaged[len(damaged) // 2] ^= 1
     (place / name).write_bytes(damaged)
     longer = stream_of(tmp_path, numbered(31))
-    assert len(Shelf(shelf.folder).earlier(longer)) == 0
+    assert len(QueryStore(store.folder).earlier(longer)) == 0
     stream_of(tmp_path, numbered(30))
-    again = Shelf(shelf.folder)
+    again = QueryStore(store.folder)
     again.put(hits)
     assert {path.name: path.read_bytes() for path in place.iterdir()} == whole
     assert answers(Kept.open(place), hits) == answers(compiled(hits).kept, hits)
 
 
 def test_what_was_long_not_used_goes(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "queries")
+    store = QueryStore(tmp_path / "queries")
     first = stream_of(tmp_path, numbered(20))
-    shelf.put(first)
+    store.put(first)
     second = stream_of(tmp_path, numbered(21))
-    shelf.put(second)
-    for path in shelf.folder.iterdir():
+    store.put(second)
+    for path in store.folder.iterdir():
         os.utime(path, (1000, 1000))
-    shelf.put(second)
-    assert shelf.prune(2000) == 2
-    assert {path.name for path in shelf.folder.iterdir()} == {
+    store.put(second)
+    assert store.prune(2000) == 2
+    assert {path.name for path in store.folder.iterdir()} == {
         name_of(second), second.queries.content + ".jsonl",
     }  # fmt: skip
-    assert len(shelf.open(second)) == 21
+    assert len(store.load(second)) == 21
 
 
 def test_a_removal_that_is_cut_leaves_no_half_of_a_set(
@@ -209,26 +209,26 @@ def test_a_removal_that_is_cut_leaves_no_half_of_a_set(
         (path / "0.records").unlink()
         raise PowerCutError
 
-    shelf = Shelf(tmp_path / "queries")
+    store = QueryStore(tmp_path / "queries")
     hits = stream_of(tmp_path, numbered(20))
-    shelf.put(hits)
-    os.utime(shelf.folder / name_of(hits), (1000, 1000))
+    store.put(hits)
+    os.utime(store.folder / name_of(hits), (1000, 1000))
     with monkeypatch.context() as patched:
-        patched.setattr("cep.standing.shelf.shutil.rmtree", half)
+        patched.setattr("cep.standing.store.shutil.rmtree", half)
         with pytest.raises(PowerCutError):
-            shelf.prune(2000)
-    shelf.put(hits)
-    assert len(shelf.open(hits)) == 20
+            store.prune(2000)
+    store.put(hits)
+    assert len(store.load(hits)) == 20
 
 
 def test_two_files_of_a_pack_are_compiled_once_each(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "queries")
+    store = QueryStore(tmp_path / "queries")
     both = [stream_of(tmp_path / name, numbered(20, first)) for name, first in (("a", 0), ("b", 100))]
     for hits in both:
-        shelf.put(hits)
+        store.put(hits)
     changed = [stream_of(tmp_path / name, numbered(21, first)) for name, first in (("a", 0), ("b", 100))]
-    found = [compiled(hits, shelf.earlier(hits)) for hits in changed]
-    again = [compiled(hits, shelf.earlier(hits)) for hits in changed]
+    found = [compiled(hits, store.earlier(hits)) for hits in changed]
+    again = [compiled(hits, store.earlier(hits)) for hits in changed]
     assert all(one is other for one, other in zip(found, again, strict=True))
 
 

@@ -21,7 +21,11 @@ from cep.job.files import sealed
 from cep.job.folder import StateFolder
 from cep.job.manifest import Manifest
 from cep.job.mapper import Lanes, _Mapping
-from cep.job.parcels import Sender
+from cep.job.shipping import packs
+from cep.job.shipping.blobs import Sender
+from cep.job.shipping.folders import Shared
+from cep.job.shipping.task import Task
+from cep.job.shipping.worker import Worker
 from rules.packs import load_texts
 
 Change = Callable[[Path], object]
@@ -99,6 +103,14 @@ def test_a_file_that_may_not_be_read_is_said_so(tmp_path: Path) -> None:
     assert difference(was, thorough=True) == "may not be read: permission denied"
 
 
+def mapping_of(folder: Path, came: Differences) -> _Mapping:
+    """A mapper's work in batch 7 of a job that has one pack."""
+    running, shared = load_texts([("p.rules", pack())]).need(), Shared(folder, folder, folder, folder)
+    packs.store(folder, running)
+    task = Task(Manifest(7, {running.name: running.revision}, 1, 0), False, "x", 0)
+    return _Mapping(Lanes(shared, 1, (0,), {}), Worker(shared), task, Sender(folder, "x"), came)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -113,9 +125,8 @@ def test_a_file_that_changes_while_it_is_read_stops_the_batch(
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in payments(1, 50)))
     plan = compile_plan([load_texts([("p.rules", pack())]).need()])
-    lanes = Lanes(tmp_path, tmp_path, tmp_path, tmp_path, 1, (0,), {})
     was = extent("payment", str(path))
-    mapping = _Mapping(lanes, plan, Manifest(7, {}, 1, 0), Sender(tmp_path, "x"), Differences([was]))
+    mapping = mapping_of(tmp_path, Differences([was]))
     (split,) = splits(str(path), was.length)
     blocks = mapping._blocks("payment", split, decoder(plan.streams["payment"]))
     assert len(next(blocks).events.table) == 50
@@ -135,11 +146,9 @@ def test_a_file_that_grew_is_digested_once_and_not_for_every_split(
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in payments(1, 50)))
     plan = compile_plan([load_texts([("p.rules", pack())]).need()])
-    lanes = Lanes(tmp_path, tmp_path, tmp_path, tmp_path, 1, (0,), {})
     was = extent("payment", str(path))
     added(path)
-    came = Differences([was])
-    mapping = _Mapping(lanes, plan, Manifest(7, {}, 1, 0), Sender(tmp_path, "x"), came)
+    mapping = mapping_of(tmp_path, Differences([was]))
     digested.clear()
     using = decoder(plan.streams["payment"])
     cut = splits(str(path), was.length, block=was.length // 7)

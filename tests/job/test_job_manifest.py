@@ -34,6 +34,7 @@ from cep.job.manifest import (
 from cep.job.poison import Poison
 from cep.job.running_time import RESTART, Stretch
 from cep.job.silence import Quiet
+from cep.resources.resource import Pin
 from cep.watermark import Partition
 from rules.packs import load_texts
 
@@ -60,7 +61,8 @@ def _plan(idle: str = "", more: str = "") -> Plan:
         st.lists(st.builds(Deployed, _names, _names, _names, _names), max_size=2).map(tuple),
         st.dictionaries(_names, _numbers, max_size=2), _names,
         st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple),
-        st.lists(_poison, max_size=2).map(tuple), st.sampled_from((2, 3)),
+        st.lists(_poison, max_size=2).map(tuple),
+        st.lists(st.builds(Pin, _names, _names, _names), max_size=2).map(tuple), st.sampled_from((2, 3)),
     )
 )  # fmt: skip
 def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
@@ -96,6 +98,15 @@ def test_the_text_of_a_manifest_is_a_contract() -> None:
         '"revisions":{"desk":"ab"},"shards":4,'
         '"silent":[["other",""]],"since":[["desk","r",2]],"version":3,"watermark":5}'
     )
+
+
+def test_what_a_batch_looks_up_is_pinned_where_there_is_any() -> None:
+    plain = Manifest(7, {"desk": "ab"}, 4, 9)
+    pinned = replace(plain, resources=(Pin("queries", "w", "ef"),))
+    assert pinned.text() == plain.text().replace(
+        '"revisions"', '"resources":[["queries","w","ef"]],"revisions"'
+    )
+    assert pinned.digest != plain.digest, "with other versions it is another batch"
 
 
 def test_what_the_version_before_wrote_is_read_under_the_digest_that_it_had(tmp_path: Path) -> None:

@@ -12,7 +12,11 @@ from job_folder import JobFolder, in_process
 
 from cep.automata.plan import hit_streams
 from cep.deploy import Request, answered, new_id, submit
-from cep.standing.shelf import Shelf
+from cep.job.errors import ConfigurationError
+from cep.job.manifest import read
+from cep.job.shipping import task
+from cep.resources.resource import CANNOT_BE_OPENED, Pin
+from cep.standing.store import QueryStore
 from rules.packs import load
 from rules.query_files import contents_of
 
@@ -59,7 +63,7 @@ def _deploy(folder: JobFolder) -> str:
     """What `cep deploy` leaves for the job."""
     pack = load([folder.root / "packs"]).need()
     for hits in hit_streams(pack):
-        Shelf(folder.state.queries).put(hits)
+        QueryStore(folder.state.queries).put(hits)
     queries = tuple(contents_of(pack).items())
     request = Request(new_id(), pack.name, pack.revision, pack.files, queries)
     submit(folder.state, request)
@@ -129,3 +133,31 @@ def test_a_deploy_without_its_file_of_queries_is_refused(folder: JobFolder, spar
     assert "watchlist" in answer.refused
     assert [d["code"] for d in answer.diagnostics] == ["CEP0861"]
     assert "was refused" in told
+
+
+def test_a_set_that_workers_do_not_find_ends_the_job_and_no_event_is_blamed(
+    folder: JobFolder, spark: Spark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.put("article", _articles(0, "recall"))
+    store, send = folder.state.queries, task.send
+
+    def removing(*arguments: Any) -> None:
+        for path in store.glob("*/0.segment"):
+            path.unlink()
+        send(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(task, "send", removing)
+        with pytest.raises(ConfigurationError) as raised:
+            folder.once(spark)
+    assert raised.value.code == CANNOT_BE_OPENED
+    assert str(store) in raised.value.message
+    assert folder.alerts() == []
+
+    folder.once(spark, drain=True)
+    assert _hits(folder.alerts()) == [("u0 q1", "q1")], "a start compiles it anew, as the error says"
+    found = read(folder.state.manifests, 0)
+    assert found is not None
+    content = load([folder.root / "packs"]).need().queries[0].content
+    assert found.resources == (Pin("queries", "watchlist", content),)
+    assert not found.poison

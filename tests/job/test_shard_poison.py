@@ -24,6 +24,7 @@ from cep.job.shard_poison import searched, without
 from cep.matching.match import Clock, match_shard
 from cep.matching.memory import ShardMemory
 from cep.matching.state import read, write
+from cep.resources.resource import Resources
 from cep.routing.classify import classify
 
 TEXT = """pack p version "1"
@@ -139,7 +140,7 @@ def test_events_that_die_are_found_among_those_that_wait_and_those_that_come(how
     coming = arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(300)], 300)
     given_ = session(waiting, 0)
     events = [e for one in coming for e in tables(PACK, [one], one.time // SECOND)]
-    payloads = list(classify(PLAN, 1, events, 0).payloads.values())
+    payloads = list(classify(PLAN, 1, events, 0, Resources()).payloads.values())
     memory = given_.memories[0]
     wanted = set(ShardEvents.of(memory, payloads).offsets[[17, 250, 280, 400]].tolist())
     found = searched(PLAN, memory, payloads, 3, dying(wanted, how))  # type: ignore[arg-type]
@@ -158,7 +159,7 @@ def test_where_what_is_remembered_dies_the_key_is_found(with_event: bool) -> Non
     after = len(before) * SECOND + (1 if with_event else 30) * SECOND
     coming = arrivals([(n, 2, False) for n in range(5)], len(before)) if with_event else []
     events = [e for one in coming for e in tables(PACK, [one], one.time // SECOND)]
-    payloads = list(classify(PLAN, 1, events, 0).payloads.values())
+    payloads = list(classify(PLAN, 1, events, 0, Resources()).payloads.values())
     until = MAX_TIME - 1 if with_event else after
 
     def work(memory: ShardMemory, payloads: Sequence[bytes]) -> None:

@@ -18,6 +18,7 @@ from cep.job.shard_states import ShardStates
 from cep.matching.match import Clock, match_shard
 from cep.matching.memory import Merging
 from cep.matching.state import StateError, Stored, Written
+from cep.resources.resource import Resources
 from cep.routing.classify import classify
 
 TEXT = """pack p version "1"
@@ -88,7 +89,7 @@ def task(
 ) -> list[str]:
     """One task of one batch; the ids of what it raised."""
     variables.begin()
-    payloads = classify(PLAN, 1, tables(PLAN.packs[0], came, offset), before).payloads
+    payloads = classify(PLAN, 1, tables(PLAN.packs[0], came, offset), before, Resources()).payloads
     held = states.open("shard", variables)
     clock = Clock(batch, before, after, first={"e": 0})
     outcome = match_shard(PLAN, held.memory, list(payloads.values()), clock, merging=LOOSE)

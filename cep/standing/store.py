@@ -22,7 +22,6 @@ import numpy as np
 import pyarrow as pa
 
 from cep.automata.plan import HitStream
-from cep.standing.answers import QuerySet
 from cep.standing.compiled import UnreadableError, compiled, compiled_file, family_of, name_of
 from cep.standing.kept import NONE, Kept, digests
 from cep.standing.lines import lines_of
@@ -30,18 +29,16 @@ from percolator.disk import Disk
 from percolator.library.damage import DamagedError
 from rules.typed import Queries
 
-_KEPT = 4  # opened sets of one process: those that run, and those of a replay around deploys
 _ASKED = 8  # sets of which one may be the earlier one, the latest ones
 _SAMPLE = 500  # lines by which it is found
 _COMMON = 0.2  # of them it has at least
 
 
 @dataclass(slots=True)
-class Shelf:
+class QueryStore:
     """The sets of one folder, which is made when the first one comes."""
 
     folder: Path
-    _opened: dict[str, QuerySet] = field(default_factory=dict)
     _earlier: dict[str, Kept] = field(default_factory=dict)
     _verified: set[str] = field(default_factory=set)
 
@@ -77,20 +74,16 @@ class Shelf:
             self._earlier[name] = self._most_alike(hits)
         return self._earlier[name]
 
-    def open(self, hits: HitStream) -> QuerySet:
+    def load(self, hits: HitStream) -> Kept:
         """A set that was put here, mapped. Raises UnreadableError."""
-        name = name_of(hits)
-        found = self._opened.pop(name, None)
-        if found is None:
-            try:
-                found = QuerySet(Kept.open(self.folder / name), hits.documents)
-            except (OSError, DamagedError) as problem:
-                what = f"the compiled queries `{hits.queries.name}` in {self.folder / name}"
-                raise UnreadableError(f"{what} cannot be read: {problem}") from problem
-        self._opened[name] = found
-        while len(self._opened) > _KEPT:
-            self._opened.pop(next(iter(self._opened)))
-        return found
+        place = self.folder / name_of(hits)
+        try:
+            return Kept.open(place)
+        except DamagedError as problem:
+            raise UnreadableError(str(problem)) from problem
+        except OSError as problem:
+            why = (problem.strerror or str(problem)).lower()
+            raise UnreadableError(f"{problem.filename or place}: {why}") from problem
 
     def prune(self, before: float) -> int:
         """Removes what was last used before a time, in seconds since 1970 UTC; how many sets and files."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cep.job.errors import ConfigurationError
 from cep.job.files import DamagedFileError, read_json, write_json
+from cep.job.shipping.declared import PACK
 
 if TYPE_CHECKING:
     from cep.automata.plan import Plan
@@ -55,10 +56,7 @@ def load(packs: Path, revision: str) -> Pack:
                 why = "is missing"
             case _:
                 why = "cannot be read"
-        raise ConfigurationError(
-            f"the pack {path} that the job runs {why}",
-            "restore the state folder from a backup, or name a new [job] state and begin anew",
-        ) from error
+        raise PACK.not_there(f"the pack {path} that the job runs {why}") from error
     loaded = load_texts(files)
     pack = loaded.pack and with_contents(loaded.pack, contents)
     if pack is None or pack.revision != revision:

@@ -1,4 +1,4 @@
-"""Payloads too large to go through Spark: they lie in files, and rows say where.
+"""Payloads too large to go through Spark's rows: they lie in files as blobs, and rows say where.
 
 On its way from one Python process to the next Spark copies a row some ten times and compresses it. All
 processes of a job run on one machine (cep.job.session), so that a file that the page cache holds is the
@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cep.job.rows import AWAY, Kind, pack, unpack
-
-LEAST = 64 << 10
-"""Payloads of so many bytes go into a file."""
+from cep.job.shipping.declared import AWAY_FROM, BLOB
 
 
 class Sender:
@@ -31,7 +29,7 @@ class Sender:
 
     def row(self, kind: Kind, payload: bytes) -> tuple[int, bytes]:
         """Kind and payload as they go through Spark."""
-        if len(payload) < LEAST:
+        if len(payload) < AWAY_FROM:
             return int(kind), payload
         if self._file is None:
             self._file = self._path.open("wb")
@@ -47,15 +45,29 @@ class Sender:
 
 
 def opened(folder: Path, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Kind, bytes]]:
-    """Rows as they were given to their senders. Raises OSError."""
+    """Rows as they were given to their senders.
+
+    Raises OSError, and ConfigurationError for a blob that is not there whole.
+    """
     for number, payload in rows:
         if number < AWAY:
             yield Kind(number), payload
             continue
         name, start, length = unpack(payload)
-        with (folder / name).open("rb") as file:
+        yield Kind(number - AWAY), _read(folder / name, start, length)
+
+
+def _read(path: Path, start: int, length: int) -> bytes:
+    try:
+        with path.open("rb") as file:
             file.seek(start)
-            yield Kind(number - AWAY), file.read(length)
+            data = file.read(length)
+    except FileNotFoundError:
+        raise BLOB.not_there(f"the file {path}, which a batch needs, is missing") from None
+    if len(data) < length:
+        told = f"the file {path}, which a batch needs, ends before byte {start + length:,}"
+        raise BLOB.not_there(told)
+    return data
 
 
 def clear(folder: Path) -> None:

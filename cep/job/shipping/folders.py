@@ -1,0 +1,28 @@
+"""The folders through which a job's driver and its workers give files to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cep.job.folder import StateFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Folders of one job that all its processes see, as absolute paths: the mapper and the matcher hold them.
+
+    `manifests` also has the lists of batches' files, `queries` the compiled query sets.
+    """
+
+    manifests: Path
+    packs: Path
+    queries: Path
+    blobs: Path
+
+    @classmethod
+    def of(cls, folder: StateFolder) -> Shared:
+        """Those of a state folder; that of blobs, which starts out empty, is made."""
+        folder.blobs.mkdir(parents=True, exist_ok=True)
+        found = (folder.manifests, folder.packs, folder.queries, folder.blobs)
+        return cls(*(path.absolute() for path in found))

@@ -1,0 +1,6 @@
+"""What a batch may look up besides its events: one value, `Resources`, given to everything that looks up.
+
+resource     the value, and the protocol of a kind of resource
+standing     sets of standing queries
+searches     text searches of rules' conditions
+"""
