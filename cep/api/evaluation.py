@@ -81,11 +81,11 @@ def of_files(
     times: Times,
 ) -> Evaluation:
     """The result that `Pack.evaluate_files` returns. Raises DataError."""
-    from cep.feeds import check_file
     from cep.inprocess.engines import engine
     from cep.inprocess.replay import in_step, replay, streams_read
     from cep.inprocess.report import Report
-    from cep.inprocess.sources import Source
+    from cep.inprocess.sources import of_files as input_of
+    from cep.sources.files.reading import check_file
 
     named = {name: [os.fspath(one) for one in _several(of)] for name, of in files.items()}
     declared = [stream.name for stream in pack.fed]
@@ -97,8 +97,8 @@ def of_files(
         raise refusal(DataError, problems)
     report = Report()
     running = engine("compiled", [pack], one_partition=False)
-    sources = [Source(pack.stream(name), tuple(of)) for name, of in named.items()]
-    batches = in_step(sources, streams_read([pack]), report, times.clock)
+    inputs = [input_of(pack.stream(name), of) for name, of in named.items()]
+    batches = in_step(inputs, streams_read([pack]), report, times.clock)
     raised = list(replay([pack], batches, running, times.watermark, times.drain, report))
     reasons = tuple(Rejected(one.feed, one.file, one.offset, one.reason) for one in report.first)
     return _evaluation(raised, report, reasons)

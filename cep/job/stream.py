@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from cep.config import Feed
 from cep.job.balance import shard_keys
 from cep.job.folder import Layout, StateFolder
+from cep.job.listing import listing
 from cep.job.mapper import Lanes
 from cep.job.matcher import Matcher
 from cep.job.rows import MAPPED, MATCHED
-from cep.job.sources import listing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +40,7 @@ def start(
         folder.parcels.absolute(),
         lanes,
         keys,
-        {feed.name: feed.format for feed in feeds},
+        {feed.name: feed for feed in feeds},
     )
     folder.parcels.mkdir(parents=True, exist_ok=True)
     matcher = Matcher(folder.packs.absolute(), folder.parcels.absolute(), keys)
