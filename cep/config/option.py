@@ -26,7 +26,7 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
 
     from cep.config.mistakes import diagnose
     from cep.config.shape import GivenFeeds
-    from cep.sources.section import FeedSection
+    from cep.sources.kinds import SECTIONS
 
     file = SourceFile("--feed", text)
     name, equals, keys = text.partition("=")
@@ -44,7 +44,7 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
         said = "--feed is nested too deeply"
         return [Diagnostic("CEP0730", "error", said, places.keys["feeds", name], help=_WRITTEN)]
     except tomllib.TOMLDecodeError as error:
-        if name in ("source", "path", *FeedSection.model_fields):
+        if any(name in one.model_fields for one in SECTIONS):
             return [Diagnostic("CEP0730", "error", _NO_STREAM, places.keys["feeds", name], help=_WRITTEN)]
         return [no_table(str(error), file, len(_OPENED) - start, places)]
     try:
