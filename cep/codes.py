@@ -41,6 +41,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0727": "the port of the job is open to other machines",
         "CEP0730": "an option that is no feed",
         "CEP0740": "no file fits the path of a feed",
+        "CEP0741": "an option that the source of a feed does not have",
     }
 )
 

@@ -87,11 +87,11 @@ def of_files(
     resources: Resources,
 ) -> Evaluation:
     """The result that `Pack.evaluate_files` returns. Raises DataError, PackError."""
-    from cep.feeds import check_file
     from cep.inprocess.engines import engine
     from cep.inprocess.replay import in_step, replay, streams_read
     from cep.inprocess.report import Report
-    from cep.inprocess.sources import Source
+    from cep.inprocess.sources import of_files as input_of
+    from cep.sources.files.reading import check_file
 
     named = {name: [os.fspath(one) for one in _several(of)] for name, of in files.items()}
     declared = [stream.name for stream in pack.fed]
@@ -103,8 +103,8 @@ def of_files(
         raise refusal(DataError, problems)
     report = Report()
     running = engine("compiled", [pack], False, resources)
-    sources = [Source(pack.stream(name), tuple(of)) for name, of in named.items()]
-    batches = in_step(sources, streams_read([pack]), report, times.clock)
+    inputs = [input_of(pack.stream(name), of) for name, of in named.items()]
+    batches = in_step(inputs, streams_read([pack]), report, times.clock)
     with _as_pack_errors():
         raised = list(replay([pack], batches, running, times.watermark, times.drain, report))
     reasons = tuple(Rejected(one.feed, one.file, one.offset, one.reason) for one in report.first)

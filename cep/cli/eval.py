@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.config import Job
     from cep.inprocess.report import Report
-    from cep.inprocess.sources import Source
+    from cep.inprocess.sources import Input
     from cep.packs import Checked
     from rules.diagnostics import Diagnostic
     from rules.typed import Pack
@@ -128,7 +128,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
     if arguments.engine == "reference" and len(packs) > 1:
         raise UsageError("the reference engine runs one pack", f"name one of those in {arguments.job}")
     feeding = Feeding(packs, job, arguments.pack is None, arguments.feed, arguments.events)
-    sources = feeding.sources()
+    inputs = feeding.inputs()
     warnings = [*told, *(d for one in checked for d in one.of_queries), *feeding.told]
     if arguments.format == "text":
         tell(warnings)
@@ -138,10 +138,10 @@ def _run_files(arguments: argparse.Namespace) -> int:
     from cep.inprocess.replay import in_batches, in_step, replay, streams_read
     from cep.inprocess.report import Report
 
-    read = _read(arguments, sources, packs, job)
+    read = _read(arguments, inputs, packs, job)
     report = Report()
     taken = in_step if job is None else in_batches
-    reading = taken(sources, streams_read(packs), report, arguments.clock)
+    reading = taken(inputs, streams_read(packs), report, arguments.clock)
     busy = arguments.format == "json" or on_terminal(arguments.output)
     with contextlib.ExitStack() as stack:
         running = engine(arguments.engine, packs, one_partition=False)
@@ -155,7 +155,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
             running = tracing
             trace_file = stack.enter_context(output_file(wanted.file, read, "--trace"))
         out = None if arguments.output is None else stack.enter_context(output_file(arguments.output, read))
-        with shown(report.progress(_size(sources)), busy):
+        with shown(report.progress(_size(inputs)), busy):
             for alert in replay(packs, reading, running, arguments.watermark, arguments.drain, report):
                 if out is not None:
                     out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
@@ -210,18 +210,18 @@ def _refuse(errors: Sequence[Diagnostic], form: str) -> None:
 
 
 def _read(
-    arguments: argparse.Namespace, sources: Sequence[Source], packs: Sequence[Pack], job: Job | None
+    arguments: argparse.Namespace, inputs: Sequence[Input], packs: Sequence[Pack], job: Job | None
 ) -> list[str | Path]:
     """The files of events, of packs and of their queries, and the job file."""
-    found: list[str | Path] = [file for source in sources for file in source.files]
+    found: list[str | Path] = [extent.path for one in inputs for extent in one.extents]
     for pack in packs:
         found += [name for name, _ in pack.files] + [queries.path for queries in pack.queries]
     return found if job is None else [*found, arguments.job]
 
 
-def _size(sources: Sequence[Source]) -> int:
-    """Bytes of all files."""
-    return sum(Path(file).stat().st_size for source in sources for file in source.files)
+def _size(inputs: Sequence[Input]) -> int:
+    """Bytes of all events."""
+    return sum(extent.length for one in inputs for extent in one.extents)
 
 
 @contextlib.contextmanager

@@ -25,7 +25,9 @@ from cep.config.against_machine import check_folders
 from cep.config.no_file_fits import likely_cure
 from cep.config.places import Places
 from cep.formats import BY_NAME, FeedFormat
-from cep.inprocess.sources import Source
+from cep.inprocess.sources import Input, of_files
+from cep.sources.files.files import Files
+from cep.sources.source import AnySource
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.suggest import meant
 from rules.typed import Pack, Stream
@@ -73,8 +75,8 @@ class Feeding:
     events: Sequence[str]
     told: list[Diagnostic] = field(default_factory=list)
 
-    def sources(self) -> list[Source]:
-        """Streams that are read, in the order of the packs; `told` gets what is to be said of that.
+    def inputs(self) -> list[Input]:
+        """The streams that are read, in the order of the packs; `told` gets what is to be said of that.
 
         Named files stand in the order given, those of a feed's path in the order in which a job takes them.
         Raises UsageError, DiagnosticsError.
@@ -96,11 +98,12 @@ class Feeding:
             written = BY_NAME if feed is None else feed.format
             if name in named:
                 files = [file for word in named[name] for file in _matching(word, written)]
-            elif feed is not None and places is not None and (path := self._path(feed)) is not None:
-                files = self._listed(feed, places, path)
-            else:
-                continue
-            found.append(Source(stream, tuple(files), written))
+                found.append(of_files(stream, files, written))
+            elif feed is not None and places is not None and (source := self._source(feed)) is not None:
+                extents = source.listed(name)
+                if not extents:
+                    self._tell_empty(feed, places, source)
+                found.append(Input(stream, source, tuple(extents), written))
         if not found:
             raise UsageError("no files are named", "name them: --events STREAM=FILE, or a path in --feed")
         return found
@@ -126,23 +129,20 @@ class Feeding:
         self._tell(mistakes)
         return found
 
-    def _path(self, feed: Feed | FeedOption) -> str | None:
-        """The path of a feed's files: the option's, else the job's; None if neither has one."""
-        of_job = {one.name: one.path for one in self.job.feeds} if self.job is not None else {}
-        return feed.path or of_job.get(feed.name)
+    def _source(self, feed: Feed | FeedOption) -> AnySource | None:
+        """The source of a feed: the option's, else the job's; None if neither has one."""
+        of_job = {one.name: one.source for one in self.job.feeds} if self.job is not None else {}
+        return feed.source or of_job.get(feed.name)
 
-    def _listed(self, feed: Feed | FeedOption, places: Places, path: str) -> list[str]:
-        from cep.feeds import listed
-
-        files = listed(path)
-        if not files:
-            said = f"feed `{feed.name}` has no file: nothing fits {path}"
-            place = places.value(("feeds", feed.name, "path"))
-            folder = Path() if self.job is None else self.job.file.parent
-            cure = likely_cure(path, folder)
-            fix = f"{cure}; or name files: --events {feed.name}=FILE"
-            self.told.append(Diagnostic("CEP0856", "warning", said, place, help=fix))
-        return files
+    def _tell_empty(self, feed: Feed | FeedOption, places: Places, source: AnySource) -> None:
+        """A warning where a source of files has none; any other may be empty."""
+        if not isinstance(source, Files):
+            return
+        said = f"feed `{feed.name}` has no file: nothing fits {source.path}"
+        place = places.value(("feeds", feed.name, "path"))
+        folder = Path() if self.job is None else self.job.file.parent
+        fix = f"{likely_cure(source.path, folder)}; or name files: --events {feed.name}=FILE"
+        self.told.append(Diagnostic("CEP0856", "warning", said, place, help=fix))
 
 
 def _misfits(option: FeedOption, streams: Mapping[str, Stream]) -> list[Diagnostic]:
@@ -173,7 +173,7 @@ def _named(streams: Mapping[str, Stream], given: Sequence[str]) -> dict[str, lis
 
 def _matching(pattern: str, written: FeedFormat) -> Iterator[str]:
     """The files that a name stands for. Raises DiagnosticsError if one cannot be read."""
-    from cep.feeds import check_file
+    from cep.sources.files.reading import check_file
 
     files = [pattern]
     if not Path(pattern).exists():

@@ -12,11 +12,12 @@ Only `shape` and what reads it import pydantic, and only when a job file is load
 """
 
 from cep.config.against_packs import check_feeds, check_format, unfed
-from cep.config.job import Feed, FeedOption, Job, JobLoaded, Listen, Receiver
+from cep.config.job import FeedOption, Job, JobLoaded, Listen, Receiver
 from cep.config.load import load_job
 from cep.config.option import feed_option
 from cep.config.receivers import check_receivers
 from cep.config.secrets import Secret, SecretError
+from cep.sources.source import Feed
 
 __all__ = [
     "Feed",

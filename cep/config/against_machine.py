@@ -12,13 +12,13 @@ from itertools import combinations
 from pathlib import Path
 
 from cep import globs
-from cep.config.job import Feed, Job, Listen
-from cep.config.path_as_regex import from_regular_expression
-from cep.feeds import matching
+from cep.config.job import Job, Listen
+from cep.sources.files.checks import missing, there
+from cep.sources.files.files import paths
+from cep.sources.files.names import matching
 from rules.diagnostics import Diagnostic, Label, in_order
 from rules.pack_files import walked
 from rules.packs import SUFFIX
-from rules.suggest import did_you_mean
 
 NO_STATE_FOLDER = "CEP0721"
 
@@ -46,7 +46,7 @@ def check_packs(job: Job) -> list[Diagnostic]:
     path = job.packs
     help_ = "name a rule file, or a folder of packs"
     if not os.path.lexists(path):
-        said, help_ = _missing(path, "file or folder", help_)
+        said, help_ = missing(path, "file or folder", help_)
     elif not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
         said, help_ = f"{path} cannot be read", "let the job's user read it"
     elif path.is_dir() and not _holds_rules(path):
@@ -64,88 +64,49 @@ def _holds_rules(folder: Path) -> bool:
 
 
 def check_folders(job: Job) -> list[Diagnostic]:
-    """Feeds whose files cannot be listed: Spark would not start, or find nothing for ever."""
-    return [found for feed in job.feeds for found in _feed(job, feed)]
+    """Feeds that cannot be read here: Spark would not start, or find nothing for ever."""
+    return [found for feed in job.feeds for found in feed.source.check(job.options(feed.name))]
 
 
 def _odd_folder(job: Job) -> list[Diagnostic]:
     """A relative path of a feed begins with the folder of the job file, and Spark reads it as one pattern."""
     here = str(job.file.parent)
     wild = re.search(r"[*?\[{\\]", here)
-    inside = [feed for feed in job.feeds if feed.path.startswith(f"{here}/")]
+    inside = [name for name, path in paths(job.feeds).items() if path.startswith(f"{here}/")]
     if wild is None or not inside:
         return []
     said = f"the folder {here} has `{wild[0]}` in its name, which a feed takes for a wildcard"
-    place = job.places.value(("feeds", inside[0].name, "path"))
+    place = job.places.value(("feeds", inside[0], "path"))
     return [Diagnostic("CEP0726", "error", said, place, help="give the folder another name")]
 
 
-def _feed(job: Job, feed: Feed) -> Iterator[Diagnostic]:
-    place = job.places.value(("feeds", feed.name, "path"))
-    folder, below = (Path(part) for part in matching(feed.path))
-    if not os.path.lexists(folder):
-        said, help_ = _missing(folder, "folder", "make it, or correct path")
-        yield Diagnostic("CEP0952", "error", said, place, help=_as_wildcards(job, feed) or help_)
-    elif os.access(folder, os.R_OK) and not folder.is_dir():
-        said = f"{folder} is no folder"
-        yield Diagnostic("CEP0726", "error", said, place, help="name the folder, and the files in it")
-    elif not os.access(folder, os.R_OK | os.X_OK):
-        said = f"the folder {folder} cannot be read"
-        yield Diagnostic("CEP0726", "error", said, place, help="let the job's user read it")
-    elif not re.search(r"[*?\[{]", str(below)):
-        yield from _one_file(job, feed, folder / below)
-
-
-def _one_file(job: Job, feed: Feed, file: Path) -> Iterator[Diagnostic]:
-    """A path without wildcards."""
-    place = job.places.value(("feeds", feed.name, "path"))
-    if not os.path.lexists(file):
-        said, help_ = _missing(file, "file", "nothing is read until it is there; `*` stands for any name")
-        yield Diagnostic("CEP0953", "warning", said, place, help=_as_wildcards(job, feed) or help_)
-    elif not os.access(file, os.R_OK):
-        said = f"{file} cannot be read"
-        yield Diagnostic("CEP0726", "error", said, place, help="let the job's user read it")
-    elif file.is_dir():
-        written = place.text.strip("\"'")
-        said = f"{file} is a folder"
-        yield Diagnostic("CEP0726", "error", said, place, help=f"write `{written}/` for all files in it")
-
-
-def _as_wildcards(job: Job, feed: Feed) -> str:
-    """The help for a path that is written as a regular expression; empty for any other."""
-    glob = from_regular_expression(feed.path)
-    shown = glob and glob.removeprefix(f"{job.file.parent}/")
-    return f"wildcards are no regular expression: write `{shown}`" if shown else ""
-
-
 def _same_files(job: Job) -> Iterator[Diagnostic]:
-    feeds = [(feed, _pattern(feed)) for feed in job.feeds]
-    for (one, first), (other, second) in combinations(feeds, 2):
+    for (one, first), (other, second) in combinations(_patterns(job).items(), 2):
         if globs.meet(first, second):
             yield Diagnostic(
                 "CEP0725",
                 "warning",
-                f"`{one.name}` and `{other.name}` read the same files: a record becomes an event of both",
-                job.places.value(("feeds", other.name, "path")),
-                labels=(Label(job.places.value(("feeds", one.name, "path")), f"`{one.name}` reads these"),),
+                f"`{one}` and `{other}` read the same files: a record becomes an event of both",
+                job.places.value(("feeds", other, "path")),
+                labels=(Label(job.places.value(("feeds", one, "path")), f"`{one}` reads these"),),
                 help="give each feed a folder of its own, unless a record does hold both events",
             )
 
 
 def _state(job: Job) -> Iterator[Diagnostic]:
     state = os.path.realpath(job.state)
-    there = _there(Path(state))
-    if not there.is_dir():
-        said, help_ = f"{there} is a file where the state folder needs a folder", "name a folder of its own"
+    near = there(Path(state))
+    if not near.is_dir():
+        said, help_ = f"{near} is a file where the state folder needs a folder", "name a folder of its own"
     elif _within(os.path.realpath(job.file), state):
         said, help_ = f"{job.file.name} lies in the state folder", "name a folder below: `state/`"
     elif _within(os.path.realpath(job.packs), state):
         said, help_ = "the packs lie in the state folder", "name a folder of its own"
-    elif readers := [feed.name for feed in job.feeds if globs.reaches(_pattern(feed), state)]:
+    elif readers := [name for name, one in _patterns(job).items() if globs.reaches(one, state)]:
         said = f"feed `{readers[0]}` reads the files of the state folder"
         help_ = "name a folder that no feed reads"
-    elif not os.access(there, os.W_OK | os.X_OK):
-        said, help_ = f"the folder {there} cannot be written", "let the job's user write it, or name another"
+    elif not os.access(near, os.W_OK | os.X_OK):
+        said, help_ = f"the folder {near} cannot be written", "let the job's user write it, or name another"
     else:
         return
     yield Diagnostic(NO_STATE_FOLDER, "error", said, job.places.value(("job", "state")), help=help_)
@@ -157,16 +118,16 @@ def _outbox(job: Job, environ: Mapping[str, str]) -> Iterator[Diagnostic]:
     if not scheme.startswith("sqlite") or ("outbox", "url") not in job.places.values:
         return
     file = Path(os.path.realpath(rest.split("?")[0]))
-    there = _there(file.parent)
-    if not there.is_dir():
-        said, help_ = f"{there} is no folder", "correct url"
-    elif not os.access(there, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.W_OK)):
+    near = there(file.parent)
+    if not near.is_dir():
+        said, help_ = f"{near} is no folder", "correct url"
+    elif not os.access(near, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.W_OK)):
         said, help_ = f"the outbox {file} cannot be written", "let the job's user write it and its folder"
-    elif there != file.parent and str(file.parent) != os.path.realpath(job.state):
-        said, help_ = _missing(file.parent, "folder", "make it, or correct url")
+    elif near != file.parent and str(file.parent) != os.path.realpath(job.state):
+        said, help_ = missing(file.parent, "folder", "make it, or correct url")
     elif file.is_dir():
         said, help_ = f"{file} is a folder", f"name a file in it: {file.name}/outbox.db"
-    elif readers := [feed.name for feed in job.feeds if globs.fits(_pattern(feed), str(file))]:
+    elif readers := [name for name, one in _patterns(job).items() if globs.fits(one, str(file))]:
         said, help_ = f"feed `{readers[0]}` reads the outbox", "keep it in a folder that no feed reads"
     else:
         return
@@ -203,28 +164,13 @@ def _listen(job: Job, listen: Listen) -> Iterator[Diagnostic]:
         yield Diagnostic("CEP0727", "warning", said, place, help=help_)
 
 
-def _pattern(feed: Feed) -> str:
-    """A feed's path with links in its folder followed, and nothing in the folder taken for a wildcard."""
-    folder, below = matching(feed.path)
-    return f"{globs.escaped(os.path.realpath(folder))}/{below}"
+def _patterns(job: Job) -> dict[str, str]:
+    """The paths of feeds of files with links in their folders followed, where no folder is a wildcard."""
+    split = {name: matching(path) for name, path in paths(job.feeds).items()}
+    return {
+        name: f"{globs.escaped(os.path.realpath(folder))}/{below}" for name, (folder, below) in split.items()
+    }
 
 
 def _within(path: str, folder: str) -> bool:
     return os.path.commonpath([path, folder]) == folder
-
-
-def _there(path: Path) -> Path:
-    """The path, or the closest folder above that there is."""
-    while not os.path.lexists(path):
-        path = path.parent
-    return path
-
-
-def _missing(path: Path, what: str, fix: str) -> tuple[str, str]:
-    """Message and help for a path that is not there; the help is a similar name in its folder, or `fix`."""
-    there = _there(path)
-    if there.is_dir() and not os.access(there, os.R_OK | os.X_OK):
-        return f"the folder {there} cannot be read", "let the job's user read it"
-    missing = path.parts[len(there.parts)]
-    beside = sorted(other.name for other in there.iterdir()) if there.is_dir() else []
-    return f"there is no {what} {path}", did_you_mean(missing, beside) or fix

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 
-from cep.config.job import Feed, FeedOption, Job
+from cep.config.job import FeedOption, Job
 from cep.config.places import Places
+from cep.sources.source import Feed
 from rules.diagnostics import Diagnostic, in_order
 from rules.instants import parse_instant
 from rules.suggest import closest, did_you_mean, meant

@@ -8,27 +8,19 @@ from pathlib import Path
 from typing import Literal
 
 from alerts.routing import Route
-from cep.config.places import Places
+from cep.config.places import KeyPath, Places
 from cep.config.secrets import Secret
 from cep.formats import FeedFormat
+from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
-    """Where one stream's events come from: the files that `path` (absolute, with wildcards) matches."""
-
-    name: str
-    path: str
-    format: FeedFormat
-
-
-@dataclass(frozen=True, slots=True)
 class FeedOption:
-    """A feed that a command line gives; without `path` its files are named elsewhere."""
+    """A feed that a command line gives; without a source its events are named elsewhere."""
 
     name: str
-    path: str | None
+    source: AnySource | None
     format: FeedFormat
     places: Places = field(repr=False, compare=False)
 
@@ -87,6 +79,19 @@ class Job:
             if feed.name == name:
                 return feed
         raise KeyError(name)
+
+    def options(self, feed: str) -> Options:
+        """Where the options of a feed stand in the job file."""
+
+        def path(name: str) -> KeyPath:
+            return ("feeds", feed, name) if name else ("feeds", feed)
+
+        return Options(
+            feed,
+            self.file.parent,
+            lambda name: self.places.key(path(name)),
+            lambda name: self.places.value(path(name)),
+        )
 
     def outbox_url(self, environ: Mapping[str, str]) -> str:
         """The outbox's URL, with its secrets; the path of a file is absolute. Raises SecretError."""

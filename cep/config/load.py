@@ -5,23 +5,24 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from cep.config.job import Feed, Job, JobLoaded, Listen, Receiver
+from cep.config.job import Job, JobLoaded, Listen, Receiver
 from cep.config.places import KeyPath, Places, places_of
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
-from cep.config.values import UnfitError, listen_address, outbox_address, signing_secret, web_address
+from cep.config.values import listen_address, outbox_address, signing_secret, web_address
 from cep.config.without_effect import without_effect
-from cep.formats import FeedFormat
+from cep.sources.source import Feed
+from cep.sources.values import UnfitError
 from rules.diagnostics import Diagnostic, has_errors, in_order
 from rules.instants import parse_duration
 from rules.source import SourceFile
 from rules.suggest import closest
 
 if TYPE_CHECKING:
-    from cep.config.shape import FeedSection, FormatSection, JobFile, ReceiverSection
-    from cep.formats import Kind
+    from cep.config.shape import JobFile, ReceiverSection
+    from cep.sources.section import FeedSection
 
 
 def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
@@ -96,17 +97,7 @@ def _validated(
     from cep.config.mistakes import diagnose
     from cep.config.shape import JobFile
 
-    diagnostics = []
-    feeds = data.get("feeds")
-    if isinstance(feeds, dict):
-        for name, feed in feeds.items():
-            if isinstance(feed, dict) and feed.get("source") == "kafka":
-                span = places.value(("feeds", name, "source"))
-                diagnostics.append(
-                    Diagnostic("CEP0707", "error", "feeds from Kafka are not supported yet", span,
-                               help='use source = "files"')
-                )  # fmt: skip
-                feeds[name] = {"source": "files", "path": "unread.jsonl"}
+    diagnostics: list[Diagnostic] = []
     try:
         shaped = JobFile.model_validate(data)
     except ValidationError as error:
@@ -141,31 +132,9 @@ def _job(path: Path, shaped: JobFile, places: Places) -> Job:
 
 
 def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
-    return Feed(name, path_below(folder, feed.path), format_in(feed))
-
-
-def path_below(folder: Path, path: str) -> str:
-    """The path of a feed's files, which may be relative to a folder."""
-    return str(folder / path) + ("/" if path.endswith("/") else "")
-
-
-def format_in(section: FormatSection) -> FeedFormat:
-    """The format that a section describes."""
-    constants = ((field, _plain(value)) for field, value in section.constants.items())
-    return FeedFormat(
-        fields=tuple(section.fields.items()),
-        constants=tuple(constants),
-        timestamps=section.timestamps,
-        zone=section.zone,
-        header=section.header,
-        delimiter=section.delimiter,
-        format=cast("Kind | None", section.format),
-    )
-
-
-def _plain(value: object) -> object:
-    """A constant as a JSON value: TOML's dates and times as text."""
-    return value if isinstance(value, str | bool | int | float) else str(value)
+    source = feed.made(folder)
+    assert source is not None, "in a job file every option that a source needs has to stand"
+    return Feed(name, source, feed.written)
 
 
 def _receiver(name: str, one: ReceiverSection, folder: Path) -> Receiver:

@@ -9,8 +9,10 @@ from pydantic import ValidationError
 
 from cep.config import sections
 from cep.config.places import KeyPath, Places
-from cep.config.values import UnfitError
+from cep.sources import kinds
+from cep.sources.values import UnfitError
 from rules.diagnostics import Diagnostic
+from rules.source import Span
 from rules.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
@@ -27,29 +29,43 @@ _KINDS = {
 """The kind of value that is expected, by pydantic's type of the error."""
 
 
+_COMING = "kafka"
+"""A source that is written about, and that this version does not have."""
+
+
 def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
     """A diagnostic for every mistake that pydantic found, each mistake once."""
-    details = [(detail, _path(detail)) for detail in error.errors(include_url=False)]
-    unknown = [path for detail, path in details if detail["type"] == "extra_forbidden"]
-    misspelt = {(*path[:-1], closest(str(path[-1]), sections.known(path[:-1]))) for path in unknown}
+    details = [(detail, *_place(detail)) for detail in error.errors(include_url=False)]
+    unknown = [(path, source) for detail, path, source in details if detail["type"] == "extra_forbidden"]
+    misspelt = {
+        (*path[:-1], closest(str(path[-1]), sections.known(path[:-1], source))) for path, source in unknown
+    }
+    coming = {path[:2] for detail, path, _ in details if _of_coming(detail, path)}
     seen: set[KeyPath] = set()
-    for detail, path in details:
+    for detail, path, source in details:
         if path in seen or (detail["type"] == "missing" and path in misspelt):
             continue
+        if path[:2] in coming and not _of_coming(detail, path):
+            continue  # its options are not known yet
         seen.add(path)
         if detail["type"] == "model_type" and _nameless(path):
-            seen.update(other for _, other in details if other[:1] == path[:1])
-        yield _diagnostic(detail, path, places)
+            seen.update(other for _, other, _ in details if other[:1] == path[:1])
+        yield _diagnostic(detail, path, source, places)
 
 
-def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnostic:
+def _of_coming(detail: ErrorDetails, path: KeyPath) -> bool:
+    return path[2:] == ("source",) and path[0] == "feeds" and detail["input"] == _COMING
+
+
+def _diagnostic(detail: ErrorDetails, path: KeyPath, source: str, places: Places) -> Diagnostic:
+    """The diagnostic of a mistake at a path; `source` is that of the feed which it lies in, if any."""
     name = ".".join(str(part) for part in path)
     span = places.value(path)
     match detail["type"]:
         case "missing":
-            return _missing(path, places)
+            return _missing(path, source, places)
         case "extra_forbidden":
-            return _unknown(path, places)
+            return _unknown(path, source, places)
         case "model_type" if _nameless(path):
             return Diagnostic(
                 "CEP0705",
@@ -59,17 +75,17 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
                 help=f"write [{sections.heading(str(path[0]))}] above `{path[1]}`",
             )
         case "literal_error":
-            return _choice(detail, path, places)
+            return _choice(detail, path, source, places)
         case "value_error":
             problem = detail["ctx"]["error"]
             assert isinstance(problem, UnfitError)
             code, said, help_ = "CEP0706", f"cannot be used: {problem}", problem.help
         case kind if kind in _KINDS:
-            code, said, help_ = "CEP0705", f"must be {_kind(kind, path)}", f"write {_written(path)}"
+            code, said, help_ = "CEP0705", f"must be {_kind(kind, path)}", f"write {_written(path, source)}"
         case "too_short" if path == ("feeds",):
             return Diagnostic("CEP0704", "error", "there is no feed", span, help="write [feeds.STREAM]")
         case "too_short":
-            code, said, help_ = "CEP0706", "is empty", f"write {_written(path)}, or remove the line"
+            code, said, help_ = "CEP0706", "is empty", f"write {_written(path, source)}, or remove the line"
         case "too_long" | "string_too_long":
             most = detail["ctx"]["max_length"]
             code, said, help_ = "CEP0706", f"has more than {most} characters", "shorten it"
@@ -77,20 +93,24 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnost
             code, said, help_ = (
                 "CEP0706",
                 f"must be at least {detail['ctx']['ge']:,}",
-                f"write {_written(path)}",
+                f"write {_written(path, source)}",
             )
         case "less_than_equal":
             code, said, help_ = (
                 "CEP0706",
                 f"must be at most {detail['ctx']['le']:,}",
-                f"write {_written(path)}",
+                f"write {_written(path, source)}",
             )
         case _:
-            code, said, help_ = "CEP0706", f"cannot be used: {detail['msg']}", f"write {_written(path)}"
+            code, said, help_ = (
+                "CEP0706",
+                f"cannot be used: {detail['msg']}",
+                f"write {_written(path, source)}",
+            )
     return Diagnostic(code, "error", f"`{name}` {said}", span, help=help_)
 
 
-def _missing(path: KeyPath, places: Places) -> Diagnostic:
+def _missing(path: KeyPath, source: str, places: Places) -> Diagnostic:
     last, table = str(path[-1]), ".".join(str(part) for part in path[:-1])
     if not table:
         *keys, final = (f"`{key}`" for key in sections.required(last))
@@ -102,12 +122,16 @@ def _missing(path: KeyPath, places: Places) -> Diagnostic:
             help=f"write [{sections.heading(last)}] with {', '.join(keys)} and {final}",
         )
     said = f"`{last}` is missing in [{table}]"
-    return Diagnostic("CEP0704", "error", said, places.key(path[:-1]), help=f"write {_written(path)} there")
+    return Diagnostic(
+        "CEP0704", "error", said, places.key(path[:-1]), help=f"write {_written(path, source)} there"
+    )
 
 
-def _unknown(path: KeyPath, places: Places) -> Diagnostic:
-    last, known = str(path[-1]), sections.known(path[:-1])
+def _unknown(path: KeyPath, source: str, places: Places) -> Diagnostic:
+    last, known = str(path[-1]), sections.known(path[:-1], source)
     elsewhere = " and ".join(sections.homes(last))
+    if source and len(path) == 3 and not elsewhere and not closest(last, known):
+        return _of_another_source(last, source, places.key(path))
     help_ = (
         f"it belongs to {elsewhere}; a key counts for the table above it"
         if elsewhere
@@ -116,14 +140,32 @@ def _unknown(path: KeyPath, places: Places) -> Diagnostic:
     return Diagnostic("CEP0703", "error", f"unknown key `{last}`", places.key(path), help=help_)
 
 
-def _choice(detail: ErrorDetails, path: KeyPath, places: Places) -> Diagnostic:
+def _of_another_source(option: str, source: str, span: Span) -> Diagnostic:
+    """The diagnostic of an option that a source does not have, with what it has."""
+    own = " and ".join(f"`{one}`" for one in sections.options(source))
+    general = ", ".join(f"`{one}`" for one in sections.known_by_all())
+    owners = " and ".join(f'source "{one}"' for one in sections.sources(option))
+    belongs = f"`{option}` belongs to {owners}; " if owners else ""
+    help_ = f'{belongs}source "{source}" has {own}, and every feed {general}'
+    return Diagnostic("CEP0741", "error", f'source "{source}" has no option `{option}`', span, help=help_)
+
+
+def _choice(detail: ErrorDetails, path: KeyPath, source: str, places: Places) -> Diagnostic:
     name, given = ".".join(str(part) for part in path), detail["input"]
-    choices = [str(choice) for choice in get_args(sections.field(path).annotation)]
+    if path[0] == "feeds":
+        choices = [kinds.kind(one) for one in kinds.SECTIONS]
+    else:
+        choices = [str(choice) for choice in get_args(sections.field(path).annotation)]
     among = " or ".join(f"`{choice}`" for choice in choices)
     if not isinstance(given, str):
         said = f"`{name}` must be text in quotes"
-        return Diagnostic("CEP0705", "error", said, places.value(path), help=f"write {_written(path)}")
-    help_ = did_you_mean(given, choices) or f"write {_written(path)}"
+        return Diagnostic(
+            "CEP0705", "error", said, places.value(path), help=f"write {_written(path, source)}"
+        )
+    if _of_coming(detail, path):
+        said, help_ = "feeds from Kafka are not supported yet", 'use source = "files"'
+        return Diagnostic("CEP0707", "error", said, places.value(path), help=help_)
+    help_ = did_you_mean(given, choices) or f"write {_written(path, source)}"
     said = f"`{name}` is {among}, not {f'`{given}`' if given else 'empty'}"
     return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
 
@@ -139,15 +181,21 @@ def _nameless(path: KeyPath) -> bool:
     return len(path) == 2 and path[0] in sections.NAMED and str(path[1]) in sections.known((path[0], ""))
 
 
-def _written(path: KeyPath) -> str:
-    return f"`{sections.written(path)}`"
+def _written(path: KeyPath, source: str) -> str:
+    return f"`{sections.written(path, source)}`"
 
 
-def _path(detail: ErrorDetails) -> KeyPath:
-    """The path in the file: pydantic adds the branches of a union, and marks keys of tables."""
+def _place(detail: ErrorDetails) -> tuple[KeyPath, str]:
+    """The path in the file, and the source of the feed that it lies in; "" where it lies in none.
+
+    Pydantic adds the branches of a union, and marks keys of tables.
+    """
+    place, source = detail["loc"], ""
+    if len(place) > 2 and place[0] == "feeds":
+        source, place = str(place[2]), (*place[:2], *place[3:])
     path: list[str | int] = []
-    for part in detail["loc"]:
+    for part in place:
         if part == "[key]" or (len(path) > 3 and path[2] == "constants"):
             break
         path.append(part)
-    return tuple(path)
+    return tuple(path), source

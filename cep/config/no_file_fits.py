@@ -10,9 +10,10 @@ from pathlib import Path
 
 from cep import globs
 from cep.config.job import Job
-from cep.config.path_as_regex import from_regular_expression
-from cep.feeds import fitting, matching
 from cep.formats import UnknownFormatError, format_of
+from cep.sources.files.files import paths
+from cep.sources.files.names import fitting, matching
+from cep.sources.files.path_as_regex import from_regular_expression
 from rules.diagnostics import Diagnostic
 
 _LOOKED_AT = 1_000
@@ -29,15 +30,12 @@ def no_file_fits(job: Job, read: Collection[str] = ()) -> list[Diagnostic]:
         Diagnostic(
             "CEP0740",
             "warning",
-            f"no file fits the path of feed `{feed.name}` yet",
-            job.places.value(("feeds", feed.name, "path")),
-            help=likely_cure(feed.path, job.file.parent),
+            f"no file fits the path of feed `{name}` yet",
+            job.places.value(("feeds", name, "path")),
+            help=likely_cure(path, job.file.parent),
         )
-        for feed in job.feeds
-        if feed.name not in read
-        and globs.wild(matching(feed.path)[1])
-        and _lists(feed.path)
-        and not _any(feed.path)
+        for name, path in paths(job.feeds).items()
+        if name not in read and globs.wild(matching(path)[1]) and _lists(path) and not _any(path)
     ]
 
 

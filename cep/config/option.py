@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 from cep.config.job import FeedOption
-from cep.config.load import format_in, path_below
 from cep.config.places import places_in_table
 from cep.config.syntax import no_table
 from rules.diagnostics import Diagnostic, in_order
@@ -26,7 +25,8 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
     from pydantic import ValidationError
 
     from cep.config.mistakes import diagnose
-    from cep.config.shape import GivenFeed, GivenFeeds
+    from cep.config.shape import GivenFeeds
+    from cep.sources.kinds import SECTIONS
 
     file = SourceFile("--feed", text)
     name, equals, keys = text.partition("=")
@@ -44,15 +44,14 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
         said = "--feed is nested too deeply"
         return [Diagnostic("CEP0730", "error", said, places.keys["feeds", name], help=_WRITTEN)]
     except tomllib.TOMLDecodeError as error:
-        if name in GivenFeed.model_fields:
+        if any(name in one.model_fields for one in SECTIONS):
             return [Diagnostic("CEP0730", "error", _NO_STREAM, places.keys["feeds", name], help=_WRITTEN)]
         return [no_table(str(error), file, len(_OPENED) - start, places)]
     try:
         section = GivenFeeds.model_validate({"feeds": {name: table}}).feeds[name]
     except ValidationError as error:
         return in_order(diagnose(error, places))
-    path = None if section.path is None else path_below(folder, section.path)
-    return FeedOption(name, path, format_in(section), places)
+    return FeedOption(name, section.made(folder), section.written, places)
 
 
 _NO_STREAM = "--feed begins with the name of a stream"

@@ -5,33 +5,20 @@ Every key has an example, which is what messages tell an author to write.
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from cep.config import values
-from cep.config.values import UnfitError
+from cep.sources.kinds import OneOf
+from cep.sources.section import FeedSection, Section, Text
+from cep.sources.values import UnfitError, filled, path
 
-Constant = str | bool | int | float | datetime | date | time
-
-
-class Section(BaseModel):
-    """A table of the file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-Text = Annotated[str, AfterValidator(values.filled)]
-Name = Annotated[str, AfterValidator(values.filled), AfterValidator(values.no_path)]
-Path = Annotated[str, AfterValidator(values.path)]
+Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
+Path = Annotated[str, AfterValidator(path)]
 WebhookUrl = Annotated[str, AfterValidator(values.webhook)]
 Rules = Annotated[list[Text], Field(min_length=1)]
 Cores = Annotated[int, Field(ge=1, le=1024)]
-
-
-def _feed_path(text: str, info: ValidationInfo) -> str:
-    return values.feed_path(text, named=info.data.get("format") is None)
 
 
 class JobSection(Section):
@@ -44,36 +31,10 @@ class JobSection(Section):
     shards: Annotated[int, Field(ge=1, le=4096, examples=[16])] = 16
 
 
-class FormatSection(Section):
-    """The keys of [feeds.STREAM] that tell how a record of its files becomes an event."""
-
-    format: Annotated[str | None, AfterValidator(values.held), Field(examples=["csv"])] = None
-    fields: Annotated[dict[str, Text], Field(examples=[{"amount": "TX_AMOUNT"}])] = {}
-    constants: Annotated[dict[str, Constant], Field(examples=[{"currency": "EUR"}])] = {}
-    timestamps: Annotated[str, AfterValidator(values.timestamps), Field(examples=["epoch_ms"])] = "iso"
-    zone: Annotated[str, AfterValidator(values.zone), Field(examples=["Europe/Berlin"])] = "UTC"
-    header: Annotated[bool, Field(examples=[False])] = True
-    delimiter: Annotated[str, AfterValidator(values.delimiter), Field(examples=[";"])] = ","
-
-
-class FeedSection(FormatSection):
-    """[feeds.NAME]"""
-
-    source: Annotated[Literal["files"], Field(examples=["files"])]
-    path: Annotated[str, AfterValidator(_feed_path), Field(examples=["inbox/*.jsonl"])]
-
-
-class GivenFeed(FormatSection):
-    """[feeds.NAME] as an option gives it: its files may be named elsewhere."""
-
-    source: Literal["files"] = "files"
-    path: Annotated[str, AfterValidator(_feed_path)] | None = None
-
-
 class GivenFeeds(Section):
     """[feeds.NAME], and nothing else of a file."""
 
-    feeds: dict[str, GivenFeed]
+    feeds: dict[str, Annotated[FeedSection, OneOf(given=True)]]
 
 
 class OutboxSection(Section):
@@ -118,8 +79,8 @@ class JobFile(Section):
     """The whole file."""
 
     job: JobSection
-    feeds: Annotated[dict[str, FeedSection], Field(min_length=1)]
+    feeds: Annotated[dict[str, Annotated[FeedSection, OneOf()]], Field(min_length=1)]
     outbox: OutboxSection | None = None
-    receivers: dict[Name, ReceiverSection] = {}
+    receivers: Annotated[dict[Name, ReceiverSection], Field(default_factory=dict)]
     http: HttpSection | None = None
     spark: SparkSection | None = None

@@ -1,42 +1,17 @@
-"""The single values of a job file: each function gives back a value that can be used.
-
-UnfitError      a value of the right kind that cannot be used, and what to write
-"""
+"""The single values of a job file but for feeds: each function gives back a value that can be used."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, available_timezones
 
 from alerts.alert import SEVERITIES
 from alerts.signing import secret_key
-from cep.config.path_as_regex import from_regular_expression
-from cep.formats import EPOCHS, KINDS, UnknownFormatError, format_of
-from cep.globs import GlobError, parse
+from cep.sources.values import UnfitError
 from rules.instants import parse_duration
 from rules.suggest import did_you_mean
 
-_TIMESTAMPS = ("iso", *EPOCHS)
 _OUTBOX = "write sqlite:///state/outbox.db or postgresql://user@host/name"
-
-
-class UnfitError(ValueError):
-    """The text says what is wrong with a value, `help` what to write."""
-
-    def __init__(self, said: str, help: str) -> None:  # noqa: A002  as diagnostics call it
-        super().__init__(said)
-        self.help = help
-
-
-def filled(text: str) -> str:
-    """A text that says something and can be printed."""
-    if not text.strip():
-        raise UnfitError("it is empty", "write something between the quotes")
-    if not text.isprintable():
-        raise UnfitError("it holds a sign that cannot be seen, such as a tab or a line end", "remove it")
-    return text
 
 
 def no_path(text: str) -> str:
@@ -55,91 +30,6 @@ def duration(text: str) -> str:
         parse_duration(text)
     except ValueError as error:
         raise UnfitError(str(error), help_) from None
-    return text
-
-
-def path(text: str) -> str:
-    """A path on this machine, absolute or from the folder of the job file."""
-    filled(text)
-    if text.startswith("~") or "${" in text:
-        sign = "~" if text.startswith("~") else "${...}"
-        raise UnfitError(f"`{sign}` is not replaced in a path", "write the path itself")
-    return text
-
-
-def held(text: str | None) -> str | None:
-    """The format of a feed's files, checked: json, csv or parquet. None: each file's name says it."""
-    if text is not None and text not in KINDS:
-        raise UnfitError(f"it is one of {', '.join(KINDS)}", did_you_mean(text, KINDS) or 'write `"csv"`')
-    return text
-
-
-def feed_path(text: str, named: bool = True) -> str:
-    """A path whose last part may have wildcards, and whose ending says what the files hold (`named`)."""
-    path(text)
-    if "://" in text:
-        raise UnfitError("it is an address", "write a path on this machine: `inbox/*.jsonl`")
-    if "**" in text:
-        raise UnfitError(
-            "`**` does not go into folders of folders", "write one `*` for each: `inbox/*/*.jsonl`"
-        )
-    try:
-        parse(text)
-    except GlobError as error:
-        raise UnfitError(str(error), error.help) from None
-    name = text.rpartition("/")[2]
-    if named and name and not re.search(r"[*?\]}]$", name):
-        try:
-            format_of(name)
-        except UnknownFormatError as error:
-            if glob := from_regular_expression(text):
-                help_ = f"wildcards are no regular expression: write `{glob}`"
-            elif "." not in name:
-                help_ = f"write `{text}/*.jsonl` if it is a folder"
-            else:
-                help_ = 'say it, `format = "csv"`, or rename the files'
-            raise UnfitError(str(error), help_) from None
-    return text
-
-
-def timestamps(text: str) -> str:
-    """`iso`, a name of cep.formats.EPOCHS, or a pattern that strptime reads back."""
-    if text in _TIMESTAMPS:
-        return text
-    if "%" not in text:
-        help_ = did_you_mean(text, _TIMESTAMPS) or "a pattern is written as in `%d.%m.%Y %H:%M`"
-        raise UnfitError(f"it is one of {', '.join(_TIMESTAMPS)}, or a strptime pattern", help_)
-    help_ = "write one such as `%d.%m.%Y %H:%M:%S`"
-    try:
-        sample = datetime(2020, 12, 30, 21, 43, 56, tzinfo=UTC).strftime(text)
-        datetime.strptime(sample, text)
-    except ValueError:
-        raise UnfitError("it is no pattern that strptime can read back", help_) from None
-    if not any(part in text for part in ("%Y", "%y", "%G", "%c", "%x")):
-        raise UnfitError("the pattern has no year", help_)
-    return text
-
-
-def zone(text: str) -> str:
-    """A zone's IANA name, or an offset."""
-    if text == "UTC" or re.fullmatch(r"[+-](0\d|1[0-4]):[0-5]\d", text):
-        return text
-    help_ = "write a name such as `Europe/Berlin`, or `+02:00`"
-    if not text.strip():
-        raise UnfitError("it is empty", help_)
-    try:
-        ZoneInfo(text)
-    except (ValueError, OSError, KeyError):
-        raise UnfitError(
-            "there is no such zone", did_you_mean(text, sorted(available_timezones())) or help_
-        ) from None
-    return text
-
-
-def delimiter(text: str) -> str:
-    """One character that may stand between cells."""
-    if len(text) != 1 or text in '"\r\n' or ord(text) > 127:
-        raise UnfitError("a delimiter is one ASCII character", 'write `";"`, or for a tab `"\\t"`')
     return text
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cep.config.job import Feed, Job
+from cep.config.job import Job
 from cep.formats import EPOCHS, UnknownFormatError
+from cep.sources.files.files import paths
+from cep.sources.source import Feed
 from rules.diagnostics import Diagnostic, in_order
 
 
@@ -35,7 +37,8 @@ def _feed(job: Job, feed: Feed) -> Iterator[Diagnostic]:
 
 def _kind(feed: Feed) -> str:
     """The format of a feed's files, by its setting or its path: json, csv, parquet; empty if not known."""
+    path = paths([feed]).get(feed.name, "")
     try:
-        return feed.format.of(feed.path.rpartition("/")[2]).kind
+        return feed.format.of(path.rpartition("/")[2]).kind
     except UnknownFormatError:
         return ""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pyarrow.compute as pc
 
@@ -13,10 +12,11 @@ from alerts.suppress import Memory, in_order, withhold
 from cep.automata.plan import hit_streams
 from cep.decode import decoder
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
-from cep.feeds import BATCH_BYTES, read, splits
 from cep.inprocess.engines import Engine
 from cep.inprocess.report import Report
-from cep.inprocess.sources import Source
+from cep.inprocess.sources import Input
+from cep.sources.source import BATCH_BYTES, BLOCK, Extent
+from cep.watermark import Partition
 from rules.typed import Pack
 
 _AT_ONCE = 256 << 20
@@ -61,14 +61,14 @@ def streams_read(packs: Sequence[Pack]) -> set[str]:
 
 
 def in_step(
-    sources: Sequence[Source], read: Collection[str], report: Report, clock: int | None = None
+    inputs: Sequence[Input], read: Collection[str], report: Report, clock: int | None = None
 ) -> Batches:
-    """The blocks of all files, always of the stream that lags behind, so that none fills the memory.
+    """The blocks of all inputs, always of the partition that lags behind, so that none fills the memory.
 
-    The watermark is the least of the streams `read`, those that some rule reads, that have events. `clock` is
-    that of `cep.decode.decoder`.
+    The watermark is the least of the partitions of the streams `read`, those that some rule reads, that have
+    events. `clock` is that of `cep.decode.decoder`.
     """
-    readings = [_Reading(source, source.stream.name in read, report, clock) for source in sources]
+    readings = list(_readings(inputs, read, report, clock).values())
     while reading := min((r for r in readings if not r.ended), key=lambda r: r.reached, default=None):
         for events in reading.more():
             yield [events], _reached(readings)
@@ -76,57 +76,69 @@ def in_step(
 
 
 def in_batches(
-    sources: Sequence[Source], read: Collection[str], report: Report, clock: int | None = None
+    inputs: Sequence[Input], read: Collection[str], report: Report, clock: int | None = None
 ) -> Batches:
-    """The files in the batches in which a job that finds them all at its start takes them.
+    """The inputs in the batches in which a job that finds them all at its start takes them.
 
     So an event is late here if it is late there: the watermark moves between batches, never within one.
     `clock` is that of `cep.decode.decoder`, for all batches.
     """
-    readings = {
-        source.stream.name: _Reading(source, source.stream.name in read, report, clock) for source in sources
-    }
+    readings = _readings(inputs, read, report, clock)
     before = MIN_TIME
-    for files in _batches_of(sources):
+    for extents in _batches_of(inputs):
         waiting: list[Events] = []
-        for source in sources:
-            # Within a batch events of one instant stand in the order of their streams, files and places.
-            for file in sorted(files.get(source.stream.name, ())):
-                for events in readings[source.stream.name].of_file(file):
+        # Within a batch events of one instant stand in the order of their streams, partitions and places.
+        for (stream, _), reading in readings.items():
+            own = [one for one in extents.get(stream, ()) if reading.has(one)]
+            for one in sorted(own, key=lambda one: one.path):
+                for events in reading.of(one):
                     waiting.append(events)
                     if sum(part.table.nbytes for part in waiting) >= _AT_ONCE:
                         yield waiting, before
                         waiting = []
-        before = _reached(list(readings.values()))
+        before = _reached(readings.values())
         yield waiting, before
     for reading in readings.values():
         reading.ended = True
-    yield [], _reached(list(readings.values()))
+    yield [], _reached(readings.values())
 
 
-def _batches_of(sources: Sequence[Source]) -> Iterator[dict[str, list[str]]]:
-    """The files of each batch by stream: of each stream up to so many bytes, at least one file."""
-    waiting = {source.stream.name: list(source.files) for source in sources}
+def _batches_of(inputs: Sequence[Input]) -> Iterator[dict[str, list[Extent]]]:
+    """The extents of each batch by stream: of each stream up to so many bytes, at least one extent."""
+    waiting = {one.stream.name: list(one.extents) for one in inputs}
     while any(waiting.values()):
-        batch: dict[str, list[str]] = {}
-        for stream, files in waiting.items():
+        batch: dict[str, list[Extent]] = {}
+        for stream, extents in waiting.items():
             size = 0
-            while files:
-                size += Path(files[0]).stat().st_size
+            while extents:
+                size += extents[0].length
                 if stream in batch and size > BATCH_BYTES:
                     break
-                batch.setdefault(stream, []).append(files.pop(0))
+                batch.setdefault(stream, []).append(extents.pop(0))
         yield batch
+
+
+def _readings(
+    inputs: Sequence[Input], read: Collection[str], report: Report, clock: int | None
+) -> dict[Partition, _Reading]:
+    """The partitions of all inputs, by stream in their order; of a stream without any, one that is empty."""
+    found: dict[Partition, _Reading] = {}
+    for one in inputs:
+        name = one.stream.name
+        for partition in sorted({one.source.partition(extent) for extent in one.extents}) or [name]:
+            found[name, partition] = _Reading(one, partition, name in read, report, clock)
+    return found
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The files of a stream while they are read; `reached` is its own watermark.
+    """A source partition of a stream while it is read; `reached` is its own watermark.
 
     `moves`: whether some rule reads the stream, so that the watermark waits for it.
     """
 
-    source: Source
+    input: Input
+    partition: str
     moves: bool
     report: Report
     clock: int | None
@@ -135,11 +147,16 @@ class _Reading:
     _blocks: Iterator[Events] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._blocks = (events for file in self.source.files for events in self.of_file(file))
+        own = filter(self.has, self.input.extents)
+        self._blocks = (events for extent in own for events in self.of(extent))
+
+    def has(self, extent: Extent) -> bool:
+        """True if the extent is of this partition."""
+        return self.input.source.partition(extent) == self.partition
 
     @property
     def holds(self) -> bool:
-        """True if the watermark waits for the stream: some rule reads it, and it is not empty."""
+        """True if the watermark waits for it: some rule reads the stream, and it is not empty."""
         return self.moves and not (self.ended and self.reached == MIN_TIME)
 
     def more(self) -> Iterator[Events]:
@@ -149,12 +166,12 @@ class _Reading:
             return
         self.ended = True
 
-    def of_file(self, file: str) -> Iterator[Events]:
-        """The events of a file, block by block; what could not be read is reported."""
-        report, stream, format_ = self.report, self.source.stream, self.source.format
-        using = decoder(stream, format_, self.clock)
-        for split in splits(file, Path(file).stat().st_size, feed=format_):
-            for decoded in read(split, using, passed=report.passed):
+    def of(self, extent: Extent) -> Iterator[Events]:
+        """The events of an extent, block by block; what could not be read is reported."""
+        report, stream, source = self.report, self.input.stream, self.input.source
+        using = decoder(stream, self.input.format, self.clock)
+        for part in source.parts(extent, self.input.format, BLOCK):
+            for decoded in source.read(part, using, report.passed):
                 report.reject(decoded.dead)
                 table = decoded.events.table
                 if table.num_rows:
@@ -163,7 +180,7 @@ class _Reading:
                     yield decoded.events
 
 
-def _reached(readings: Sequence[_Reading]) -> int:
+def _reached(readings: Iterable[_Reading]) -> int:
     return min((r.reached for r in readings if r.holds), default=MIN_TIME)
 
 

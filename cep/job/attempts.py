@@ -6,15 +6,15 @@ reason is poison (cep.job.poison), and it goes on without that; if nothing is fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cep.formats import FeedFormat, UnknownFormatError
 from cep.job import manifest as manifests
 from cep.job.errors import OutsideError
 from cep.job.failures import of_worker, poison_of
 from cep.job.poison import Poison, place, told
+from cep.sources.source import Feed
 
 POISON = "CEP0870"
 NOT_ONE = "CEP0871"
@@ -40,15 +40,15 @@ class Attempts:
         if batch != self.batch:
             self.batch, self.deaths, self.careful = batch, 0, False
 
-    def again(self, failure: BaseException, formats: Callable[[str], FeedFormat]) -> bool:
-        """Whether the batch that failed so is to be run again. `formats` gives those of feeds by stream.
+    def again(self, failure: BaseException, feeds: Mapping[str, Feed]) -> bool:
+        """Whether the batch that failed so is to be run again. `feeds` are those of the job, by stream.
 
         Raises OutsideError where the same is found twice.
         """
         if self.batch is None:
             return False
         if error := poison_of(failure):
-            self._go_without(self.batch, told(error), formats)
+            self._go_without(self.batch, told(error), feeds)
             return True
         how = of_worker(failure)
         if how is None:
@@ -65,9 +65,7 @@ class Attempts:
         self.tell(f"batch {self.batch}: a process that worked on it {how}; it is run {then}")
         return True
 
-    def _go_without(
-        self, batch: int, found: tuple[Poison, ...], formats: Callable[[str], FeedFormat]
-    ) -> None:
+    def _go_without(self, batch: int, found: tuple[Poison, ...], feeds: Mapping[str, Feed]) -> None:
         """Writes down what the batch goes without, before it is run again."""
         manifest = manifests.read(self.manifests, batch)
         assert manifest is not None, "a batch that ran has one"
@@ -80,11 +78,8 @@ class Attempts:
             )
         manifests.write(self.manifests, replace(manifest, poison=tuple(sorted(known))))
         for one in found:
-            try:
-                parquet = formats(one.stream).of(one.path).kind == "parquet"
-            except UnknownFormatError:
-                parquet = False
+            where = f"{place(one, feeds.get(one.stream))} of stream {one.stream}"
             self.tell(
-                f"batch {batch} goes without {place(one, parquet)} of stream {one.stream}, which is poison "
+                f"batch {batch} goes without {where}, which is poison "
                 f"({POISON}): the process {one.reason}, each time"
             )

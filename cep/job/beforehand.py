@@ -11,9 +11,9 @@ from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
 from cep.config.no_file_fits import no_file_fits
 from cep.job.access import denied
-from cep.job.checkpoint import Checkpoint
 from cep.job.folder import Layout, StateFolder
 from cep.job.takeover import Running
+from cep.sources.checkpoint import Checkpoint
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.suggest import closest
 from rules.typed import Pack
@@ -48,7 +48,7 @@ def of_machine(job: Job, folder: StateFolder, environ: Mapping[str, str] | None)
         said, help_ = refused
         place = job.places.value(("job", "state"))
         return in_order([*found, Diagnostic(_DENIED, "error", said, place, help=help_)])
-    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).logged(feed.name)]
+    read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).knows(feed.name)]
     return in_order([*found, *no_file_fits(job, read)])
 
 

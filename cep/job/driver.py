@@ -20,7 +20,6 @@ from alerts.routing import Route
 from cep import deadletters, deploy
 from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.collector import paused
-from cep.formats import BY_NAME
 from cep.job import extents, takeover
 from cep.job import manifest as manifests
 from cep.job.attempts import Attempts
@@ -43,7 +42,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from alerts.outbox import Recorded
-    from cep.job.extents import Extent
+    from cep.job.extents import Sources
+    from cep.sources.source import Extent
     from rules.typed import Pack
 
 
@@ -116,9 +116,9 @@ class Driver:
         self._queries = QueryStore(folder.queries)
         self._attempts = Attempts(folder.manifests, told)
         self._before: tuple[int, Result] | None = None
-        self._growth = Growth(folder.manifests, self._files_told)
-        self.running_time = RunningTime(time.monotonic_ns, clock)
         self.running = running
+        self._growth = Growth(folder.manifests, self._sources, self._files_told)
+        self.running_time = RunningTime(time.monotonic_ns, clock)
         self.sources: Collection[str] = ()
         self.failure: BaseException | None = None
         self.last: Batch | None = None
@@ -156,7 +156,7 @@ class Driver:
         ran = time.perf_counter()
         blobs = self._folder.blobs
         came = opened(blobs, ((kind, bytes(payload)) for kind, payload in rows))
-        own = extents.load(self._folder.manifests, number, manifest.files)
+        own = extents.load(self._folder.manifests, self._sources(), number, manifest.files)
         outcome = self._with_growth(number, own, put_together(came, self._shards))
         clear(blobs)
         seen, first = outcome.greatest, outcome.first
@@ -186,6 +186,9 @@ class Driver:
             self._told(f"{one.file}: {one.reason}")
         return outcome.with_letters(letters)
 
+    def _sources(self) -> Sources:
+        return {feed.name: feed.source for feed in self.running.job.feeds}
+
     def _files_told(self, files: Collection[str]) -> set[str]:
         with self._outbox.reading() as connection:
             return deadletters.files_told(connection, files)
@@ -204,7 +207,8 @@ class Driver:
         )
         if not recorded.already:
             return recorded, result
-        left_out = [*extents.letters(manifest.lost), *(one for one in outcome.dead if one.stage == "poison")]
+        lost = extents.letters(self._sources(), manifest.lost)
+        left_out = [*lost, *(one for one in outcome.dead if one.stage == "poison")]
         if left_out:
             with self._outbox.writing() as connection:
                 deadletters.write_once(connection, manifest.batch, left_out)
@@ -264,7 +268,7 @@ class Driver:
             deployed=deployed,
             fresh=fresh if before is not None else (),
         )
-        made = extents.fixed(self._folder, made, extents.accepting(self.accepted))
+        made = extents.fixed(self._folder, self._sources(), made, extents.accepting(self.accepted))
         manifests.write(self._folder.manifests, made)
         self._tell_lost(made)
         if deployed and (since := manifests.oldest(self._folder.manifests, number)) is not None:
@@ -281,8 +285,8 @@ class Driver:
         """The manifest of a batch that is run again, with what was lost of its files since."""
         accepts = extents.accepting(self.accepted)
         if found.version < manifests.VERSION and not found.files:
-            found = extents.fixed(self._folder, found, accepts)
-        elif lost := extents.lost_since(self._folder, found, accepts):
+            found = extents.fixed(self._folder, self._sources(), found, accepts)
+        elif lost := extents.lost_since(self._folder, self._sources(), found, accepts):
             found = replace(found, lost=(*found.lost, *lost))
             manifests.write(self._folder.manifests, found)
         self._tell_lost(found)
@@ -292,7 +296,8 @@ class Driver:
         """Report the files that the batch goes without; an accepted loss counts for this batch only."""
         batch = manifest.batch
         for one in manifest.lost:
-            self._told(f"batch {batch} goes without the file {one.path}, which {one.reason}")
+            noun = self._sources()[one.stream].noun
+            self._told(f"batch {batch} goes without the {noun} {one.path}, which {one.reason}")
         for path in sorted(self.accepted - {os.path.realpath(one.path) for one in manifest.lost}):
             self._told(f"--accept-loss {path}: batch {batch} does not go without it")
         self.accepted = frozenset()
@@ -356,8 +361,8 @@ class Driver:
 
     def again(self, failure: BaseException) -> bool:
         """Whether the batch that failed so is to be run again, by a query that is started anew."""
-        formats = {feed.name: feed.format for feed in self.running.job.feeds}
-        if not self._attempts.again(failure, lambda stream: formats.get(stream, BY_NAME)):
+        feeds = {feed.name: feed for feed in self.running.job.feeds}
+        if not self._attempts.again(failure, feeds):
             return False
         self.failure = None
         return True

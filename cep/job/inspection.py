@@ -17,22 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alerts.outbox import BatchRecord, Outbox
+from cep.config import Job
 from cep.job import extents, manifest
-from cep.job.checkpoint import FEED, Checkpoint, DamagedError, entries, intact, text
 from cep.job.errors import RESTORE, ConfigurationError
-from cep.job.extents import Accepts
+from cep.job.extents import Accepts, Sources
 from cep.job.folder import Layout, StateFolder
 from cep.job.manifest import result_of
 from cep.job.shipping.packs import load
+from cep.sources.checkpoint import Checkpoint, DamagedError, intact, text
 from rules.suggest import did_you_mean
-
-_UNUSED = "no batch has used it yet: remove it, and its files are listed anew"
 
 
 def look_over(
     folder: StateFolder,
     layout: Layout | None,
     outbox: Outbox,
+    job: Job,
     accepted: Collection[str],
     tell: Callable[[str], None],
 ) -> frozenset[str]:
@@ -42,9 +42,12 @@ def look_over(
     returned. `tell` is called with what was put right, and with paths that are none of these.
     """
     outbox.check()
-    inspection = _Inspection(folder, Checkpoint(folder.checkpoint), outbox, outbox.last_batch(), tell)
+    sources = {feed.name: feed.source for feed in job.feeds}
+    checkpoint, last = Checkpoint(folder.checkpoint), outbox.last_batch()
+    inspection = _Inspection(folder, checkpoint, outbox, sources, last, tell)
     batch = inspection.run(layout, extents.accepting(accepted))
-    files = [] if batch is None else [os.path.realpath(path) for _, path in extents.listed(folder, batch)]
+    planned = [] if batch is None else extents.planned(folder, sources, batch)
+    files = [os.path.realpath(one.path) for one in planned]
     for path in sorted(set(accepted) - set(files)):
         if batch is None:
             tell(f"--accept-loss {path}: no batch is open, so none has to go without a file")
@@ -59,6 +62,7 @@ class _Inspection:
     folder: StateFolder
     checkpoint: Checkpoint
     outbox: Outbox
+    sources: Sources
     last: BatchRecord | None
     tell: Callable[[str], None]
 
@@ -129,19 +133,13 @@ class _Inspection:
         return False
 
     def _feeds(self, latest: int) -> None:
-        """The files that were read: Spark reads of their logs what came since they were last compacted."""
-        for stream, last in self.checkpoint.offsets(latest).items():
-            reached = -1
-            for path in self.checkpoint.logged(stream):
-                number = int(path.stem)
-                try:
-                    entries(path)
-                except DamagedError as error:
-                    unused = number > last and not path.suffix
-                    raise self._damaged(error, _UNUSED if unused else "") from error
-                reached = number
-            if reached < last:
-                raise self._missing(self.checkpoint.root / "sources" / f"{FEED}{stream}" / str(last))
+        """What was read, as far as Spark's sources wrote it down: by that they know what is new."""
+        for stream in self.checkpoint.offsets(latest):
+            try:
+                self.sources[stream].check_log(self.checkpoint, stream, latest)
+            except DamagedError as error:
+                of_batch = error.path == self.checkpoint.offsets_file(latest)
+                raise self._damaged(error, self._anew(latest) if of_batch else error.repair) from error
 
     def _state(self, version: int, partitions: int) -> None:
         """The state that the next batch begins with."""
@@ -226,7 +224,7 @@ class _Inspection:
             other = f"{path} is not the manifest with which batch {number} is in the outbox"
             raise self.folder.damaged(other)
         elif found.version == manifest.VERSION:
-            extents.agreed(self.folder, found)
+            extents.agreed(self.folder, self.sources, found)
 
     def _open(self, batch: int, accepts: Accepts) -> None:
         """Check the batch that was begun and runs next: its manifest, its packs and its files.
@@ -236,7 +234,7 @@ class _Inspection:
         try:
             found = manifest.read(self.folder.manifests, batch)
             if found is not None:
-                extents.load(self.folder.manifests, batch, found.files)
+                extents.load(self.folder.manifests, self.sources, batch, found.files)
         except ConfigurationError as error:
             anew = self._anew(batch, offsets=False)
             raise ConfigurationError(
@@ -245,9 +243,9 @@ class _Inspection:
         for revision in found.revisions.values() if found is not None else ():
             load(self.folder.packs, revision)
         if found is None or (found.version < manifest.VERSION and not found.files):
-            extents.look(self.folder, batch, accepts)
+            extents.look(self.folder, self.sources, batch, accepts)
         else:
-            extents.lost_since(self.folder, found, accepts)
+            extents.lost_since(self.folder, self.sources, found, accepts)
 
     def _anew(self, batch: int, *, offsets: bool = True) -> str:
         """Help that tells how to begin a batch anew; empty if the outbox has the batch already."""

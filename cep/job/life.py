@@ -156,7 +156,7 @@ class _Life:
             return
         outbox = self._open_outbox()
         self._stack.callback(serving_port.close)  # before the outbox closes, which requests ask
-        accepted = look_over(folder, before, outbox, self._mode.accepted, self._progress.tell)
+        accepted = look_over(folder, before, outbox, job, self._mode.accepted, self._progress.tell)
         feeds = () if before is None else before.feeds
         driver = self._driver = self._standing.driver = self._make_driver(outbox, feeds)
         driver.accepted = accepted

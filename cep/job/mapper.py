@@ -1,4 +1,4 @@
-"""Before the shuffle: one lane's share of a batch's files becomes payloads for shards.
+"""Before the shuffle: one lane's share of a batch becomes payloads for shards.
 
 Runs in Spark's Python workers. Every mapper sends every shard the greatest event times that it saw, so that
 each shard works out the same watermark; that is also what brings a batch to shards without events.
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,19 +18,17 @@ import pyarrow as pa
 from cep.decode.blocks import Aside, Decoder, decoder, none_aside
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
-from cep.feeds import Split, read
-from cep.formats import FeedFormat
 from cep.job import extents, poison
-from cep.job.extents import Differences
 from cep.job.late import late_rows
 from cep.job.manifest import Lost, Manifest
 from cep.job.rows import Kind, pack
-from cep.job.share import ListedFile, share
+from cep.job.share import Share, share
 from cep.job.shipping.blobs import Sender
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.task import Task, current
 from cep.job.shipping.worker import Worker, worker
 from cep.routing.classify import Classified, classify
+from cep.sources.source import Extent, Feed, GoneError, Part
 from cep.watermark import Partition, earliest, progress
 
 if TYPE_CHECKING:
@@ -46,56 +43,70 @@ _SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa
 class Lanes:
     """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
 
-    `keys` are the keys of the shards (cep.job.balance), `formats` those of the streams' feeds.
+    `keys` are the keys of the shards (cep.job.balance), `feeds` those of the streams.
     """
 
     shared: Shared
     lanes: int
     keys: tuple[int, ...]
-    formats: Mapping[str, FeedFormat]
+    feeds: Mapping[str, Feed]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows for all shards, in the lane whose rows of cep.job.sources these are."""
+        """The rows for all shards, in the lane whose rows of cep.job.listing these are."""
         for _ in batches:
             pass  # the rows hold nothing else that is needed
         task = current()
         manifest, lane = task.manifest, task.partition
-        came = _came(self.shared.manifests, manifest)
+        watch = Watching(self.feeds)
         whole = {(one.stream, one.path) for one in manifest.poison if one.whole}
-        files = [
-            ListedFile(one.stream, one.path, one.length)
-            for name, one in came.extents.items()
-            if name not in whole
-        ]
+        came = [one for one in _came(self, manifest, watch) if (one.stream, one.path) not in whole]
         if task.careful:
-            self._check(files)
+            self._check(came)
         with closing(Sender(self.shared.blobs, task.name)) as sender:
-            mapping = _Mapping(self, worker(self.shared), task, sender, came)
-            yield from mapping.rows(share(files, self.formats, lane, self.lanes) if files else [], lane)
+            mapping = _Mapping(self, worker(self.shared), task, sender, watch)
+            yield from mapping.rows(share(came, self.feeds, lane, self.lanes) if came else [], lane)
 
-    def _check(self, files: Iterable[ListedFile]) -> None:
-        """Raises PoisonError where a file cannot even be looked into: all lanes have to know."""
+    @property
+    def sources(self) -> extents.Sources:
+        """The sources of the feeds."""
+        return {name: feed.source for name, feed in self.feeds.items()}
+
+    def _check(self, came: Iterable[Extent]) -> None:
+        """Raises PoisonError where an extent cannot even be looked into: all lanes have to know."""
         from cep.job.careful import unopened
 
-        if found := unopened([(one.stream, one.path, one.length) for one in files], self.formats):
+        if found := unopened(came, self.feeds):
             raise poison.found(found)
 
 
-def _came(folder: Path, manifest: Manifest) -> Differences:
-    """The files that the batch reads. Raises ConfigurationError where one is not there as it was."""
-    found = Differences(extents.without(extents.load(folder, manifest.batch, manifest.files), manifest.lost))
-    for stream, path in found.extents:
-        if why := found.of(stream, path):
-            raise extents.gone(manifest.batch, path, why)
+class Watching:
+    """Tells of a batch's extents, as often as it is asked, whether they can still be read as they were."""
+
+    def __init__(self, feeds: Mapping[str, Feed]) -> None:
+        self._watches = {name: feed.source.watch() for name, feed in feeds.items()}
+
+    def difference(self, extent: Extent) -> str | None:
+        """The reason why an extent cannot be read, a predicate; None if it can."""
+        return self._watches[extent.stream](extent)
+
+
+def _came(lanes: Lanes, manifest: Manifest, watch: Watching) -> list[Extent]:
+    """The extents that the batch reads. Raises ConfigurationError where one is not there as it was."""
+    sources = lanes.sources
+    pinned = extents.load(lanes.shared.manifests, sources, manifest.batch, manifest.files)
+    found = extents.without(pinned, manifest.lost)
+    for one in found:
+        if why := watch.difference(one):
+            raise extents.gone(sources[one.stream], manifest.batch, one.path, why)
     return found
 
 
 class _Mapping:
     """One lane's work in one batch."""
 
-    def __init__(self, lanes: Lanes, worker: Worker, task: Task, sender: Sender, came: Differences) -> None:
+    def __init__(self, lanes: Lanes, worker: Worker, task: Task, sender: Sender, watch: Watching) -> None:
         self._lanes = lanes
-        self._came = came
+        self._watch = watch
         self._manifest = task.manifest
         self._plan = worker.plan(task.manifest)
         self._resources = worker.resources(task.manifest)
@@ -110,14 +121,14 @@ class _Mapping:
         self._waiting: list[Events] = []
         self._number = self._bytes = 0
 
-    def rows(self, parts: Sequence[tuple[str, Split]], lane: int) -> Iterator[pa.RecordBatch]:
+    def rows(self, parts: Share, lane: int) -> Iterator[pa.RecordBatch]:
         """All rows of the lane."""
         if lane == 0 and self._manifest.lost:
             yield self._lost(self._manifest.lost)
         if lane == 0 and (whole := [one.letter() for one in self._poison if one.whole]):
             yield self._dead(whole)
-        for stream, split in parts:
-            yield from self._split(stream, split)
+        for extent, part in parts:
+            yield from self._part(extent, part)
         yield from self._classified()
         if self._searching is not None and self._searching.found:
             raise poison.found(self._searching.found)
@@ -126,13 +137,13 @@ class _Mapping:
         keys = self._lanes.keys
         yield self._rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
 
-    def _split(self, stream: str, split: Split) -> Iterator[pa.RecordBatch]:
-        reader = self._decoder(stream)
+    def _part(self, extent: Extent, part: Part) -> Iterator[pa.RecordBatch]:
+        reader = self._decoder(extent.stream)
         if reader is None:
-            self._counts["files", stream, "unwanted"] += 1
+            self._counts["files", extent.stream, "unwanted"] += 1
             return
         begun = time.perf_counter()
-        for block in self._blocks(stream, split, reader):
+        for block in self._blocks(extent, part, reader):
             self._seconds["decode"] += time.perf_counter() - begun
             if block.dead:
                 yield self._dead(block.dead)
@@ -144,44 +155,46 @@ class _Mapping:
                 yield from self._classified()
             begun = time.perf_counter()
 
-    def _blocks(self, stream: str, split: Split, reader: Decoder) -> Iterator[Decoded]:
-        """The decoded blocks of a split. Raises ConfigurationError if its file is not as it was."""
-        batch = self._manifest.batch
+    def _blocks(self, extent: Extent, part: Part, reader: Decoder) -> Iterator[Decoded]:
+        """The decoded blocks of a part. Raises ConfigurationError if its extent is not as it was."""
+        batch, source = self._manifest.batch, self._lanes.feeds[extent.stream].source
         try:
-            for part in self._readable(stream, split, reader):
-                yield from read(part, reader, raising=True) if isinstance(part, Split) else (part,)
-        except OSError as error:
-            raise extents.gone(batch, split.file, extents.unreadable(error)) from error
-        if why := self._came.of(stream, split.file):
-            raise extents.gone(batch, split.file, why)
+            for one in self._readable(extent, part, reader):
+                yield from (one,) if isinstance(one, Decoded) else source.read(one, reader, strict=True)
+        except GoneError as error:
+            raise extents.gone(source, batch, extent.path, str(error)) from error
+        if why := self._watch.difference(extent):
+            raise extents.gone(source, batch, extent.path, why)
 
     def _lost(self, lost: Iterable[Lost]) -> pa.RecordBatch:
-        """A dead letter for every file that the batch goes without."""
-        return self._dead(extents.letters(lost))
+        """A dead letter for everything that the batch goes without."""
+        return self._dead(extents.letters(self._lanes.sources, lost))
 
-    def _readable(self, stream: str, split: Split, reader: Decoder) -> Iterator[Split | Decoded]:
-        """What of a split is read, and the dead letters of what is not even opened."""
+    def _readable(self, extent: Extent, part: Part, reader: Decoder) -> Iterator[Part | Decoded]:
+        """What of a part is read, and the dead letters of what is not even opened."""
+        stream, feed = extent.stream, self._lanes.feeds[extent.stream]
         unread = [
-            one for one in self._poison if one.unread and (one.stream, one.path) == (stream, split.file)
+            one for one in self._poison if one.unread and (one.stream, one.path) == (stream, extent.path)
         ]
         if self._searching is None and not unread:
-            yield split
+            yield part
             return
-        from cep.job.careful import pieces, unreadable, within
+        from cep.job.careful import unreadable, without
 
         if self._searching is not None:
-            found = [one for one in unreadable(stream, split, reader.feed) if one not in unread]
+            found = [one for one in unreadable(feed, part) if one not in unread]
             self._searching.found += found
             unread += found
         if any(one.whole for one in unread):
             return
         if not unread:
-            yield split
+            yield part
             return
-        if letters := tuple(one.letter() for one in within(split, unread)):
+        letters, left = without(feed, part, unread)
+        if letters:
             nothing = Events(stream, stream, event_schema(reader.stream).empty_table())
             yield Decoded(nothing, letters)
-        yield from pieces(split, unread)
+        yield from left
 
     def _search(self) -> Searching:
         from cep.job.careful import Kept, Searching
@@ -200,7 +213,7 @@ class _Mapping:
         if stream not in self._plan.streams:
             return None
         if stream not in self._decoders:
-            declared, written = self._plan.streams[stream], self._lanes.formats[stream]
+            declared, written = self._plan.streams[stream], self._lanes.feeds[stream].format
             made = decoder(declared, written, self._manifest.clock)
             self._decoders[stream] = replace(made, aside=self._aside())
         return self._decoders[stream]

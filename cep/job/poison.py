@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
-from pathlib import Path
 from typing import Any
 
 from cep.decode.letters import DeadLetter
 from cep.job.errors import PoisonError
+from cep.sources.source import END, Feed
 
-END = 2**63 - 1
-"""The end of every file."""
 NO_SHARD = -1
 EVENTS, UNREAD, HELD = "events", "unread", "held"
-_LOOKED_AT = 256 << 20
-"""Bytes before a place that are read to number its line."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -92,31 +87,10 @@ def told(error: PoisonError) -> tuple[Poison, ...]:
     return from_json(json.loads(base64.b64decode(error.message)))
 
 
-def place(poison: Poison, parquet: bool) -> str:
-    """Where the events are, as a user looks them up: file and line, or row, or byte."""
+def place(poison: Poison, feed: Feed | None) -> str:
+    """Where the events are, as a user looks them up; `feed` is theirs, None where there is none any more."""
     if poison.what == HELD:
         return f"what is remembered of a key ({poison.path}; shard {poison.shard})"
-    if poison.whole:
+    if poison.whole or feed is None:
         return poison.path
-    one = poison.end == poison.first + 1
-    if parquet:
-        rows = f"row {poison.first:,}" if one else f"rows {poison.first:,} to {poison.end - 1:,}"
-        return f"{poison.path}, {rows}"
-    first = _line(poison.path, poison.first)
-    if first is None:
-        return f"{poison.path}, byte {poison.first:,}{'' if one else f' to {poison.end - 1:,}'}"
-    last = first if one else _line(poison.path, poison.end - 1)
-    if last is None or last == first:
-        return f"{poison.path}, line {first:,}"
-    return f"{poison.path}, lines {first:,} to {last:,}"
-
-
-def _line(path: str, offset: int) -> int | None:
-    """The number of the line, from 1, in which a byte of a file is; None where that is not easily told."""
-    if re.search(r"\.(gz|zst)$", path.lower()) or offset > _LOOKED_AT:
-        return None
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(offset).count(b"\n") + 1
-    except OSError:
-        return None
+    return feed.source.place(poison.path, poison.first, poison.end, feed.format)

@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cep.job.checkpoint import COMPACTED
 from cep.job.class_archive import class_archive, made_later
 from cep.job.folder import StateFolder
 from cep.job.gateway import classpath, command, launched
 from cep.job.java import require_java
+from cep.sources.files.spark_log import COMPACTED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,56 +1,40 @@
-"""Which parts of a batch's files a mapper reads: all mappers see the same list and divide it alike."""
+"""Which parts of a batch a mapper reads: all mappers see the same extents and divide them alike."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import TypeAlias
 
-from cep.feeds import BLOCK, Split, splits
-from cep.formats import FeedFormat
+from cep.sources.source import BLOCK, Extent, Feed, Part
 
 _SMALLEST = 2 << 20
-_OPENING = 64 << 10  # what it costs to open a file, in bytes read meanwhile
+_OPENING = 64 << 10  # what it costs to open a place, in bytes read meanwhile
+
+Share: TypeAlias = list[tuple[Extent, Part]]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ListedFile:
-    """A file of a stream's feed, as it was listed."""
+def share(extents: Iterable[Extent], feeds: Mapping[str, Feed], lane: int, lanes: int) -> Share:
+    """The parts of one of `lanes` mappers, each with its extent, in order of stream and place.
 
-    stream: str
-    path: str
-    length: int
+    `feeds` are those of the streams.
 
-
-def share(
-    files: Iterable[ListedFile], formats: Mapping[str, FeedFormat], lane: int, lanes: int
-) -> list[tuple[str, Split]]:
-    """The (stream, split) pairs of one of `lanes` mappers, in order of stream, file and place.
-
-    `formats` are those of the streams' feeds.
-
-    Every split goes to the mapper with the least to do so far, largest first, so that a few large files
-    and many small ones are spread evenly (R. Graham, 1969). Splits are the same in whatever order the
-    files are listed.
+    Every part goes to the mapper with the least to do so far, largest first, so that a few large extents
+    and many small ones are spread evenly (R. Graham, 1969). Parts are the same in whatever order the extents
+    are listed.
     """
-    listed = sorted(set(files))
-    total = sum(file.length for file in listed)
+    listed = sorted(set(extents), key=lambda one: (one.stream, one.path))
+    total = sum(one.length for one in listed)
     block = min(BLOCK, max(_SMALLEST, -(-total // (2 * lanes))))
-    parts = [
-        (_cost(split, len(cut)), file.stream, split)
-        for file in listed
-        for cut in [splits(file.path, file.length, block, formats[file.stream])]
-        for split in cut
-    ]
+    parts = []
+    for one in listed:
+        feed = feeds[one.stream]
+        cut = feed.source.parts(one, feed.format, block)
+        parts += [(_OPENING + one.length // len(cut), one, part) for part in cut]
     load = [0] * lanes
-    mine: list[tuple[str, Split]] = []
-    for cost, stream, split in sorted(parts, key=lambda p: (-p[0], p[1], p[2].file, p[2].start)):
-        least = min(range(lanes), key=lambda one: (load[one], one))
+    mine: Share = []
+    for cost, one, part in sorted(parts, key=lambda p: (-p[0], p[1].stream, p[2].path, p[2].start)):
+        least = min(range(lanes), key=lambda number: (load[number], number))
         load[least] += cost
         if least == lane:
-            mine.append((stream, split))
-    return sorted(mine, key=lambda p: (p[0], p[1].file, p[1].start))
-
-
-def _cost(split: Split, parts: int) -> int:
-    """Bytes to read, where the split says it; row groups count as equal."""
-    return _OPENING + split.length // parts
+            mine.append((one, part))
+    return sorted(mine, key=lambda p: (p[0].stream, p[1].path, p[1].start))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from cep.config import Feed
 from cep.job.balance import shard_keys
 from cep.job.folder import Layout, StateFolder
+from cep.job.listing import listing
 from cep.job.mapper import Lanes
 from cep.job.matcher import Matcher
 from cep.job.rows import MAPPED, MATCHED
 from cep.job.shipping import declared
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.task import pickled
-from cep.job.sources import listing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,7 @@ def start(
     """
     keys = shard_keys(layout.shards, layout.partitions)
     shared = Shared.of(folder)
-    mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, {feed.name: feed.format for feed in feeds}))
+    mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, {feed.name: feed for feed in feeds}))
     matcher = pickled(declared.MATCHER, Matcher(shared, keys))
     matched = (
         listing(session, feeds, lanes)

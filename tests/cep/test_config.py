@@ -44,7 +44,7 @@ def test_defaults_are_those_of_the_manual(tmp_path: Path) -> None:
     assert (job.name, job.trigger, job.shards, job.http, job.receivers) == ("fraud", 10**9, 16, None, ())
     assert (job.packs, job.state) == (tmp_path / "packs", tmp_path / "state")
     assert job.outbox_url({}) == f"sqlite:///{tmp_path}/state/outbox.db"
-    assert job.feed("payment").path == f"{tmp_path}/inbox/*.jsonl"
+    assert job.feed("payment").source.path == f"{tmp_path}/inbox/*.jsonl"
     assert job.feed("payment").format == FeedFormat()
     with pytest.raises(KeyError):
         job.feed("login")
@@ -92,7 +92,7 @@ listen = "[::1]:0"
     )  # fmt: skip
     assert job.outbox_url({"DB_PASSWORD": "pa$$"}) == "postgresql://cep:pa$$@db/cep"
     feed = job.feed("payment")
-    assert feed.path == f"{tmp_path}/inbox/"
+    assert feed.source.path == f"{tmp_path}/inbox/"
     assert feed.format == FeedFormat(
         (("occurred_at", "TX_DATETIME"), ("amount", "TX_AMOUNT")),
         (("kind", "auth"), ("n", 1), ("since", "2020-01-01 00:00:00+00:00")),

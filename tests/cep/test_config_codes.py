@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [
     *(ROOT / "cep/config").glob("*.py"),
     *(ROOT / "cep/decode").glob("*.py"),
-    ROOT / "cep/feeds.py",
+    *(ROOT / "cep/sources").rglob("*.py"),
     ROOT / "cep/cli/cases.py",
     ROOT / "cep/cli/feeding.py",
     ROOT / "cep/cli/percolate_cases.py",

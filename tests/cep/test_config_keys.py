@@ -50,11 +50,11 @@ class Key:
 
 def keys() -> Iterator[Key]:
     """All keys of the shape."""
-    for name, field in JobFile.model_fields.items():
-        (model,) = [kind for kind in _parts(field.annotation) if issubclass(kind, BaseModel)]
+    for name in JobFile.model_fields:
         table = {"feeds": "feeds.payment", "receivers": "receivers.desk"}.get(name, name)
-        for key, one in model.model_fields.items():
-            yield Key(table, key, tuple(_parts(one.annotation)), one.is_required())
+        for model in sections.models(name):
+            for key, one in model.model_fields.items():
+                yield Key(table, key, tuple(_parts(one.annotation)), one.is_required())
 
 
 def _parts(annotation: object) -> Iterator[type]:
@@ -320,6 +320,8 @@ def test_a_value_that_cannot_be_used_is_told(
         (written({}, "shards = 4\n"), "unknown key `shards`", "shards", "it belongs to [job]"),
         ("name = 'a'\n" + written({}), "unknown key `name`", "name", "it belongs to [job]"),
         (written({}, "[jobs]\n"), "unknown key `jobs`", "jobs", "did you mean `job`?"),
+        (written({("feeds.payment", "topic"): '"a"'}), 'source "files" has no option `topic`', "topic",
+         'source "files" has `path`, and every feed `format`, `fields`'),
         (written({}, "[kafka]\n"), "unknown key `kafka`", "kafka", "known here: job, feeds"),
         (written({}, "[feeds]\nsource = 'files'\npath = 'a.csv'\n"), "only tables with names", "source",
          "write [feeds.STREAM] above `source`"),

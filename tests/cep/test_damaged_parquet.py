@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.decode import DeadLetter, FeedFormat, decoder
-from cep.feeds import read, splits
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
 from rules.types import ListOf, Record, Scalar, Type
 
 MIDNIGHT = datetime(2020, 1, 1, tzinfo=UTC)

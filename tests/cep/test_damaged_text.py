@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.decode import DeadLetter, decoder
-from cep.feeds import read, splits
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
 from rules.types import Scalar
 
 DECODER = decoder(stream_of({"x": Scalar.LONG}, ("x",)))

@@ -12,7 +12,8 @@ import pytest
 from decoding import stream_of
 
 from cep.decode import DeadLetter, bounds, decoder
-from cep.feeds import read, splits
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
 from rules.types import Scalar
 
 STREAM = stream_of({"x": Scalar.LONG}, ("x",))
@@ -140,7 +141,8 @@ import re, sys
 sys.path[:0] = {sys.path!r}
 from decoding import stream_of
 from cep.decode import decoder
-from cep.feeds import read, splits
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
 found = 0
 for part in splits({str(path)!r}, {path.stat().st_size}):
     for decoded in read(part, decoder(stream_of({{}}))):

@@ -17,7 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.decode import DeadLetter, Decoder, FeedFormat, decoder
-from cep.feeds import Split, check_file, matching, read, splits
+from cep.sources.files.names import matching
+from cep.sources.files.reading import check_file, read
+from cep.sources.files.splits import Split, splits
 from rules.types import Scalar
 
 STREAM = stream_of({"x": Scalar.LONG, "note": Scalar.STRING}, ("x", "note"))

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.feeds import listed
 from cep.globs import GlobError, escaped, fits, meet, parse, reaches
+from cep.sources.files.names import listed
 
 PARTS = st.sampled_from(["a", "b", "*", "?", "[ab]", "[^a]", "{a,bb}", "{b*,?a}"])
 PATTERNS = st.lists(PARTS, max_size=4).map("".join)

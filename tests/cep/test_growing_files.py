@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from cep.beginning import Beginning
 from cep.decode import decoder
-from cep.feeds import Split, read, splits
+from cep.sources.files.reading import read
+from cep.sources.files.splits import Split, splits
 from rules.types import Scalar
 
 DECODER = decoder(stream_of({"x": Scalar.LONG, "note": Scalar.STRING}, ("x", "note")))

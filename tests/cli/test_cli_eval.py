@@ -21,12 +21,13 @@ from cep.automata.plan import compile_plan
 from cep.cli.main import main
 from cep.decode import decoder
 from cep.events import MAX_TIME
-from cep.feeds import read, splits
 from cep.inprocess import replay as replaying
 from cep.inprocess.engines import Compiled, Reference
 from cep.inprocess.replay import in_step, replay, streams_read
 from cep.inprocess.report import Report
-from cep.inprocess.sources import Source
+from cep.inprocess.sources import of_files
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
 from rules.packs import load
 
 RULES = """pack cards version "1"
@@ -167,10 +168,10 @@ def test_blocks_decide_nothing(
     )
     expected, _, _ = withhold(in_order([*whole.feed(everything, end), *whole.finish()]), Memory())
 
-    monkeypatch.setattr(replaying, "splits", lambda file, length, feed: splits(file, length, block, feed))
+    monkeypatch.setattr(replaying, "BLOCK", block)
     running = Compiled(compile_plan([pack]), False) if engine == "compiled" else Reference(pack, False)
     report = Report()
-    sources = [Source(pack.stream(name), tuple(files)) for name, files in names.items()]
+    sources = [of_files(pack.stream(name), files) for name, files in names.items()]
     got = list(replay([pack], in_step(sources, streams_read([pack]), report), running, None, drain, report))
     assert [one.alert.as_dict() for one in got] == [one.alert.as_dict() for one in expected]
     assert len(got) > 20
@@ -278,11 +279,11 @@ def test_a_stream_without_events_holds_nothing_back(folder: Path) -> None:
 
 def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = str(write(folder / "p.jsonl", [payment(5000, "a", 150), payment(0, "b", 150)]))
-    monkeypatch.setattr(replaying, "splits", lambda name, length, feed: splits(name, length, 60, feed))
+    monkeypatch.setattr(replaying, "BLOCK", 60)
     pack = load([folder / "cards.rules"]).need()
     report = Report()
     running = Compiled(compile_plan([pack]), one_partition=False)
-    reading = in_step([Source(pack.stream("payment"), (file,))], {"payment"}, report)
+    reading = in_step([of_files(pack.stream("payment"), (file,))], {"payment"}, report)
     found = list(replay([pack], reading, running, None, True, report))
     assert [one.alert.key for one in found] == [{"card": "a"}]
     assert report.lines()[0] == "2 events, 1 alert, 0 withheld; 0 rejected, 1 late, 0 duplicates"

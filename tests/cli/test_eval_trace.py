@@ -16,7 +16,7 @@ from cep.cli.tracing import Tracing
 from cep.inprocess.engines import Compiled
 from cep.inprocess.replay import in_step
 from cep.inprocess.report import Report
-from cep.inprocess.sources import Source
+from cep.inprocess.sources import of_files
 from cep.matching.selection import KeyTest
 from rules.packs import load
 
@@ -126,7 +126,7 @@ def test_what_follows_runs_stops_when_the_trace_is_full(folder: Path) -> None:
     pack = load([folder / "cards.rules"]).need()
     tracing = Tracing.of(Asked(most=5), [pack], Compiled(compile_plan([pack]), one_partition=False))
     report, batches = Report(), 0
-    source = Source(pack.stream("payment"), ("p.jsonl",) * 4)
+    source = of_files(pack.stream("payment"), ("p.jsonl",) * 4)
     for events, now in in_step([source], {"payment"}, report):
         tracing.feed(events, now)
         batches = batches or tracing._session.batch

@@ -35,7 +35,7 @@ def test_the_job_file_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text(example(), "utf-8")
     loaded = load_job(tmp_path / "job.toml", {"DESK_SECRET": SECRET})
     assert loaded.diagnostics == ()
-    assert loaded.need().feed("payment").path == f"{tmp_path}/inbox/*.jsonl"
+    assert loaded.need().feed("payment").source.path == f"{tmp_path}/inbox/*.jsonl"
 
 
 def test_the_table_names_every_key() -> None:

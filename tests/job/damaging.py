@@ -16,9 +16,10 @@ from job_folder import JobFolder
 from rules_of_tests import payments
 
 from cep.job import manifest
-from cep.job.checkpoint import Checkpoint
 from cep.job.errors import ConfigurationError, JobError, OutsideError
 from cep.job.files import read_json
+from cep.sources.checkpoint import Checkpoint
+from cep.sources.files import spark_log
 
 Spark = Callable[..., Any]
 BATCHES = 3
@@ -80,7 +81,7 @@ def of_the_version_before(folder: JobFolder) -> None:
 
 def input_of(folder: JobFolder, batch: int = LAST) -> Path:
     """The file that a batch reads."""
-    ((_, path),) = Checkpoint(folder.state.checkpoint).files(batch)
+    (path,) = spark_log.files(Checkpoint(folder.state.checkpoint), "payment", batch)
     return Path(path)
 
 

@@ -27,11 +27,12 @@ from cep.config import load_job
 from cep.decode.blocks import decoder
 from cep.evaluate import Session
 from cep.events import Events
-from cep.feeds import read, splits
 from cep.job import life
 from cep.job.folder import StateFolder
 from cep.job.manifest import Result, result_of
 from cep.job.progress import Progress
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
 from rules.packs import load
 from rules.typed import Stream
 

@@ -15,16 +15,21 @@ import pytest
 
 from cep.decode.blocks import decoder
 from cep.decode.letters import DeadLetter, Decoded
-from cep.feeds import read, splits
 from cep.formats import BY_NAME
-from cep.job.careful import Kept, Searching, pieces, unopened, unreadable, within
-from cep.job.poison import END, NO_SHARD, UNREAD, Poison, place
+from cep.job.careful import Kept, Searching, unopened, unreadable, without
+from cep.job.poison import NO_SHARD, UNREAD, Poison, place
+from cep.sources.files.extents import listed_extent
+from cep.sources.files.files import Files
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
+from cep.sources.source import END, Feed
 from rules.packs import load_texts
 
 PACK = """pack p version "1"
 stream s { id_: string  at: timestamp  v: long  id id_  time at }
 rule r { on s emit v }
 """
+FEED = Feed("s", Files("unread.jsonl"), BY_NAME)
 STREAM = load_texts([("p.rules", PACK)]).need().stream("s")
 ROWS = [(f"e{n}", "2026-01-05T08:00:00Z", n) for n in range(100)]
 WRITERS: dict[str, Callable[[Path], None]] = {
@@ -95,10 +100,10 @@ def test_a_row_group_that_ends_its_reader_is_left_out(
 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", iter_batches)
     (split,) = splits(str(path), path.stat().st_size)
-    found = unreadable("s", split, BY_NAME)
+    found = unreadable(FEED, split)
     assert [(one.first, one.end, one.what) for one in found] == [(60, 90, UNREAD)]
-    assert within(split, found) == found
-    left = list(pieces(split, found))
+    letters, left = without(FEED, split, found)
+    assert letters == (found[0].letter(),)
     values = [
         v
         for one in left
@@ -107,7 +112,7 @@ def test_a_row_group_that_ends_its_reader_is_left_out(
     ]
     assert values == [*range(60), *range(90, 100)]
     assert left[-1].end == -1, "who reads the end tells whether the file grew"
-    assert place(found[0], parquet=True) == f"{path}, rows 60 to 89"
+    assert place(found[0], FEED) == f"{path}, rows 60 to 89"
 
 
 def test_a_file_that_ends_who_looks_into_it_is_left_out(
@@ -124,10 +129,10 @@ def test_a_file_that_ends_who_looks_into_it_is_left_out(
             super().__init__(source, **more)
 
     monkeypatch.setattr(pq, "ParquetFile", ParquetFile)
-    found = unopened([("s", str(path), path.stat().st_size) for path in (good, bad)], {"s": BY_NAME})
+    found = unopened([listed_extent("s", str(path)) for path in (good, bad)], {"s": FEED})
     assert found == [Poison("s", str(bad), 0, END, NO_SHARD, "ended with exit code 7", UNREAD)]
     assert found[0].whole
-    assert place(found[0], parquet=True) == str(bad)
+    assert place(found[0], FEED) == str(bad)
 
 
 @pytest.mark.parametrize(
@@ -137,6 +142,6 @@ def test_a_file_that_ends_who_looks_into_it_is_left_out(
 def test_places_are_told_as_users_look_them_up(tmp_path: Path, first: int, end: int, shown: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"first\nsecond\nthird\n")
-    assert place(Poison("s", str(path), first, end, NO_SHARD, "died"), parquet=False) == f"{path}, {shown}"
+    assert place(Poison("s", str(path), first, end, NO_SHARD, "died"), FEED) == f"{path}, {shown}"
     path.unlink()
-    assert "byte" in place(Poison("s", str(path), first, end, NO_SHARD, "died"), parquet=False)
+    assert "byte" in place(Poison("s", str(path), first, end, NO_SHARD, "died"), FEED)

@@ -29,8 +29,10 @@ from rules_of_tests import pack, payments
 
 from cep.cli.main import main
 from cep.job import extents, life, manifest
-from cep.job.checkpoint import COMPACTED, Checkpoint
 from cep.job.errors import ConfigurationError, JobError, OutsideError
+from cep.sources.checkpoint import Checkpoint
+from cep.sources.files import spark_log
+from cep.sources.files.spark_log import COMPACTED
 
 pytestmark = pytest.mark.spark
 
@@ -232,5 +234,5 @@ def test_the_files_of_a_batch_are_found_when_the_log_was_compacted(folder: JobFo
         text = (offsets / str(LAST)).read_text().replace(f'"logOffset":{LAST}', f'"logOffset":{last}')
         (offsets / str(batch)).write_text(text)
     checkpoint = Checkpoint(folder.state.checkpoint)
-    assert checkpoint.files(8) == [("payment", p) for p in ("/in/98 x", "/in/99 x", "/in/last")]
-    assert [path.name for path in checkpoint.logged("payment")] == ["99.compact", "100"]
+    assert spark_log.files(checkpoint, "payment", 8) == ["/in/98 x", "/in/99 x", "/in/last"]
+    assert [path.name for path in spark_log.logged(checkpoint, "payment")] == ["99.compact", "100"]

@@ -13,22 +13,28 @@ from rules_of_tests import pack, payments
 from cep import deploy
 from cep.automata.plan import compile_plan
 from cep.decode.blocks import decoder
-from cep.feeds import splits
+from cep.formats import BY_NAME
 from cep.job import extents
 from cep.job.errors import ConfigurationError, OutsideError
-from cep.job.extents import WHOLE, Differences, difference, extent
 from cep.job.files import sealed
 from cep.job.folder import StateFolder
 from cep.job.manifest import Manifest
-from cep.job.mapper import Lanes, _Mapping
+from cep.job.mapper import Lanes, Watching, _Mapping
 from cep.job.shipping import packs
 from cep.job.shipping.blobs import Sender
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.task import Task
 from cep.job.shipping.worker import Worker
+from cep.sources.files import extents as of_files
+from cep.sources.files.extents import WHOLE, difference, extent
+from cep.sources.files.files import Files
+from cep.sources.files.splits import splits
+from cep.sources.source import Feed
 from rules.packs import load_texts
 
 Change = Callable[[Path], object]
+FEEDS = {"payment": Feed("payment", Files("unread.jsonl"), BY_NAME)}
+SOURCES = {"s": Files("unread.jsonl")}
 OTHER = "does not hold what it held"
 
 
@@ -103,12 +109,12 @@ def test_a_file_that_may_not_be_read_is_said_so(tmp_path: Path) -> None:
     assert difference(was, thorough=True) == "may not be read: permission denied"
 
 
-def mapping_of(folder: Path, came: Differences) -> _Mapping:
+def mapping_of(folder: Path, came: Watching) -> _Mapping:
     """A mapper's work in batch 7 of a job that has one pack."""
     running, shared = load_texts([("p.rules", pack())]).need(), Shared(folder, folder, folder, folder)
     packs.store(folder, running)
     task = Task(Manifest(7, {running.name: running.revision}, 1, 0), False, "x", 0)
-    return _Mapping(Lanes(shared, 1, (0,), {}), Worker(shared), task, Sender(folder, "x"), came)
+    return _Mapping(Lanes(shared, 1, (0,), FEEDS), Worker(shared), task, Sender(folder, "x"), came)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +132,9 @@ def test_a_file_that_changes_while_it_is_read_stops_the_batch(
     path.write_text("".join(json.dumps(one) + "\n" for one in payments(1, 50)))
     plan = compile_plan([load_texts([("p.rules", pack())]).need()])
     was = extent("payment", str(path))
-    mapping = mapping_of(tmp_path, Differences([was]))
+    mapping = mapping_of(tmp_path, Watching(FEEDS))
     (split,) = splits(str(path), was.length)
-    blocks = mapping._blocks("payment", split, decoder(plan.streams["payment"]))
+    blocks = mapping._blocks(was, split, decoder(plan.streams["payment"]))
     assert len(next(blocks).events.table) == 50
     change(path)
     with pytest.raises(ConfigurationError, match=rf"the file {path} of batch 7 {said}"):
@@ -139,26 +145,27 @@ def test_a_file_that_grew_is_digested_once_and_not_for_every_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digested: list[int] = []
-    real = extents._digest
+    real = of_files._digest
     monkeypatch.setattr(
-        extents, "_digest", lambda file, length: digested.append(length) or real(file, length)
+        of_files, "_digest", lambda file, length: digested.append(length) or real(file, length)
     )
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in payments(1, 50)))
     plan = compile_plan([load_texts([("p.rules", pack())]).need()])
     was = extent("payment", str(path))
     added(path)
-    mapping = mapping_of(tmp_path, Differences([was]))
+    came = Watching(FEEDS)
+    mapping = mapping_of(tmp_path, came)
     digested.clear()
     using = decoder(plan.streams["payment"])
     cut = splits(str(path), was.length, block=was.length // 7)
-    found = [block for split in cut for block in mapping._blocks("payment", split, using)]
+    found = [block for split in cut for block in mapping._blocks(was, split, using)]
     assert len(cut) > 5
     assert sum(len(block.events.table) for block in found) == 50
     assert digested == [was.length]
     written(path, b"x", 5)
     with pytest.raises(ConfigurationError, match=OTHER):
-        list(mapping._blocks("payment", cut[-1], using))
+        list(mapping._blocks(was, cut[-1], using))
 
 
 @pytest.mark.parametrize(
@@ -167,16 +174,16 @@ def test_a_file_that_grew_is_digested_once_and_not_for_every_split(
 def test_a_damaged_list_of_files_is_told_with_its_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "3.files").write_text(text)
     with pytest.raises(ConfigurationError, match=r"the list of files .*3\.files (is|has) "):
-        extents.load(tmp_path, 3, "ab")
+        extents.load(tmp_path, SOURCES, 3, "ab")
 
 
 def test_a_list_of_files_of_another_batch_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"a")
     one = extents.store(tmp_path, 3, [extent("s", str(tmp_path / "a"))])
-    assert [e.path for e in extents.load(tmp_path, 3, one)] == [str(tmp_path / "a")]
+    assert [e.path for e in extents.load(tmp_path, SOURCES, 3, one)] == [str(tmp_path / "a")]
     (tmp_path / "3.files").write_text(json.dumps(sealed({"batch": 3, "files": []})))
     with pytest.raises(ConfigurationError, match="is of another batch than its manifest"):
-        extents.load(tmp_path, 3, one)
+        extents.load(tmp_path, SOURCES, 3, one)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cep.feeds import matching
 from cep.globs import fits
+from cep.sources.files.names import matching
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +31,7 @@ def test_a_pattern_takes_what_spark_lists(spark: Callable[..., Any], tmp_path: P
     with spark() as session:
         for pattern in PATTERNS.split():
             folder, below = matching(f"{tmp_path}/{pattern}")
-            reader = session.read.format("binaryFile")  # as cep.job.sources lists
+            reader = session.read.format("binaryFile")  # as a feed of files lists
             files = (
                 reader.load(f"{folder}/{below}")
                 if "/" in below

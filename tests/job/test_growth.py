@@ -14,8 +14,14 @@ from job_folder import JobFolder
 from rules_of_tests import pack, payments
 
 from cep.decode.letters import DeadLetter
-from cep.job.extents import Extent, extent, store
+from cep.job.extents import store
 from cep.job.growth import Growth
+from cep.sources.files.extents import FileExtent, extent
+from cep.sources.files.files import Files
+
+
+def _sources() -> dict[str, Files]:
+    return {"s": Files("unread.jsonl")}
 
 
 def _nobody(_: object) -> set[str]:
@@ -31,7 +37,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def _growth(tmp_path: Path, files: list[Path]) -> Growth:
-    growth = Growth(tmp_path / "none", _nobody)
+    growth = Growth(tmp_path / "none", _sources, _nobody)
     growth.add([extent("s", str(path)) for path in files], [])
     return growth
 
@@ -90,7 +96,7 @@ def test_what_a_batch_has_told_is_not_told_again(
     tmp_path: Path, files: list[Path], stage: Literal["read", "lost"]
 ) -> None:
     store(tmp_path, 0, [extent("s", str(files[0]))])  # as a batch that is run again at the start
-    growth = Growth(tmp_path, _nobody)
+    growth = Growth(tmp_path, _sources, _nobody)
     told = DeadLetter("s", str(files[0]), 13, stage, "the file grew", b"")
     _append(files[0])
     assert growth.look([str(files[0])]) == []
@@ -101,7 +107,7 @@ def test_what_a_batch_has_told_is_not_told_again(
 
 
 def test_a_file_with_poison_in_it_is_looked_at_as_any_other(tmp_path: Path, files: list[Path]) -> None:
-    growth = Growth(tmp_path, _nobody)
+    growth = Growth(tmp_path, _sources, _nobody)
     poison = DeadLetter("s", str(files[0]), 6, "poison", "its reader was ended", b"")
     growth.add([extent("s", str(files[0]))], [poison])
     _append(files[0])
@@ -110,13 +116,13 @@ def test_a_file_with_poison_in_it_is_looked_at_as_any_other(tmp_path: Path, file
 
 def test_the_last_thousand_files_are_looked_at_also_after_a_start(tmp_path: Path) -> None:
     for batch in range(6):
-        store(tmp_path, batch, [Extent("s", f"{tmp_path}/{batch}-{n}", 5, 1, "") for n in range(250)])
+        store(tmp_path, batch, [FileExtent("s", f"{tmp_path}/{batch}-{n}", 5, 1, "") for n in range(250)])
     (tmp_path / "3.files").write_text("damaged")
     for batch in range(6):
         for n in range(250):
             (tmp_path / f"{batch}-{n}").write_text("longer")
     known = {f"{tmp_path}/5-{n}" for n in range(200)}
-    letters = _letters(Growth(tmp_path, lambda _: known), 100)
+    letters = _letters(Growth(tmp_path, _sources, lambda _: known), 100)
     assert {Path(one.file).name.partition("-")[0] for one in letters} == {"5", "4", "2", "1"}
     assert len(letters) == 1_000 - 200
 

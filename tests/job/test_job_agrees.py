@@ -19,7 +19,7 @@ from job_folder import JobFolder, in_process
 from alerts.notation import json_value
 from cep.cli.main import main
 from cep.inprocess import replay
-from cep.job import sources
+from cep.sources.files import files as of_files
 from rules.typed import Stream
 
 pytestmark = pytest.mark.spark
@@ -88,7 +88,7 @@ def test_eval_of_a_job_raises_what_the_job_raises(
         text = "\n".join(["WHEN;CARD;AMT;more", *lines, ""]).encode()
         (inbox / name).write_bytes(gzip.compress(text, mtime=0) if name.endswith(".gz") else text)
         os.utime(inbox / name, (1_000_000_000 + number, 1_000_000_000 + number))
-    for module in (sources, replay):
+    for module in (of_files, replay):
         monkeypatch.setattr(module, "BATCH_BYTES", 14_500)
 
     def evaluated(*more: str) -> list[Any]:

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from cep.formats import BY_NAME
 from cep.job.balance import shard_keys
-from cep.job.share import ListedFile, share
+from cep.job.share import share
+from cep.sources.files.extents import FileExtent
+from cep.sources.files.files import Files
+from cep.sources.source import Feed
 
-FORMATS = {"s": BY_NAME}
+FEEDS = {"s": Feed("s", Files("unread.jsonl"), BY_NAME)}
 
 
 @settings(max_examples=30, deadline=None)
@@ -25,11 +28,11 @@ def test_every_byte_is_read_by_one_mapper(sizes: list[int], lanes: int, random: 
             path = Path(folder) / f"{number}.jsonl"
             with path.open("wb") as file:
                 file.truncate(size)
-            files.append(ListedFile("s", str(path), size))
+            files.append(FileExtent("s", str(path), size))
         shares = []
         for lane in range(lanes):
             random.shuffle(files)
-            shares.append(share(files, FORMATS, lane, lanes))
+            shares.append(share(files, FEEDS, lane, lanes))
     parts = sorted((p.file, p.start, p.end) for mine in shares for _, p in mine)
     for file in files:
         at = 0
@@ -46,8 +49,8 @@ def test_one_large_file_is_read_by_all_mappers(tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl"
     with path.open("wb") as file:
         file.truncate(40 << 20)
-    listed = [ListedFile("s", str(path), 40 << 20)]
-    read = [sum(p.end - p.start for _, p in share(listed, FORMATS, lane, 2)) for lane in (0, 1)]
+    listed = [FileExtent("s", str(path), 40 << 20)]
+    read = [sum(p.end - p.start for _, p in share(listed, FEEDS, lane, 2)) for lane in (0, 1)]
     assert read == [20 << 20, 20 << 20]
 
 
@@ -57,8 +60,8 @@ def test_files_that_are_no_multiple_of_a_block_are_spread_evenly(tmp_path: Path)
         path = tmp_path / f"{number}.jsonl"
         with path.open("wb") as file:
             file.truncate(18 << 20)
-        listed.append(ListedFile("s", str(path), 18 << 20))
-    read = [sum(p.end - p.start for _, p in share(listed, FORMATS, lane, 2)) for lane in (0, 1)]
+        listed.append(FileExtent("s", str(path), 18 << 20))
+    read = [sum(p.end - p.start for _, p in share(listed, FEEDS, lane, 2)) for lane in (0, 1)]
     assert read == [27 << 20, 27 << 20]
 
 

@@ -113,6 +113,12 @@ def test_what_is_asked_of_the_command_line_is_needed_by_nothing_else(edges: Grap
     assert {(n, o) for n in outside for o in edges[n] if o.startswith("cep.cli")} == set()
 
 
+def test_sources_know_nothing_of_who_reads_them(edges: Graph) -> None:
+    readers = ("cep.job", "cep.config", "cep.inprocess", "cep.cli", "cep.api")
+    own = {name for name in edges if name.startswith("cep.sources")}
+    assert {(n, o) for n in own for o in edges[n] if o.startswith(readers)} == set()
+
+
 @pytest.mark.parametrize(
     ("text", "running", "typing"),
     [

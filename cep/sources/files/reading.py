@@ -1,4 +1,4 @@
-"""What there is to read of a file feed: files, the parts of them that are read independently, blocks.
+"""A split of a file to events and dead letters, block by block.
 
 A file is what it was when it was listed: `length` bytes. What goes wrong while it is read is not
 raised but becomes a dead letter of stage "read", with the place up to which events came.
@@ -6,10 +6,8 @@ raised but becomes a dead letter of stage "read", with the place up to which eve
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -23,7 +21,8 @@ from cep.decode.letters import DeadLetter, Decoded, Stage
 from cep.decode.parquet_rows import opened
 from cep.events import Events, event_schema
 from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
-from cep.globs import matcher, wild
+from cep.sources.files.splits import Split
+from cep.sources.source import BLOCK
 from rules.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -33,12 +32,6 @@ _NO_HEADER = (
     "its first line names no field of the stream, and nothing follows: is it a header? `header = false` says "
     "that there is none"
 )
-BLOCK = 32 << 20
-"""Bytes that are decoded at a time."""
-
-BATCH_BYTES = 64 << 20
-"""Bytes of files that one batch of a job takes from a feed, at least one file."""
-
 LINES = 1 << 19
 """Lines that are decoded at a time, about: of a block that holds more, its parts are decoded one by one."""
 
@@ -47,95 +40,6 @@ _PART = 4 << 20  # bytes of such a part
 _STEP = 1 << 20
 
 _SAY_WHAT = "rename it so that its name ends so, or say it: --feed STREAM='format=\"csv\"'"
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """A part of a file that one reader takes: bytes `start` to `end`, or row groups of a Parquet file.
-
-    Of a line file it holds the records whose first byte lies in it. `length` is the file's, in bytes,
-    when it was listed. `end` is -1 where a split goes to the end of the file, whatever that is.
-    """
-
-    file: str
-    start: int
-    end: int
-    length: int
-
-
-def matching(pattern: str) -> tuple[str, str]:
-    """The folder of a feed's path up to its first wildcard, and the pattern of files below it.
-
-    Without a wildcard: a path that ends in `/` means all files of that folder, any other one file.
-    """
-    parts = pattern.split("/")
-    literal = next((i for i, part in enumerate(parts) if wild(part)), len(parts) - 1)
-    folder = "/".join(parts[:literal]) or ("/" if pattern.startswith("/") else ".")
-    return folder, "/".join(parts[literal:]) or "*"
-
-
-def listed(pattern: str) -> list[str]:
-    """The files that a feed's path stands for now, oldest change first: what a job lists, in its order.
-
-    The last parts may have the wildcards of Hadoop's glob: `*`, `?`, `[ab]`, `[^a]`, `{a,b}`, and `\\` before
-    a character that is meant itself. As Spark does it, names that begin with `_` or `.` are passed over, and
-    a folder that fits a path with wildcards above its last part stands for the files in it.
-    """
-    found = set(fitting(pattern))
-    return [str(path) for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns // 10**6, path))]
-
-
-def fitting(pattern: str) -> Iterator[Path]:
-    """The files of `listed`, as they are found; one may come twice."""
-    folder, below = matching(pattern)
-    parts = below.split("/")
-    for path in _below(Path(folder), parts):
-        within = path.iterdir() if len(parts) > 1 and path.is_dir() else [path]
-        yield from (one for one in within if not one.name.startswith(("_", ".")) and one.is_file())
-
-
-def _below(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
-    """What lies in a folder under names that fit the parts of a pattern, a part a level."""
-    if not parts:
-        yield folder
-        return
-    if not wild(parts[0]):
-        plain = folder / re.sub(r"\\(.)", r"\1", parts[0])
-        if plain.exists():
-            yield from _below(plain, parts[1:])
-        return
-    fits = matcher(parts[0])
-    try:
-        names = sorted(path.name for path in folder.iterdir())
-    except (NotADirectoryError, FileNotFoundError, PermissionError):
-        return
-    for name in filter(fits, names):
-        yield from _below(folder / name, parts[1:])
-
-
-def splits(file: str, length: int, block: int = BLOCK, feed: FeedFormat = BY_NAME) -> list[Split]:
-    """The parts in which a file of a feed is to be read, in order; `length` is the file's, in bytes.
-
-    Lines are cut into equal parts of at most `block` bytes; CSV only if no cell is quoted, which is looked
-    up; compressed files never. A Parquet file is cut at row groups. A file that cannot be looked into is
-    one part: reading it says what is wrong.
-    """
-    whole = [Split(file, 0, -1, length)]
-    try:
-        written = feed.of(file)
-        if written.kind == "parquet":
-            return _row_groups(file, length, block)
-        if (
-            length <= block
-            or written.compression != "none"
-            or (written.kind == "csv" and _quotes(file, length))
-        ):
-            return whole
-    except (OSError, pa.ArrowException, UnicodeDecodeError, UnknownFormatError):
-        return whole
-    parts = -(-length // block)
-    places = [length * number // parts for number in range(parts + 1)]
-    return [Split(file, start, end, length) for start, end in pairwise(places)]
 
 
 def read(
@@ -407,37 +311,12 @@ class _Reading:
         )
 
 
-def _row_groups(file: str, length: int, block: int) -> list[Split]:
-    with opened(file, length) as stored:
-        sizes = [stored.metadata.row_group(i).total_byte_size for i in range(stored.metadata.num_row_groups)]
-    found: list[Split] = []
-    size = 0
-    for group, more in enumerate(sizes):
-        if not found or size + more > block:
-            found.append(Split(file, group, group + 1, length))
-            size = 0
-        found[-1] = replace(found[-1], end=group + 1)
-        size += more
-    if not found:
-        return [Split(file, 0, -1, length)]
-    found[-1] = replace(found[-1], end=-1)
-    return found
-
-
 def _tables(file: pq.ParquetFile, group: int, size: int) -> Iterator[pa.Table]:
     """The rows of a row group, as many at a time as take about so many bytes, if the file says so truly."""
     known = file.metadata.row_group(group)
     most = max(1, min(_ROWS, size * known.num_rows // max(1, known.total_byte_size)))
     for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=most):
         yield pa.Table.from_batches([batch])
-
-
-def _quotes(file: str, length: int) -> bool:
-    with Beginning(file, length) as stream:
-        while chunk := stream.read(8 << 20):
-            if b'"' in chunk:
-                return True
-    return False
 
 
 def _read(stream: BinaryIO | Inflated, size: int) -> bytes:

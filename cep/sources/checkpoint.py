@@ -3,31 +3,26 @@
     metadata              the query's id
     offsets/N             up to where batch N reads each source; written before the batch runs
     commits/N             batch N is over
-    sources/feed_X/K      the files that came with entry K of a feed's log; K.compact has all entries up to K
+    sources/feed_X/       what Spark's source of a feed writes down besides (cep.sources.files.spark_log)
     state/0/P/V.changelog what version V changed in partition P; batch N begins with version N
     state/0/P/V.zip       all of version V, its large parts in SSTs/
 
 Beside each lies its checksum, `.NAME.crc`: Spark reads nothing that does not fit it.
 
-DamagedError    a file that is not what Spark wrote: `path`, and `why` is said of it
+DamagedError    a file that is not what Spark wrote: `path`, and `why` is said of it; `repair` is a safe one
 """
 
 from __future__ import annotations
 
 import json
-import re
 import struct
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 FEED = "feed_"
 """Prefix of the name of a feed's source; its stream's name follows."""
-COMPACTED = 100
-"""After so many entries the log of a feed is written anew as one file."""
 
 _CRC = struct.Struct(">4sI")
 _SUMMED = 512
@@ -38,10 +33,11 @@ _ABSENT = "-"
 class DamagedError(Exception):
     """A file of the checkpoint is missing, or is not what Spark wrote."""
 
-    def __init__(self, path: Path, why: str) -> None:
+    def __init__(self, path: Path, why: str, repair: str = "") -> None:
         super().__init__(f"{path} {why}")
         self.path = path
         self.why = why
+        self.repair = repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +53,11 @@ class Checkpoint:
             return []
         return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
 
-    def offsets(self, batch: int) -> dict[str, int]:
-        """The last entry that a batch reads of the log of every feed, by stream."""
-        path = self.root / "offsets" / str(batch)
+    def offsets(self, batch: int) -> dict[str, Any]:
+        """Up to where a batch reads every feed, by stream: JSON, as Spark's source of it counts."""
+        path = self.offsets_file(batch)
         lines = text(path).split("\n")
-        found: dict[str, int] = {}
+        found: dict[str, Any] = {}
         try:
             if lines[0] != "v2":
                 raise ValueError("another version")
@@ -69,10 +65,26 @@ class Checkpoint:
             for line in lines[2:]:
                 source, _, offset = line.partition(":")
                 if source.startswith(FEED) and offset != _ABSENT:
-                    found[source.removeprefix(FEED)] = int(json.loads(offset)["logOffset"])
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise DamagedError(path, "is no record of a batch") from error
+                    found[source.removeprefix(FEED)] = json.loads(offset)
+        except (ValueError, IndexError) as error:
+            raise self.no_record(batch) from error
         return found
+
+    def offsets_file(self, batch: int) -> Path:
+        """Where Spark has written up to where a batch reads."""
+        return self.root / "offsets" / str(batch)
+
+    def no_record(self, batch: int) -> DamagedError:
+        """The error for offsets that Spark cannot have written."""
+        return DamagedError(self.offsets_file(batch), "is no record of a batch")
+
+    def log(self, stream: str) -> Path:
+        """The folder in which Spark's source of a feed keeps its own account."""
+        return self.root / "sources" / f"{FEED}{stream}"
+
+    def knows(self, stream: str) -> bool:
+        """True if Spark's source of a feed has written something down."""
+        return any(self.log(stream).glob("[0-9]*"))
 
     def commit(self, batch: int) -> None:
         """Check the commit of a batch; it holds nothing that we need. Raises DamagedError."""
@@ -83,59 +95,6 @@ class Checkpoint:
                 raise ValueError(first)
         except ValueError as error:
             raise DamagedError(path, "is no commit of a batch") from error
-
-    def files(self, batch: int) -> list[tuple[str, str]]:
-        """The files that a batch reads, by stream and path."""
-        until = self.offsets(batch)
-        since = self.offsets(batch - 1) if batch else {}
-        return sorted(
-            {
-                (stream, path)
-                for stream, last in until.items()
-                for entry in range(since.get(stream, -1) + 1, last + 1)
-                for path in self._entry(stream, entry)
-            }
-        )
-
-    def logged(self, stream: str) -> list[Path]:
-        """The files of a feed's log that Spark reads: the last compacted one and all since, in order."""
-        folder = self.root / "sources" / f"{FEED}{stream}"
-        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        numbers = [
-            int(name.removesuffix(".compact")) for name in names if re.fullmatch(r"\d+(\.compact)?", name)
-        ]
-        if not numbers:
-            return []
-        latest = max(numbers)
-        compact = latest - (latest + 1) % COMPACTED
-        entries = [folder / str(number) for number in range(max(compact, -1) + 1, latest + 1)]
-        return [folder / f"{compact}.compact", *entries] if compact >= 0 else entries
-
-    def _entry(self, stream: str, entry: int) -> Iterator[str]:
-        folder = self.root / "sources" / f"{FEED}{stream}"
-        path = folder / str(entry)
-        if not path.exists():
-            path = folder / f"{entry + (COMPACTED - 1 - entry) % COMPACTED}.compact"
-            if not path.exists():
-                raise DamagedError(folder / str(entry), "is missing")
-        return (local_path(str(row["path"])) for row in entries(path) if row["batchId"] == entry)
-
-
-def entries(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of a feed's log. Raises DamagedError."""
-    first, *rows = text(path).split("\n")
-    try:
-        found = [json.loads(row) for row in rows if row]
-        if first != "v1" or not all({"path", "batchId"} <= row.keys() for row in found):
-            raise ValueError(first)
-    except (ValueError, AttributeError) as error:
-        raise DamagedError(path, "is no list of files") from error
-    return found
-
-
-def local_path(path: str) -> str:
-    """The file of a path as Spark writes it down."""
-    return unquote(re.sub(r"^file:/*", "/", path))
 
 
 def text(path: Path) -> str:

@@ -1,0 +1,210 @@
+"""The protocol of a source. The job, `cep eval` and `cep test` know of a feed only what stands here.
+
+One batch, in the order in which it asks:
+
+    driver   frame, planned, pin      Spark says what is new; that is fixed, and its manifest names the fixed
+             difference               before a batch is run again: can that still be read?
+    worker   watch, parts, read       each lane takes its share of the parts, and reads them
+             pieces, probe            only while the job looks for what ends its workers
+    driver   afterwards               what became of what was read
+
+A source is a value that can be pickled: it is told to the workers once, when the query starts.
+
+GoneError    what a batch reads is not there as it was; the text is a predicate: "is missing"
+"""
+
+# ruff: noqa: ARG002  what is the default of a method needs not all that is given to it
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+
+from cep.formats import FeedFormat
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from cep.decode.blocks import Decoder
+    from cep.decode.letters import DeadLetter, Decoded
+    from cep.sources.checkpoint import Checkpoint
+    from rules.diagnostics import Diagnostic
+    from rules.source import Span
+
+END = 2**63 - 1
+"""The end of every place."""
+BLOCK = 32 << 20
+"""Bytes of the largest parts, about."""
+BATCH_BYTES = 64 << 20
+"""Bytes that one batch of a job takes from a feed; more where the first that is there has more."""
+
+
+class GoneError(Exception):
+    """What a batch reads is not there as it was. The text is a predicate such as "is missing"."""
+
+
+class Extent(Protocol):
+    """What a batch reads of a stream at one place: a file up to a length, a log between two offsets."""
+
+    @property
+    def stream(self) -> str:
+        """The stream's name."""
+
+    @property
+    def path(self) -> str:
+        """The place, as Events' @file names it: no other place of the stream has the same."""
+
+    @property
+    def length(self) -> int:
+        """Bytes to be read, about."""
+
+    @property
+    def planned(self) -> tuple[object, ...]:
+        """As much of it as Spark writes down: by this Spark's record and the manifest are compared."""
+
+    def row(self) -> tuple[object, ...]:
+        """Stream, place, then what the source needs to read the same again; values that JSON holds."""
+
+
+class Part(Protocol):
+    """A part of an extent that one reader takes."""
+
+    @property
+    def path(self) -> str:
+        """The place that it is a part of."""
+
+    @property
+    def start(self) -> int:
+        """Where in there it begins; parts of a place are in order of this."""
+
+
+E = TypeVar("E", bound=Extent)
+P = TypeVar("P", bound=Part)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is opened as one, or not at all: events with @offset `first` up to, not including, `end`."""
+
+    first: int
+    end: int
+    part: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where the options of a feed stand: `key` and `value` give their spans by name, "" the feed's own.
+
+    Relative paths in the file begin at `folder`.
+    """
+
+    feed: str
+    folder: Path
+    key: Callable[[str], Span]
+    value: Callable[[str], Span]
+
+
+class Planned(Protocol):
+    """What Spark plans batches by."""
+
+    def frame(self, session: SparkSession, name: str) -> DataFrame:
+        """A streaming table of one long column, read by a source of that name.
+
+        Its offsets alone matter. A source with few rows may give them; one with many gives none.
+        """
+
+
+class Source(Planned, Protocol[E, P]):
+    """Where one stream's events come from. Methods with a body need no other one in most sources."""
+
+    kind: ClassVar[str]
+    """Its name in a job file: `source = "files"`."""
+    noun: ClassVar[str]
+    """One place of it in a sentence: "the file ..."."""
+
+    def planned(self, checkpoint: Checkpoint, stream: str, batch: int) -> Sequence[E]:
+        """What Spark has written down for a batch, sorted by place. Raises DamagedError."""
+
+    def check_log(self, checkpoint: Checkpoint, stream: str, batch: int) -> None:
+        """Raises DamagedError where Spark could not go on after a batch from what it wrote down."""
+        self.planned(checkpoint, stream, batch)
+
+    def extent(self, row: Sequence[Any]) -> E:
+        """The extent of `Extent.row`. Raises TypeError and ValueError."""
+
+    def pin(self, planned: E) -> E:
+        """The extent as it is read, now and in every run of its batch. Raises GoneError."""
+        return planned
+
+    def difference(self, extent: E) -> str | None:
+        """The reason why an extent cannot be read again, a predicate like "is missing"; None if it can."""
+
+    def watch(self) -> Callable[[E], str | None]:
+        """`difference` as a task asks it, before and while it reads: it may remember, and look less far."""
+        return self.difference
+
+    def afterwards(self, extent: E) -> E | DeadLetter | None:
+        """What became of an extent after its batch: the same, to be looked at again, or a letter that tells.
+
+        None: nothing more can become of it that matters.
+        """
+        return None
+
+    def listed(self, stream: str) -> Sequence[E]:
+        """What is there now, in the order in which a job takes it; it is not fixed yet. Raises OSError."""
+
+    def partition(self, extent: E) -> str:
+        """The source partition that the extent's events come from, as their `Events.partition`."""
+
+    def parts(self, extent: E, written: FeedFormat, block: int) -> Sequence[P]:
+        """Parts of about `block` bytes or fewer, of equal cost, in order of place. Never empty.
+
+        What cannot be looked into is one part: reading it tells why.
+        """
+
+    def read(
+        self,
+        part: P,
+        decoder: Decoder,
+        passed: Callable[[int], None] = lambda _: None,
+        *,
+        strict: bool = False,
+    ) -> Iterator[Decoded]:
+        """The events and dead letters of a part in order, some megabytes at a time.
+
+        `passed` is told how many more bytes were read. What cannot be read is a dead letter of stage "read";
+        but with `strict` GoneError is raised where the whole place cannot.
+        """
+
+    def pieces(self, part: P, written: FeedFormat) -> Sequence[Piece]:
+        """The pieces of a part that a library opens, which may end its process; none: bytes read as they are.
+
+        Raises GoneError.
+        """
+        return ()
+
+    def probe(self, part: P, written: FeedFormat) -> None:
+        """Opens and reads all of a part, and decodes nothing; what is wrong with it `read` tells."""
+
+    def place(self, path: str, first: int, end: int, written: FeedFormat) -> str:
+        """Events of a place as a person looks them up: file and line, or topic and offset."""
+        last = "" if end == first + 1 else f" to {end - 1:,}"
+        return f"{path}, offset {first:,}{last}"
+
+    def check(self, options: Options) -> Iterator[Diagnostic]:
+        """What keeps this machine from reading the source, or may."""
+        yield from ()
+
+
+AnySource: TypeAlias = Source[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A stream, where its events come from, and how they are written."""
+
+    name: str
+    source: AnySource
+    format: FeedFormat
