@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from alerts.raised import Raised
-from alerts.suppress import in_order
+from alerts.stages.order import in_order
 from cep import watermark as marks
 from cep.automata.plan import Plan, RuleName, compile_plan
 from cep.events import MIN_TIME, Events

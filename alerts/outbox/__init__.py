@@ -3,7 +3,7 @@
 schema       the tables and their version
 connect      engines and transactions of SQLite and PostgreSQL
 errors       OutboxError, and what a database says in its terms
-memory       suppression memory in the database
+memory       what alert stages keep, in the database
 record       one batch, once
 deliveries   what is due, what came of it, how much waits
 stored       alerts and batches read back

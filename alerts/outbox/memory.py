@@ -1,84 +1,107 @@
-"""Suppression memory in the database: only the slots and alerts that a batch touches are read and written."""
+"""The memory of stages as tables: only the slots and ids that a batch touches are read and written."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import Column, Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, Table, and_, bindparam, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from alerts.outbox.schema import alerts, suppression, withheld
-from alerts.raised import Raised
-from alerts.suppress import Held, Memory, Slot
+from alerts.stages.decided import Memory
+from alerts.stages.suppress import Slot, Suppression
 
 _CHUNK = 2_000
 
 
-def read(connection: Connection, slots: Iterable[Slot]) -> Memory:
-    """What suppression remembers of these slots."""
-    table = suppression.c
-    keys: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for pack, rule, key in slots:
-        keys[pack, rule].add(key)
-    held: dict[Slot, Held] = {}
-    for (pack, rule), wanted in keys.items():
-        listed = sorted(wanted)
-        for start in range(0, len(listed), _CHUNK):
-            query = select(table.key, table.since, table.until, table.pending).where(
-                table.pack == pack, table.rule == rule, table.key.in_(listed[start : start + _CHUNK])
-            )
-            for key, since, until, pending in connection.execute(query):
-                held[pack, rule, key] = Held(since, until, pending)
-    return Memory(held)
+def memory_in(connection: Connection) -> Memory:
+    """What the stages of a decision know, read and written in the transaction that `connection` is in."""
+
+    def raised(ids: Collection[str]) -> set[str]:
+        return {
+            id_
+            for some in _chunks(ids)
+            for id_ in connection.scalars(select(alerts.c.id).where(alerts.c.id.in_(some)))
+        }
+
+    return Memory(raised, _Withheld(connection), _Suppressions(connection))
 
 
-def write(connection: Connection, before: Memory, after: Memory) -> None:
-    """Brings the table from `before` to `after`, both of the same slots."""
-    table = suppression.c
-    changed = {slot: held for slot, held in after.held.items() if before.held.get(slot) != held}
-    gone = [slot for slot in before.held if slot in changed or slot not in after.held]
-    if gone:
-        this = delete(suppression).where(
-            table.pack == bindparam("p"), table.rule == bindparam("r"), table.key == bindparam("k")
-        )
-        connection.execute(this, [{"p": pack, "r": rule, "k": key} for pack, rule, key in gone])
-    if changed:
-        rows = [
-            {"pack": pack, "rule": rule, "key": key, "since": h.since, "until": h.until, "pending": h.pending}
-            for (pack, rule, key), h in changed.items()
-        ]
-        connection.execute(insert(suppression), rows)
+def _chunks(keys: Collection[str]) -> Iterator[list[str]]:
+    listed = sorted(keys)
+    return (listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK))
 
 
-def known(connection: Connection, raised: Sequence[Raised]) -> set[str]:
-    """The ids of alerts of suppressed rules that were raised before, or withheld and may be decided again."""
-    raised = [one for one in raised if one.withholding is not None]
-    again = [one for one in raised if one.withholding is not None and one.withholding.again is not None]
-    return {
-        *_among(connection, alerts.c.id, [one.id for one in raised]),
-        *_among(connection, withheld.c.id, [one.id for one in again]),
-    }
+def _put(connection: Connection, table: Table, rows: Sequence[tuple[object, ...]]) -> None:
+    """Rows, in the order of the table's columns, in the place of those with their keys."""
+    if not rows:
+        return
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    putting, keys = insert(table), [column.name for column in table.primary_key]
+    names = [column.name for column in table.columns]
+    others = {name: putting.excluded[name] for name in names if name not in keys}
+    statement = putting.on_conflict_do_update(index_elements=keys, set_=others)
+    connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
 
 
-def _among(connection: Connection, column: Column[str], ids: Sequence[str]) -> Iterable[str]:
-    for start in range(0, len(ids), _CHUNK):
-        yield from connection.scalars(select(column).where(column.in_(ids[start : start + _CHUNK])))
+def _drop(connection: Connection, table: Table, keys: Sequence[tuple[object, ...]]) -> None:
+    """No rows with these keys."""
+    if keys:
+        columns = list(table.primary_key)
+        these = and_(*(column == bindparam(f"k{n}") for n, column in enumerate(columns)))
+        gone = [{f"k{n}": value for n, value in enumerate(key)} for key in keys]
+        connection.execute(delete(table).where(these), gone)
 
 
-def remember(connection: Connection, silent: Iterable[Raised]) -> None:
-    """Notes which alerts were withheld, as far as they may be decided again."""
-    rows = [
-        {"id": one.id, "again": one.withholding.again}
-        for one in silent
-        if one.withholding is not None and one.withholding.again is not None
-    ]
-    if rows:
-        connection.execute(insert(withheld), rows)
+@dataclass(frozen=True, slots=True)
+class _Withheld:
+    """Until when alerts that were withheld may be decided again, by id."""
+
+    connection: Connection
+
+    def read(self, keys: Collection[str]) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for some in _chunks(keys):
+            query = select(withheld.c.id, withheld.c.again).where(withheld.c.id.in_(some))
+            found.update((id_, again) for id_, again in self.connection.execute(query))
+        return found
+
+    def write(self, changes: Mapping[str, int | None]) -> None:
+        _put(self.connection, withheld, [(id_, again) for id_, again in changes.items() if again is not None])
+        _drop(self.connection, withheld, [(id_,) for id_, again in changes.items() if again is None])
+
+    def forget(self, now: int) -> None:
+        self.connection.execute(delete(withheld).where(withheld.c.again < now))
 
 
-def forget(connection: Connection, now: int) -> None:
-    """Drops what matters to no alert from event time `now` on: slots that withhold nothing and have no
-    count to tell, alerts that will not be decided again."""
-    table = suppression.c
-    connection.execute(delete(suppression).where(table.pending == 0, table.until <= now))
-    connection.execute(delete(withheld).where(withheld.c.again < now))
+@dataclass(frozen=True, slots=True)
+class _Suppressions:
+    """The last raised alert by slot."""
+
+    connection: Connection
+
+    def read(self, keys: Collection[Slot]) -> Mapping[Slot, Suppression]:
+        table = suppression.c
+        of_rule: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for pack, rule, key in keys:
+            of_rule[pack, rule].add(key)
+        found: dict[Slot, Suppression] = {}
+        for (pack, rule), wanted in of_rule.items():
+            for some in _chunks(wanted):
+                query = select(table.key, table.since, table.until, table.pending).where(
+                    table.pack == pack, table.rule == rule, table.key.in_(some)
+                )
+                for key, *values in self.connection.execute(query):
+                    found[pack, rule, key] = Suppression(*values)
+        return found
+
+    def write(self, changes: Mapping[Slot, Suppression | None]) -> None:
+        there = [(*place, s.since, s.until, s.pending) for place, s in changes.items() if s is not None]
+        _put(self.connection, suppression, there)
+        _drop(self.connection, suppression, [place for place, s in changes.items() if s is None])
+
+    def forget(self, now: int) -> None:
+        table = suppression.c
+        self.connection.execute(delete(suppression).where(table.pending == 0, table.until <= now))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from alerts.raised import Raised
-from alerts.suppress import Memory, withhold
+from alerts.stages.decided import InProcess
+from alerts.stages.suppress import Suppress
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
 from cep.inprocess.engines import Name, engine
 from cep.inprocess.rows import line_events
@@ -59,8 +60,9 @@ def of_list(
     events, rejected = line_events(pack, rows, times.clock)
     end = MAX_TIME if times.drain else _greatest(events) if times.watermark is None else times.watermark
     running = engine(name, [pack], True, resources)
-    kept, withheld, _ = withhold(running.feed(events, end) + running.finish(), Memory())
-    return Listed(kept, len(withheld), sum(part.table.num_rows for part in events), rejected, running.counts)
+    passed = InProcess().decide(running.feed(events, end) + running.finish())
+    number, withheld = sum(part.table.num_rows for part in events), passed.held[Suppress.name]
+    return Listed(list(passed.on), len(withheld), number, rejected, running.counts)
 
 
 def _greatest(events: Sequence[Events]) -> int:

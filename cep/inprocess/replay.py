@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 
 from alerts.raised import Raised
-from alerts.suppress import Memory, in_order, withhold
+from alerts.stages.decided import InProcess
+from alerts.stages.order import in_order
+from alerts.stages.suppress import Suppress
 from cep.automata.plan import hit_streams
 from cep.decode import decoder
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
@@ -189,21 +191,21 @@ class _InOrder:
     """Alerts of several batches in one order: those at the watermark or after it wait for later batches."""
 
     report: Report
-    memory: Memory = field(default_factory=Memory)
+    stages: InProcess = field(default_factory=InProcess)
     waiting: list[Raised] = field(default_factory=list)
 
     def take(self, raised: Sequence[Raised], watermark: int) -> Iterator[Raised]:
         """Take a batch's alerts; yield all that lie before the watermark, in order. The rest waits."""
         together = in_order([*self.waiting, *raised]) if self.waiting else list(raised)
         self.waiting = [one for one in together if one.time >= watermark]
-        yield from self._suppressed([one for one in together if one.time < watermark])
+        yield from self._decided([one for one in together if one.time < watermark])
 
     def rest(self) -> Iterator[Raised]:
         """Yield the alerts that still wait when the input has ended."""
-        yield from self._suppressed(self.waiting)
+        yield from self._decided(self.waiting)
 
-    def _suppressed(self, raised: Sequence[Raised]) -> Iterator[Raised]:
-        kept, withheld, self.memory = withhold(raised, self.memory)
-        self.report.alerts += len(kept)
-        self.report.withheld += len(withheld)
-        yield from kept
+    def _decided(self, raised: Sequence[Raised]) -> Iterator[Raised]:
+        passed = self.stages.decide(raised)
+        self.report.alerts += len(passed.on)
+        self.report.withheld += len(passed.held[Suppress.name])
+        yield from passed.on

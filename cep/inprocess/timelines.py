@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from alerts.suppress import Memory, withhold
+from alerts.stages.decided import InProcess
+from alerts.stages.suppress import Suppress
 from cep.automata.plan import Plan, compile_plan
 from cep.events import MIN_TIME, Events
 from cep.inprocess.engines import Compiled
@@ -76,7 +77,7 @@ def _plans(pack: Pack, observed: bool) -> Callable[[tuple[str, ...]], Plan]:
 
 
 def _fed(pack: Pack, engine: Compiled, moments: Sequence[Moment], note: Note) -> list[Seen]:
-    memory = Memory()
+    stages = InProcess()
     seen: list[Seen] = []
     number = 0
     for moment in moments:
@@ -88,7 +89,8 @@ def _fed(pack: Pack, engine: Compiled, moments: Sequence[Moment], note: Note) ->
             raise RefusedError(f"the event of line {arrival.given.span.line}: {letter.reason}")
         note(events, moment.arrivals, number)
         number += len(moment.arrivals)
-        kept, withheld, memory = withhold(engine.feed(events, moment.watermark), memory)
-        seen.extend(Seen(one.time, json.loads(one.body)) for one in kept)
+        passed = stages.decide(engine.feed(events, moment.watermark))
+        seen.extend(Seen(one.time, json.loads(one.body)) for one in passed.on)
+        withheld = passed.held[Suppress.name]
         seen.extend(Seen(one.time, json.loads(one.body), withheld=True) for one in withheld)
     return seen

@@ -74,7 +74,7 @@ class Outcome:
     """What a shard came to in a batch.
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
-    `alerts.suppress.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict),
+    `alerts.stages.order.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict),
     ("runs", pack, rule, dropped | limit), ("over_limit", pack, rule, key, "runs"): those of them of one key,
     as JSON, ("ways", pack, rule, "limit"), ("overflows", "rule", pack, rule).
     """

@@ -21,7 +21,9 @@ from alerts.outbox import record as recording
 from alerts.outbox.schema import metadata
 from alerts.raised import Raised
 from alerts.routing import Route
-from alerts.suppress import Memory, in_order, withhold
+from alerts.stages.decided import InProcess
+from alerts.stages.order import in_order
+from alerts.stages.suppress import Suppress
 
 ALL = [Route("desk")]
 
@@ -260,7 +262,7 @@ def test_suppression_survives_batches_restarts_and_replays(
     """The oracle is suppression of everything at once, in memory. A cut may be a restart."""
     url = f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db"
     ordered = in_order(all_raised)
-    kept, withheld, _ = withhold(ordered, Memory())
+    at_once = InProcess().decide(ordered)
     found: list[Raised] = []
     missing: list[Raised] = []
     edges = [(0, False), *sorted((min(cut, len(ordered)), restart) for cut, restart in cuts)]
@@ -276,10 +278,10 @@ def test_suppression_survives_batches_restarts_and_replays(
         missing += recorded.withheld
         assert outbox.record(batch(number), part, ALL).already
     outbox.close()
-    assert found == kept
-    assert missing == withheld
+    assert found == list(at_once.on)
+    assert missing == list(at_once.held[Suppress.name])
     outbox = Outbox.open(url, create=False, durable=False)
-    assert [s.alert for s in outbox.alerts()] == [one.alert.as_dict() for one in kept]
+    assert [s.alert for s in outbox.alerts()] == [one.alert.as_dict() for one in at_once.on]
     outbox.close()
 
 
@@ -298,7 +300,7 @@ def test_what_is_decided_again_is_withheld_once(
         if (one := raised(number, key=key, time=time, suppress=7)).withholding
     )
     first = {one.id: one for one in reversed(ordered)}
-    kept, withheld, _ = withhold(in_order(first.values()), Memory())
+    at_once = InProcess().decide(list(first.values()))
     outbox = Outbox.open(f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db", durable=False)
     edges = [0, *sorted(cut for cut in cuts if cut < len(ordered)), len(ordered)]
     recorded = [
@@ -306,8 +308,8 @@ def test_what_is_decided_again_is_withheld_once(
         for number, (start, end) in enumerate(pairwise(edges))
     ]
     outbox.close()
-    assert [one for came in recorded for one in came.alerts] == kept
-    assert [one for came in recorded for one in came.withheld] == withheld
+    assert [one for came in recorded for one in came.alerts] == list(at_once.on)
+    assert [one for came in recorded for one in came.withheld] == list(at_once.held[Suppress.name])
 
 
 def test_suppression_memory_forgets(outbox: Outbox) -> None:

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from alerts.alert import Alert
 from alerts.raised import Raised, Withholding
 from alerts.ranks import rank
-from alerts.suppress import Memory, in_order, withhold
+from alerts.stages.decided import InProcess, Memory
+from alerts.stages.order import in_order
+from alerts.stages.stage import Passing
+from alerts.stages.suppress import Suppress
 
 DURATIONS = {"quick": 3, "slow": 10, "plain": None}
 
@@ -25,6 +28,23 @@ def raised(rule: str, key: str, time: int, order: int = 0, pack: str = "p") -> R
         runbook=None,
     )  # fmt: skip
     return Raised.of(alert, time, (order,), None if duration is None else Withholding(key, duration))
+
+
+def nothing_known() -> Memory:
+    return InProcess().memory
+
+
+def suppressed(ordered: list[Raised], memory: Memory) -> Passing[Raised]:
+    """A batch through the stage alone."""
+    now = ordered[-1].time if ordered else 0
+    passing = Suppress()(ordered, memory, now)
+    memory.forget(now)
+    return passing
+
+
+def slots(memory: Memory) -> list[object]:
+    keys = [("p", rule, key) for rule in DURATIONS for key in ("a", "z", *(f"k{i}" for i in range(100)))]
+    return list(memory.suppressions.read(keys))
 
 
 def by_definition(ordered: list[Raised]) -> tuple[list[Raised], list[Raised]]:
@@ -66,46 +86,46 @@ def test_suppression_is_what_the_language_says(all_raised: list[Raised], cuts: l
     ordered = in_order(all_raised)
     kept: list[Raised] = []
     withheld: list[Raised] = []
-    memory = Memory()
+    memory = nothing_known()
     edges = [0, *sorted(min(cut, len(ordered)) for cut in cuts), len(ordered)]
     for start, end in pairwise(edges):
-        more, fewer, memory = withhold(ordered[start:end], memory)
-        kept += more
-        withheld += fewer
+        passing = suppressed(ordered[start:end], memory)
+        kept += passing.on
+        withheld += passing.held
     assert (kept, withheld) == by_definition(ordered)
 
 
 def test_memory_forgets_what_cannot_matter() -> None:
-    _, _, memory = withhold([raised("quick", f"k{i}", i * 3) for i in range(100)], Memory())
-    assert [place[2] for place in memory.held] == ["k99"]
+    suppressed([raised("quick", f"k{i}", i * 3) for i in range(100)], memory := nothing_known())
+    assert slots(memory) == [("p", "quick", "k99")]
 
 
 def test_a_count_is_kept_until_it_is_told() -> None:
-    _, _, memory = withhold([raised("quick", "a", 0), raised("quick", "a", 1)], Memory())
-    _, _, memory = withhold([raised("plain", "z", 10**12)], memory)
-    kept, _, memory = withhold([raised("quick", "a", 2 * 10**12), raised("plain", "z", 3 * 10**12)], memory)
-    assert [one.alert.suppressed for one in kept] == [1, 0]
-    assert not memory.held
+    memory = nothing_known()
+    suppressed([raised("quick", "a", 0), raised("quick", "a", 1)], memory)
+    suppressed([raised("plain", "z", 10**12)], memory)
+    assert slots(memory) == [("p", "quick", "a")]
+    passing = suppressed([raised("quick", "a", 2 * 10**12), raised("plain", "z", 3 * 10**12)], memory)
+    assert [one.alert.suppressed for one in passing.on] == [1, 0]
+    assert not slots(memory)
 
 
 def test_the_end_of_the_duration_is_open() -> None:
-    kept, withheld, _ = withhold([raised("quick", "a", t) for t in (0, 2, 3)], Memory())
-    assert [one.alert.time for one in kept] == ["0", "3"]
-    assert [one.alert.time for one in withheld] == ["2"]
+    passing = suppressed([raised("quick", "a", t) for t in (0, 2, 3)], nothing_known())
+    assert [one.alert.time for one in passing.on] == ["0", "3"]
+    assert [one.alert.time for one in passing.held] == ["2"]
 
 
 def test_a_deploy_that_shortens_the_duration_counts_at_once() -> None:
     shorter = raised("slow", "a", 5)._replace(withholding=Withholding("a", 4))
     longer = raised("quick", "a", 5)._replace(withholding=Withholding("a", 9))
-    kept, _, _ = withhold([raised("slow", "a", 0), shorter], Memory())
-    assert len(kept) == 2
-    kept, _, _ = withhold([raised("quick", "a", 0), longer], Memory())
+    assert len(suppressed([raised("slow", "a", 0), shorter], nothing_known()).on) == 2
+    kept = suppressed([raised("quick", "a", 0), longer], nothing_known()).on
     assert len(kept) == 2, "the raised alert had promised to withhold for 3 only"
 
 
 def test_an_alert_of_long_ago_is_not_withheld() -> None:
-    kept, _, _ = withhold([raised("slow", "a", 100), raised("slow", "a", 1)], Memory())
-    assert len(kept) == 2
+    assert len(suppressed([raised("slow", "a", 100), raised("slow", "a", 1)], nothing_known()).on) == 2
 
 
 @given(RAISED, st.randoms())

@@ -14,7 +14,7 @@ from random_packs import match_rules
 from random_streams import SECOND, Arrival
 
 from alerts.raised import Raised
-from alerts.suppress import in_order
+from alerts.stages.order import in_order
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 

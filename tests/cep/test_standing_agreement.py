@@ -13,7 +13,7 @@ from effort import examples
 from hypothesis import given, settings
 from standing_programs import SECOND, Standing, standing_programs
 
-from alerts.suppress import in_order
+from alerts.stages.order import in_order
 from cep.automata.plan import compile_plan
 from cep.decode import decode_values
 from cep.evaluate import Session

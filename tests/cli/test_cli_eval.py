@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 from cep_command import cep
 
-from alerts.suppress import Memory, in_order, withhold
+from alerts.stages.decided import InProcess
 from cep.automata.plan import compile_plan
 from cep.cli.main import main
 from cep.decode import decoder
@@ -166,7 +166,7 @@ def test_blocks_decide_nothing(
         if drain
         else min(_greatest(everything, "payment") - 60 * 10**9, _greatest(everything, "refund"))
     )
-    expected, _, _ = withhold(in_order([*whole.feed(everything, end), *whole.finish()]), Memory())
+    expected = InProcess().decide([*whole.feed(everything, end), *whole.finish()]).on
 
     monkeypatch.setattr(replaying, "BLOCK", block)
     running = Compiled(compile_plan([pack]), False) if engine == "compiled" else Reference(pack, False)

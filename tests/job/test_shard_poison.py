@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
-from alerts.suppress import in_order
+from alerts.stages.order import in_order
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.events import MAX_TIME

@@ -11,7 +11,7 @@ from duel import pack_of
 from event_tables import tables
 from random_streams import SECOND, Arrival
 
-from alerts.suppress import in_order
+from alerts.stages.order import in_order
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.job.shard_states import ShardStates

@@ -10,7 +10,7 @@ from typing import Any
 
 from alerts.identity import canonical
 from alerts.notation import json_value
-from alerts.suppress import in_order
+from alerts.stages.order import in_order
 from cep.automata.plan import compile_plan
 from cep.cli.cases import Case, read_case
 from cep.evaluate import Session

@@ -21,7 +21,7 @@ from random_streams import SECOND, Arrival, Pick, in_batches, some_events
 from alerts.identity import alert_id
 from alerts.notation import json_value
 from alerts.raised import Raised
-from alerts.suppress import in_order
+from alerts.stages.order import in_order
 from cep.automata.plan import Plan, compile_plan
 from cep.automata.too_many import OF_AUTOMATA
 from cep.automata.unsupported import unsupported

@@ -1,0 +1,15 @@
+"""What happens to alerts between their decision and their receivers, stage by stage, in a fixed order.
+
+    stage           the one shape of all of them, and how alerts pass through several
+    order           alerts of a batch in their documented order
+    already_raised  an alert that an earlier batch raised is not raised again
+    suppress        a rule's `suppress`: which alerts are withheld, how many the next one speaks for
+    decided         these three over one batch, and what they keep between batches, in a process too
+    route           which alerts a receiver gets
+    to_receiver     the stages to one receiver, of values of `outgoing`
+
+`DECIDED` is what the outbox, `cep eval` and `cep test` do with the alerts of a batch. Its stages know event
+time only, and what they keep is written with the batch, in one transaction. The stages to a receiver come
+after it: they decide who gets an alert, and when, by the wall clock, and change nothing of what was decided.
+Each stage is a module of its own.
+"""
