@@ -8,7 +8,8 @@
 
 `against_machine` looks at folders and addresses, when a job is to start.
 
-Only `shape` and what reads it import pydantic, and only when a job file is loaded.
+Only `shape`, what reads it, and the sections of cep.sources import pydantic, and only when a job file is
+loaded.
 """
 
 from cep.config.against_packs import check_feeds, check_format, unfed

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from alerts.routing import Route
-from cep.config.places import KeyPath, Places
+from cep.config.places import Places
 from cep.config.secrets import Secret
 from cep.formats import FeedFormat
 from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
+from rules.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +84,10 @@ class Job:
     def options(self, feed: str) -> Options:
         """Where the options of a feed stand in the job file."""
 
-        def path(name: str) -> KeyPath:
-            return ("feeds", feed, name) if name else ("feeds", feed)
+        def span(name: str) -> Span:
+            return self.places.value(("feeds", feed, name) if name else ("feeds", feed))
 
-        return Options(
-            feed,
-            self.file.parent,
-            lambda name: self.places.key(path(name)),
-            lambda name: self.places.value(path(name)),
-        )
+        return Options(self.file.parent, span)
 
     def outbox_url(self, environ: Mapping[str, str]) -> str:
         """The outbox's URL, with its secrets; the path of a file is absolute. Raises SecretError."""

@@ -19,12 +19,11 @@ running_time time while the program runs, its pauses, a clock that was set back
 wrong_clock  what is said of a clock that cannot be right
 silence      which partitions are silent, and how far the clock alone moves event time
 manifest     what a batch runs with, written before it runs
-checkpoint   Spark's logs as they lie on disk, and their checksums
-extents      what the files of a batch were before it ran
-growth       files that change after their batch is over
+extents      what a batch reads, pinned before it ran
+growth       files that change after their batch is over, as their source tells it
 inspection   what a start looks over before there is Java
-sources      feeds and ticks as one streaming table of file splits
-share        which parts of a batch's files a mapper reads
+listing      feeds and ticks as one streaming table of lanes
+share        which parts of a batch a mapper reads
 late         events that came too late, as they are kept
 mapper       before the shuffle: read, decode, classify
 shard        behind the shuffle: one shard, one batch
@@ -40,5 +39,6 @@ life         from the lock to the last batch: start, watch, restart, stop
 progress     what a user sees of a job that runs
 journal      the file for what libraries would print beside that
 
-Only modules in here import pyspark, and only when a job starts.
+Only modules in here, and sources when they are asked for their streaming table, import pyspark, and only
+when a job starts.
 """

@@ -8,10 +8,11 @@ that feeds can be added to a checkpoint. Mappers are lanes; each is told all ext
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from cep.sources.checkpoint import FEED
-from cep.sources.source import Feed
+from cep.sources.source import Feed, Streaming
 from cep.sources.ticks import TICKS, Ticks
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ def listing(session: SparkSession, feeds: Sequence[Feed], lanes: int) -> DataFra
     """The union of all sources, once per lane; partition i of it is lane i."""
     from pyspark.sql import functions as f
 
-    union = Ticks().frame(session, TICKS)
-    for feed in feeds:
-        union = union.union(feed.source.frame(session, f"{FEED}{feed.name}"))
+    sources: dict[str, Streaming] = {TICKS: Ticks()}
+    sources |= {f"{FEED}{feed.name}": feed.source for feed in feeds}
+    frames = (source.frame(session, name) for name, source in sources.items())
+    union = reduce(lambda one, other: one.union(other), frames)
     in_lanes = union.withColumn("lane", f.explode(f.array(*[f.lit(lane) for lane in range(lanes)])))
     return in_lanes.repartitionById(lanes, "lane").select("lane")

@@ -95,19 +95,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Where the options of a feed stand: `key` and `value` give their spans by name, "" the feed's own.
+    """Where the options of a feed stand: `span` gives that of a value by the option's name, of "" the feed's.
 
     Relative paths in the file begin at `folder`.
     """
 
-    feed: str
     folder: Path
-    key: Callable[[str], Span]
-    value: Callable[[str], Span]
+    span: Callable[[str], Span]
 
 
-class Planned(Protocol):
-    """What Spark plans batches by."""
+class Streaming(Protocol):
+    """What Spark plans batches by: all that is asked of ticks."""
 
     def frame(self, session: SparkSession, name: str) -> DataFrame:
         """A streaming table of one long column, read by a source of that name.
@@ -116,11 +114,9 @@ class Planned(Protocol):
         """
 
 
-class Source(Planned, Protocol[E, P]):
+class Source(Streaming, Protocol[E, P]):
     """Where one stream's events come from. Methods with a body need no other one in most sources."""
 
-    kind: ClassVar[str]
-    """Its name in a job file: `source = "files"`."""
     noun: ClassVar[str]
     """One place of it in a sentence: "the file ..."."""
 

@@ -26,7 +26,7 @@ from cep.job.shipping.folders import Shared
 from cep.job.shipping.task import Task
 from cep.job.shipping.worker import Worker
 from cep.sources.files import extents as of_files
-from cep.sources.files.extents import WHOLE, difference, extent
+from cep.sources.files.extents import WHOLE, FileExtent, difference, extent
 from cep.sources.files.files import Files
 from cep.sources.files.splits import splits
 from cep.sources.source import Feed
@@ -184,6 +184,21 @@ def test_a_list_of_files_of_another_batch_is_refused(tmp_path: Path) -> None:
     (tmp_path / "3.files").write_text(json.dumps(sealed({"batch": 3, "files": []})))
     with pytest.raises(ConfigurationError, match="is of another batch than its manifest"):
         extents.load(tmp_path, SOURCES, 3, one)
+
+
+def test_the_list_of_a_batch_is_written_as_it_always_was(tmp_path: Path) -> None:
+    sources = {"login": Files("/in/*.csv"), "payment": Files("/in/*.jsonl")}
+    files = [
+        FileExtent("login", "/in/ü b.csv", 7, 1767600000123456789, "ab12"),
+        FileExtent("payment", "/in/a.jsonl", 0, 5),
+    ]
+    digest = "9e272dc5f0c719747d733e3e70bee20b955b7d12c5885aab0415f2fbd9ee6af2"
+    assert extents.store(tmp_path, 3, files) == digest
+    assert (tmp_path / "3.files").read_text("utf-8") == (
+        f'{{"batch":3,"checksum":"{digest}","files":[["login","/in/ü b.csv",7,1767600000123456789,"ab12"],'
+        '["payment","/in/a.jsonl",0,5,""]]}'
+    )
+    assert list(extents.load(tmp_path, sources, 3, digest)) == files
 
 
 @pytest.fixture

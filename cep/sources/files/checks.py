@@ -16,7 +16,7 @@ from rules.suggest import did_you_mean
 
 def check(path: str, options: Options) -> Iterator[Diagnostic]:
     """The errors of a path, and the warning that its one file is not there."""
-    place = options.value("path")
+    place = options.span("path")
     folder, below = (Path(part) for part in matching(path))
     if not os.path.lexists(folder):
         said, help_ = missing(folder, "folder", "make it, or correct path")
@@ -33,7 +33,7 @@ def check(path: str, options: Options) -> Iterator[Diagnostic]:
 
 def _one_file(path: str, options: Options, file: Path) -> Iterator[Diagnostic]:
     """A path without wildcards."""
-    place = options.value("path")
+    place = options.span("path")
     if not os.path.lexists(file):
         said, help_ = missing(file, "file", "nothing is read until it is there; `*` stands for any name")
         yield Diagnostic("CEP0953", "warning", said, place, help=_as_wildcards(path, options) or help_)

@@ -33,7 +33,6 @@ class Files(Source["FileExtent", "Split"]):
 
     path: str
 
-    kind: ClassVar[str] = "files"
     noun: ClassVar[str] = "file"
 
     def frame(self, session: SparkSession, name: str) -> DataFrame:

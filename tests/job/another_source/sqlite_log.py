@@ -93,7 +93,6 @@ class Log(Source[LogExtent, LogPart]):
 
     file: str
 
-    kind: ClassVar[str] = "log"
     noun: ClassVar[str] = "partition"
 
     def frame(self, session: SparkSession, name: str) -> DataFrame:
@@ -167,7 +166,7 @@ class Log(Source[LogExtent, LogPart]):
         """The log must be there."""
         if not Path(self.file).is_file():
             said = f"there is no log {self.file}"
-            yield Diagnostic("CEP0726", "error", said, options.value("log"), help="make it, or correct log")
+            yield Diagnostic("CEP0726", "error", said, options.span("log"), help="make it, or correct log")
 
 
 def _place(of: LogExtent | LogPart) -> tuple[int, int, int]:
