@@ -18,8 +18,8 @@ from cep.matching import kernel
 from cep.matching.keys import Keys
 from cep.matching.pattern_space import Found
 from cep.matching.rows import rising
-from cep.matching.runs import ranges
 from cep.routing.payload import ID
+from cep.state.keyed_rows import ranges
 from rules.typed import Aggregate, Path, StepRef
 
 Ints = npt.NDArray[np.int64]

@@ -26,12 +26,12 @@ from cep.matching.over_limit import crowded, most_dropped
 from cep.matching.past import Events, looking_back
 from cep.matching.pool import Pool
 from cep.matching.rows import grouped
-from cep.matching.runs import Runs, joined
-from cep.matching.segments import Rows, events_of
+from cep.matching.runs import RUNS, RunRows, Runs, joined
 from cep.matching.taken import EventBook
 from cep.matching.telling import Teller
 from cep.matching.texts import Texts
 from cep.matching.trace import Trace
+from cep.state.keyed_rows import Kept, events_of
 
 Ints = npt.NDArray[np.int64]
 Counts = Counter[tuple[str, ...]]
@@ -125,7 +125,11 @@ def run_patterns(
                 teller = Teller(plan, tables.rules[number], keys, book, trace)
                 teller.tell(rows, nodes)
                 teller.tell_waiting(going_on)
-    left = Rows(live, history.kept_rows(past.histories), sightings.kept_rows(past.sightings))
+    left: Kept = {
+        RUNS: RunRows(live),
+        history.HISTORIES: history.kept_rows(past.histories),
+        sightings.SIGHTINGS: sightings.kept_rows(past.sightings),
+    }
     taken = events_of(left)
     if not recalled.everything:
         # Those of earlier batches stay where they are.

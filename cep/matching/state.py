@@ -25,14 +25,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.matching.arrivals import single
+from cep.matching.history import HISTORIES
 from cep.matching.memory import NOTHING, ShardMemory, SpaceMemory
 from cep.matching.narrow import narrowed, widened
 from cep.matching.numbered import Numbered
-from cep.matching.runs import Runs
-from cep.matching.segments import Content, Rows, Segment, indexed
+from cep.matching.runs import RUNS, RunRows
+from cep.matching.segments import Content, Segment, indexed
+from cep.matching.sightings import SIGHTINGS
 from cep.matching.waiting import AtWatermark, Delayed, Layout, Pending, RuleId, Waiting
 from cep.routing.payload import from_ipc, to_ipc
 from cep.routing.shards import hashes_of
+from cep.state.keyed_rows import FlatRows, KeyedRows
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
 VERSION, OLDEST = 6, 5
@@ -302,12 +305,7 @@ def _part(part: Part) -> bytes:
                 "keys": table(_columns(content.keys)) if content.keys else None,
                 "whole": ints(content.whole.astype(np.int64)),
                 "due": ints(content.due),
-                "runs": [
-                    [width, [ints(rows) for rows in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
-                    for width, runs in sorted(content.rows.runs.items())
-                ],
-                "histories": ints(content.rows.histories),
-                "sightings": ints(content.rows.sightings),
+                **{kind: rows.written(ints) for kind, rows in content.rows.items()},
                 "events": [
                     [stream, ints(of.numbers), table(of.table)]
                     for stream, of in sorted(content.events.items())
@@ -315,6 +313,10 @@ def _part(part: Part) -> bytes:
                 "texts": [ints(content.texts.numbers), table(content.texts.table)],
             }
     return _packed(MAGIC_OF_PART, head, blobs)
+
+
+def _forms() -> Mapping[str, type[KeyedRows]]:
+    return {RUNS: RunRows, HISTORIES: FlatRows, SIGHTINGS: FlatRows}
 
 
 def _columns(keys: tuple[pa.Array, ...]) -> pa.Table:
@@ -336,11 +338,7 @@ def _content(head: Mapping[str, Any], blobs: list[memoryview]) -> Content:
         hashes=hashes,
         whole=ints(head["whole"]) != 0,
         due=due,
-        rows=Rows(
-            runs={width: Runs(*map(ints, rows)) for width, rows in head["runs"]},
-            histories=ints(head["histories"]),
-            sightings=ints(head["sightings"]),
-        ),
+        rows={kind: form.read(head[kind], ints) for kind, form in _forms().items() if kind in head},
         events={stream: Numbered(ints(of), from_ipc(blobs[at])) for stream, of, at in head["events"]},
         texts=Numbered(ints(numbers), from_ipc(blobs[texts])),
     )
