@@ -15,6 +15,7 @@ from cep.automata.space_tables import SpaceTables
 from cep.automata.tables import Tables
 from cep.expressions.columns import Columns
 from cep.matching import kernel
+from cep.matching.already_raised import COLUMNS, RAISED
 from cep.matching.engines import Engine
 from cep.matching.history import HISTORIES, History, back
 from cep.matching.judgement import as_numbers
@@ -37,6 +38,7 @@ class Migration:
     texts: Texts
     runs: Mapping[int, Runs]
     past: Past
+    raised: FlatRows
 
     @classmethod
     def of(
@@ -58,14 +60,18 @@ class Migration:
         texts, old = Texts(recalled.texts), recalled.rows
         rules = recalled.layout.rules
         if recalled.layout.plan == plan.id:
-            return cls(texts, _runs(old), _past(tables, old))
+            return cls(texts, _runs(old), _past(tables, old), _raised(old))
         numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
         for name, number, runs in zip(rules, numbers, counted(old, len(rules)).tolist(), strict=True):
             if number < 0 and runs:
                 counts["runs", *name[:2], "dropped"] += runs
         left = {kind: rows.of_rules(numbers) for kind, rows in old.items()}
         replayed = _Stored(recalled.events, texts).replayed(tables, _runs(left), engine)
-        return cls(texts, replayed, _past(tables, left))
+        return cls(texts, replayed, _past(tables, left), _raised(left))
+
+
+def _raised(kept: Kept) -> FlatRows:
+    return of_kind(kept, RAISED, FlatRows, FlatRows.none(COLUMNS))
 
 
 def _runs(kept: Kept) -> Mapping[int, Runs]:
