@@ -23,14 +23,10 @@ _NOT_SUPPRESSED = '"suppressed":0}'
 
 
 class Withholding(NamedTuple):
-    """A rule's suppression as it concerns one alert: equal `key` and less than `duration` ns apart.
-
-    `again` is the last event time at which the same alert may be decided again; None: it cannot be.
-    """
+    """A rule's suppression as it concerns one alert: equal `key` and less than `duration` ns apart."""
 
     key: str
     duration: int
-    again: int | None = None
 
 
 class Raised(NamedTuple):

@@ -178,7 +178,7 @@ def ways(session: Session) -> int:
         for memory in session.memories.values()
         for space in memory.spaces.values()
         for segment in space.segments
-        for runs in segment.content.rows.runs.values()
+        for runs in segment.content.rows["runs"].by_width.values()
     )
 
 

@@ -23,14 +23,13 @@ from cep.matching.state import read, stored_parts, write
 from cep.matching.trace import Trace
 from cep.resources.resource import Resources
 from cep.routing.classify import Count, classify
-from cep.told import Told
 
 
 class Session:
     """Packs over events, fed batch by batch. Results do not depend on the number of shards.
 
-    `counts` are those of classification and matching together, `late` the events set aside so far, `told` the
-    matches that may be decided again. `one_partition`: the caller's offsets rise over all streams together,
+    `counts` are those of classification and matching together, `late` the events set aside so far.
+    `one_partition`: the caller's offsets rise over all streams together,
     and decide the order of events of one instant within a feed.
     `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
     (cep.matching.trace). `resources` are what the packs look up; None: the session opens its own.
@@ -64,7 +63,6 @@ class Session:
         self.stored: dict[int, StoredShard] = {}
         self.counts: Counter[Count] = Counter()
         self.late: list[Events] = []
-        self.told = Told.of(self.plan.packs)
 
     @property
     def runs(self) -> dict[RuleName, int]:
@@ -116,7 +114,7 @@ class Session:
             self.counts.update(outcome.counts)
         self.watermark = after
         self.batch += 1
-        return self.told.fresh(in_order(raised), after)
+        return in_order(raised)
 
     def store(self) -> int:
         """Bring `stored` up to what is remembered, as the job does after every batch; how many bytes were
@@ -136,7 +134,6 @@ class Session:
             "batch": self.batch,
             "watermark": self.watermark,
             "first": self.first,
-            "told": dict(sorted(self.told.ids.items())),
             "greatest": [[*partition, time] for partition, time in sorted(self.greatest.items())],
             "states": {str(shard): stored.as_dict() for shard, stored in sorted(self.stored.items())},
         }
@@ -148,7 +145,6 @@ class Session:
         self.batch = content["batch"]
         self.watermark = content["watermark"]
         self.first = dict(content["first"])
-        self.told.ids = dict(content["told"])
         self.greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
         self.stored = {int(shard): StoredShard.of(stored) for shard, stored in content["states"].items()}
         self.memories = {shard: stored.memory() for shard, stored in self.stored.items()}

@@ -77,7 +77,7 @@ suppression = Table(
 )
 
 withheld = Table(
-    "outbox_withheld",  # what may be decided again: it must not be withheld, and told of, twice
+    "outbox_withheld",  # written by earlier programs: ids of what was withheld and may be decided again
     metadata,
     Column("id", String(64), primary_key=True),
     Column("again", BigInteger, nullable=False, index=True),  # until when, in event time

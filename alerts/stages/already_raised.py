@@ -7,22 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from alerts.raised import Raised
-from alerts.stages.stage import Passing, Store
+from alerts.stages.stage import Passing
 
 
 class RaisedBefore(Protocol):
-    """What the stage knows.
-
-    `raised` gives those of some ids under which an alert of an earlier batch was raised; who keeps the alerts
-    knows them. `withheld` has ids of alerts that suppression withheld, each with the last event time (ns) at
-    which the same alert may be decided again.
-    """
+    """What the stage knows: `raised` gives those of some ids under which an alert was raised in an earlier
+    batch. Who keeps the alerts knows them."""
 
     @property
     def raised(self) -> Callable[[Collection[str]], Collection[str]]: ...
-
-    @property
-    def withheld(self) -> Store[str, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +30,10 @@ class AlreadyRaised:
 
     def __call__(self, coming: Sequence[Raised], memory: RaisedBefore, _now: int, /) -> Passing[Raised]:
         """Those that are new go on."""
-        asked = [one for one in coming if one.withholding is not None]
+        asked = [one.id for one in coming if one.withholding is not None]
         if not asked:
             return Passing(coming)
-        again = [one.id for one in asked if one.withholding and one.withholding.again is not None]
-        known = {*memory.raised([one.id for one in asked]), *memory.withheld.read(again)}
+        known = set(memory.raised(asked))
         on: list[Raised] = []
         held: list[Raised] = []
         for one in coming:

@@ -15,17 +15,11 @@ from alerts.stages.suppress import Slot, Suppress, Suppression
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Each value belongs to the stage that names it: `raised` and `withheld` to AlreadyRaised,
-    `suppressions` to Suppress. The outbox has them in its tables (alerts.outbox.memory)."""
+    """Each value belongs to one stage: `raised` to AlreadyRaised, `suppressions` to Suppress. The outbox has
+    them in its tables (alerts.outbox.memory)."""
 
     raised: Callable[[Collection[str]], Collection[str]]
-    withheld: Store[str, int]
     suppressions: Store[Slot, Suppression]
-
-    def forget(self, now: int) -> None:
-        """Drop what matters to no alert from event time `now` on."""
-        self.withheld.forget(now)
-        self.suppressions.forget(now)
 
 
 DECIDED: tuple[Stage[Raised, Memory], ...] = (Order(), AlreadyRaised(), Suppress())
@@ -37,7 +31,7 @@ def decide(raised: Sequence[Raised], memory: Memory) -> Passed[Raised]:
     if now is None:
         return Passed((), {stage.name: () for stage in DECIDED})
     passed = through(DECIDED, raised, memory, now)
-    memory.forget(now)
+    memory.suppressions.forget(now)
     return passed
 
 
@@ -75,11 +69,7 @@ class InProcess:
 
     def __init__(self) -> None:
         self._raised: set[str] = set()
-        self.memory = Memory(
-            self._raised.intersection,
-            Values(lambda again, now: again < now),
-            Values(Suppression.over),
-        )
+        self.memory = Memory(self._raised.intersection, Values(Suppression.over))
 
     def decide(self, raised: Sequence[Raised]) -> Passed[Raised]:
         """Pass what a batch raised through the stages; no alert is earlier than those of batches before."""

@@ -41,14 +41,10 @@ class Suppression:
 
 
 class Suppressions(Protocol):
-    """What the stage knows: the last raised alert by slot. It adds to `withheld` what it withheld and may be
-    decided again (alerts.stages.already_raised)."""
+    """What the stage knows: the last raised alert by slot."""
 
     @property
     def suppressions(self) -> Store[Slot, Suppression]: ...
-
-    @property
-    def withheld(self) -> Store[str, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +66,6 @@ class Suppress:
         passing, after = withheld(coming, before)
         changed = {place: one for place, one in after.items() if before.get(place) != one}
         memory.suppressions.write({place: None if s.over(now) else s for place, s in changed.items()})
-        again = {one.id: one.withholding.again for one in passing.held if one.withholding}
-        memory.withheld.write({id_: until for id_, until in again.items() if until is not None})
         return passing
 
 

@@ -81,6 +81,11 @@ class Tables:
         return int(self.array[kernel.H_THREAD])
 
     @property
+    def forks(self) -> bool:
+        """Whether a run can go on in several ways independently, and so come to one match twice."""
+        return bool(self.array[kernel.H_COPIES] > 1)
+
+    @property
     def sleeps(self) -> bool:
         """Whether a run can wait so that some events do not matter to it."""
         return bool(self.array[kernel.H_SLEEP] != NEVER_SLEEPS)

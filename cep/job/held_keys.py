@@ -24,7 +24,7 @@ from cep.job.trial import CannotTellError, Death, tried
 from cep.matching.gathering import Gathered, gathered
 from cep.matching.keys import Keys
 from cep.matching.memory import Left, Merging, ShardMemory, SpaceMemory, recall, remember
-from cep.matching.segments import Rows, events_of
+from cep.state.keyed_rows import events_of
 
 Bools = NDArray[np.bool_]
 _MERGING = Merging(anew=2)
@@ -141,7 +141,8 @@ def _forgotten(memory: SpaceMemory, space: Space, keys: Keys, numbers: Iterable[
     """A space in which nothing is left of some keys; new parts get numbers."""
     wanted = np.ones(keys.count, np.bool_)
     recalled, _ = recall(memory, memory.layout, space, keys, wanted, MIN_TIME, MIN_TIME, _MERGING)
-    rows = Rows({}, recalled.rows.histories[:0], recalled.rows.sightings[:0])
+    nobody = np.full(len(memory.layout.rules), -1)
+    rows = {kind: of_kind.of_rules(nobody) for kind, of_kind in recalled.rows.items()}
     left = Left(rows, {}, recalled.texts.slice(0, 0))
     pending = memory.pending
     kept = remember(memory, memory.layout, space, recalled, left, memory.sequence, iter(numbers), _MERGING)

@@ -17,8 +17,6 @@ from cep.expressions.scalar import aggregate_of
 from cep.matching import kernel
 from cep.matching.keys import Keys
 from cep.matching.pattern_space import Found
-from cep.matching.rows import rising
-from cep.matching.runs import ranges
 from cep.routing.payload import ID
 from rules.typed import Aggregate, Path, StepRef
 
@@ -108,19 +106,16 @@ class Decisions:
 
     @classmethod
     def of_matches(cls, found: Found, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
-        """The matches of a rule; `columns` has the events with these numbers (rising).
-
-        Forks that took the same events in the same steps are one match (decision 8).
-        """
-        matches, ends, steps, events, sequences = _distinct(found)
+        """The matches of a rule; `columns` has the events with these numbers (rising)."""
+        matches, ends = found.matches, found.ends
         return cls(
             matches[:, kernel.M_TIME],
             [objects(column.to_pylist()) for column in keys.of(matches[:, kernel.M_KEY])],
-            _orders(matches[:, kernel.M_BY_EVENT], ends, sequences),
+            _orders(matches[:, kernel.M_BY_EVENT], ends, found.sequences),
             matches[:, kernel.M_TIMEOUT] == 1,
             ends,
-            steps,
-            np.searchsorted(numbers, events),
+            found.steps,
+            np.searchsorted(numbers, found.events),
             columns,
         )
 
@@ -129,36 +124,6 @@ def _lengths(ends: Ints) -> Ints:
     lengths = ends.copy()
     lengths[1:] -= ends[:-1]
     return lengths
-
-
-def _distinct(found: Found) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """The matches, ends, steps, events and sequence numbers of those that no earlier one is the same as."""
-    matches, ends, steps, sequences = found.matches, found.ends, found.steps, found.sequences
-    counts, timeouts = _lengths(ends), matches[:, kernel.M_TIMEOUT]
-    if len(matches) == 1 or len(matches) == len(rising(_digests(timeouts, ends, steps, sequences))):
-        return matches, ends, steps, found.events, sequences
-    known: dict[tuple[object, ...], int] = {}
-    for number, (timeout, end, count) in enumerate(
-        zip(timeouts.tolist(), ends.tolist(), counts.tolist(), strict=True)
-    ):
-        taken = slice(end - count, end)
-        known.setdefault((timeout, *sequences[taken].tolist(), *steps[taken].tolist()), number)
-    first = np.fromiter(known.values(), np.int64)
-    rows = ranges(ends[first] - counts[first], counts[first])
-    return matches[first], np.cumsum(counts[first]), steps[rows], found.events[rows], sequences[rows]
-
-
-def _digests(timeout: Ints, ends: Ints, steps: Ints, sequences: Ints) -> npt.NDArray[np.uint64]:
-    """A number of each match, equal for those that are the same, and mostly for no others."""
-    counts = _lengths(ends)
-    place = np.arange(len(steps)) - np.repeat(ends - counts, counts)
-    words = (sequences * 1_000_003 + steps * 10_007 + place).view(np.uint64)
-    # the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
-    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(words ^ (words >> np.uint64(31)))))
-    found: npt.NDArray[np.uint64] = sums[ends] - sums[ends - counts] + timeout.astype(np.uint64)
-    return found
 
 
 def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> Objects:

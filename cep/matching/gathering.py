@@ -11,25 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.matching import chains, kernel
+from cep.events import MAX_TIME
 from cep.matching.keys import Keys
 from cep.matching.numbered import joined
 from cep.matching.rows import rising
-from cep.matching.runs import Runs
-from cep.matching.segments import (
-    FROM_HERE,
-    KEY,
-    Bools,
-    Columns,
-    Content,
-    Ints,
-    Rows,
-    Segment,
-    events_of,
-    indexed,
-    lists_of,
-)
+from cep.matching.segments import Bools, Columns, Content, Ints, Segment, indexed
 from cep.routing.shards import Hashes
+from cep.state.keyed_rows import Kept, events_of, put_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +79,7 @@ class Entries:
         mine = [slice(a, b) for a, b in pairwise(self.ends)]
         return Entries.of(self.segments, [self.places[part].compress(which[part]) for part in mine])
 
-    def rows(self, numbers: Ints, shared: bool = False) -> Rows:
+    def rows(self, numbers: Ints, shared: bool = False) -> Kept:
         """What is kept of the keys, under numbers that rise in every segment.
 
         A copy; `shared`: some of the arrays may be those of a segment.
@@ -155,67 +143,6 @@ def holding(numbers: Ints, whole: Bools, count: int) -> Bools:
     return held
 
 
-def put_together(parts: Sequence[Rows]) -> Rows:
-    """What is kept of keys in several places, the earlier first: in order of key, and for each key and rule
-    as one list. The arrays are changed."""
-    if len(parts) == 1:
-        return parts[0]
-    runs = {}
-    for width in sorted({width for part in parts for width in part.runs}):
-        of_width = [part.runs[width] for part in parts if width in part.runs]
-        runs[width] = of_width[0] if len(of_width) == 1 else _in_order(of_width)
-    histories, sightings = (
-        _of_one_width([getattr(part, name) for part in parts]) for name in ("histories", "sightings")
-    )
-    return Rows(runs, histories, sightings)
-
-
-def _of_one_width(parts: Sequence[Ints]) -> Ints:
-    """Rows of several widths in order of key, the missing columns 0."""
-    width = max((part.shape[1] for part in parts), default=FROM_HERE)
-    some = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts if len(part)]
-    together = np.concatenate([np.zeros((0, width), np.int64), *some])
-    return together if len(some) < 2 else together[np.argsort(together[:, KEY], kind="stable")]
-
-
-def _in_order(parts: Sequence[Runs]) -> Runs:
-    names = ("lists", "runs", "threads", "nodes")
-    runs = Runs(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-    order = np.lexsort((runs.lists[:, kernel.KEPT_RULE], runs.lists[:, kernel.KEPT_KEY]))
-    return _as_one(lists_of(runs, runs.firsts(), order))
-
-
-def _as_one(runs: Runs) -> Runs:
-    """Lists of one key and rule that follow one another as one list; the arrays are changed."""
-    lists = runs.lists
-    names = lists[:, [kernel.KEPT_KEY, kernel.KEPT_RULE]]
-    new = np.ones(len(lists), bool)
-    new[1:] = np.any(names[1:] != names[:-1], axis=1)
-    if new.all():
-        return runs
-    firsts = np.flatnonzero(new)
-    counts = lists[:, kernel.KEPT_NODES]
-    # How many nodes of the one list come before those of each.
-    before = np.cumsum(counts) - counts
-    before -= np.repeat(before[firsts], np.diff(firsts, append=len(lists)))
-    chains.move_nodes(runs.nodes, np.repeat(before, counts))
-    chains.move_ways(runs.threads, np.repeat(before, lists[:, kernel.KEPT_THREADS]))
-    one = lists[firsts]
-    for column, of in _OF_ONE:
-        one[:, column] = of.reduceat(lists[:, column], firsts)
-    return Runs(one, runs.runs, runs.threads, runs.nodes)
-
-
-_OF_ONE = (
-    (kernel.KEPT_SEEN, np.maximum),
-    (kernel.KEPT_RUNS, np.add),
-    (kernel.KEPT_THREADS, np.add),
-    (kernel.KEPT_NODES, np.add),
-    (kernel.KEPT_DUE, np.minimum),
-)
-"""What a list says that several are, from what each of them says."""
-
-
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """Keys in the order of their hashes, and what is kept of them.
@@ -231,7 +158,7 @@ class Gathered:
     asked: Ints
     known: Bools
     everything: bool
-    rows: Rows
+    rows: Kept
 
 
 def gathered(
@@ -284,7 +211,7 @@ def gathered(
     )
 
 
-def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Callable[[Rows], Ints]) -> Segment:
+def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Callable[[Kept], Ints]) -> Segment:
     """The segments, each later than the one before it and the last the newest of all, as one.
 
     `base`: there is none before them, so that what is forgotten needs no mention, and what nobody names can
@@ -300,7 +227,7 @@ def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Calla
     numbers, firsts = (np.cumsum(there) - 1)[numbers.compress(held)], firsts.compress(there)
     entries = entries.chosen(held)
     rows = entries.rows(numbers, shared=True)
-    due = np.full(len(firsts), kernel.END_OF_TIME, np.int64)
+    due = np.full(len(firsts), MAX_TIME, np.int64)
     some = entries.something
     np.minimum.at(due, numbers[some], entries.due[some])
     contents = [segment.content for segment in segments]

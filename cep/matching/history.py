@@ -9,9 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.automata.plan import RulePlan
+from cep.state.keyed_rows import FlatRows
 from rules.typed import Match
 
 Ints = npt.NDArray[np.int64]
+HISTORIES = "histories"
+"""Their kind of keyed state."""
 Bytes = npt.NDArray[np.uint8]
 TIME, VALUES = 2, 3
 """Columns of the rows in which histories are kept: after the numbers of key and rule comes the time, then a
@@ -54,7 +57,7 @@ class History:
         return History(self.keys[which], self.times[which], self.values[:, which], self.nulls[:, which])
 
 
-def kept_rows(histories: Mapping[int, History]) -> Ints:
+def kept_rows(histories: Mapping[int, History]) -> FlatRows:
     """The histories of rules by number as rows, sorted by key; those of fewer columns end in zeros."""
     width = max((len(history.values) for history in histories.values()), default=0)
     parts = [np.zeros((0, VALUES + 2 * width), np.int64)]
@@ -65,7 +68,7 @@ def kept_rows(histories: Mapping[int, History]) -> Ints:
         rows[:, VALUES:end:2], rows[:, VALUES + 1 : end : 2] = history.values.T, history.nulls.T
         parts.append(rows)
     together = np.concatenate(parts)
-    return together[np.argsort(together[:, 0], kind="stable")]
+    return FlatRows(together[np.argsort(together[:, 0], kind="stable")])
 
 
 def back(rule: RulePlan) -> tuple[int, ...]:

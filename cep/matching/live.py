@@ -15,16 +15,17 @@ from cep.automata.space_tables import SpaceTables
 from cep.automata.tables import Tables
 from cep.expressions.columns import Columns
 from cep.matching import kernel
+from cep.matching.already_raised import COLUMNS, RAISED
 from cep.matching.engines import Engine
-from cep.matching.history import History, back
+from cep.matching.history import HISTORIES, History, back
 from cep.matching.judgement import as_numbers
-from cep.matching.memory import Recalled
+from cep.matching.memory import Recalled, counted
 from cep.matching.numbered import Numbered
 from cep.matching.past import Past
-from cep.matching.runs import Runs, counted, joined, width_class
-from cep.matching.segments import RULE, Rows
-from cep.matching.sightings import Sightings
+from cep.matching.runs import RUNS, RunRows, Runs, joined, width_class
+from cep.matching.sightings import SIGHTINGS, Sightings
 from cep.matching.texts import Texts
+from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 from rules.typed import Path, TextMatch
 
 Ints = npt.NDArray[np.int64]
@@ -37,6 +38,7 @@ class Migration:
     texts: Texts
     runs: Mapping[int, Runs]
     past: Past
+    raised: FlatRows
 
     @classmethod
     def of(
@@ -58,46 +60,37 @@ class Migration:
         texts, old = Texts(recalled.texts), recalled.rows
         rules = recalled.layout.rules
         if recalled.layout.plan == plan.id:
-            return cls(texts, old.runs, _past(tables, old))
+            return cls(texts, _runs(old), _past(tables, old), _raised(old))
         numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
-        for name, number, runs in zip(rules, numbers, counted(old.runs, len(rules)).tolist(), strict=True):
+        for name, number, runs in zip(rules, numbers, counted(old, len(rules)).tolist(), strict=True):
             if number < 0 and runs:
                 counts["runs", *name[:2], "dropped"] += runs
-        kept = {width: _renumbered(runs, numbers) for width, runs in old.runs.items()}
-        histories, sightings = (_of_rules(rows, numbers) for rows in (old.histories, old.sightings))
-        past = _past(tables, replace(old, histories=histories, sightings=sightings))
-        return cls(texts, _Stored(recalled.events, texts).replayed(tables, kept, engine), past)
+        left = {kind: rows.of_rules(numbers) for kind, rows in old.items()}
+        replayed = _Stored(recalled.events, texts).replayed(tables, _runs(left), engine)
+        return cls(texts, replayed, _past(tables, left), _raised(left))
 
 
-def _of_rules(rows: Ints, numbers: Ints) -> Ints:
-    """The rows of the rules that have a number (not -1), by it."""
-    left = rows[numbers[rows[:, RULE]] >= 0]
-    left[:, RULE] = numbers[left[:, RULE]]
-    return left
+def _raised(kept: Kept) -> FlatRows:
+    return of_kind(kept, RAISED, FlatRows, FlatRows.none(COLUMNS))
 
 
-def _past(tables: SpaceTables, kept: Rows) -> Past:
+def _runs(kept: Kept) -> Mapping[int, Runs]:
+    return of_kind(kept, RUNS, RunRows, RunRows()).by_width
+
+
+def _past(tables: SpaceTables, kept: Kept) -> Past:
     """What rules remember of events that no run took, rule by rule."""
     histories = {
-        number: History.of(rows, len(back(tables.rules[number]))) for number, rows in _by_rule(kept.histories)
+        number: History.of(rows, len(back(tables.rules[number])))
+        for number, rows in _by_rule(kept, HISTORIES)
     }
-    return Past(histories, {number: Sightings.of(rows) for number, rows in _by_rule(kept.sightings)})
+    return Past(histories, {number: Sightings.of(rows) for number, rows in _by_rule(kept, SIGHTINGS)})
 
 
-def _by_rule(rows: Ints) -> Iterator[tuple[int, Ints]]:
+def _by_rule(kept: Kept, kind: str) -> Iterator[tuple[int, Ints]]:
+    rows = of_kind(kept, kind, FlatRows, FlatRows.none()).rows
     for number in np.unique(rows[:, RULE]).tolist():
         yield number, rows[rows[:, RULE] == number]
-
-
-def _renumbered(runs: Runs, numbers: Ints) -> Runs:
-    """The runs of the rules that have a number (not -1), by it. Numbers rise where old ones do."""
-    of_list = numbers[runs.lists[:, kernel.KEPT_RULE]]
-    if of_list.min(initial=0) < 0:
-        left = np.flatnonzero(of_list >= 0)
-        runs, of_list = runs.chosen(left), of_list[left]
-    lists = runs.lists.copy()
-    lists[:, kernel.KEPT_RULE] = of_list
-    return replace(runs, lists=lists)
 
 
 class _StoredColumns(Columns):

@@ -20,12 +20,13 @@ from cep.matching.beginnings import MOST_SEGMENTS
 from cep.matching.gathering import gathered, merged
 from cep.matching.keys import Keys
 from cep.matching.numbered import Numbered
-from cep.matching.runs import counted
-from cep.matching.segments import KEY, RULE, Bools, Content, Rows, Segment, indexed
+from cep.matching.runs import RUNS, RunRows
+from cep.matching.segments import Bools, Content, Segment, indexed
 from cep.matching.text_places import TextPlaces, named, renamed, text_places, texts_of
 from cep.matching.unchanged import without_unchanged
 from cep.matching.waiting import NOTHING_PENDING, Layout, Pending
 from cep.routing.shards import Hashes, hashes_of
+from cep.state.keyed_rows import KEY, RULE, FlatRows, Kept, of_kind, size_of, something
 from rules.typed import Match
 
 Ints = npt.NDArray[np.int64]
@@ -136,7 +137,7 @@ class Recalled:
     hashes: Hashes
     known: Bools
     everything: bool
-    rows: Rows
+    rows: Kept
     texts: pa.StringArray
     text_numbers: Ints
     events: tuple[tuple[str, Numbered], ...]
@@ -148,7 +149,7 @@ class Left:
     """What is left of the keys recalled after a batch, by their numbers: rows, which name texts by their
     places in `texts`, and the events that they name and segments do not have yet, by stream."""
 
-    rows: Rows
+    rows: Kept
     events: Mapping[str, Numbered]
     texts: pa.StringArray
 
@@ -192,8 +193,8 @@ def recall(
 
 
 def _with_texts(
-    memory: SpaceMemory, layout: Layout, space: Space, rows: Rows
-) -> tuple[Rows, pa.StringArray, Ints]:
+    memory: SpaceMemory, layout: Layout, space: Space, rows: Kept
+) -> tuple[Kept, pa.StringArray, Ints]:
     """Rows that name texts by their places, these texts, and their numbers for good."""
     assert space.tables is not None
     if memory.layout is layout:
@@ -210,8 +211,9 @@ def _with_texts(
     texts, of_number, first = texts_of([segment.content.texts for segment in memory.segments], used)
     if len(used):
         # Ways may be those of a segment.
-        runs = {width: replace(of, threads=of.threads.copy()) for width, of in rows.runs.items()}
-        rows = replace(rows, runs=runs)
+        runs = of_kind(rows, RUNS, RunRows, RunRows()).by_width
+        own = {width: replace(of, threads=of.threads.copy()) for width, of in runs.items()}
+        rows = {**rows, RUNS: RunRows(own)}
         renamed(places, rows, used, of_number)
     return rows, texts, first
 
@@ -234,20 +236,21 @@ def remember(
     tables = space.tables
     assert tables is not None
     segments, changed = () if recalled.everything else memory.segments, recalled.known
-    live, weight = counted(left.rows.runs, len(layout.rules)), left.rows.size
+    live, weight = counted(left.rows, len(layout.rules)), size_of(left.rows)
     if segments:
-        live += memory.live - counted(recalled.rows.runs, len(layout.rules))
-        weight += memory.weight - recalled.rows.size
+        live += memory.live - counted(recalled.rows, len(layout.rules))
+        weight += memory.weight - size_of(recalled.rows)
         rows, changed = without_unchanged(tables, recalled.rows, left.rows, recalled.known)
         left = replace(left, rows=rows)
-    listed = left.rows.something(recalled.keys.count)
+    listed = something(left.rows, recalled.keys.count)
     if segments:
         # Those of which nothing is left must be said to be forgotten.
         listed |= changed
     places = text_places(tables)
     next_text, texts = _named_for_good(memory.texts, places, left, recalled)
     which = np.flatnonzero(listed)
-    rows = _renumbered(left.rows, np.cumsum(listed) - 1)
+    of_key = np.cumsum(listed) - 1
+    rows = {kind: of_kind.renumbered(of_key) for kind, of_kind in left.rows.items()}
     delta = Content(
         keys=recalled.keys.of(which),
         hashes=recalled.hashes[which],
@@ -283,30 +286,27 @@ def _named_for_good(
     return next_text + len(used) - old, Numbered(numbers[old:], table)
 
 
-def _renumbered(rows: Rows, of_key: Ints) -> Rows:
-    """The rows with other numbers of keys."""
-    for runs in rows.runs.values():
-        runs.lists[:, kernel.KEPT_KEY] = of_key[runs.lists[:, kernel.KEPT_KEY]]
-    for part in (rows.histories, rows.sightings):
-        part[:, KEY] = of_key[part[:, KEY]]
-    return rows
+def counted(kept: Kept, rules: int) -> Ints:
+    """How many live runs each of so many rules has."""
+    return sum((rows.counted(rules) for rows in kept.values()), np.zeros(rules, np.int64))
 
 
-def _due(tables: SpaceTables, rows: Rows, keys: int) -> Ints:
+def _due(tables: SpaceTables, rows: Kept, keys: int) -> Ints:
     """For each of so many keys the first instant at which time changes anything about it."""
     found = np.full(keys, kernel.END_OF_TIME, np.int64)
-    for runs in rows.runs.values():
+    for runs in of_kind(rows, RUNS, RunRows, RunRows()).by_width.values():
         np.minimum.at(found, runs.lists[:, kernel.KEPT_KEY], runs.lists[:, kernel.KEPT_DUE])
-    for number in np.unique(rows.histories[:, RULE]).tolist():
+    histories = of_kind(rows, history.HISTORIES, FlatRows, FlatRows.none()).rows
+    for number in np.unique(histories[:, RULE]).tolist():
         body = tables.rules[number].rule.body
         assert isinstance(body, Match)
-        mine = rows.histories[rows.histories[:, RULE] == number]
+        mine = histories[histories[:, RULE] == number]
         if body.within is not None:
             _gone(found, mine[:, KEY], mine[:, history.TIME], body.within)
-    for number in np.unique(rows.sightings[:, RULE]).tolist():
+    seen = of_kind(rows, sightings.SIGHTINGS, FlatRows, FlatRows.none()).rows
+    for number in np.unique(seen[:, RULE]).tolist():
         for place, look in enumerate(tables.tables(number).look_backs):
-            of_rule, of_look = rows.sightings[:, RULE], rows.sightings[:, sightings.LOOK]
-            mine = rows.sightings[(of_rule == number) & (of_look == place)]
+            mine = seen[(seen[:, RULE] == number) & (seen[:, sightings.LOOK] == place)]
             _gone(found, mine[:, KEY], mine[:, sightings.TIME], look.duration)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cep.automata.plan import Plan, RulePlan, Space
 from cep.automata.space_tables import SpaceTables, WidthClass
-from cep.matching import history, kernel, sightings
+from cep.matching import already_raised, history, kernel, sightings
 from cep.matching.arrivals import Arrivals
 from cep.matching.blocks import blocks
 from cep.matching.engines import INTERPRETED, Engine
@@ -26,12 +26,12 @@ from cep.matching.over_limit import crowded, most_dropped
 from cep.matching.past import Events, looking_back
 from cep.matching.pool import Pool
 from cep.matching.rows import grouped
-from cep.matching.runs import Runs, joined
-from cep.matching.segments import Rows, events_of
+from cep.matching.runs import RUNS, RunRows, Runs, joined, ranges
 from cep.matching.taken import EventBook
 from cep.matching.telling import Teller
 from cep.matching.texts import Texts
 from cep.matching.trace import Trace
+from cep.state.keyed_rows import RULE, FlatRows, Kept, events_of
 
 Ints = npt.NDArray[np.int64]
 Counts = Counter[tuple[str, ...]]
@@ -51,6 +51,17 @@ class Found:
     steps: Ints
     events: Ints
     sequences: Ints
+
+    def chosen(self, which: Ints) -> Found:
+        """Some of the matches."""
+        if len(which) == len(self.matches):
+            return self
+        counts = np.diff(self.ends, prepend=0)[which]
+        rows = ranges(self.ends[which] - counts, counts)
+        return Found(
+            self.rule, self.matches[which], np.cumsum(counts), self.steps[rows], self.events[rows],
+            self.sequences[rows],
+        )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -125,12 +136,39 @@ def run_patterns(
                 teller = Teller(plan, tables.rules[number], keys, book, trace)
                 teller.tell(rows, nodes)
                 teller.tell_waiting(going_on)
-    left = Rows(live, history.kept_rows(past.histories), sightings.kept_rows(past.sightings))
+    matched, raised = _once(tables, matched, migration.raised, live)
+    left: Kept = {
+        RUNS: RunRows(live),
+        history.HISTORIES: history.kept_rows(past.histories),
+        sightings.SIGHTINGS: sightings.kept_rows(past.sightings),
+        **({already_raised.RAISED: raised} if raised.size else {}),
+    }
     taken = events_of(left)
     if not recalled.everything:
         # Those of earlier batches stay where they are.
         taken = taken[np.searchsorted(taken, book.first) :]
     return Result(matched, book, Left(left, book.copied(space, taken), texts.values))
+
+
+def _once(
+    tables: SpaceTables, matched: Sequence[Found], before: FlatRows, live: Mapping[int, Runs]
+) -> tuple[list[Found], FlatRows]:
+    """The matches that were not raised before, each at its first decision; and those that a live run may come
+    to again."""
+    fresh: list[Found] = []
+    rows = [before.rows]
+    for found in matched:
+        number = tables.numbers[found.rule.identity]
+        if tables.tables(number).forks:
+            timeouts = found.matches[:, kernel.M_TIMEOUT]
+            named = already_raised.identities(timeouts, found.ends, found.steps, found.sequences)
+            known = before.rows[before.rows[:, RULE] == number, already_raised.IDENTITY]
+            new = already_raised.first_of_each(named, known)
+            found = found.chosen(new)
+            rows.append(already_raised.rows_of(number, found.matches, named[new]))
+        if len(found.matches):
+            fresh.append(found)
+    return fresh, already_raised.still_possible(rows, live.values(), len(tables.rules))
 
 
 def _constants(tables: SpaceTables, texts: Texts) -> Ints:

@@ -20,10 +20,8 @@ from alerts.identity import canonical
 from alerts.notation import json_value, plain
 from alerts.raised import Raised, Withholding, Writer
 from cep.automata.plan import RulePlan
-from cep.events import MAX_TIME
 from cep.expressions.scalar import compiled
 from cep.matching.decisions import ByStep, Decisions
-from cep.told import life_of
 from rules.typed import (
     Aggregate,
     Expression,
@@ -133,7 +131,6 @@ class RuleWriter:
 
     def __init__(self, pack: str, revision: str, rule: Rule) -> None:
         self._rule = rule
-        self._life = None if rule.suppress is None else life_of(rule)
         self._writer = Writer(
             pack, revision, rule.name, rule.structure, rule.severity, rule.tags, rule.runbook
         )
@@ -150,7 +147,7 @@ class RuleWriter:
     ) -> Raised:
         """The alert of a decision, before suppression."""
         summary = _summary(self._rule, key, emit)
-        withholding = _withholding(self._rule, key, emit, _again(time, self._life))
+        withholding = _withholding(self._rule, key, emit)
         return self._writer.raised(kind, time, key, summary, emit, events, order, withholding, query)
 
     def by_column(
@@ -166,7 +163,7 @@ class RuleWriter:
         """What `raised` gives, for many decisions: see `alerts.raised.Writer.by_column`."""
         known = {**key, **emit}
         summary = Column(_summaries(self._rule, key, known, len(times)))
-        withholding = _withheld(self._rule, key, known, times, self._life)
+        withholding = _withheld(self._rule, key, known, len(times))
         return self._writer.by_column(kind, times, key, summary, emit, events, orders, withholding, query)
 
 
@@ -193,32 +190,25 @@ def _summaries(rule: Rule, key: Mapping[str, Column], known: Mapping[str, Column
     return filled(texts, columns, count)
 
 
-def _again(time: int, life: int | None) -> int | None:
-    return None if life is None else min(time + life, MAX_TIME)
-
-
-def _withholding(
-    rule: Rule, key: Mapping[str, object], emit: Mapping[str, object], again: int | None
-) -> Withholding | None:
+def _withholding(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> Withholding | None:
     suppress = rule.suppress
     if suppress is None:
         return None
     names = suppress.names
     values = [emit[n] if n in emit else key.get(n) for n in names] if names else list(key.values())
-    return Withholding(canonical(values), suppress.duration, again)
+    return Withholding(canonical(values), suppress.duration)
 
 
 def _withheld(
-    rule: Rule, key: Mapping[str, Column], known: Mapping[str, Column], times: Sequence[int], life: int | None
+    rule: Rule, key: Mapping[str, Column], known: Mapping[str, Column], count: int
 ) -> list[Withholding] | None:
     suppress = rule.suppress
     if suppress is None:
         return None
     named = [known.get(name) for name in suppress.names] if suppress.names else list(key.values())
-    columns = [["null"] * len(times) if column is None else column.canonical for column in named]
-    keys = (f"[{','.join(row)}]" for row in _rows(columns, len(times)))
-    again = [_again(time, life) for time in times]
-    return list(map(Withholding, keys, repeat(suppress.duration), again))
+    columns = [["null"] * count if column is None else column.canonical for column in named]
+    keys = (f"[{','.join(row)}]" for row in _rows(columns, count))
+    return list(map(Withholding, keys, repeat(suppress.duration)))
 
 
 def _rows(columns: Sequence[Sequence[str]], count: int) -> list[tuple[str, ...]]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from cep.automata.space_tables import width_class
-from cep.matching import kernel
+from cep.matching import chains, kernel
+from cep.state.keyed_rows import begins, ranges, rows_of
 
 Ints = npt.NDArray[np.int64]
+RUNS = "runs"
+"""Their kind of keyed state."""
 
-__all__ = ["Runs", "counted", "joined", "ranges", "width_class"]
+__all__ = ["RUNS", "RunRows", "Runs", "joined", "ranges", "width_class"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,7 @@ class Runs:
 
     def chosen(self, which: Ints) -> Runs:
         """The lists at some places, in that order, with all that belongs to them."""
-        firsts, lists = self.firsts()[which], self.lists[which]
-        parts = (
-            rows[ranges(firsts[:, n], lists[:, kernel.KEPT_RUNS + n])]
-            for n, rows in enumerate((self.runs, self.threads, self.nodes))
-        )
-        return Runs(lists, *parts)
+        return lists_of(self, self.firsts(), which)
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
@@ -64,20 +63,163 @@ def joined(parts: Sequence[Runs]) -> Runs:
     return together.chosen(np.lexsort((lists[:, kernel.KEPT_RULE], lists[:, kernel.KEPT_KEY])))
 
 
-def counted(runs: Mapping[int, Runs], rules: int) -> Ints:
-    """How many live runs each of so many rules has."""
-    found = np.zeros(rules, np.int64)
-    for of_width in runs.values():
-        lists = of_width.lists
-        found += np.bincount(
-            lists[:, kernel.KEPT_RULE], lists[:, kernel.KEPT_RUNS].astype(np.float64), rules
-        ).astype(np.int64)
-    return found
+def lists_of(runs: Runs, firsts: Ints, which: Ints) -> Runs:
+    """The lists at some places with all that belongs to them, copied; `firsts` are those of the runs."""
+    lists, begin = runs.lists.take(which, axis=0), firsts.take(which, axis=0)
+    parts = (
+        rows.take(ranges(begin[:, n], lists[:, kernel.KEPT_RUNS + n]), axis=0)
+        for n, rows in enumerate((runs.runs, runs.threads, runs.nodes))
+    )
+    return Runs(lists, *parts)
 
 
-def ranges(firsts: Ints, counts: Ints) -> Ints:
-    """The numbers first, first + 1, ..., so many of each, one after the other."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    numbers: Ints = np.arange(total) + np.repeat(firsts - (ends - counts), counts)
-    return numbers
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """Live runs as keyed state, by the width of their ways (cep.state.keyed_rows.KeyedRows)."""
+
+    by_width: Mapping[int, Runs] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """The numbers of runs, ways and nodes; a list belongs to its key."""
+        parts = [part for r in self.by_width.values() for part in (r.runs, r.threads, r.nodes)]
+        return sum(part.size for part in parts)
+
+    @property
+    def keys(self) -> Ints:
+        """The key of each list."""
+        return self._of_lists([runs.lists[:, kernel.KEPT_KEY] for runs in self.by_width.values()])
+
+    def crowded(self, runs: int, /) -> Ints:
+        """The keys of which a rule has more than so many runs."""
+        lists = [of_width.lists for of_width in self.by_width.values()]
+        return self._of_lists([of[of[:, kernel.KEPT_RUNS] > runs, kernel.KEPT_KEY] for of in lists])
+
+    def _of_lists(self, parts: Sequence[Ints]) -> Ints:
+        return np.concatenate([np.zeros(0, np.int64), *parts])
+
+    def counted(self, rules: int) -> Ints:
+        """How many runs each of so many rules has."""
+        found = np.zeros(rules, np.int64)
+        for of_width in self.by_width.values():
+            numbers, runs = (of_width.lists[:, n] for n in (kernel.KEPT_RULE, kernel.KEPT_RUNS))
+            found += np.bincount(numbers, runs.astype(np.float64), rules).astype(np.int64)
+        return found
+
+    def events(self) -> Sequence[Ints]:
+        """The numbers of the events that were taken."""
+        return [runs.nodes[:, kernel.N_SEQUENCE] for runs in self.by_width.values() if len(runs.nodes)]
+
+    def indexed(self, keys: int) -> RunIndex:
+        """An index by key."""
+        return RunIndex(
+            self.by_width,
+            {w: begins(runs.lists[:, kernel.KEPT_KEY], keys) for w, runs in self.by_width.items()},
+            {width: runs.firsts() for width, runs in self.by_width.items()},
+        )
+
+    def renumbered(self, numbers: Ints) -> Self:
+        """The same runs with new lists."""
+        return self._with_lists(kernel.KEPT_KEY, numbers)
+
+    def of_rules(self, numbers: Ints) -> Self:
+        """A copy of the runs of the rules that have another number, by it."""
+        found = {}
+        for width, runs in self.by_width.items():
+            left = np.flatnonzero(numbers[runs.lists[:, kernel.KEPT_RULE]] >= 0)
+            if len(left):
+                found[width] = runs.chosen(left)
+        return type(self)(found)._with_lists(kernel.KEPT_RULE, numbers)
+
+    def _with_lists(self, column: int, numbers: Ints) -> Self:
+        """The runs with copies of the lists, in which a column has other numbers."""
+        found = {}
+        for width, runs in self.by_width.items():
+            lists = runs.lists.copy()
+            lists[:, column] = numbers[lists[:, column]]
+            found[width] = replace(runs, lists=lists)
+        return type(self)(found)
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """These runs and others of the same keys, those of a key and rule as one list."""
+        rows, found = (self, *others), {}
+        for width in sorted({width for one in rows for width in one.by_width}):
+            parts = [one.by_width[width] for one in rows if width in one.by_width]
+            found[width] = parts[0] if len(parts) == 1 else _as_one(joined(parts))
+        return type(self)(found)
+
+    def written(self, ints: Callable[[Ints], object]) -> object:
+        """For each width the names of four arrays."""
+        return [
+            [width, [ints(rows) for rows in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
+            for width, runs in sorted(self.by_width.items())
+        ]
+
+    @classmethod
+    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> Self:
+        """The runs again."""
+        return cls({width: Runs(*map(ints, rows)) for width, rows in entry})
+
+
+@dataclass(frozen=True, slots=True)
+class RunIndex:
+    """Runs by width, where the lists of each key begin, and where what belongs to each list begins.
+
+    A last place says where the last ones end.
+    """
+
+    by_width: Mapping[int, Runs]
+    lists_of_key: Mapping[int, Ints]
+    firsts: Mapping[int, Ints]
+
+    def weight_of(self, keys: Ints) -> int:
+        """The size of the runs of some keys."""
+        weight = 0
+        for width, runs in self.by_width.items():
+            of_key, firsts = self.lists_of_key[width], self.firsts[width]
+            counts = (firsts[of_key[keys + 1]] - firsts[of_key[keys]]).sum(axis=0)
+            rows = zip(counts.tolist(), (runs.runs, runs.threads, runs.nodes), strict=True)
+            weight += sum(count * part.shape[1] for count, part in rows)
+        return weight
+
+    def cut(self, keys: Ints, numbers: Ints) -> RunRows:
+        """A copy of the runs of some keys, under other numbers."""
+        found = {}
+        for width, runs in self.by_width.items():
+            chosen, of = rows_of(self.lists_of_key[width], keys)
+            if len(chosen):
+                parts = lists_of(runs, self.firsts[width], chosen)
+                parts.lists[:, kernel.KEPT_KEY] = numbers[of]
+                found[width] = parts
+        return RunRows(found)
+
+
+def _as_one(runs: Runs) -> Runs:
+    """Lists of one key and rule that follow one another as one list; the arrays are changed."""
+    lists = runs.lists
+    names = lists[:, [kernel.KEPT_KEY, kernel.KEPT_RULE]]
+    new = np.ones(len(lists), bool)
+    new[1:] = np.any(names[1:] != names[:-1], axis=1)
+    if new.all():
+        return runs
+    firsts = np.flatnonzero(new)
+    counts = lists[:, kernel.KEPT_NODES]
+    # How many nodes of the one list come before those of each.
+    before = np.cumsum(counts) - counts
+    before -= np.repeat(before[firsts], np.diff(firsts, append=len(lists)))
+    chains.move_nodes(runs.nodes, np.repeat(before, counts))
+    chains.move_ways(runs.threads, np.repeat(before, lists[:, kernel.KEPT_THREADS]))
+    one = lists[firsts]
+    for column, of in _OF_ONE:
+        one[:, column] = of.reduceat(lists[:, column], firsts)
+    return Runs(one, runs.runs, runs.threads, runs.nodes)
+
+
+_OF_ONE = (
+    (kernel.KEPT_SEEN, np.maximum),
+    (kernel.KEPT_RUNS, np.add),
+    (kernel.KEPT_THREADS, np.add),
+    (kernel.KEPT_NODES, np.add),
+    (kernel.KEPT_DUE, np.minimum),
+)
+"""What a list says that several are, from what each of them says."""

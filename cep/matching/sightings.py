@@ -12,8 +12,11 @@ from cep.automata.plan import RulePlan
 from cep.automata.tables import LookBack, Tables
 from cep.matching import kernel
 from cep.matching.judge import Evidence, Judge
+from cep.state.keyed_rows import FlatRows
 
 Ints = npt.NDArray[np.int64]
+SIGHTINGS = "sightings"
+"""Their kind of keyed state."""
 Bytes = npt.NDArray[np.uint8]
 LOOK, TIME = 2, 3
 """Columns of the rows in which sightings are kept, after the numbers of key and rule."""
@@ -44,13 +47,13 @@ class Sightings:
         return Sightings(self.keys[which], self.looks[which], self.times[which])
 
 
-def kept_rows(sightings: Mapping[int, Sightings]) -> Ints:
+def kept_rows(sightings: Mapping[int, Sightings]) -> FlatRows:
     """The sightings of rules by number as rows, sorted by key."""
     parts = [np.zeros((0, TIME + 1), np.int64)]
     for number, seen in sorted(sightings.items()):
         parts.append(np.stack((seen.keys, np.full(len(seen.keys), number), seen.looks, seen.times), axis=1))
     together = np.concatenate(parts)
-    return together[np.argsort(together[:, 0], kind="stable")]
+    return FlatRows(together[np.argsort(together[:, 0], kind="stable")])
 
 
 @dataclass(frozen=True, slots=True)

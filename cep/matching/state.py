@@ -24,19 +24,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cep.matching.already_raised import RAISED
 from cep.matching.arrivals import single
+from cep.matching.history import HISTORIES
 from cep.matching.memory import NOTHING, ShardMemory, SpaceMemory
 from cep.matching.narrow import narrowed, widened
 from cep.matching.numbered import Numbered
-from cep.matching.runs import Runs
-from cep.matching.segments import Content, Rows, Segment, indexed
+from cep.matching.runs import RUNS, RunRows
+from cep.matching.segments import Content, Segment, indexed
+from cep.matching.sightings import SIGHTINGS
 from cep.matching.waiting import AtWatermark, Delayed, Layout, Pending, RuleId, Waiting
 from cep.routing.payload import from_ipc, to_ipc
 from cep.routing.shards import hashes_of
+from cep.state.keyed_rows import FlatRows, KeyedRows
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
-VERSION, OLDEST = 6, 5
-"""The version that is written, and the oldest that can be read: in 5 no chain of events has a splice."""
+VERSION, OLDEST = 7, 5
+"""The newest and the oldest version that can be read: in 5 no chain of events has a splice, and before 7 no
+match is kept that was raised."""
+WITHOUT_RAISED = 6
+"""The version that is written where there is none of these: earlier programs read it."""
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]
@@ -235,13 +242,15 @@ def _rule(name: list[str]) -> RuleId:
     return (name[0], name[1], name[2])
 
 
-def _packed(magic: bytes, head: Mapping[str, object], blobs: list[bytes]) -> bytes:
+def _packed(
+    magic: bytes, head: Mapping[str, object], blobs: list[bytes], version: int = WITHOUT_RAISED
+) -> bytes:
     text = json.dumps({**head, "blobs": [len(b) for b in blobs]}, ensure_ascii=False).encode()
     rest = (_LENGTH.pack(len(text)), text, *blobs)
     checksum = 0
     for piece in rest:
         checksum = zlib.crc32(piece, checksum)
-    return b"".join((_HEAD.pack(magic, VERSION, checksum), *rest))
+    return b"".join((_HEAD.pack(magic, version, checksum), *rest))
 
 
 def _unpacked(magic: bytes, data: bytes) -> tuple[Mapping[str, Any], list[memoryview]]:
@@ -287,6 +296,7 @@ def _part(part: Part) -> bytes:
         return len(blobs) - 1
 
     head: dict[str, object]
+    version = WITHOUT_RAISED
     match part:
         case Layout():
             judged = [[list(rule), *map(list, of)] for rule, of in part.judged.items()]
@@ -298,23 +308,23 @@ def _part(part: Part) -> bytes:
             head = {"ids": [[stream, table(ids)] for stream, ids in sorted(part.ids.items())]}
         case Segment():
             content = part.content
+            version = VERSION if RAISED in content.rows else WITHOUT_RAISED
             head = {
                 "keys": table(_columns(content.keys)) if content.keys else None,
                 "whole": ints(content.whole.astype(np.int64)),
                 "due": ints(content.due),
-                "runs": [
-                    [width, [ints(rows) for rows in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
-                    for width, runs in sorted(content.rows.runs.items())
-                ],
-                "histories": ints(content.rows.histories),
-                "sightings": ints(content.rows.sightings),
+                **{kind: rows.written(ints) for kind, rows in content.rows.items()},
                 "events": [
                     [stream, ints(of.numbers), table(of.table)]
                     for stream, of in sorted(content.events.items())
                 ],
                 "texts": [ints(content.texts.numbers), table(content.texts.table)],
             }
-    return _packed(MAGIC_OF_PART, head, blobs)
+    return _packed(MAGIC_OF_PART, head, blobs, version)
+
+
+def _forms() -> Mapping[str, type[KeyedRows]]:
+    return {RUNS: RunRows, HISTORIES: FlatRows, SIGHTINGS: FlatRows, RAISED: FlatRows}
 
 
 def _columns(keys: tuple[pa.Array, ...]) -> pa.Table:
@@ -336,11 +346,7 @@ def _content(head: Mapping[str, Any], blobs: list[memoryview]) -> Content:
         hashes=hashes,
         whole=ints(head["whole"]) != 0,
         due=due,
-        rows=Rows(
-            runs={width: Runs(*map(ints, rows)) for width, rows in head["runs"]},
-            histories=ints(head["histories"]),
-            sightings=ints(head["sightings"]),
-        ),
+        rows={kind: form.read(head[kind], ints) for kind, form in _forms().items() if kind in head},
         events={stream: Numbered(ints(of), from_ipc(blobs[at])) for stream, of, at in head["events"]},
         texts=Numbered(ints(numbers), from_ipc(blobs[texts])),
     )

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import kernel
-from cep.matching.history import VALUES
+from cep.matching.history import HISTORIES, VALUES
 from cep.matching.numbered import Numbered
-from cep.matching.runs import Runs, ranges
-from cep.matching.segments import RULE, Rows
+from cep.matching.runs import RUNS, RunRows, Runs, ranges
+from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
 
@@ -28,18 +28,19 @@ class TextPlaces:
     registers: Ints
     histories: Mapping[int, tuple[int, ...]]
 
-    def of(self, kept: Rows) -> Iterator[tuple[Ints, Ints, Ints]]:
+    def of(self, kept: Kept) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Arrays with rows and columns of the numbers of texts that are in them."""
         if len(self.registers):
-            for runs in kept.runs.values():
+            for runs in of_kind(kept, RUNS, RunRows, RunRows()).by_width.values():
                 yield (runs.threads, *self._in_ways(runs))
-        rules = kept.histories[:, RULE]
+        histories = of_kind(kept, HISTORIES, FlatRows, FlatRows.none()).rows
+        rules = histories[:, RULE]
         for rule in np.unique(rules).tolist() if self.histories and len(rules) else ():
             rows = np.flatnonzero(rules == rule)
             for value in self.histories.get(rule, ()):
                 column = VALUES + 2 * value
-                known = rows[kept.histories[rows, column + 1] == 0]
-                yield kept.histories, known, np.full(len(known), column)
+                known = rows[histories[rows, column + 1] == 0]
+                yield histories, known, np.full(len(known), column)
 
     def _in_ways(self, runs: Runs) -> tuple[Ints, Ints]:
         rules = runs.lists[:, kernel.KEPT_RULE]
@@ -58,13 +59,13 @@ def text_places(tables: SpaceTables) -> TextPlaces:
     return TextPlaces(tables.first_registers, tables.registers, tables.past_texts)
 
 
-def named(places: TextPlaces, kept: Rows) -> Ints:
+def named(places: TextPlaces, kept: Kept) -> Ints:
     """The numbers of the texts that rows name, rising."""
     found = [array[rows, columns] for array, rows, columns in places.of(kept)]
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
-def renamed(places: TextPlaces, kept: Rows, used: Ints, numbers: Ints) -> None:
+def renamed(places: TextPlaces, kept: Kept, used: Ints, numbers: Ints) -> None:
     """Let rows name each text of `used` (rising) by another number; the arrays are changed in place."""
     for array, rows, columns in places.of(kept):
         array[rows, columns] = numbers[np.searchsorted(used, array[rows, columns])]

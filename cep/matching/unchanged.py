@@ -2,40 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import chains, kernel
-from cep.matching.runs import Runs, ranges
-from cep.matching.segments import KEY, Bools, Rows
+from cep.matching.runs import RUNS, RunRows, Runs, ranges
+from cep.matching.segments import Bools
+from cep.state.keyed_rows import Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
 _COUNTS = slice(kernel.KEPT_RUNS, kernel.KEPT_NODES + 1)
 """How many runs, ways and nodes a list has."""
 
 
-def without_unchanged(tables: SpaceTables, before: Rows, after: Rows, known: Bools) -> tuple[Rows, Bools]:
+def without_unchanged(tables: SpaceTables, before: Kept, after: Kept, known: Bools) -> tuple[Kept, Bools]:
     """What a batch made of rows, without what was there before where that is as it was; and which of the
     `known` keys have changed."""
     changed = np.zeros(len(known), bool)
-    for part in (before.histories, before.sightings, after.histories, after.sightings):
-        changed[part[:, KEY]] = True
-    goes_on = {}
-    for width, old in before.runs.items():
-        new = after.runs.get(width, Runs.none(width))
-        place = _places(tables, old, new)
-        changed[old.lists[place < 0, kernel.KEPT_KEY]] = True
-        goes_on[width] = place
+    for kept in (before, after):
+        for kind, rows in kept.items():
+            if kind != RUNS:
+                changed[rows.keys] = True
+    going_on = GoingOn.of(tables, before, after)
+    changed[going_on.changed] = True
     changed &= known
-    runs = {}
-    for width, new in after.runs.items():
-        old, place = before.runs.get(width, Runs.none(width)), goes_on.get(width, np.zeros(0, np.int64))
-        stays = np.flatnonzero(~changed[old.lists[:, kernel.KEPT_KEY]])
-        rest = _rest(new, place[stays], old.lists[stays, _COUNTS])
-        if len(rest.lists):
-            runs[width] = rest
-    return Rows(runs, after.histories, after.sightings), changed
+    return {**after, RUNS: going_on.rest(changed)}, changed
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """Runs before and after a batch; `places` say by width for each list of before where the one is that
+    begins with all of it as it was (-1: none does)."""
+
+    before: Mapping[int, Runs]
+    after: Mapping[int, Runs]
+    places: Mapping[int, Ints]
+
+    @classmethod
+    def of(cls, tables: SpaceTables, before: Kept, after: Kept) -> GoingOn:
+        """What is found in the runs of both."""
+        old, new = (of_kind(kept, RUNS, RunRows, RunRows()).by_width for kept in (before, after))
+        places = {
+            width: _places(tables, runs, new.get(width, Runs.none(width))) for width, runs in old.items()
+        }
+        return cls(old, new, places)
+
+    @property
+    def changed(self) -> Ints:
+        """The keys of lists that do not go on as they were, with repetitions."""
+        keys = [runs.lists[self.places[width] < 0, kernel.KEPT_KEY] for width, runs in self.before.items()]
+        return np.concatenate([np.zeros(0, np.int64), *keys])
+
+    def rest(self, changed: Bools) -> RunRows:
+        """The runs after the batch, of keys that have not changed without those that were there before."""
+        found = {}
+        for width, new in self.after.items():
+            old = self.before.get(width, Runs.none(width))
+            stays = np.flatnonzero(~changed[old.lists[:, kernel.KEPT_KEY]])
+            place = self.places.get(width, np.zeros(0, np.int64))[stays]
+            rest = _rest(new, place, old.lists[stays, _COUNTS])
+            if len(rest.lists):
+                found[width] = rest
+        return RunRows(found)
 
 
 def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:

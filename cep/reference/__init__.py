@@ -16,11 +16,10 @@ from dataclasses import replace
 from typing import assert_never
 
 from alerts.notation import json_value
-from cep.events import MAX_TIME, MIN_TIME, hit_id
+from cep.events import MAX_TIME, hit_id
 from cep.expressions.held import value_at
 from cep.reference.runs import Decided, HitJudge, Matcher, Scope, TextJudge, TooManyWaysError, emitted
 from cep.reference.ways import Event, Way
-from cep.told import life_of
 from rules.typed import By, Hits, Match, On, Over, Pack, Rule, Stream
 from rules.types import Type
 
@@ -51,21 +50,12 @@ def decided(
             events.append(Event(stream, id_, time, values, len(events)))
             events += _hits_of(pack, events[-1], hits)
     events.sort(key=lambda event: (event.time, event.place))
-    alerts = [alert for rule in pack.rules for alert in _of_rule(pack, rule, events, watermark, text)]
+    first: dict[object, Decided] = {}
+    for rule in pack.rules:
+        for one in _of_rule(pack, rule, events, watermark, text):
+            first.setdefault((one.rule, one.kind, one.taken), one)
     types = {rule.name: () if rule.by is None else rule.by.types for rule in pack.rules}
-    alerts.sort(key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
-    return list(_once(pack, alerts))
-
-
-def _once(pack: Pack, alerts: Iterable[Decided]) -> Iterable[Decided]:
-    """Without those that name the same events, while a run that began with the first of them may live."""
-    lives = {rule.name: life_of(rule) for rule in pack.rules}
-    told: dict[object, int] = {}
-    for one in alerts:
-        content, life = (one.rule, one.kind, one.key, one.events), lives[one.rule]
-        if life is None or one.time > told.get(content, MIN_TIME):
-            yield one
-            told[content] = MIN_TIME if life is None else min(one.time + life, MAX_TIME)
+    return sorted(first.values(), key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
 
 
 def _hits_of(pack: Pack, document: Event, judge: HitJudge | None) -> Iterable[Event]:
@@ -122,7 +112,8 @@ def _of_events(
             emit = emitted(rule.emit, scope)
             query = str(event.values["query"]) if hits else None
             kind = "hit" if hits else "event"
-            yield Decided(rule.name, kind, key, event.time, taken, emit, (1, event.place), query)
+            places = ((stream.step, (event.place,)),)
+            yield Decided(rule.name, kind, key, event.time, taken, emit, (1, event.place), query, places)
 
 
 def _labels(by: By | None, event: Event) -> tuple[tuple[str, object], ...]:

@@ -59,6 +59,7 @@ class Decided:
 
     Values are those of rules.types.Scalar. `rank` orders what has the same time, rule and key: deadlines
     before events, then earlier first event, then arrival of the events taken. `query` is that of a hit.
+    `taken` says by step which events were taken, by their places.
     """
 
     rule: str
@@ -69,6 +70,7 @@ class Decided:
     emit: tuple[tuple[str, object], ...]
     rank: tuple[object, ...] = field(compare=False, default=())
     query: str | None = None
+    taken: tuple[tuple[str, tuple[int, ...]], ...] = field(compare=False, default=())
 
 
 @dataclass(slots=True)
@@ -287,9 +289,10 @@ class Matcher:
     def report(self, kind: str, way: Way, time: int, phase: int, emit: tuple[Emit, ...]) -> None:
         """One alert."""
         events = tuple((name, tuple(e.id for e in way.of(name))) for name in self.steps if way.of(name))
+        taken = tuple((name, tuple(e.place for e in way.of(name))) for name in self.steps if way.of(name))
         values = emitted(emit, self.scope(way, None))
         self.alerts.append(
-            Decided(self.rule.name, kind, self.key, time, events, values, (phase, *way.arrival))
+            Decided(self.rule.name, kind, self.key, time, events, values, (phase, *way.arrival), taken=taken)
         )
 
     def scope(self, way: Way, candidate: Event | None) -> Scope:

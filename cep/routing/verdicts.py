@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from cep.automata.regions import Regions, Together
 from cep.expressions.columns import Columns
-from cep.matching.runs import ranges
+from cep.state.keyed_rows import ranges
 
 Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]

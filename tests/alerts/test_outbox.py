@@ -285,52 +285,12 @@ def test_suppression_survives_batches_restarts_and_replays(
     outbox.close()
 
 
-@settings(deadline=None, max_examples=examples(30))
-@given(
-    st.lists(st.tuples(st.integers(0, 8), st.sampled_from("xy"), st.integers(0, 40)), max_size=25),
-    st.sets(st.integers(0, 25)),
-)
-def test_what_is_decided_again_is_withheld_once(
-    tmp_path_factory: pytest.TempPathFactory, decided: list[tuple[int, str, int]], cuts: set[int]
-) -> None:
-    """The oracle is each alert once, at its first decision, and then suppression of everything at once."""
-    ordered = in_order(
-        one._replace(withholding=one.withholding._replace(again=10**6 * SECOND))
-        for number, key, time in decided
-        if (one := raised(number, key=key, time=time, suppress=7)).withholding
-    )
-    first = {one.id: one for one in reversed(ordered)}
-    at_once = InProcess().decide(list(first.values()))
-    outbox = Outbox.open(f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db", durable=False)
-    edges = [0, *sorted(cut for cut in cuts if cut < len(ordered)), len(ordered)]
-    recorded = [
-        outbox.record(batch(number), ordered[start:end], ALL)
-        for number, (start, end) in enumerate(pairwise(edges))
-    ]
-    outbox.close()
-    assert [one for came in recorded for one in came.alerts] == list(at_once.on)
-    assert [one for came in recorded for one in came.withheld] == list(at_once.held[Suppress.name])
-
-
 def test_suppression_memory_forgets(outbox: Outbox) -> None:
     for number in range(5):
         some = [raised(number * 10 + i, key=f"k{number}-{i}", time=number * 10, suppress=5) for i in range(4)]
         outbox.record(batch(number), some, ALL)
     with outbox.reading() as connection:
         assert connection.scalar(text("SELECT count(*) FROM outbox_suppression")) == 4
-
-
-def test_what_will_not_be_decided_again_is_forgotten(outbox: Outbox) -> None:
-    for number in range(5):
-        some = [raised(number * 10 + i, key="k", time=number * 10 + i, suppress=1000) for i in range(4)]
-        again = [one.withholding._replace(again=one.time + 12 * SECOND) for one in some if one.withholding]
-        outbox.record(
-            batch(number),
-            [one._replace(withholding=until) for one, until in zip(some, again, strict=True)],
-            ALL,
-        )
-    with outbox.reading() as connection:
-        assert connection.scalar(text("SELECT count(*) FROM outbox_withheld")) == 7
 
 
 def test_endless_suppression_fits_the_database(outbox: Outbox) -> None:

@@ -11,8 +11,8 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from some_alerts import SECOND, raised
-from sqlalchemy import Connection
+from some_alerts import raised
+from sqlalchemy import Connection, text
 
 from alerts.outbox import BatchRecord, Outbox, Recorded
 from alerts.raised import Raised
@@ -27,8 +27,6 @@ from alerts.stages.to_receiver import stages_to
 
 OLD = Path(__file__).with_name("outbox_version_2.sql")
 SUPPRESSES = {"quick": 5, "slow": 20, "endless": 10**6}
-AGAIN = {"quick": 15, "slow": None, "endless": 0}
-"""For how many seconds an alert of a rule may be decided again; None: it may not."""
 
 
 def batch(number: int) -> BatchRecord:
@@ -37,10 +35,7 @@ def batch(number: int) -> BatchRecord:
 
 def one(number: int, rule: str, key: str, time: int) -> Raised:
     """An alert of a rule that suppresses."""
-    found, again = raised(number, rule=rule, key=key, time=time, suppress=SUPPRESSES[rule]), AGAIN[rule]
-    assert found.withholding is not None
-    until = None if again is None else (time + again) * SECOND
-    return found._replace(withholding=found.withholding._replace(again=until))
+    return raised(number, rule=rule, key=key, time=time, suppress=SUPPRESSES[rule])
 
 
 SOME = st.lists(
@@ -104,8 +99,8 @@ def test_a_batch_without_alerts_leaves_everything_as_it_is() -> None:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Outbox:
-    """An outbox as earlier programs wrote it: two alerts of c_a stand for three withheld, one of them may be
-    decided again until second 60, one until 90."""
+    """An outbox as an earlier program wrote it. Of key a one alert was raised (1) and three were withheld, of
+    which two could be decided again (6 until second 60, 2 until 90); of key c one was raised (5)."""
     with sqlite3.connect(tmp_path / "outbox.db") as connection:
         connection.executescript(OLD.read_text("utf-8"))
     connection.close()
@@ -119,19 +114,21 @@ def numbers(recorded: Recorded) -> tuple[list[object], list[object], int]:
 
 
 def test_an_outbox_of_before_goes_on(old: Outbox) -> None:
-    def again(number: int, time: int) -> Raised:
-        found = raised(number, key="a", time=time, suppress=100)
-        assert found.withholding is not None
-        return found._replace(withholding=found.withholding._replace(again=(time + 90) * SECOND))
+    """What was withheld and is decided again counts no second time; then it is forgotten."""
 
-    assert old.record(batch(1), [again(9, 55)], []).already
-    came = [again(2, 55), again(6, 56), again(7, 57), raised(1, key="a", time=58, suppress=100)]
+    def of_a(number: int, time: int) -> Raised:
+        return raised(number, key="a", time=time, suppress=100)
+
+    assert old.record(batch(1), [of_a(9, 55)], []).already
+    came = [of_a(2, 55), of_a(6, 56), of_a(7, 57), of_a(1, 58)]
     assert numbers(old.record(batch(2), came, [Route("desk")])) == ([], [7], 3)
-    after = [raised(8, key="a", time=100, suppress=100), raised(5, key="c", time=101, suppress=10)]
+    after = [of_a(8, 100), raised(5, key="c", time=101, suppress=10)]
     recorded = old.record(batch(3), after, [Route("desk")])
     assert numbers(recorded) == ([8], [], 1)
     assert recorded.alerts[0].alert.suppressed == 4
     assert [due.number for due in old.due("desk", 2**62, 9)] == [1, 2, 3, 4]
+    with old.reading() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM outbox_withheld")) == 0
     old.close()
 
 

@@ -38,7 +38,7 @@ def suppressed(ordered: list[Raised], memory: Memory) -> Passing[Raised]:
     """A batch through the stage alone."""
     now = ordered[-1].time if ordered else 0
     passing = Suppress()(ordered, memory, now)
-    memory.forget(now)
+    memory.suppressions.forget(now)
     return passing
 
 

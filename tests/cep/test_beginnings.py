@@ -20,6 +20,7 @@ from cep.automata.interests import MANY
 from cep.automata.plan import Plan, compile_plan
 from cep.evaluate import Session
 from cep.matching.memory import Merging
+from cep.state.keyed_rows import size_of
 
 HEAD = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
@@ -168,7 +169,7 @@ def test_a_key_whose_events_only_begin_runs_is_added_to() -> None:
     batches = [[event(10 * n + m, m) for m in range(5)] for n in range(4)]
     assert fed(session, batches) == []
     (space,) = session.memories[0].spaces.values()
-    assert [segment.content.rows.size for segment in space.segments] == [space.weight // 4] * 4
+    assert [size_of(segment.content.rows) for segment in space.segments] == [space.weight // 4] * 4
     assert not any(segment.content.whole.any() for segment in space.segments)
     assert session.runs == {("p", "later"): 20}
     assert fed(session, [[event(100, -1)]]) == [("later", 0)], (

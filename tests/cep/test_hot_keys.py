@@ -53,7 +53,7 @@ class Fed:
         """How many rows say which events the live runs took."""
         (memory,) = self.session.memories.values()
         segments = [segment for space in memory.spaces.values() for segment in space.segments]
-        return sum(len(runs.nodes) for of in segments for runs in of.content.rows.runs.values())
+        return sum(len(runs.nodes) for of in segments for runs in of.content.rows["runs"].by_width.values())
 
 
 @BOTH
@@ -116,7 +116,7 @@ def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
             len(runs.threads)
             for space in memory.spaces.values()
             for segment in space.segments
-            for runs in segment.content.rows.runs.values()
+            for runs in segment.content.rows["runs"].by_width.values()
         ]
     # 30 runs of at most eight ways: the bound leaves them as many each.
     assert max(ways) <= 30 * kernel.MERGE_BEYOND

@@ -90,7 +90,8 @@ def test_blocks_are_whole_keys_one_after_the_other(events: list[int], more: int,
 def kept() -> list[Runs]:
     _, _, session = found(rules(), False)
     spaces = [space for memory in session.memories.values() for space in memory.spaces.values()]
-    return [runs for space in spaces for part in space.segments for runs in part.content.rows.runs.values()]
+    parts = [part.content.rows["runs"] for space in spaces for part in space.segments]
+    return [runs for of_part in parts for runs in of_part.by_width.values()]
 
 
 @settings(max_examples=examples(10), deadline=None)

@@ -17,9 +17,11 @@ from cep.matching.gathering import Gathered, gathered, merged
 from cep.matching.keys import Keys
 from cep.matching.memory import Merging
 from cep.matching.numbered import Numbered
-from cep.matching.runs import Runs
-from cep.matching.segments import Content, Rows, Segment, events_of, indexed
+from cep.matching.runs import RunRows, Runs
+from cep.matching.segments import Content, Segment, indexed
 from cep.routing.shards import hashes_of
+from cep.state.keyed_rows import FlatRows, events_of, size_of
+from cep.state.keyed_rows import Kept as KeptRows
 
 Key = tuple[str, float]
 END = kernel.END_OF_TIME
@@ -96,11 +98,11 @@ def content(of: Mapping[Key, Kept], whole: frozenset[Key], mark: int, different:
         hashes=np.array([hashes[key] for key in of], np.uint64),
         whole=np.array([key in whole for key in of], bool),
         due=np.array([value.due for value in of.values()], np.int64),
-        rows=Rows(
-            {width: of_width for width, of_width in runs.items() if len(of_width.lists)},
-            np.array(histories, np.int64).reshape(-1, 5),
-            np.array(sightings, np.int64).reshape(-1, 4),
-        ),
+        rows={
+            "runs": RunRows({width: of_width for width, of_width in runs.items() if len(of_width.lists)}),
+            "histories": FlatRows(np.array(histories, np.int64).reshape(-1, 5)),
+            "sightings": FlatRows(np.array(sightings, np.int64).reshape(-1, 4)),
+        },
         events={"e": Numbered(own, pa.table({"@id": [f"e{n}" for n in own.tolist()]}))} if len(own) else {},
         texts=Numbered(np.array([mark]), pa.table({"t": [f"t{mark}"]})),
     )
@@ -151,8 +153,8 @@ class Model:
         first = min(first, len(self.segments))
         if self.segments[first:]:
 
-            def marks(rows: Rows) -> np.ndarray:
-                of_runs = [runs.runs[:, kernel.KEPT_START] for runs in rows.runs.values()]
+            def marks(rows: KeptRows) -> np.ndarray:
+                of_runs = [runs.runs[:, kernel.KEPT_START] for runs in by_width(rows).values()]
                 return np.unique(np.concatenate([np.zeros(0, np.int64), *of_runs]))
 
             one = merged(self.segments[first:], self.segments[-1].number, first == 0, marks)
@@ -191,7 +193,7 @@ class Model:
             mine = segment.having(np.unique(hashes[asked]))
             weight += segment.weight_of(mine)
             numbers = np.arange(len(mine))
-            assert segment.weight_of(mine) == len(mine) + segment.cut(mine, numbers).size
+            assert segment.weight_of(mine) == len(mine) + size_of(segment.cut(mine, numbers))
             assert segment.weight_of(np.arange(len(segment))) == segment.weight
         some, most = (
             gathered(self.segments, columns(KEYS), hashes, asked, (END, END), weight + more)
@@ -221,10 +223,10 @@ def something(words: Words) -> bool:
     return any(value.something for _, value in words)
 
 
-def same(found: Rows, expected: Mapping[Key, Words]) -> None:
+def same(found: KeptRows, expected: Mapping[Key, Words]) -> None:
     """There is just what is expected of keys, in their order."""
     for width in (16, 24):
-        runs = found.runs.get(width, Runs.none(width))
+        runs = by_width(found).get(width, Runs.none(width))
         rows = [
             (
                 n,
@@ -255,9 +257,19 @@ def same(found: Rows, expected: Mapping[Key, Words]) -> None:
         assert [chain for chain in chains(runs) if chain] == [events for events in taken if events]
     values = list(enumerate(expected.values()))
     histories = [[n, mark, k] for n, words in values for mark, v in words for k in range(v.histories)]
-    assert found.histories[:, [0, 2, 3]].tolist() == histories if histories else not len(found.histories)
+    assert flat(found, "histories", [0, 2, 3]) == histories
     sightings = [[n, mark + k] for n, words in values for mark, v in words for k in range(v.sightings)]
-    assert found.sightings[:, [0, 3]].tolist() == sightings if sightings else not len(found.sightings)
+    assert flat(found, "sightings", [0, 3]) == sightings
+
+
+def by_width(found: KeptRows) -> Mapping[int, Runs]:
+    """The runs."""
+    return found["runs"].by_width if "runs" in found else {}
+
+
+def flat(found: KeptRows, kind: str, columns: list[int]) -> list[list[int]]:
+    """Some columns of flat rows."""
+    return found[kind].rows[:, columns].tolist() if kind in found and len(found[kind].rows) else []
 
 
 def chains(runs: Runs) -> Iterator[list[int]]:

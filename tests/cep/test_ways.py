@@ -63,7 +63,7 @@ class Fed:
             (len(runs.runs), len(runs.threads))
             for space in memory.spaces.values()
             for segment in space.segments
-            for runs in segment.content.rows.runs.values()
+            for runs in segment.content.rows["runs"].by_width.values()
         ]
         return sum(runs for runs, _ in rows), sum(ways for _, ways in rows)
 

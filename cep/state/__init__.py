@@ -1,0 +1,1 @@
+"""What shards remember between batches, whatever an operator keeps."""
