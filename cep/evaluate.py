@@ -16,12 +16,13 @@ from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep import watermark as marks
 from cep.automata.plan import Plan, RuleName, compile_plan
+from cep.counters import Counts
 from cep.events import MIN_TIME, Events
 from cep.matching.match import MERGING, Clock, match_shard
 from cep.matching.memory import NOTHING, Merging, ShardMemory
 from cep.matching.state import read, stored_parts, write
 from cep.matching.trace import Trace
-from cep.routing.classify import Count, classify
+from cep.routing.classify import classify
 from cep.told import Told
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Session:
         self.merging = merging
         self.memories: dict[int, ShardMemory] = {}
         self.stored: dict[int, StoredShard] = {}
-        self.counts: Counter[Count] = Counter()
+        self.counts = Counts()
         self.late: list[Events] = []
         self.told = Told.of(self.plan.packs)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +16,7 @@ from cep.automata.plan import compile_plan
 from cep.cli.output import error_text
 from cep.cli.trace_option import Asked, selection
 from cep.cli.trace_text import as_json, lines
+from cep.counters import Counts
 from cep.evaluate import Session
 from cep.events import TIME, Events
 from cep.inprocess.engines import Engine
@@ -54,7 +54,7 @@ class Tracing:
         return cls(asked, trace, engine, Session(compile_plan(wanted, observed=True), trace=trace))
 
     @property
-    def counts(self) -> Counter[tuple[str, ...]]:
+    def counts(self) -> Counts:
         """The counters of the engine that raises the alerts."""
         return self._engine.counts
 

@@ -7,7 +7,6 @@ each shard works out the same watermark; that is also what brings a batch to sha
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from cep.automata.plan import HitStream, Plan
+from cep.counters import Counts, PoisonEvents, StreamEvents
 from cep.decode.blocks import Aside, Decoder, decoder, none_aside
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
@@ -176,7 +176,7 @@ class _Mapping:
         self._searching = self._search() if careful() else None
         self._greatest: dict[Partition, int] = {}
         self._first: dict[str, int] = {}
-        self._counts: Counter[tuple[str, ...]] = Counter()
+        self._counts = Counts()
         self._seconds: dict[str, float] = {"decode": 0.0, "classify": 0.0}
         self._waiting: list[Events] = []
         self._number = self._bytes = 0
@@ -192,7 +192,7 @@ class _Mapping:
         yield from self._classified()
         if self._searching is not None and self._searching.found:
             raise poison.found(self._searching.found)
-        counted = pack((dict(self._counts), dict(self._seconds)))
+        counted = pack((self._counts, dict(self._seconds)))
         seen = pack((self._greatest, self._first))
         keys = self._task.keys
         yield self._rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
@@ -200,7 +200,6 @@ class _Mapping:
     def _split(self, stream: str, split: Split) -> Iterator[pa.RecordBatch]:
         reader = self._decoder(stream)
         if reader is None:
-            self._counts["files", stream, "unwanted"] += 1
             return
         begun = time.perf_counter()
         for block in self._blocks(stream, split, reader):
@@ -306,8 +305,8 @@ class _Mapping:
             yield self._late(found.late)
 
     def _dead(self, dead: Sequence[DeadLetter]) -> pa.RecordBatch:
-        self._counts.update(("events", one.feed, "dead") for one in dead)
-        self._counts.update(("poison", one.feed, "decode") for one in dead if one.stage == "poison")
+        self._counts.update(StreamEvents(one.feed, "dead") for one in dead)
+        self._counts.update(PoisonEvents(one.feed, "decode") for one in dead if one.stage == "poison")
         letters = [(d.feed, d.file, d.offset, d.stage, d.reason, d.data) for d in dead]
         return self._rows([(self._task.keys[0], Kind.DEAD, pack(letters))])
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from alerts.raised import Raised
 from cep.automata.plan import RuleName
+from cep.counters import Count, Counts, EventOutcome, PoisonEvents, PoisonStage, StreamEvents, of_kind
 from cep.deadletters import LateEvent
 from cep.decode.letters import DeadLetter
 from cep.job.rows import Kind, unpack, unpack_raised
@@ -29,21 +30,24 @@ class BatchOutcome:
     raised: tuple[Raised, ...]
     dead: tuple[DeadLetter, ...]
     late: tuple[LateEvent, ...]
-    counts: Mapping[tuple[str, ...], int]
+    counts: Mapping[Count, int]
     runs: Mapping[RuleName, int]
     state_bytes: int
     seconds: Mapping[str, float]
 
-    def of(self, *name: str) -> int:
-        """The sum of all counters whose name begins and ends so: `of("events", "accepted")`."""
-        first, last = name[0], name[-1]
-        return sum(n for key, n in self.counts.items() if key[0] == first and key[-1] == last)
+    def events(self, outcome: EventOutcome) -> int:
+        """The number of events of all streams that this became of."""
+        return sum(n for one, n in of_kind(self.counts, StreamEvents) if one.outcome == outcome)
+
+    def poison(self, stage: PoisonStage) -> int:
+        """The number of poisonous events of all streams, of one stage."""
+        return sum(n for one, n in of_kind(self.counts, PoisonEvents) if one.stage == stage)
 
     def with_letters(self, letters: Iterable[DeadLetter]) -> BatchOutcome:
         """The outcome with more dead letters, counted."""
         more = list(letters)
-        counts = Counter(self.counts)
-        counts.update(("events", letter.feed, "dead") for letter in more)
+        counts = Counts(self.counts)
+        counts.update(StreamEvents(letter.feed, "dead") for letter in more)
         return replace(self, dead=_in_order((*self.dead, *more)), counts=counts)
 
 
@@ -60,7 +64,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
     raised: list[Raised] = []
     dead: list[DeadLetter] = []
     late: list[LateEvent] = []
-    counts: Counter[tuple[str, ...]] = Counter()
+    counts = Counts()
     runs: Counter[RuleName] = Counter()
     greatest: dict[Partition, int] = {}
     first: dict[str, int] = {}

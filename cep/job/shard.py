@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 
 from cep.automata.plan import Plan
+from cep.counters import PoisonEvents
 from cep.decode.letters import DeadLetter
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import Manifest, watermark_after
@@ -68,12 +69,12 @@ class ShardBatch:
         rows = [(Kind.RAISED, pack_raised(outcome.raised))] if outcome.raised else []
         if letters:
             rows.append((Kind.DEAD, pack([astuple(letter) for letter in letters])))
-            outcome.counts.update(("poison", letter.feed, "match") for letter in letters)
+            outcome.counts.update(PoisonEvents(letter.feed, "match") for letter in letters)
         told = (
             after,
             progress({}, self._seen),
             earliest({}, self._first),
-            dict(outcome.counts),
+            outcome.counts,
             outcome.runs,
             size,
             time.perf_counter() - begun,

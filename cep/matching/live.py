@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 from cep.automata.plan import Plan, Space
 from cep.automata.space_tables import SpaceTables
 from cep.automata.tables import Tables
+from cep.counters import Counts, RunsDropped
 from cep.expressions.columns import Columns
 from cep.matching import kernel
 from cep.matching.engines import Engine
@@ -45,7 +45,7 @@ class Migration:
         space: Space,
         recalled: Recalled,
         engine: Engine,
-        counts: Counter[tuple[str, ...]],
+        counts: Counts,
     ) -> Migration:
         """What goes on from earlier batches.
 
@@ -62,7 +62,7 @@ class Migration:
         numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
         for name, number, runs in zip(rules, numbers, counted(old.runs, len(rules)).tolist(), strict=True):
             if number < 0 and runs:
-                counts["runs", *name[:2], "dropped"] += runs
+                counts[RunsDropped(*name[:2], "dropped")] += runs
         kept = {width: _renumbered(runs, numbers) for width, runs in old.runs.items()}
         histories, sightings = (_of_rules(rows, numbers) for rows in (old.histories, old.sightings))
         past = _past(tables, replace(old, histories=histories, sightings=sightings))

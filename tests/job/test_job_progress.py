@@ -8,6 +8,7 @@ import pytest
 from terminal import terminal
 
 from cep.automata.plan import compile_plan
+from cep.counters import StreamEvents
 from cep.job.driver import Batch
 from cep.job.manifest import Manifest
 from cep.job.outcome import BatchOutcome
@@ -21,7 +22,7 @@ BEGIN = 1_767_600_000 * SECOND
 
 def _batch(number: int, ended: int, events: int = 0, alerts: int = 0) -> Batch:
     plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
-    counts = {("events", "e", "accepted"): events, ("events", "e", "dead"): 3}
+    counts = {StreamEvents("e", "accepted"): events, StreamEvents("e", "dead"): 3}
     outcome = BatchOutcome(BEGIN, {("e", ""): BEGIN}, {}, (), (), (), counts, {}, 0, {})
     return Batch(
         number, plan, Manifest(number, {}, 1, 0), outcome, {"high": alerts}, {}, False, 0.25, {}, ended

@@ -15,6 +15,7 @@ from job_folder import JobFolder
 from random_streams import SECOND, Arrival
 
 from cep.automata.plan import Plan, compile_plan
+from cep.counters import AlternativesDropped, Overflows, RunsDropped, RunsOverLimit
 from cep.deploy import Answer, Request, RuleFate, answered, new_id, submit
 from cep.evaluate import Session
 from cep.job.accounts import Accounts
@@ -56,8 +57,8 @@ def test_live_and_lost_runs_are_counted_by_pack() -> None:
     session = Session(plan_of(LEFT, RIGHT), compiled=False)
     fed(session, [1] * 5 + [2] * 6)
     assert session.runs == {("left", "r"): 3, ("right", "r"): 2}
-    lost = {name: number for name, number in session.counts.items() if name[0] == "runs"}
-    assert lost == {("runs", "left", "r", "limit"): 2, ("runs", "right", "r", "limit"): 4}
+    lost = {name: number for name, number in session.counts.items() if isinstance(name, RunsDropped)}
+    assert lost == {RunsDropped("left", "r", "limit"): 2, RunsDropped("right", "r", "limit"): 4}
 
 
 def test_runs_that_a_deploy_ends_are_those_of_its_pack() -> None:
@@ -67,8 +68,8 @@ def test_runs_that_a_deploy_ends_are_those_of_its_pack() -> None:
     after.restore(session.snapshot())
     after.feed([], 4 * SECOND)
     assert after.runs == {("left", "r"): 2}
-    assert after.counts["runs", "right", "r", "dropped"] == 1
-    assert after.counts["runs", "left", "r", "dropped"] == 0
+    assert after.counts[RunsDropped("right", "r", "dropped")] == 1
+    assert after.counts[RunsDropped("left", "r", "dropped")] == 0
 
 
 def test_results_without_room_are_counted_by_pack() -> None:
@@ -77,8 +78,8 @@ def test_results_without_room_are_counted_by_pack() -> None:
         plan_of(text("left", f"{grows} {WITHIN}"), text("right", f"a: e[v == 7] {WITHIN}")), compiled=False
     )
     fed(session, [2**62, 2**62])
-    lost = {name: number for name, number in session.counts.items() if name[0] == "overflows"}
-    assert lost == {("overflows", "rule", "left", "r"): 1}
+    lost = {name: number for name, number in session.counts.items() if isinstance(name, Overflows)}
+    assert lost == {Overflows("rule", "left", "r"): 1}
 
 
 def test_a_deploy_begins_the_watch_of_its_own_pack_alone() -> None:
@@ -123,11 +124,11 @@ def test_shards_are_added_up_by_pack() -> None:
 def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
     metrics, told = Metrics(), list[str]()
     counts = {
-        ("runs", "left", "r", "limit"): 1,
-        ("over_limit", "left", "r", '{"k": "x"}', "runs"): 1,
-        ("runs", "right", "r", "limit"): 20,
-        ("ways", "right", "r", "limit"): 30,
-        ("overflows", "rule", "right", "r"): 40,
+        RunsDropped("left", "r", "limit"): 1,
+        RunsOverLimit("left", "r", '{"k": "x"}'): 1,
+        RunsDropped("right", "r", "limit"): 20,
+        AlternativesDropped("right", "r"): 30,
+        Overflows("rule", "right", "r"): 40,
     }
     runs = {("left", "r"): 3, ("right", "r"): 2}
     outcome = BatchOutcome(0, {}, {}, (), (), (), counts, runs, 10, {})
