@@ -161,8 +161,7 @@ class Driver:
         own = extents.load(self._folder.manifests, number, manifest.files)
         outcome = self._with_growth(number, own, put_together(came, self._shards))
         clear(parcels)
-        seen, first = outcome.greatest, outcome.first
-        result = manifests.result(manifest, plan, seen, outcome.watermark, outcome.runs, first)
+        result = manifests.result(manifest, plan, outcome.seen, outcome.watermark, outcome.runs)
         merged = time.perf_counter()
         recorded, result = self._record(manifest, result, outcome)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}

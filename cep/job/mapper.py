@@ -31,7 +31,7 @@ from cep.job.revisions import Plans
 from cep.job.rows import Kind, pack
 from cep.job.share import ListedFile, share
 from cep.routing.classify import classify
-from cep.watermark import Partition, earliest, progress
+from cep.watermark import Partition, Seen
 
 if TYPE_CHECKING:
     from cep.job.careful import Searching
@@ -174,8 +174,7 @@ class _Mapping:
         self._decoders: dict[str, Decoder] = {}
         self._poison = [one for one in manifest.poison if one.shard == poison.NO_SHARD]
         self._searching = self._search() if careful() else None
-        self._greatest: dict[Partition, int] = {}
-        self._first: dict[str, int] = {}
+        self._seen = Seen()
         self._counts = Counts()
         self._seconds: dict[str, float] = {"decode": 0.0, "classify": 0.0}
         self._waiting: list[Events] = []
@@ -193,7 +192,7 @@ class _Mapping:
         if self._searching is not None and self._searching.found:
             raise poison.found(self._searching.found)
         counted = pack((self._counts, dict(self._seconds)))
-        seen = pack((self._greatest, self._first))
+        seen = pack(self._seen)
         keys = self._task.keys
         yield self._rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
 
@@ -294,8 +293,7 @@ class _Mapping:
         waiting = _joined(self._waiting)
         found = classify(self._plan, len(keys), waiting, self._manifest.watermark, sets(self._task.queries))
         self._waiting, self._number, self._bytes = [], 0, 0
-        self._greatest = progress(self._greatest, [found.greatest])
-        self._first = earliest(self._first, [found.first])
+        self._seen = self._seen.joined([found.seen])
         self._counts.update(found.counts)
         rows = [(keys[shard], Kind.EVENTS, payload) for shard, payload in found.payloads.items()]
         self._seconds["classify"] += time.perf_counter() - begun

@@ -127,7 +127,7 @@ def span(seconds: float) -> str:
 def lags(batch: Batch) -> dict[str, float]:
     """By stream, seconds from its watermark (greatest event time less lateness) to the clock, at least 0."""
     found: dict[str, float] = {}
-    greatest = {**batch.manifest.greatest, **batch.outcome.greatest}
+    greatest = {**batch.manifest.greatest, **batch.outcome.seen.greatest}
     for (stream, _), time in greatest.items():
         declared = batch.plan.streams.get(stream)
         if declared is None:

@@ -23,6 +23,7 @@ from cep.routing import payload
 from cep.routing.payload import Segment
 from cep.routing.shards import shards_of
 from cep.routing.verdicts import Verdicts, judged
+from cep.watermark import Partition, Seen
 
 if TYPE_CHECKING:
     from cep.standing.hits import Found, QuerySets
@@ -35,17 +36,14 @@ SEPARATOR = "\x1f"
 class Classified:
     """What a batch (or a mapper's part of it) came to.
 
-    `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they
-    were. `greatest` is the greatest event time by (stream, partition), late events included, `first` the
-    least by stream, without them. An event with a null key still meets the rules that have another key or
-    none.
+    `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they were. An event
+    with a null key still meets the rules that have another key or none.
     """
 
     payloads: dict[int, bytes]
     late: list[Events]
-    greatest: dict[tuple[str, str], int]
+    seen: Seen
     counts: Counts = field(default_factory=Counts)
-    first: dict[str, int] = field(default_factory=dict)
 
 
 def classify(
@@ -57,7 +55,7 @@ def classify(
     stream of hits; None: those of the files that the packs name.
     """
     counts = Counts()
-    greatest: dict[tuple[str, str], int] = {}
+    greatest: dict[Partition, int] = {}
     first: dict[str, int] = {}
     late: list[Events] = []
     segments: dict[int, list[Segment]] = {}
@@ -91,9 +89,8 @@ def classify(
     return Classified(
         {shard: payload.pack(parts) for shard, parts in sorted(segments.items())},
         late,
-        greatest,
+        Seen(greatest, first),
         counts,
-        first,
     )
 
 

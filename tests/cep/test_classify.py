@@ -64,7 +64,7 @@ def test_an_event_that_no_rule_wants_goes_no_further() -> None:
     found = judged(plan(RULE), [event(1, v=1), event(2, v=2), event(3, v=1, stream="f")])
     assert found.payloads == {}
     assert found.counts[StreamEvents("e", "unwanted")] == 2
-    assert found.greatest == {("e", "p"): SECOND, ("f", "p"): SECOND}, "but it moves the watermark"
+    assert found.seen.greatest == {("e", "p"): SECOND, ("f", "p"): SECOND}, "but it moves the watermark"
 
 
 def test_every_event_of_a_strict_rules_streams_travels() -> None:

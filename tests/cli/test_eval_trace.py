@@ -129,9 +129,9 @@ def test_what_follows_runs_stops_when_the_trace_is_full(folder: Path) -> None:
     source = Source(pack.stream("payment"), ("p.jsonl",) * 4)
     for events, now in in_step([source], {"payment"}, report):
         tracing.feed(events, now)
-        batches = batches or tracing._session.batch
+        batches = batches or tracing._session.start.number
     assert report.events == 240
-    assert tracing._session.batch == batches
+    assert tracing._session.start.number == batches
     assert len(tracing.trace.records) == 5
     assert len(tracing._times) == 0
     assert not tracing._session.memories

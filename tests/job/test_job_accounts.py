@@ -17,6 +17,7 @@ from cep.job.driver import Batch
 from cep.job.manifest import Manifest
 from cep.job.outcome import BatchOutcome
 from cep.metrics import Metrics
+from cep.watermark import Seen
 from rules.packs import load_texts
 
 PACK = """pack p version "1"
@@ -28,7 +29,7 @@ rule calm { match a: e -> b: e[n < 0] within 1 hour }
 
 def batch(number: int, counts: Mapping[Count, int]) -> Batch:
     plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
-    outcome = BatchOutcome(0, {}, {}, (), (), (), counts, {("p", "late"): 2}, 10, {})
+    outcome = BatchOutcome(0, Seen(), (), (), (), counts, {("p", "late"): 2}, 10, {})
     return Batch(number, plan, Manifest(number, {}, 1, 0), outcome, {}, {"late": 7}, False, 0.1, {}, 0)
 
 

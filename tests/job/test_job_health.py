@@ -26,6 +26,7 @@ from cep.job.manifest import Manifest
 from cep.job.outcome import BatchOutcome
 from cep.job.progress import Progress
 from cep.job.stopping import Stop
+from cep.watermark import Seen
 
 SECOND = 1_000_000_000
 BEGIN = 1_767_600_000 * SECOND
@@ -57,7 +58,7 @@ def standing(tmp_path: Path, clock: Clock) -> Standing:
 
 
 def _batch(number: int, ended: int) -> Batch:
-    outcome = BatchOutcome(BEGIN, {}, {}, (), (), (), {}, {}, 0, {})
+    outcome = BatchOutcome(BEGIN, Seen(), (), (), (), {}, {}, 0, {})
     return Batch(number, None, Manifest(number, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, ended)  # type: ignore[arg-type]
 
 

@@ -28,13 +28,12 @@ from cep.job.manifest import (
     read,
     result,
     result_of,
-    watermark_after,
     write,
 )
 from cep.job.poison import Poison
 from cep.job.running_time import RESTART, Stretch
 from cep.job.silence import Quiet
-from cep.watermark import Partition
+from cep.watermark import Partition, Seen, watermark_after
 from rules.packs import load_texts
 
 PAYMENT: Partition = ("payment", "payment")
@@ -196,8 +195,8 @@ class Job:
         manifest = following(
             self.batch, self.last, self.plan, {"desk": "r"}, 4, self.clock, stretch=stretch, drain=drain
         )
-        after = watermark_after(manifest, self.plan, [seen, {}])
-        self.last = result_of(result(manifest, self.plan, seen, after, {}).as_dict())
+        after = watermark_after(manifest.start(self.plan), self.plan, Seen(seen))
+        self.last = result_of(result(manifest, self.plan, Seen(seen), after, {}).as_dict())
         self.batch += 1
         return after
 

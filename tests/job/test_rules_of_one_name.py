@@ -21,11 +21,12 @@ from cep.evaluate import Session
 from cep.job.accounts import Accounts
 from cep.job.driver import Batch
 from cep.job.manifest import Manifest, following, result, result_of
-from cep.job.outcome import BatchOutcome, put_together
+from cep.job.outcome import BatchOutcome, Settled, put_together
 from cep.job.rows import Kind, pack
 from cep.job.running_time import Stretch
 from cep.job.takeover import begun, fates
 from cep.metrics import Metrics
+from cep.watermark import Seen
 from rules.packs import load_texts
 
 STREAM = "stream e { id_: string  at: timestamp  k: string  v: long  s: string?  id id_  time at }\n"
@@ -92,11 +93,11 @@ def test_a_deploy_begins_the_watch_of_its_own_pack_alone() -> None:
 def test_what_is_remembered_of_a_batch_tells_the_packs_apart() -> None:
     both = plan_of(LEFT, RIGHT)
     runs = {("left", "r"): 3, ("right", "r"): 2}
-    first = result(Manifest(0, {}, 1, 0), both, {}, 5, runs)
+    first = result(Manifest(0, {}, 1, 0), both, Seen(), 5, runs)
     made = following(
         1, result_of(first.as_dict()), both, {}, 1, 0, stretch=Stretch(0), drain=False, fresh={("right", "r")}
     )
-    after = result_of(result(made, both, {}, 6, runs).as_dict())
+    after = result_of(result(made, both, Seen(), 6, runs).as_dict())
     assert after.runs == runs
     assert after.since == {("right", "r"): 5}
     later = following(2, after, plan_of(LEFT), {}, 1, 0, stretch=Stretch(0), drain=False)
@@ -113,7 +114,7 @@ def test_a_deploy_answers_with_the_runs_of_its_pack() -> None:
 
 
 def settled(runs: Mapping[tuple[str, str], int]) -> tuple[Kind, bytes]:
-    return Kind.SETTLED, pack((7, {}, {}, {}, runs, 10, 0.1))
+    return Kind.SETTLED, pack(Settled(7, Seen(), {}, runs, 10, 0.1))
 
 
 def test_shards_are_added_up_by_pack() -> None:
@@ -131,7 +132,7 @@ def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
         Overflows("rule", "right", "r"): 40,
     }
     runs = {("left", "r"): 3, ("right", "r"): 2}
-    outcome = BatchOutcome(0, {}, {}, (), (), (), counts, runs, 10, {})
+    outcome = BatchOutcome(0, Seen(), (), (), (), counts, runs, 10, {})
     Accounts(metrics, told.append).take(
         Batch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, 0)
     )
