@@ -21,6 +21,7 @@ from cep.config import load_job
 from cep.http import Health
 from cep.job import life
 from cep.job.driver import Batch
+from cep.job.errors import JobError
 from cep.job.health import Standing
 from cep.job.manifest import Manifest
 from cep.job.outcome import BatchOutcome
@@ -142,7 +143,8 @@ def test_the_port_answers_while_spark_starts(tmp_path: Path) -> None:
         yield
 
     running: Callable[..., Any] = spark
-    with pytest.raises(life.JobError), (tmp_path / "told").open("w") as told:
-        life.run(job, lambda: first_packs(job), dict(os.environ), life.Mode(), Progress(told), running)
+    launch = life.Launch(job, lambda: first_packs(job), dict(os.environ), life.Mode())
+    with pytest.raises(JobError), (tmp_path / "told").open("w") as told:
+        life.run(launch, Progress(told), running)
     assert answers == [(200, "alive"), (503, "starting")]
     assert get(f"http://127.0.0.1:{port}/livez")[0] == 0
