@@ -80,11 +80,6 @@ class Tables:
         """How many int64 a thread takes."""
         return int(self.array[kernel.H_THREAD])
 
-    @property
-    def sleeps(self) -> bool:
-        """Whether a run can wait so that some events do not matter to it."""
-        return bool(self.array[kernel.H_SLEEP] != NEVER_SLEEPS)
-
 
 _SKIPS = {
     "past last": kernel.SKIP_PAST_LAST,

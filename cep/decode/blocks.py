@@ -1,4 +1,4 @@
-"""Bytes -> events: the one definition of malformed that `cep eval`, `cep backtest` and `cep run` share."""
+"""Bytes -> events: the one definition of malformed that `cep eval` and `cep run` share."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.suppress import in_order
 from cep.automata.plan import Plan, compile_plan
+from cep.automata.tables import NEVER_SLEEPS
 from cep.automata.too_many import OF_AUTOMATA
 from cep.automata.unsupported import unsupported
 from cep.counters import AlternativesDropped, Count
@@ -157,7 +158,7 @@ def plan_of(text: str, crowd: int | None = None, all_ways: int = kernel.ALL_WAYS
                     continue
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_MERGE] = crowd
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_BACKBONES] = crowd
-                if space.tables.tables(rule).sleeps:
+                if space.tables.tables(rule).array[kernel.H_SLEEP] != NEVER_SLEEPS:
                     of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
     return plan
 
