@@ -8,7 +8,7 @@ was asked of the job since. Its digest goes to the outbox with the batch.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -252,25 +252,18 @@ def oldest(manifests: Path, batch: int) -> float | None:
 
 
 def following(
-    batch: int,
+    first: Manifest,
     before: Result | None,
     plan: Plan,
-    revisions: Mapping[str, str],
-    shards: int,
-    clock: int,
-    *,
     stretch: Stretch,
-    drain: bool,
-    deployed: Iterable[Deployed] = (),
     fresh: Collection[RuleName] = (),
 ) -> Manifest:
-    """The manifest of a batch that was never begun.
+    """The manifest of a batch that was never begun: as it would be if it were the `first` of all, and what
+    follows from the result of the batch `before` it, None for batch 0.
 
-    `before` is the result of the batch before, None for batch 0; `plan` that of `revisions`. `stretch` is
-    the time since the batch before as this process saw it; only what it ran of it counts as batch time.
-    `fresh` are the rules that a deploy lets begin with this batch.
+    `plan` is that of its revisions. `stretch` is the time since the batch before as this process saw it; only
+    what it ran of it counts as batch time. `fresh` are the rules that a deploy lets begin with this batch.
     """
-    first = Manifest(batch, dict(revisions), shards, clock, drain=drain, deployed=tuple(deployed))
     if before is None:
         return first
     elapsed = before.elapsed + stretch.ran

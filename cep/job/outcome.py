@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from alerts.raised import Raised
@@ -102,11 +102,8 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
                 seconds["match"] += shard.seconds
             case Kind.EVENTS | Kind.SEEN:
                 raise ShardsDisagreeError(f"a row of kind {kind} came to the driver")
-    watermarks = {shard.watermark for shard in settled}
-    if len(settled) != shards or len(watermarks) != 1:
-        raise ShardsDisagreeError(f"{len(settled)} of {shards} shards answered, with watermarks {watermarks}")
     return BatchOutcome(
-        watermarks.pop(),
+        _agreed(settled, shards),
         Seen().joined(shard.seen for shard in settled),
         tuple(raised),
         _in_order(dead),
@@ -116,3 +113,11 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
         sum(shard.state_bytes for shard in settled),
         seconds,
     )
+
+
+def _agreed(settled: Sequence[Settled], shards: int) -> int:
+    """The watermark to which all shards came."""
+    watermarks = {shard.watermark for shard in settled}
+    if len(settled) != shards or len(watermarks) != 1:
+        raise ShardsDisagreeError(f"{len(settled)} of {shards} shards answered, with watermarks {watermarks}")
+    return watermarks.pop()

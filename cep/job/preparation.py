@@ -52,18 +52,9 @@ class Preparation:
         folder, clock = self._around.folder, self._now()
         deployed, fresh = self._deploys.take()
         running = self._deploys.running.revisions
-        made = manifests.following(
-            number,
-            before,
-            self._deploys.plan(running),
-            running,
-            self._shards,
-            clock,
-            stretch=self.running_time.lap(),
-            drain=self.drain,
-            deployed=deployed,
-            fresh=fresh if before is not None else (),
-        )
+        first = Manifest(number, running, self._shards, clock, drain=self.drain, deployed=tuple(deployed))
+        plan, stretch = self._deploys.plan(running), self.running_time.lap()
+        made = manifests.following(first, before, plan, stretch, fresh)
         made = extents.fixed(folder, made, extents.accepting(self.accepted))
         manifests.write(folder.manifests, made)
         self._tell_lost(made)

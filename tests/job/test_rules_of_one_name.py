@@ -94,13 +94,12 @@ def test_what_is_remembered_of_a_batch_tells_the_packs_apart() -> None:
     both = plan_of(LEFT, RIGHT)
     runs = {("left", "r"): 3, ("right", "r"): 2}
     first = result(Manifest(0, {}, 1, 0), both, Seen(), 5, runs)
-    made = following(
-        1, result_of(first.as_dict()), both, {}, 1, 0, stretch=Stretch(0), drain=False, fresh={("right", "r")}
-    )
+    before = result_of(first.as_dict())
+    made = following(Manifest(1, {}, 1, 0), before, both, Stretch(0), {("right", "r")})
     after = result_of(result(made, both, Seen(), 6, runs).as_dict())
     assert after.runs == runs
     assert after.since == {("right", "r"): 5}
-    later = following(2, after, plan_of(LEFT), {}, 1, 0, stretch=Stretch(0), drain=False)
+    later = following(Manifest(2, {}, 1, 0), after, plan_of(LEFT), Stretch(0))
     assert later.since == {}
 
 

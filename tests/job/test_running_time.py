@@ -60,9 +60,8 @@ class Machine:
 
     def deliver(self, *seen: Partition) -> Manifest:
         """A batch to which partitions deliver; what it ran with."""
-        made = following(
-            self.batch, self.last, self.plan, {"desk": "r"}, 4, self.wall, stretch=self.ran.lap(), drain=False
-        )
+        first = Manifest(self.batch, {"desk": "r"}, 4, self.wall)
+        made = following(first, self.last, self.plan, self.ran.lap())
         found = dict.fromkeys(seen, BEGIN + self.batch * SECOND)
         after = watermark_after(made.start(self.plan), self.plan, Seen(found))
         self.last = result_of(result(made, self.plan, Seen(found), after, {}).as_dict())
