@@ -80,7 +80,7 @@ class Driver:
         self.around = around
         self.deploys = Deploys(around, running, deployed)
         self.preparation = Preparation(around, self.deploys)
-        self._results = Results(around, [receiver.route for receiver in running.job.receivers])
+        self._results = Results(around, self.deploys)
         self._shards = running.job.shards
         self._finished = finished
         self._attempts = Attempts(around.folder.manifests, around.tell)

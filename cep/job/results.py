@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from alerts.outbox import BatchRecord
-from alerts.routing import Route
 from cep import deadletters
 from cep.job import extents
+from cep.job.deploys import Deploys
 from cep.job.extents import Extent
 from cep.job.growth import Growth
 from cep.job.manifest import Manifest, Result, result_of
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """The results of a job's batches. `routes` say which receivers get which alerts."""
+    """The results of a job's batches. Alerts go to the receivers that the job has when it starts."""
 
-    def __init__(self, around: Surroundings, routes: Sequence[Route]) -> None:
+    def __init__(self, around: Surroundings, deploys: Deploys) -> None:
         self._around = around
-        self._routes = routes
+        self._routes = [receiver.route for receiver in deploys.running.job.receivers]
         self._last: tuple[int, Result] | None = None
         self._growth = Growth(around.folder.manifests, self._files_told)
 
