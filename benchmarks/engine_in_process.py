@@ -21,16 +21,17 @@ import pyarrow.compute as pc
 from calibration import calibration
 from strict_events import PACK, START
 
-from cep import watermark as marks
 from cep.automata.plan import Plan, compile_plan
+from cep.batch import clock_of, next_start
 from cep.evaluate import StoredShard
-from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events, event_schema
+from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
 from cep.matching import match, pattern_space
 from cep.matching.compiled import load
-from cep.matching.match import Clock, match_shard
+from cep.matching.match import match_shard
 from cep.matching.memory import NOTHING
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
+from cep.watermark import BatchStart
 from rules.packs import load_texts
 
 Spent = Counter[str]
@@ -99,15 +100,12 @@ def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent)
     """All batches; how many alerts, and how many bytes of state are left."""
     states = {shard: StoredShard() for shard in range(shards)}
     memories = dict.fromkeys(range(shards), NOTHING)
-    watermark, alerts, resources = MIN_TIME, 0, Resources()
-    greatest: dict[marks.Partition, int] = {}
-    for number, batch in enumerate(batches):
+    start, alerts, resources = BatchStart(), 0, Resources()
+    for batch in batches:
         begin = time.process_time()
-        found = classify(plan, shards, batch, watermark, resources)
+        found = classify(plan, shards, batch, start.watermark, resources)
         spent["classify"] += time.process_time() - begin
-        greatest = marks.progress(greatest, [found.greatest])
-        after = marks.watermark(watermark, greatest, {"e": 0}, plan.read)
-        clock = Clock(number, watermark, after)
+        clock = clock_of(start, plan, found.seen)
         for shard in range(shards):
             payloads = [found.payloads[shard]] if shard in found.payloads else []
             outcome = match_shard(plan, memories[shard], payloads, clock, compiled=True)
@@ -116,7 +114,7 @@ def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent)
             states[shard].put(outcome.memory)
             spent["write state"] += time.process_time() - begin
             alerts += len(outcome.raised)
-        watermark = after
+        start = next_start(start, clock, found.seen)
     return alerts, sum(state.size for state in states.values())
 
 

@@ -85,15 +85,6 @@ class StoredLetter:
     letter: DeadLetter
 
 
-@dataclass(frozen=True, slots=True)
-class StoredLate:
-    """A late event as it is kept; `number` counts up in the order written."""
-
-    number: int
-    batch: int
-    event: LateEvent
-
-
 def create(connection: Connection) -> None:
     """Makes the tables where they are missing."""
     if not inspect(connection).has_table(dead_letters.name):
@@ -165,11 +156,6 @@ def count(connection: Connection, feed: str | None = None) -> int:
     return _count(connection, dead_letters, None if feed is None else dead_letters.c.feed == feed)
 
 
-def count_late(connection: Connection, stream: str | None = None) -> int:
-    """How many late events there are, of one stream or of all."""
-    return _count(connection, late_events, None if stream is None else late_events.c.stream == stream)
-
-
 def read(
     connection: Connection, *, feed: str | None = None, after: int = 0, limit: int = 100
 ) -> list[StoredLetter]:
@@ -182,21 +168,6 @@ def read(
     return [
         StoredLetter(number, batch, DeadLetter(feed_, file, offset, stage, reason, bytes(data)))
         for number, batch, feed_, file, offset, stage, reason, data in connection.execute(query.limit(limit))
-    ]
-
-
-def read_late(
-    connection: Connection, *, stream: str | None = None, after: int = 0, limit: int = 100
-) -> list[StoredLate]:
-    """Late events in the order written, from those with a number greater than `after` on."""
-    if not inspect(connection).has_table(late_events.name):
-        return []
-    query = select(late_events).where(late_events.c.number > after).order_by(late_events.c.number)
-    if stream is not None:
-        query = query.where(late_events.c.stream == stream)
-    return [
-        StoredLate(number, batch, LateEvent(stream_, file, offset, id_, time, data))
-        for number, batch, stream_, file, offset, id_, time, data in connection.execute(query.limit(limit))
     ]
 
 

@@ -1,6 +1,6 @@
-"""The engine in one process, without a JVM: classify, match and settle batch by batch, as the job does.
+"""The engine in one process, without a JVM: every batch in its parts (cep.batch), shard after shard.
 
-`cep eval`, `cep test`, `cep backtest` and the property tests run packs through a Session.
+`cep eval`, `cep test`, `import cep` and the property tests run packs through a Session.
 """
 
 from __future__ import annotations
@@ -9,31 +9,32 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from alerts.raised import Raised
 from alerts.stages.order import in_order
-from cep import watermark as marks
 from cep.automata.plan import Plan, RuleName, compile_plan
-from cep.events import MIN_TIME, Events
+from cep.batch import clock_of, next_start
+from cep.counters import Counts
+from cep.events import Events
 from cep.matching.match import MERGING, Clock, match_shard
 from cep.matching.memory import NOTHING, Merging, ShardMemory
 from cep.matching.state import read, stored_parts, write
 from cep.matching.trace import Trace
 from cep.resources.resource import Resources
-from cep.routing.classify import Count, classify
+from cep.routing.classify import classify
+from cep.watermark import BatchStart, Seen
 
 
 class Session:
     """Packs over events, fed batch by batch. Results do not depend on the number of shards.
 
-    `counts` are those of classification and matching together, `late` the events set aside so far.
-    `one_partition`: the caller's offsets rise over all streams together,
-    and decide the order of events of one instant within a feed.
-    `compiled` chooses the kernel; None: by the number of events. `trace` collects what happens to every run
-    (cep.matching.trace). `resources` are what the packs look up; None: the session opens its own.
-    `merging` says when segments of memory become one.
+    `start` is where the next batch begins. `counts` are those of classification and matching together, `late`
+    the events set aside so far. `one_partition`: the caller's offsets rise over all streams together, and
+    decide the order of events of one instant within a feed. `compiled` chooses the kernel; None: by the
+    number of events. `trace` collects what happens to every run (cep.matching.trace). `resources` are what
+    the packs look up; None: the session opens its own. `merging` says when segments of memory become one.
     """
 
     def __init__(
@@ -51,18 +52,19 @@ class Session:
         self.trace = trace
         self.shards = shards
         self.one_partition = one_partition
-        self.since = dict(since or {})
         self.compiled = compiled
         self.resources = Resources() if resources is None else resources
-        self.watermark = MIN_TIME
-        self.batch = 0
-        self.greatest: dict[marks.Partition, int] = {}
-        self.first: dict[str, int] = {}
+        self.start = BatchStart(since=dict(since or {}))
         self.merging = merging
         self.memories: dict[int, ShardMemory] = {}
         self.stored: dict[int, StoredShard] = {}
-        self.counts: Counter[Count] = Counter()
+        self.counts = Counts()
         self.late: list[Events] = []
+
+    @property
+    def watermark(self) -> int:
+        """The watermark after the last batch."""
+        return self.start.watermark
 
     @property
     def runs(self) -> dict[RuleName, int]:
@@ -79,42 +81,37 @@ class Session:
         Without `watermark` it moves by the data as in the job; otherwise it stands there after the batch,
         or where it stood, if that is later.
         """
-        return self._advance(events, watermark, False)
+        return self._advance(events, replace(self.start, forced=watermark))
 
     def drain(self) -> list[Raised]:
         """End time: settle everything that is still open."""
-        return self._advance((), None, True)
+        return self._advance((), replace(self.start, drain=True))
 
-    def _advance(self, events: Sequence[Events], forced: int | None, drain: bool) -> list[Raised]:
-        classified = classify(self.plan, self.shards, events, self.watermark, self.resources)
-        self.counts.update(classified.counts)
-        self.late.extend(classified.late)
-        self.greatest = marks.progress(self.greatest, [classified.greatest])
-        lateness = {name: stream.lateness for name, stream in self.plan.streams.items()}
-        after = marks.watermark(
-            self.watermark, self.greatest, lateness, self.plan.read, forced=forced, drain=drain
-        )
-        self.first = marks.earliest(self.first, [classified.first])
-        clock = Clock(self.batch, self.watermark, after, self.since, self.one_partition, self.first)
+    def _advance(self, events: Sequence[Events], start: BatchStart) -> list[Raised]:
+        found = classify(self.plan, self.shards, events, start.watermark, self.resources)
+        self.counts.update(found.counts)
+        self.late.extend(found.late)
+        clock = clock_of(start, self.plan, found.seen, self.one_partition)
         raised: list[Raised] = []
-        for shard in sorted(self.memories.keys() | classified.payloads.keys()):
-            payloads = [classified.payloads[shard]] if shard in classified.payloads else []
-            if self.trace is not None:
-                self.trace.shard = shard
-            outcome = match_shard(
-                self.plan, self.memories.get(shard, NOTHING), payloads, clock, self.compiled, self.trace,
-                self.merging,
-            )  # fmt: skip
-            # What is stored knows the numbers of its parts: they are not given away again meanwhile.
-            if outcome.memory.spaces or shard in self.stored:
-                self.memories[shard] = outcome.memory
-            else:
-                self.memories.pop(shard, None)
-            raised.extend(outcome.raised)
-            self.counts.update(outcome.counts)
-        self.watermark = after
-        self.batch += 1
+        for shard in sorted(self.memories.keys() | found.payloads.keys()):
+            raised += self._in_shard(shard, found.payloads.get(shard), clock)
+        self.start = next_start(start, clock, found.seen)
         return in_order(raised)
+
+    def _in_shard(self, shard: int, payload: bytes | None, clock: Clock) -> list[Raised]:
+        if self.trace is not None:
+            self.trace.shard = shard
+        outcome = match_shard(
+            self.plan, self.memories.get(shard, NOTHING), () if payload is None else (payload,), clock,
+            self.compiled, self.trace, self.merging,
+        )  # fmt: skip
+        # What is stored knows the numbers of its parts: they are not given away again meanwhile.
+        if outcome.memory.spaces or shard in self.stored:
+            self.memories[shard] = outcome.memory
+        else:
+            self.memories.pop(shard, None)
+        self.counts.update(outcome.counts)
+        return outcome.raised
 
     def store(self) -> int:
         """Bring `stored` up to what is remembered, as the job does after every batch; how many bytes were
@@ -130,11 +127,12 @@ class Session:
     def snapshot(self) -> bytes:
         """Everything that the session remembers but the plan and the counters."""
         self.store()
+        greatest = self.start.seen.greatest
         content = {
-            "batch": self.batch,
-            "watermark": self.watermark,
-            "first": self.first,
-            "greatest": [[*partition, time] for partition, time in sorted(self.greatest.items())],
+            "batch": self.start.number,
+            "watermark": self.start.watermark,
+            "first": self.start.seen.first,
+            "greatest": [[*partition, time] for partition, time in sorted(greatest.items())],
             "states": {str(shard): stored.as_dict() for shard, stored in sorted(self.stored.items())},
         }
         return json.dumps(content).encode()
@@ -142,10 +140,9 @@ class Session:
     def restore(self, snapshot: bytes) -> None:
         """Go on from a snapshot, also one that a session with another plan took. Raises StateError."""
         content = json.loads(snapshot)
-        self.batch = content["batch"]
-        self.watermark = content["watermark"]
-        self.first = dict(content["first"])
-        self.greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
+        greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
+        seen = Seen(greatest, dict(content["first"]))
+        self.start = BatchStart(content["batch"], content["watermark"], seen, self.start.since)
         self.stored = {int(shard): StoredShard.of(stored) for shard, stored in content["states"].items()}
         self.memories = {shard: stored.memory() for shard, stored in self.stored.items()}
 

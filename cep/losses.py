@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cep.counters import Count, RunsDropped, RunsOverLimit, of_kind
 from rules.resolve.rules import MOST_RUNS
 from rules.typed import Match, Rule
 
@@ -68,17 +69,14 @@ class OverLimit:
         return f", {'all' if runs == self.runs else f'{runs:,} of them'} of {text}"
 
 
-def over_limit(counts: Mapping[tuple[str, ...], int]) -> dict[tuple[str, str], OverLimit]:
+def over_limit(counts: Mapping[Count, int]) -> dict[tuple[str, str], OverLimit]:
     """Runs that limits dropped, by pack and rule, from the counters of matching."""
     found: dict[tuple[str, str], OverLimit] = {}
-    for name, number in counts.items():
-        match name:
-            case ("runs", pack, rule, "limit"):
-                found.setdefault((pack, rule), OverLimit()).runs += number
-            case ("over_limit", pack, rule, key, "runs"):
-                found.setdefault((pack, rule), OverLimit()).keys[key] += number
-            case _:
-                pass
+    for dropped, number in of_kind(counts, RunsDropped):
+        if dropped.reason == "limit":
+            found.setdefault((dropped.pack, dropped.rule), OverLimit()).runs += number
+    for of_key, number in of_kind(counts, RunsOverLimit):
+        found.setdefault((of_key.pack, of_key.rule), OverLimit()).keys[of_key.key] += number
     return found
 
 

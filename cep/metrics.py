@@ -13,6 +13,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from cep.counters import KINDS, Count, labels, values
+
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
@@ -31,12 +33,12 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         r = self._registry
-        self._events = Counter(
-            "cep_events", "Events by what became of them", ["stream", "outcome"], registry=r
-        )
-        self._poison = Counter(
-            "cep_poison_events", "Events that ended what worked on them", ["stream", "stage"], registry=r
-        )
+        self._counters = {
+            kind: Counter(kind.metric.name, kind.metric.help, labels(kind), registry=r)
+            if kind.metric is not None
+            else None
+            for kind in KINDS
+        }
         self._lag = Gauge(
             "cep_watermark_lag_seconds", "Clock minus watermark of a stream", ["stream"], registry=r
         )
@@ -49,21 +51,7 @@ class Metrics:
         self._matches = Counter(
             "cep_rule_matches", "What a rule matched, once each, withheld or not", ["rule"], registry=r
         )
-        self._queries = Counter(
-            "cep_queries", "Documents asked, hits, and what is not known", ["stream", "queries", "outcome"],
-            registry=r,
-        )  # fmt: skip
         self._runs = Gauge("cep_runs", "Partial matches that live", ["rule"], registry=r)
-        self._dropped = Counter(
-            "cep_runs_dropped", "Partial matches given up", ["pack", "rule", "reason"], registry=r
-        )
-        self._ways = Counter(
-            "cep_ways_dropped", "Ways in which a partial match might have gone on, given up",
-            ["pack", "rule"], registry=r,
-        )  # fmt: skip
-        self._overflows = Counter(
-            "cep_overflows", "Results that became null for want of room", ["kind", "pack", "name"], registry=r
-        )
         self._state = Gauge("cep_state_bytes", "Size of all shards' state", registry=r)
         self._alerts = Counter("cep_alerts", "Alerts raised", ["severity"], registry=r)
         self._attempts = Counter(
@@ -91,31 +79,12 @@ class Metrics:
         """
         self._registry.register(_OutboxCollector(outbox, receivers, failed))
 
-    def events(self, stream: str, outcome: str, number: int) -> None:
-        """So many events of a stream were accepted, late, dead, ..."""
-        self._events.labels(stream, outcome).inc(number)
-
-    def poison(self, stream: str, stage: str, number: int) -> None:
-        """So many events, or parts of files, of a stream were left out because they end what works on them:
-        before the shuffle (`decode`) or behind it (`match`)."""
-        self._poison.labels(stream, stage).inc(number)
-
-    def queries(self, stream: str, queries: str, outcome: str, number: int) -> None:
-        """So many documents of a stream were asked by standing queries, or hit, ..."""
-        self._queries.labels(stream, queries, outcome).inc(number)
-
-    def dropped(self, pack: str, rule: str, reason: str, number: int) -> None:
-        """So many runs of a rule were given up: over its `limit`, or `dropped` by a deploy."""
-        self._dropped.labels(pack, rule, reason).inc(number)
-
-    def ways(self, pack: str, rule: str, number: int) -> None:
-        """So many ways of runs of a rule were given up: they had more than a run keeps."""
-        self._ways.labels(pack, rule).inc(number)
-
-    def overflows(self, kind: str, pack: str, name: str, number: int) -> None:
-        """So many results overflowed or were no number, in conditions of a `stream` (of every pack: `pack` is
-        "") or within a `rule`."""
-        self._overflows.labels(kind, pack, name).inc(number)
+    def count(self, counts: Mapping[Count, int]) -> None:
+        """Add what was counted. Raises KeyError for what is no counter."""
+        for counter, number in counts.items():
+            metric = self._counters[type(counter)]
+            if metric is not None:
+                metric.labels(*values(counter)).inc(number)
 
     def batch(self, seconds: float, stages: Mapping[str, float], state_bytes: int) -> None:
         """A batch is in the outbox; `stages` are seconds by stage."""

@@ -3,63 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from cep.events import MAX_TIME, MIN_TIME
+
+if TYPE_CHECKING:
+    from cep.automata.plan import Plan, RuleName
 
 Partition = tuple[str, str]
 """Stream and source partition."""
 
 
-def progress(
-    before: Mapping[Partition, int], seen: Iterable[Mapping[Partition, int]]
-) -> dict[Partition, int]:
-    """The greatest event time of each partition so far: before the batch, and in each part of it."""
-    after = dict(before)
-    for part in seen:
-        for partition, time in part.items():
-            after[partition] = max(time, after.get(partition, time))
-    return after
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Times of events, in nanoseconds: of a batch, of a part of it, or of all batches so far.
 
-
-def earliest(before: Mapping[str, int], seen: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """The time of the earliest event of each stream so far: before the batch, and in each part of it."""
-    after = dict(before)
-    for part in seen:
-        for stream, time in part.items():
-            after[stream] = min(time, after.get(stream, time))
-    return after
-
-
-def watermark(
-    before: int,
-    greatest: Mapping[Partition, int],
-    lateness: Mapping[str, int],
-    read: Collection[str],
-    silent: Collection[Partition] = (),
-    forced: int | None = None,
-    drain: bool = False,
-) -> int:
-    """The watermark after a batch; it never falls below the one `before`.
-
-    `greatest` is the greatest event time of each partition so far (`progress`), `lateness` by stream in
-    nanoseconds, `read` the streams that some rule reads. A stream of these that never delivered holds the
-    watermark back, unless it is in `silent` (with any partition name, or ""). Silent partitions hold
-    nothing back; while all are silent, the watermark stays. `forced` sets it (tests and cases), `drain`
-    ends time.
+    `greatest` by partition, of late events too; `first` the least by stream, of events in time.
     """
-    if drain:
+
+    greatest: Mapping[Partition, int] = field(default_factory=dict)
+    first: Mapping[str, int] = field(default_factory=dict)
+
+    def joined(self, others: Iterable[Seen]) -> Seen:
+        """What was seen here and there."""
+        greatest, first = dict(self.greatest), dict(self.first)
+        for other in others:
+            for partition, time in other.greatest.items():
+                greatest[partition] = max(time, greatest.get(partition, time))
+            for stream, time in other.first.items():
+                first[stream] = min(time, first.get(stream, time))
+        return Seen(greatest, first)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStart:
+    """Event time as it stands when a batch begins; together with the events it fixes what the batch raises.
+
+    `number` is that of the batch, `watermark` the one before it, `seen` what the batches before saw. `since`
+    has for rules that were deployed to a running job the watermark of that moment. `silent` partitions hold
+    nothing back unless they deliver in this batch; a stream that never delivered is one, under any name or
+    "". `paced` is the watermark that the clock alone gives where no stream read delivers. `forced` sets the
+    watermark after the batch (tests and cases), `drain` ends time.
+    """
+
+    number: int = 0
+    watermark: int = MIN_TIME
+    seen: Seen = field(default_factory=Seen)
+    since: Mapping[RuleName, int] = field(default_factory=dict)
+    silent: Collection[Partition] = ()
+    paced: int = MIN_TIME
+    forced: int | None = None
+    drain: bool = False
+
+
+def watermark_after(start: BatchStart, plan: Plan, seen: Seen) -> int:
+    """The watermark after a batch, never below the one before; `seen` is what all its parts saw.
+
+    Every partition holds it at its greatest event time less the lateness of its stream. A stream that some
+    rule reads and that never delivered holds it where it is, unless it is silent; while all are silent, it
+    stays, but for `paced`.
+    """
+    if start.drain:
         return MAX_TIME
-    if forced is not None:
-        return max(before, forced)
-    quiet_streams = {stream for stream, _ in silent}
+    if start.forced is not None:
+        return max(start.watermark, start.forced)
+    delivered = {stream for stream, _ in seen.greatest}
+    after = _of_partitions(start, plan, start.seen.joined([seen]), _still_silent(start, seen))
+    return after if delivered & set(plan.read) else max(after, start.paced)
+
+
+def _still_silent(start: BatchStart, seen: Seen) -> set[Partition]:
+    delivered = {stream for stream, _ in seen.greatest}
+    return {
+        (stream, partition)
+        for stream, partition in start.silent
+        if (stream, partition) not in seen.greatest and not (partition == "" and stream in delivered)
+    }
+
+
+def _of_partitions(start: BatchStart, plan: Plan, seen: Seen, silent: set[Partition]) -> int:
+    silent_streams = {stream for stream, _ in silent}
     bounds: list[int] = []
-    for stream in read:
-        own = {partition: time for partition, time in greatest.items() if partition[0] == stream}
-        if not own and stream not in quiet_streams:
-            return before
+    for stream in plan.read:
+        own = {partition: time for partition, time in seen.greatest.items() if partition[0] == stream}
+        if not own and stream not in silent_streams:
+            return start.watermark
+        lateness = plan.streams[stream].lateness
         bounds.extend(
-            max(time - lateness.get(stream, 0), MIN_TIME)
-            for partition, time in own.items()
-            if partition not in silent
+            max(time - lateness, MIN_TIME) for partition, time in own.items() if partition not in silent
         )
-    return max(before, min(bounds, default=before))
+    return max(start.watermark, min(bounds, default=start.watermark))

@@ -85,11 +85,6 @@ class Tables:
         """Whether a run can go on in several ways independently, and so come to one match twice."""
         return bool(self.array[kernel.H_COPIES] > 1)
 
-    @property
-    def sleeps(self) -> bool:
-        """Whether a run can wait so that some events do not matter to it."""
-        return bool(self.array[kernel.H_SLEEP] != NEVER_SLEEPS)
-
 
 _SKIPS = {
     "past last": kernel.SKIP_PAST_LAST,

@@ -152,7 +152,7 @@ def _run_files(arguments: argparse.Namespace) -> int:
             from cep.cli.tracing import Tracing
 
             tracing = Tracing.of(wanted, packs, running)
-            running = tracing
+            running = tracing.engine
             trace_file = stack.enter_context(output_file(wanted.file, read, "--trace"))
         out = None if arguments.output is None else stack.enter_context(output_file(arguments.output, read))
         with shown(report.progress(_size(inputs)), busy):

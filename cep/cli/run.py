@@ -95,10 +95,7 @@ def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Sto
             lambda sentence: None if stop.is_set() else progress.tell(sentence),
         ):
             life.run(
-                job,
-                lambda: first_packs(job, stderr),
-                os.environ,
-                mode,
+                life.Launch(job, lambda: first_packs(job, stderr), os.environ, mode),
                 progress,
                 warn=lambda found: tell(found, stderr),
                 stop=stop,

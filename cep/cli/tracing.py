@@ -1,94 +1,39 @@
-"""The trace of `--trace`: a second engine follows the runs asked for, beside the one that raises alerts."""
+"""The trace of `--trace` as it is written, and what is said of one that is empty or cut short."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass
 
 from alerts.notation import timestamp
-from alerts.raised import Raised
 from alerts.shown import shown
-from cep.automata.plan import compile_plan
 from cep.cli.output import error_text
 from cep.cli.trace_option import Asked, selection
 from cep.cli.trace_text import as_json, lines
-from cep.evaluate import Session
-from cep.events import TIME, Events
 from cep.inprocess.engines import Engine
+from cep.inprocess.following import Following
 from cep.matching.trace import Trace
 from rules.nouns import counted
 from rules.typed import Pack
 
-_STEP = 5_000
-_MOST_STEPS = 32
-"""A bounded trace takes a batch in parts: of so many events at least, and in so many parts at most."""
 
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Tracing:
-    """An engine, beside which another one follows the runs that are asked for.
-
-    That one runs only the rules selected, and sees only events of the keys selected, so that a long stream
-    costs little memory. It stops when the trace has all that it may have.
-    """
+    """The trace that is asked for, and the engine that fills it."""
 
     asked: Asked
-    trace: Trace
-    _engine: Engine
-    _session: Session
-    _times: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    engine: Following
 
     @classmethod
     def of(cls, asked: Asked, packs: Sequence[Pack], engine: Engine) -> Tracing:
         """Beside an engine of the packs. Raises UsageError where nothing can be told."""
-        trace = Trace(selection(asked, packs), asked.most)
-        wanted = [
-            replace(p, rules=tuple(r for r in p.rules if trace.selection.has(r.name) or r.into is not None))
-            for p in packs
-        ]
-        return cls(asked, trace, engine, Session(compile_plan(wanted, observed=True), trace=trace))
+        return cls(asked, Following.of(engine, packs, Trace(selection(asked, packs), asked.most)))
 
     @property
-    def counts(self) -> Counter[tuple[str, ...]]:
-        """The counters of the engine that raises the alerts."""
-        return self._engine.counts
-
-    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
-        """Alerts that the engine raises; the runs asked for are followed beside it."""
-        if self.trace.left_out is None:
-            self._follow(events, watermark)
-            self._session.late.clear()
-        return self._engine.feed(events, watermark)
-
-    def finish(self) -> list[Raised]:
-        """Alerts that the engine still holds back when the input ends."""
-        return self._engine.finish()
-
-    def _follow(self, events: Sequence[Events], watermark: int) -> None:
-        """Let the runs go on; with a bound in steps of event time, until it is reached."""
-        session, trace = self._session, self.trace
-        if trace.most is None:
-            session.feed(events, watermark)
-            trace.settle()
-            return
-        session.feed(events, session.watermark)
-        came = [part.table.column(TIME).to_numpy() for part in events]
-        times = np.sort(np.concatenate((self._times, *came)))
-        passed = int(np.searchsorted(times, watermark, side="right"))
-        step = max(_STEP, passed // _MOST_STEPS)
-        self._times = times[passed:]
-        for until in [*times[step - 1 : passed : step].tolist(), watermark]:
-            session.feed([], until)
-            trace.settle()
-            if trace.left_out is not None:
-                self._times = times[:0]
-                session.memories.clear()
-                return
+    def trace(self) -> Trace:
+        """The trace as far as it was filled."""
+        return self.engine.trace
 
     def written(self, form: str) -> Iterator[bytes]:
         """The lines of the trace: what happened, what still waits, and what is left out."""

@@ -6,13 +6,13 @@ Reference    the brute-force reading of docs/language.md (cep.reference), which 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from alerts.alert import Kind
 from alerts.notation import json_value
 from alerts.raised import Raised
+from cep.counters import Counts, EventOutcome, StreamEvents
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
 from cep.matching.render import RuleWriter
 from rules.typed import Emit, Match, Pack, Rule
@@ -28,13 +28,10 @@ NAMES: tuple[Name, ...] = ("compiled", "reference")
 
 
 class Engine(Protocol):
-    """A pack over events, from an empty state.
-
-    `counts` have names like ("events", "payment", "late").
-    """
+    """A pack over events, from an empty state."""
 
     @property
-    def counts(self) -> Counter[tuple[str, ...]]:
+    def counts(self) -> Counts:
         """What was counted so far."""
 
     def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
@@ -75,7 +72,7 @@ class Compiled:
         self._session = Session(plan, one_partition=one_partition, trace=trace, resources=resources)
 
     @property
-    def counts(self) -> Counter[tuple[str, ...]]:
+    def counts(self) -> Counts:
         """What classification and matching counted."""
         return self._session.counts
 
@@ -94,7 +91,7 @@ class Reference:
     def __init__(self, pack: Pack, one_partition: bool) -> None:
         from cep.expressions.text_judge import text_judge
 
-        self._counts: Counter[tuple[str, ...]] = Counter()
+        self._counts = Counts()
         self._pack = pack
         self._text = text_judge(pack)
         self._hits = None
@@ -109,7 +106,7 @@ class Reference:
         self._seen: set[tuple[object, ...]] = set()
 
     @property
-    def counts(self) -> Counter[tuple[str, ...]]:
+    def counts(self) -> Counts:
         """Events by stream: accepted, late, duplicate."""
         return self._counts
 
@@ -118,12 +115,12 @@ class Reference:
         arrived: list[tuple[tuple[object, ...], str, str, Mapping[str, object]]] = []
         for part in events:
             for row in _rows(part):
-                outcome = "late" if row[TIME] < self._watermark else "accepted"
-                self._counts["events", part.stream, outcome] += 1
+                outcome: EventOutcome = "late" if row[TIME] < self._watermark else "accepted"
+                self._counts[StreamEvents(part.stream, outcome)] += 1
                 if outcome == "late":
                     continue
                 name = (part.stream, row[ID], row[TIME])
-                self._counts["events", part.stream, "duplicate"] += name in self._seen
+                self._counts[StreamEvents(part.stream, "duplicate")] += name in self._seen
                 self._seen.add(name)
                 feed = 0 if self._one_partition else self._ranks[part.stream]
                 place = (feed, "" if self._one_partition else (part.partition, row[FILE]), row[OFFSET])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import pyarrow.compute as pc
 from alerts.raised import Raised
 from alerts.stages.decided import InProcess
 from alerts.stages.suppress import Suppress
+from cep.counters import Counts
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
 from cep.inprocess.engines import Name, engine
 from cep.inprocess.rows import line_events
@@ -42,7 +42,7 @@ class Listed:
     withheld: int
     events: int
     rejected: list[tuple[int, str]]
-    counts: Counter[tuple[str, ...]]
+    counts: Counts
 
 
 def of_list(

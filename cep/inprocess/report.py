@@ -7,6 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cep.automata.plan import RuleName
+from cep.counters import (
+    AlternativesDropped,
+    Count,
+    EventOutcome,
+    Overflows,
+    StreamEvents,
+    UndecidedDocuments,
+    of_kind,
+)
 from cep.decode import DeadLetter
 from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
@@ -33,7 +42,7 @@ class Report:
     withheld: int = 0
     rejected: int = 0
     first: list[DeadLetter] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[EventOutcome] = field(default_factory=Counter)
     over_limit: list[tuple[str, Rule, OverLimit]] = field(default_factory=list)
     ways: Counter[RuleName] = field(default_factory=Counter)
     overflows: Counter[RuleName] = field(default_factory=Counter)
@@ -51,27 +60,24 @@ class Report:
         self.rejected += len(letters)
         self.first.extend(letters[: max(0, _TOLD - len(self.first))])
 
-    def count(self, packs: Sequence[Pack], counts: Mapping[tuple[str, ...], int]) -> None:
+    def count(self, packs: Sequence[Pack], counts: Mapping[Count, int]) -> None:
         """Keep what an engine counted: events by outcome over all streams, what rules lost by rule."""
         rules = {(pack.name, rule.name): rule for pack in packs for rule in pack.rules}
         packs_of = Counter(name for _, name in rules)
         self.repeated = frozenset(name for name, number in packs_of.items() if number > 1)
         dropped = over_limit(counts)
         self.over_limit = [(name[0], rules[name], dropped[name]) for name in sorted(dropped)]
-        for name, number in counts.items():
-            match name:
-                case ("events", _, outcome):
-                    self.counts[outcome] += number
-                case ("ways", pack, rule, "limit"):
-                    self.ways[pack, rule] += number
-                case ("overflows", "rule", pack, rule):
-                    self.overflows[pack, rule] += number
-                case ("overflows", "stream", stream):
-                    self.stream_overflows[stream] += number
-                case ("undecided", _, queries, query, _):
-                    self.undecided[queries, query] += number
-                case _:
-                    pass  # what only a job tells of
+        for events, number in of_kind(counts, StreamEvents):
+            self.counts[events.outcome] += number
+        for lost, number in of_kind(counts, AlternativesDropped):
+            self.ways[lost.pack, lost.rule] += number
+        for nulls, number in of_kind(counts, Overflows):
+            if nulls.kind == "rule":
+                self.overflows[nulls.pack, nulls.name] += number
+            else:
+                self.stream_overflows[nulls.name] += number
+        for unknown, number in of_kind(counts, UndecidedDocuments):
+            self.undecided[unknown.queries, unknown.query] += number
 
     def progress(self, size: int) -> Callable[[float], str]:
         """Says how far it is, after some seconds, through files of so many bytes."""
@@ -152,7 +158,7 @@ def _by_pack(numbers: Mapping[RuleName, int]) -> dict[str, dict[str, int]]:
     return found
 
 
-_OTHERS = {
+_OTHERS: dict[EventOutcome, str] = {
     "id_conflict": "with the id of another event",
     "null_key": "with a null key",
 }

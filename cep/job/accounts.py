@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
+from cep.counters import AlternativesDropped, Count, UndecidedDocuments, of_kind, values
 from cep.job.progress import lags
 from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
@@ -13,6 +14,8 @@ from cep.matching.kernel import MOST_WAYS
 if TYPE_CHECKING:
     from cep.job.driver import Batch
     from cep.metrics import Metrics
+
+_Kind = TypeVar("_Kind", bound=Count)
 
 
 class Accounts:
@@ -27,32 +30,15 @@ class Accounts:
         """A batch that counts: one that was not replayed."""
         outcome, metrics = batch.outcome, self._metrics
         runs = Counter({rule.rule.name: 0 for rule in batch.plan.rules()})
-        dropped = over_limit(outcome.counts)
         for (_, rule), number in outcome.runs.items():
             runs[rule] += number
-        for name, number in sorted(outcome.counts.items()):
-            match name:
-                case ("events", stream, became):
-                    metrics.events(stream, became, number)
-                case ("runs", pack, rule, reason):
-                    metrics.dropped(pack, rule, reason, number)
-                    if reason == "limit":
-                        self._over_limit(batch, pack, rule, dropped[pack, rule])
-                case ("ways", pack, rule, _):
-                    metrics.ways(pack, rule, number)
-                    self._too_many_ways(batch, f"{rule} of pack {pack}", number)
-                case ("poison", stream, stage):
-                    metrics.poison(stream, stage, number)
-                case ("overflows", "rule", pack, rule):
-                    metrics.overflows("rule", pack, rule, number)
-                case ("overflows", "stream", stream):
-                    metrics.overflows("stream", "", stream, number)
-                case ("queries", stream, queries, became):
-                    metrics.queries(stream, queries, became, number)
-                case ("undecided", stream, queries, query, _):
-                    self._not_known(stream, queries, query, number)
-                case _:
-                    pass
+        metrics.count(outcome.counts)
+        for (pack, rule), lost in sorted(over_limit(outcome.counts).items()):
+            self._over_limit(batch, pack, rule, lost)
+        for unknown, number in _in_order(outcome.counts, UndecidedDocuments):
+            self._not_known(unknown, number)
+        for given_up, number in _in_order(outcome.counts, AlternativesDropped):
+            self._too_many_ways(batch, f"{given_up.rule} of pack {given_up.pack}", number)
         metrics.rules(batch.matches, runs)
         metrics.alerts(batch.alerts)
         metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
@@ -74,11 +60,16 @@ class Accounts:
             f"preferred of more than {MOST_WAYS:,}; what they would have come to is not found"
         )
 
-    def _not_known(self, stream: str, queries: str, query: str, number: int) -> None:
+    def _not_known(self, of: UndecidedDocuments, number: int) -> None:
         """Once for a query: what it costs does not change with the next batch."""
-        if (queries, query) not in self._undecided:
-            self._undecided.add((queries, query))
+        if (of.queries, of.query) not in self._undecided:
+            self._undecided.add((of.queries, of.query))
             self._tell(
-                f"query {query} of {queries} came to its limit on {number:,} of {stream}: whether it hits "
-                "them is not known; `cep percolate --slow` measures queries"
+                f"query {of.query} of {of.queries} came to its limit on {number:,} of {of.stream}: whether "
+                "it hits them is not known; `cep percolate --slow` measures queries"
             )
+
+
+def _in_order(counts: Mapping[Count, int], kind: type[_Kind]) -> list[tuple[_Kind, int]]:
+    """The counters of a kind with their numbers, by the values of their labels."""
+    return sorted(of_kind(counts, kind), key=lambda one: values(one[0]))

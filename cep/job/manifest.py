@@ -8,10 +8,9 @@ was asked of the job since. Its digest goes to the outbox with the batch.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from cep.automata.plan import Plan, RuleName
@@ -23,8 +22,7 @@ from cep.job.poison import Poison, from_json, listed
 from cep.job.running_time import Stretch
 from cep.job.silence import Quiet
 from cep.resources.resource import Pin
-from cep.resources.standing import pins
-from cep.watermark import Partition, earliest, progress, watermark
+from cep.watermark import BatchStart, Partition, Seen
 
 VERSION = 3
 _READ = (2, VERSION)
@@ -109,6 +107,19 @@ class Manifest:
             "lost": [[one.stream, one.path, one.reason] for one in self.lost],
             "poison": listed(self.poison),
         }
+
+    @property
+    def seen(self) -> Seen:
+        """What the batches before saw."""
+        return Seen(self.greatest, self.first)
+
+    def start(self, plan: Plan) -> BatchStart:
+        """Event time as it stands when the batch begins."""
+        idle = {name: stream.idle for name, stream in plan.streams.items()}
+        paced = silence.paced(self.quiet, plan.read, idle, self.elapsed, self.clock)
+        return BatchStart(
+            self.batch, self.watermark, self.seen, self.since, self.silent, paced, drain=self.drain
+        )
 
     def text(self) -> str:
         """The JSON object as text; equal manifests have equal texts."""
@@ -247,27 +258,18 @@ def oldest(manifests: Path, batch: int) -> float | None:
 
 
 def following(
-    batch: int,
+    first: Manifest,
     before: Result | None,
     plan: Plan,
-    revisions: Mapping[str, str],
-    shards: int,
-    clock: int,
-    *,
     stretch: Stretch,
-    drain: bool,
-    deployed: Iterable[Deployed] = (),
     fresh: Collection[RuleName] = (),
 ) -> Manifest:
-    """The manifest of a batch that was never begun.
+    """The manifest of a batch that was never begun: as it would be if it were the `first` of all, and what
+    follows from the result of the batch `before` it, None for batch 0.
 
-    `before` is the result of the batch before, None for batch 0; `plan` that of `revisions`. `stretch` is
-    the time since the batch before as this process saw it; only what it ran of it counts as batch time.
-    `fresh` are the rules that a deploy lets begin with this batch.
+    `plan` is that of its revisions. `stretch` is the time since the batch before as this process saw it; only
+    what it ran of it counts as batch time. `fresh` are the rules that a deploy lets begin with this batch.
     """
-    first = Manifest(
-        batch, dict(revisions), shards, clock, drain=drain, deployed=tuple(deployed), resources=pins(plan)
-    )
     if before is None:
         return first
     elapsed = before.elapsed + stretch.ran
@@ -290,51 +292,25 @@ def following(
     )
 
 
-def watermark_after(manifest: Manifest, plan: Plan, seen: Iterable[Mapping[Partition, int]]) -> int:
-    """The watermark after the batch, from what its mappers saw: the same in every shard."""
-    parts = list(seen)
-    delivered = {partition for part in parts for partition in part}
-    streams = {stream for stream, _ in delivered}
-    still = {(s, p) for s, p in manifest.silent if (s, p) not in delivered and not (p == "" and s in streams)}
-    after = watermark(
-        manifest.watermark,
-        progress(manifest.greatest, parts),
-        {name: stream.lateness for name, stream in plan.streams.items()},
-        plan.read,
-        still,
-        drain=manifest.drain,
-    )
-    if streams & set(plan.read):
-        return after
-    idle = {name: stream.idle for name, stream in plan.streams.items()}
-    return max(after, silence.paced(manifest.quiet, plan.read, idle, manifest.elapsed, manifest.clock))
-
-
-_NOTHING: Mapping[str, int] = MappingProxyType({})
-
-
 def result(
     manifest: Manifest,
     plan: Plan,
-    seen: Mapping[Partition, int],
+    seen: Seen,
     after: int,
     runs: Mapping[RuleName, int],
-    first: Mapping[str, int] = _NOTHING,
 ) -> Result:
-    """What is to be remembered of the batch.
-
-    `seen`: the greatest event times in it, by partition; `first`: the earliest, by stream.
-    """
+    """What is to be remembered of the batch; `after` is the watermark after it."""
+    so_far = manifest.seen.joined([seen])
     return Result(
         revisions=manifest.revisions,
         watermark=after,
-        greatest=progress(manifest.greatest, [seen]),
-        heard=silence.delivering(manifest.heard, seen, manifest.elapsed),
+        greatest=so_far.greatest,
+        heard=silence.delivering(manifest.heard, seen.greatest, manifest.elapsed),
         clock=manifest.clock,
         elapsed=manifest.elapsed,
-        quiet=None if {s for s, _ in seen} & set(plan.read) else manifest.quiet,
+        quiet=None if {s for s, _ in seen.greatest} & set(plan.read) else manifest.quiet,
         since=manifest.since,
-        first=earliest(manifest.first, [first]),
+        first=so_far.first,
         runs=runs,
         drained=manifest.drain,
     )

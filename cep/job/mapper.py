@@ -7,7 +7,6 @@ each shard works out the same watermark; that is also what brings a batch to sha
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from cep.counters import Counts, PoisonEvents, StreamEvents
 from cep.decode.blocks import Aside, Decoder, decoder, none_aside
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
@@ -29,7 +29,7 @@ from cep.job.shipping.task import Task, current
 from cep.job.shipping.worker import Worker, worker
 from cep.routing.classify import Classified, classify
 from cep.sources.source import Extent, Feed, GoneError, Part
-from cep.watermark import Partition, earliest, progress
+from cep.watermark import Partition, Seen
 
 if TYPE_CHECKING:
     from cep.job.careful import Searching
@@ -114,9 +114,8 @@ class _Mapping:
         self._decoders: dict[str, Decoder] = {}
         self._poison = [one for one in task.manifest.poison if one.shard == poison.NO_SHARD]
         self._searching = self._search() if task.careful else None
-        self._greatest: dict[Partition, int] = {}
-        self._first: dict[str, int] = {}
-        self._counts: Counter[tuple[str, ...]] = Counter()
+        self._seen = Seen()
+        self._counts = Counts()
         self._seconds: dict[str, float] = {"decode": 0.0, "classify": 0.0}
         self._waiting: list[Events] = []
         self._number = self._bytes = 0
@@ -132,15 +131,14 @@ class _Mapping:
         yield from self._classified()
         if self._searching is not None and self._searching.found:
             raise poison.found(self._searching.found)
-        counted = pack((dict(self._counts), dict(self._seconds)))
-        seen = pack((self._greatest, self._first))
+        counted = pack((self._counts, dict(self._seconds)))
+        seen = pack(self._seen)
         keys = self._lanes.keys
         yield self._rows([(key, Kind.SEEN, seen) for key in keys] + [(keys[0], Kind.READ, counted)])
 
     def _part(self, extent: Extent, part: Part) -> Iterator[pa.RecordBatch]:
         reader = self._decoder(extent.stream)
         if reader is None:
-            self._counts["files", extent.stream, "unwanted"] += 1
             return
         begun = time.perf_counter()
         for block in self._blocks(extent, part, reader):
@@ -235,8 +233,7 @@ class _Mapping:
         keys = self._lanes.keys
         found = self._classify(_joined(self._waiting))
         self._waiting, self._number, self._bytes = [], 0, 0
-        self._greatest = progress(self._greatest, [found.greatest])
-        self._first = earliest(self._first, [found.first])
+        self._seen = self._seen.joined([found.seen])
         self._counts.update(found.counts)
         rows = [(keys[shard], Kind.EVENTS, payload) for shard, payload in found.payloads.items()]
         self._seconds["classify"] += time.perf_counter() - begun
@@ -250,8 +247,8 @@ class _Mapping:
         return classify(self._plan, shards, events, self._manifest.watermark, self._resources)
 
     def _dead(self, dead: Sequence[DeadLetter]) -> pa.RecordBatch:
-        self._counts.update(("events", one.feed, "dead") for one in dead)
-        self._counts.update(("poison", one.feed, "decode") for one in dead if one.stage == "poison")
+        self._counts.update(StreamEvents(one.feed, "dead") for one in dead)
+        self._counts.update(PoisonEvents(one.feed, "decode") for one in dead if one.stage == "poison")
         letters = [(d.feed, d.file, d.offset, d.stage, d.reason, d.data) for d in dead]
         return self._rows([(self._lanes.keys[0], Kind.DEAD, pack(letters))])
 

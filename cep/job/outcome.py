@@ -2,48 +2,65 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from alerts.raised import Raised
 from cep.automata.plan import RuleName
+from cep.counters import Count, Counts, EventOutcome, PoisonEvents, PoisonStage, StreamEvents, of_kind
 from cep.deadletters import LateEvent
 from cep.decode.letters import DeadLetter
 from cep.job.rows import Kind, unpack, unpack_raised
-from cep.watermark import Partition, earliest, progress
+from cep.watermark import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A shard after its part of a batch: the watermark after it, and what the whole batch saw.
+
+    `runs` are the live runs by pack and rule, of those that have some. `seconds` are those of matching.
+    """
+
+    watermark: int
+    seen: Seen
+    counts: Mapping[Count, int]
+    runs: Mapping[RuleName, int]
+    state_bytes: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """A batch after its one action. `greatest` and `first` are event times seen in it, by partition, stream.
+    """A batch after its one action.
 
     `counts` are those of classification and matching; `runs` the live runs by pack and rule, of those that
-    have some.
-    `seconds` by stage are sums over tasks, which run side by side.
+    have some. `seconds` by stage are sums over tasks, which run side by side.
     """
 
     watermark: int
-    greatest: Mapping[Partition, int]
-    first: Mapping[str, int]
+    seen: Seen
     raised: tuple[Raised, ...]
     dead: tuple[DeadLetter, ...]
     late: tuple[LateEvent, ...]
-    counts: Mapping[tuple[str, ...], int]
+    counts: Mapping[Count, int]
     runs: Mapping[RuleName, int]
     state_bytes: int
     seconds: Mapping[str, float]
 
-    def of(self, *name: str) -> int:
-        """The sum of all counters whose name begins and ends so: `of("events", "accepted")`."""
-        first, last = name[0], name[-1]
-        return sum(n for key, n in self.counts.items() if key[0] == first and key[-1] == last)
+    def events(self, outcome: EventOutcome) -> int:
+        """The number of events of all streams that this became of."""
+        return sum(n for one, n in of_kind(self.counts, StreamEvents) if one.outcome == outcome)
+
+    def poison(self, stage: PoisonStage) -> int:
+        """The number of poisonous events of all streams, of one stage."""
+        return sum(n for one, n in of_kind(self.counts, PoisonEvents) if one.stage == stage)
 
     def with_letters(self, letters: Iterable[DeadLetter]) -> BatchOutcome:
         """The outcome with more dead letters, counted."""
         more = list(letters)
-        counts = Counter(self.counts)
-        counts.update(("events", letter.feed, "dead") for letter in more)
+        counts = Counts(self.counts)
+        counts.update(StreamEvents(letter.feed, "dead") for letter in more)
         return replace(self, dead=_in_order((*self.dead, *more)), counts=counts)
 
 
@@ -60,13 +77,10 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
     raised: list[Raised] = []
     dead: list[DeadLetter] = []
     late: list[LateEvent] = []
-    counts: Counter[tuple[str, ...]] = Counter()
+    counts = Counts()
     runs: Counter[RuleName] = Counter()
-    greatest: dict[Partition, int] = {}
-    first: dict[str, int] = {}
-    watermarks: list[int] = []
-    seconds: Counter[str] = Counter()
-    size = 0
+    settled: list[Settled] = []
+    seconds: defaultdict[str, float] = defaultdict(float)
     for kind, payload in rows:
         match kind:
             case Kind.RAISED:
@@ -78,31 +92,32 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
             case Kind.READ:
                 counted, spent = unpack(payload)
                 counts.update(counted)
-                seconds.update(spent)
+                for stage, passed in spent.items():
+                    seconds[stage] += passed
             case Kind.SETTLED:
-                after, seen, oldest, counted, live, bytes_, spent = unpack(payload)
-                watermarks.append(after)
-                greatest = progress(greatest, [seen])
-                first = earliest(first, [oldest])
-                counts.update(counted)
-                runs.update(live)
-                size += bytes_
-                seconds["match"] += spent
+                shard: Settled = unpack(payload)
+                settled.append(shard)
+                counts.update(shard.counts)
+                runs.update(shard.runs)
+                seconds["match"] += shard.seconds
             case Kind.EVENTS | Kind.SEEN:
                 raise ShardsDisagreeError(f"a row of kind {kind} came to the driver")
-    if len(watermarks) != shards or len(set(watermarks)) != 1:
-        raise ShardsDisagreeError(
-            f"{len(watermarks)} of {shards} shards answered, with watermarks {set(watermarks)}"
-        )
     return BatchOutcome(
-        watermarks[0],
-        greatest,
-        first,
+        _agreed(settled, shards),
+        Seen().joined(shard.seen for shard in settled),
         tuple(raised),
         _in_order(dead),
         tuple(sorted(late, key=lambda e: (e.stream, e.file, e.offset))),
         counts,
         {rule: n for rule, n in runs.items() if n},
-        size,
+        sum(shard.state_bytes for shard in settled),
         seconds,
     )
+
+
+def _agreed(settled: Sequence[Settled], shards: int) -> int:
+    """The watermark to which all shards came."""
+    watermarks = {shard.watermark for shard in settled}
+    if len(settled) != shards or len(watermarks) != 1:
+        raise ShardsDisagreeError(f"{len(settled)} of {shards} shards answered, with watermarks {watermarks}")
+    return watermarks.pop()

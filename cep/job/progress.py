@@ -47,9 +47,10 @@ class Progress:
         """Takes in a batch, and shows how things stand when it is time to."""
         with self._lock:
             if not batch.replayed:
-                self._events += batch.outcome.of("events", "accepted") + batch.outcome.of("events", "late")
-                self._late += batch.outcome.of("events", "late")
-                self._malformed += batch.outcome.of("events", "dead") + batch.outcome.of("poison", "match")
+                outcome = batch.outcome
+                self._events += outcome.events("accepted") + outcome.events("late")
+                self._late += outcome.events("late")
+                self._malformed += outcome.events("dead") + outcome.poison("match")
                 self._alerts += sum(batch.alerts.values())
             first = self._since is None
             passed = batch.ended - (batch.ended if self._since is None else self._since)
@@ -126,7 +127,7 @@ def span(seconds: float) -> str:
 def lags(batch: Batch) -> dict[str, float]:
     """By stream, seconds from its watermark (greatest event time less lateness) to the clock, at least 0."""
     found: dict[str, float] = {}
-    greatest = {**batch.manifest.greatest, **batch.outcome.greatest}
+    greatest = {**batch.manifest.greatest, **batch.outcome.seen.greatest}
     for (stream, _), time in greatest.items():
         declared = batch.plan.streams.get(stream)
         if declared is None:

@@ -7,16 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 
 from cep.automata.plan import Plan
+from cep.batch import clock_of
+from cep.counters import PoisonEvents
 from cep.decode.letters import DeadLetter
 from cep.job.errors import ConfigurationError
-from cep.job.manifest import Manifest, watermark_after
+from cep.job.manifest import Manifest
+from cep.job.outcome import Settled
 from cep.job.poison import found
 from cep.job.rows import PASSED_ON, Kind, pack, pack_raised, unpack
 from cep.job.shard_states import Held, ShardStates, Variables
 from cep.matching.match import Clock, match_shard
 from cep.matching.memory import ShardMemory
 from cep.matching.state import StateError, write
-from cep.watermark import Partition, earliest, progress
+from cep.watermark import Seen
 
 
 @dataclass(slots=True)
@@ -27,8 +30,7 @@ class ShardBatch:
     manifest: Manifest
     shard: int
     _payloads: list[bytes] = field(default_factory=list)
-    _seen: list[dict[Partition, int]] = field(default_factory=list)
-    _first: list[dict[str, int]] = field(default_factory=list)
+    _seen: Seen = field(default_factory=Seen)
 
     def sort(self, rows: Iterable[tuple[Kind, bytes]]) -> Iterator[tuple[Kind, bytes]]:
         """Takes in rows of (kind, payload); gives those that are for the driver."""
@@ -36,9 +38,7 @@ class ShardBatch:
             if kind is Kind.EVENTS:
                 self._payloads.append(payload)
             elif kind is Kind.SEEN:
-                seen, first = unpack(payload)
-                self._seen.append(seen)
-                self._first.append(first)
+                self._seen = self._seen.joined([unpack(payload)])
             elif kind in PASSED_ON:
                 yield kind, payload
 
@@ -51,10 +51,7 @@ class ShardBatch:
         cannot be matched.
         """
         begun = time.perf_counter()
-        after = watermark_after(self.manifest, self.plan, self._seen)
-        before = self.manifest
-        first = earliest(before.first, self._first)
-        clock = Clock(before.batch, before.watermark, after, before.since, first=first)
+        clock = clock_of(self.manifest.start(self.plan), self.plan, self._seen)
         try:
             held = states.open(self.shard, variables)
         except StateError as error:
@@ -68,17 +65,10 @@ class ShardBatch:
         rows = [(Kind.RAISED, pack_raised(outcome.raised))] if outcome.raised else []
         if letters:
             rows.append((Kind.DEAD, pack([astuple(letter) for letter in letters])))
-            outcome.counts.update(("poison", letter.feed, "match") for letter in letters)
-        told = (
-            after,
-            progress({}, self._seen),
-            earliest({}, self._first),
-            dict(outcome.counts),
-            outcome.runs,
-            size,
-            time.perf_counter() - begun,
-        )
-        return [*rows, (Kind.SETTLED, pack(told))]
+            outcome.counts.update(PoisonEvents(letter.feed, "match") for letter in letters)
+        spent = time.perf_counter() - begun
+        settled = Settled(clock.watermark_after, self._seen, outcome.counts, outcome.runs, size, spent)
+        return [*rows, (Kind.SETTLED, pack(settled))]
 
     def _without_poison(
         self, held: Held, clock: Clock, careful: bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.automata.plan import Plan, Space
+from cep.counters import Counts, StreamEvents
 from cep.matching.rows import numbered
 from cep.matching.waiting import Layout, Waiting
 from cep.routing import payload
@@ -162,7 +162,7 @@ def without_duplicates(
     arrivals: Arrivals,
     one_partition: bool,
     remembered: Mapping[str, pa.Table],
-    counts: Counter[tuple[str, ...]],
+    counts: Counts,
 ) -> Arrivals:
     """The events without redelivered ones, which are counted, once each, in the first space they reach.
 
@@ -185,9 +185,10 @@ def without_duplicates(
         duplicate, conflict = (which[len(before) :] for which in told)
         counted = _end_to_end(tables[: len(parts)], COUNTED).take(pa.array(came))
         here = counted.to_numpy(zero_copy_only=False)
-        for outcome, which in (("duplicate", duplicate), ("id_conflict", conflict)):
+        repeated, conflicting = StreamEvents(stream, "duplicate"), StreamEvents(stream, "id_conflict")
+        for counter, which in ((repeated, duplicate), (conflicting, conflict)):
             if number := int(np.count_nonzero(which & here)):
-                counts["events", stream, outcome] += number
+                counts[counter] += number
         drop[_places_of(arrivals, mine)[came[duplicate]]] = True
     return arrivals.chosen(~drop) if drop.any() else arrivals
 

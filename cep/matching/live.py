@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 from cep.automata.plan import Plan, Space
 from cep.automata.space_tables import SpaceTables
 from cep.automata.tables import Tables
+from cep.counters import Counts, RunsDropped
 from cep.expressions.columns import Columns
 from cep.matching import kernel
 from cep.matching.already_raised import COLUMNS, RAISED
@@ -47,7 +47,7 @@ class Migration:
         space: Space,
         recalled: Recalled,
         engine: Engine,
-        counts: Counter[tuple[str, ...]],
+        counts: Counts,
     ) -> Migration:
         """What goes on from earlier batches.
 
@@ -64,7 +64,7 @@ class Migration:
         numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
         for name, number, runs in zip(rules, numbers, counted(old, len(rules)).tolist(), strict=True):
             if number < 0 and runs:
-                counts["runs", *name[:2], "dropped"] += runs
+                counts[RunsDropped(*name[:2], "dropped")] += runs
         left = {kind: rows.of_rules(numbers) for kind, rows in old.items()}
         replayed = _Stored(recalled.events, texts).replayed(tables, _runs(left), engine)
         return cls(texts, replayed, _past(tables, left), _raised(left))

@@ -6,7 +6,6 @@ batch that is replayed raises the same alerts with the same ids.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -17,6 +16,7 @@ import pyarrow as pa
 from alerts.raised import Raised
 from cep.automata.plan import Plan, RuleName, RulePlan, Space
 from cep.collector import paused
+from cep.counters import Counts, RunsDropped
 from cep.events import MAX_TIME, MIN_TIME
 from cep.matching.arrivals import (
     Arrivals,
@@ -40,7 +40,6 @@ from cep.matching.waiting import AtWatermark, Layout, Pending, layout_of
 from cep.routing.payload import Segment, unpack
 from rules.typed import Match
 
-Counts = Counter[tuple[str, ...]]
 MERGING = Merging()
 
 
@@ -74,9 +73,7 @@ class Outcome:
     """What a shard came to in a batch.
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
-    `alerts.stages.order.in_order` gives it. `counts`: ("events", stream, duplicate | id_conflict),
-    ("runs", pack, rule, dropped | limit), ("over_limit", pack, rule, key, "runs"): those of them of one key,
-    as JSON, ("ways", pack, rule, "limit"), ("overflows", "rule", pack, rule).
+    `alerts.stages.order.in_order` gives it.
     """
 
     memory: ShardMemory
@@ -129,7 +126,7 @@ def match_shard(
     for name, old in before.spaces.items():
         if name not in known:
             for rule, runs in old.runs().items():
-                batch.counts["runs", *rule, "dropped"] += runs
+                batch.counts[RunsDropped(*rule, "dropped")] += runs
     changed = after.keys() != before.spaces.keys() or any(
         kept is not before.spaces[name] for name, kept in after.items()
     )
@@ -148,7 +145,7 @@ class _Batch:
     trace: Trace | None
     merging: Merging
     raised: list[Raised] = field(default_factory=list)
-    counts: Counts = field(default_factory=Counter)
+    counts: Counts = field(default_factory=Counts)
 
     def leaves(self, old: SpaceMemory) -> bool:
         """Whether a batch without events for a space leaves what is remembered of it as it is."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from cep.automata.plan import Plan, RulePlan, Space
 from cep.automata.space_tables import SpaceTables, WidthClass
+from cep.counters import AlternativesDropped, Count, Counts, Overflows, RunsDropped, RunsOverLimit
 from cep.matching import already_raised, history, kernel, sightings
 from cep.matching.arrivals import Arrivals
 from cep.matching.blocks import blocks
@@ -34,7 +34,6 @@ from cep.matching.trace import Trace
 from cep.state.keyed_rows import RULE, FlatRows, Kept, events_of
 
 Ints = npt.NDArray[np.int64]
-Counts = Counter[tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -251,7 +250,7 @@ class _Batch:
                 partial(self._dropped, of_width, pool, row),
             )  # fmt: skip
             if found is not None:
-                counts["over_limit", *self.tables.rules[number].name, found[0], "runs"] += found[1]
+                counts[RunsOverLimit(*self.tables.rules[number].name, found[0])] += found[1]
 
     def _dropped(self, of_width: WidthClass, pool: Pool, row: int, key: int) -> int:
         """Number of runs of one key that a rule drops. The rule is run again, on that key alone."""
@@ -321,11 +320,15 @@ def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
     rows = pool.rules
     kinds = (kernel.U_DROPPED, kernel.U_GIVEN_UP, kernel.U_OVERFLOWS)
     for row in np.flatnonzero(rows[:, kinds].any(axis=1)).tolist():
-        name = tables.rules[rows[row, kernel.U_RULE]].name
-        names = (("runs", *name, "limit"), ("ways", *name, "limit"), ("overflows", "rule", *name))
-        for kind, counted in zip(kinds, names, strict=True):
+        name = tables.rules[int(rows[row, kernel.U_RULE])].name
+        counters: tuple[Count, ...] = (
+            RunsDropped(*name, "limit"),
+            AlternativesDropped(*name),
+            Overflows("rule", *name),
+        )
+        for kind, counter in zip(kinds, counters, strict=True):
             if rows[row, kind]:
-                counts[counted] += int(rows[row, kind])
+                counts[counter] += int(rows[row, kind])
 
 
 def _matches(tables: SpaceTables, pool: Pool) -> Iterator[Found]:

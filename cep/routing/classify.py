@@ -1,14 +1,12 @@
 """Before the shuffle: late events set aside, each distinct condition judged by column, events sent to shards.
 
 An event that no rule wants ends here. The others go, with the columns that some rule still needs, as one
-payload to the shard of their key, once per key space. Counters have names of several parts, e.g.
-("events", stream, "accepted").
+payload to the shard of their key, once per key space.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.automata.plan import HitStream, Plan, Space, StreamPlan
+from cep.counters import Counts, Overflows, QueryDocuments, StreamEvents, UndecidedDocuments
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
 from cep.resources.searches import TextSearches
@@ -26,12 +25,12 @@ from cep.routing import payload
 from cep.routing.payload import Segment
 from cep.routing.shards import shards_of
 from cep.routing.verdicts import Verdicts, judged
+from cep.watermark import Partition, Seen
 
 if TYPE_CHECKING:
     from cep.resources.resource import Resources
     from cep.standing.hits import Found
 
-Count = tuple[str, ...]
 SEPARATOR = "\x1f"
 """Between partition and file in an event's origin."""
 
@@ -40,19 +39,14 @@ SEPARATOR = "\x1f"
 class Classified:
     """What a batch (or a mapper's part of it) came to.
 
-    `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they
-    were. `greatest` is the greatest event time by (stream, partition), late events included, `first` the
-    least by stream, without them. `counts` by name: ("events", stream, accepted | late | null_key |
-    unwanted), ("overflows", "stream", stream), ("queries", documents, queries, documents | hits | undecided |
-    unnamed), ("undecided", documents, queries, query, "times"). An event with a null key still meets the
-    rules that have another key or none.
+    `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they were. An event
+    with a null key still meets the rules that have another key or none.
     """
 
     payloads: dict[int, bytes]
     late: list[Events]
-    greatest: dict[tuple[str, str], int]
-    counts: Counter[Count] = field(default_factory=Counter)
-    first: dict[str, int] = field(default_factory=dict)
+    seen: Seen
+    counts: Counts = field(default_factory=Counts)
 
 
 def classify(
@@ -63,8 +57,8 @@ def classify(
     `accepted` counts every event that is not late, wanted or not. `resources` are what conditions and streams
     of hits look up. Raises as `Resources.open` does.
     """
-    counts: Counter[Count] = Counter()
-    greatest: dict[tuple[str, str], int] = {}
+    counts = Counts()
+    greatest: dict[Partition, int] = {}
     first: dict[str, int] = {}
     late: list[Events] = []
     segments: dict[int, list[Segment]] = {}
@@ -80,9 +74,9 @@ def classify(
             too_late = pc.less(times, watermark)
             late.append(Events(events.stream, events.partition, events.table.filter(too_late)))
             in_time = Events(events.stream, events.partition, events.table.filter(pc.invert(too_late)))
-            counts["events", events.stream, "late"] += len(late[-1].table)
+            counts[StreamEvents(events.stream, "late")] += len(late[-1].table)
         if len(in_time.table):
-            counts["events", events.stream, "accepted"] += len(in_time.table)
+            counts[StreamEvents(events.stream, "accepted")] += len(in_time.table)
             oldest = pc.min(in_time.table.column(TIME)).as_py()
             first[events.stream] = min(oldest, first.get(events.stream, oldest))
             went, found = _judged(plan, shards, in_time, counts, resources)
@@ -92,15 +86,14 @@ def classify(
                 went[derived.documents[hit_went]] = True
                 found += of_hits
             if not went.all() and (events.stream in plan.read):
-                counts["events", events.stream, "unwanted"] += int(np.count_nonzero(~went))
+                counts[StreamEvents(events.stream, "unwanted")] += int(np.count_nonzero(~went))
             for shard, segment in found:
                 segments.setdefault(shard, []).append(segment)
     return Classified(
         {shard: payload.pack(parts) for shard, parts in sorted(segments.items())},
         late,
-        greatest,
+        Seen(greatest, first),
         counts,
-        first,
     )
 
 
@@ -108,21 +101,21 @@ def _hits(
     hits: HitStream,
     documents: Events,
     resources: Resources,
-    counts: Counter[Count],
+    counts: Counts,
     first: dict[str, int],
 ) -> Found:
     # Packs without standing queries do not pay for the percolator's import.
     from cep.standing.hits import hits_of
 
     found = hits_of(hits, resources.open(StandingQueries(hits)), documents, hits.fields)
-    name = ("queries", hits.documents.name, hits.queries.name)
-    counts[(*name, "documents")] += len(documents.table)
-    counts[(*name, "hits")] += len(found.documents)
+    of = hits.documents.name, hits.queries.name
+    counts[QueryDocuments(*of, "documents")] += len(documents.table)
+    counts[QueryDocuments(*of, "hits")] += len(found.documents)
     if found.unnamed:
-        counts[(*name, "unnamed")] += found.unnamed
+        counts[QueryDocuments(*of, "unnamed")] += found.unnamed
     for query in found.undecided:
-        counts[(*name, "undecided")] += 1
-        counts[("undecided", *name[1:], query, "times")] += 1
+        counts[QueryDocuments(*of, "undecided")] += 1
+        counts[UndecidedDocuments(*of, query)] += 1
     if len(found.documents):
         oldest = pc.min(found.events.table.column(TIME)).as_py()
         first[hits.stream.name] = min(oldest, first.get(hits.stream.name, oldest))
@@ -130,7 +123,7 @@ def _hits(
 
 
 def _judged(
-    plan: Plan, shards: int, events: Events, counts: Counter[Count], resources: Resources
+    plan: Plan, shards: int, events: Events, counts: Counts, resources: Resources
 ) -> tuple[npt.NDArray[np.bool_], list[tuple[int, Segment]]]:
     """Which events go to some shard, and what goes there."""
     counted = np.zeros(len(events.table), bool)
@@ -155,18 +148,18 @@ def _judged(
         for shard, part in _by_shard(space, travelling, verdicts, rows, shards):
             found.append((shard, Segment(space.id, events.stream, plan.id, part)))
     if columns.overflows:
-        counts["overflows", "stream", events.stream] += columns.overflows
+        counts[Overflows("stream", "", events.stream)] += columns.overflows
     return counted, found
 
 
 def _with_key(
-    keys: Sequence[pa.Array], wanted: npt.NDArray[np.bool_], counts: Counter[Count], stream: str
+    keys: Sequence[pa.Array], wanted: npt.NDArray[np.bool_], counts: Counts, stream: str
 ) -> npt.NDArray[np.bool_]:
     """Events with a null in their key meet no rule of the space."""
     for key in keys:
         if key.null_count:
             null = key.is_null().to_numpy(zero_copy_only=False)
-            counts["events", stream, "null_key"] += int(np.count_nonzero(null & wanted))
+            counts[StreamEvents(stream, "null_key")] += int(np.count_nonzero(null & wanted))
             wanted = wanted & ~null
     return wanted
 
@@ -232,11 +225,3 @@ def _by_shard(
         (int(homes[start]), sorted_table.slice(start, end - start))
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
-
-
-def merged(counts: Sequence[Mapping[Count, int]]) -> Counter[Count]:
-    """The sum of counters."""
-    total: Counter[Count] = Counter()
-    for part in counts:
-        total.update(part)
-    return total

@@ -21,6 +21,7 @@ from cep.evaluate import Session, StoredShard
 from cep.matching.already_raised import COLUMNS, RAISED, first_of_each, identities
 from cep.matching.memory import Merging
 from cep.state.keyed_rows import FlatRows, of_kind
+from cep.watermark import BatchStart, Seen
 from rules.instants import parse_instant
 
 GOLDEN = Path(__file__).parent / "golden" / "state-7.json"
@@ -150,7 +151,7 @@ def test_stored_bytes_of_a_match_that_may_come_again() -> None:
         "the format has changed: raise VERSION in cep.matching.state"
     )
     session = Session(session.plan)
-    session.batch, session.watermark, session.first = 1, 2 * SECOND, {"e": 0}
+    session.start = BatchStart(1, 2 * SECOND, Seen(first={"e": 0}))
     session.stored[0] = StoredShard.of(golden)
     session.memories[0] = session.stored[0].memory()
     assert known(session) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
 from cep.automata.plan import compile_plan
+from cep.counters import Counts, StreamEvents
 from cep.evaluate import Session
 from cep.matching.arrivals import Arrivals, in_order, parts_of, without_duplicates
 from cep.matching.keys import number_keys
@@ -142,12 +142,12 @@ def test_each_event_is_taken_once_in_order(
         for stream in STREAMS
         if (mine := [e for e in known if e.stream == stream])
     }
-    counts: Counter[tuple[str, ...]] = Counter()
+    counts = Counts()
     left = without_duplicates(PLAN, SPACE, found, one_partition, remembered, counts)
     told: dict[tuple[str, str], set[tuple[object, ...]]] = {}
     for e in known:
         told.setdefault((e.stream, e.id), set()).add(e.identity)
-    expected: Counter[tuple[str, ...]] = Counter()
+    expected = Counts()
     stay = []
     for e in by_arrival:
         identities = told.setdefault((e.stream, e.id), set())
@@ -156,7 +156,7 @@ def test_each_event_is_taken_once_in_order(
         if outcome != "duplicate":
             stay.append(e)
         if outcome != "new" and e.counted:
-            expected["events", e.stream, outcome] += 1
+            expected[StreamEvents(e.stream, outcome)] += 1
     assert seen(left) == plain(sorted(stay, key=lambda e: e.time))
     assert counts == expected
 
@@ -210,6 +210,6 @@ def test_an_id_that_comes_again_is_what_the_page_on_feeds_says(shards: int) -> N
     assert [(time, events["e"]) for rule, time, events in found if rule == "alone"] == [
         (1, ["1"]), (2, ["2"]), (3, ["2"]), (4, ["3"]),
     ]  # fmt: skip
-    assert session.counts["events", "e", "duplicate"] == 1
+    assert session.counts[StreamEvents("e", "duplicate")] == 1
     # a and b lie in two of 16 shards
-    assert session.counts["events", "e", "id_conflict"] == (2 if shards == 1 else 1)
+    assert session.counts[StreamEvents("e", "id_conflict")] == (2 if shards == 1 else 1)

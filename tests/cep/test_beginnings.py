@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from test_agreement import assert_agreement
 
 from cep.automata.interests import MANY
 from cep.automata.plan import Plan, compile_plan
+from cep.counters import Counts, RunsDropped
 from cep.evaluate import Session
 from cep.matching.memory import Merging
 from cep.state.keyed_rows import size_of
@@ -182,14 +182,14 @@ def test_a_key_whose_events_only_begin_runs_is_added_to() -> None:
 def test_more_than_the_limit_is_dropped_and_counted_wherever_batches_are_cut() -> None:
     rules = LATER.replace("within 1 hour", "skip none within 1 hour")
     arrivals = [event(n, n) for n in range(MANY + 60)] + [event(MANY + 60, -1)]
-    found: list[tuple[list[tuple[str, object]], Counter[tuple[str, ...]]]] = []
+    found: list[tuple[list[tuple[str, object]], Counts]] = []
     for size in (len(arrivals), 350, 60):
         session = Session(plan(rules), merging=LOOSE)
         raised = fed(session, [arrivals[n : n + size] for n in range(0, len(arrivals), size)])
         found.append((raised, session.counts))
     raised, counts = found[0]
     assert [value for _, value in raised] == [*range(60, MANY + 60)]
-    assert counts["runs", "p", "later", "limit"] == 60
+    assert counts[RunsDropped("p", "later", "limit")] == 60
     assert all(one == found[0] for one in found)
 
 

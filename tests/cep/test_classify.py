@@ -7,6 +7,7 @@ from event_tables import tables
 from random_streams import SECOND, Arrival
 
 from cep.automata.plan import Plan, compile_plan
+from cep.counters import Overflows, StreamEvents
 from cep.events import MIN_TIME
 from cep.resources.resource import Resources
 from cep.routing.classify import Classified, classify
@@ -56,15 +57,15 @@ def test_late_events_are_set_aside_as_they_were() -> None:
         "@offset",
     ]
     assert ids(found) == {0: ["2", "3"]}
-    assert found.counts["events", "e", "late"] == 1
-    assert found.counts["events", "e", "accepted"] == 2
+    assert found.counts[StreamEvents("e", "late")] == 1
+    assert found.counts[StreamEvents("e", "accepted")] == 2
 
 
 def test_an_event_that_no_rule_wants_goes_no_further() -> None:
     found = judged(plan(RULE), [event(1, v=1), event(2, v=2), event(3, v=1, stream="f")])
     assert found.payloads == {}
-    assert found.counts["events", "e", "unwanted"] == 2
-    assert found.greatest == {("e", "p"): SECOND, ("f", "p"): SECOND}, "but it moves the watermark"
+    assert found.counts[StreamEvents("e", "unwanted")] == 2
+    assert found.seen.greatest == {("e", "p"): SECOND, ("f", "p"): SECOND}, "but it moves the watermark"
 
 
 def test_every_event_of_a_strict_rules_streams_travels() -> None:
@@ -77,7 +78,7 @@ def test_every_event_of_a_strict_rules_streams_travels() -> None:
 def test_a_null_key_is_counted_and_meets_rules_without_key() -> None:
     both = plan(RULE + "rule s { match a: e[v > 5]{2} within 1 minute }")
     found = judged(both, [event(1, k=None, v=9), event(2, k="x", v=9)])
-    assert found.counts["events", "e", "null_key"] == 1
+    assert found.counts[StreamEvents("e", "null_key")] == 1
     spaces = {s.space: s.table.column("@id").to_pylist() for s in unpack(found.payloads[0])}
     assert spaces == {"by k (string)": ["2"], "all": ["1", "2"]}
 
@@ -125,4 +126,4 @@ def test_an_event_is_counted_in_one_space_only() -> None:
 def test_overflows_are_null_and_counted() -> None:
     found = judged(plan(f"rule r {{ on e[v * {2**62} > 0] }}"), [event(1, v=3), event(2, v=1)])
     assert ids(found) == {0: ["2"]}
-    assert found.counts["overflows", "stream", "e"] == 1
+    assert found.counts[Overflows("stream", "", "e")] == 1

@@ -9,6 +9,7 @@ from duel import pack_of
 
 from alerts.raised import Raised
 from cep.automata.plan import compile_plan
+from cep.counters import RunsDropped
 from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
 
@@ -66,7 +67,7 @@ def test_beyond_the_limit_the_oldest_runs_are_dropped_and_counted(compiled: bool
     running, raised = begun_and_ended(rule, compiled, 300)
     assert [one.alert.events["a"] for one in raised] == [[f"{n}"] for n in range(290, 300)]
     # The event that ends them begins none.
-    assert running.counts["runs", "p", "r", "limit"] == 290
+    assert running.counts[RunsDropped("p", "r", "limit")] == 290
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from random_streams import SECOND, Arrival
 from alerts.raised import Raised
 from alerts.stages.order import in_order
 from cep.automata.plan import compile_plan
+from cep.counters import RunsDropped
 from cep.evaluate import Session
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
@@ -120,7 +121,7 @@ def test_a_changed_rule_begins_with_the_batch_of_its_deploy() -> None:
     arrivals = [event(n, n, "a", 5) for n in (10, 11, 12)]
     found = session.feed(tables(session.plan.packs[0], arrivals, 2), 20 * SECOND)
     assert taken(found) == [{"a": ["10", "11", "12"]}]
-    assert session.counts["runs", "p", "r", "dropped"] == 1
+    assert session.counts[RunsDropped("p", "r", "dropped")] == 1
 
 
 def test_a_rule_left_out_loses_its_runs_and_they_are_counted() -> None:
@@ -129,7 +130,7 @@ def test_a_rule_left_out_loses_its_runs_and_they_are_counted() -> None:
     assert taken(session.feed(tables(session.plan.packs[0], [event(2, 2, "a", 5)], 1), 2 * SECOND)) == [
         {"a": ["1", "2"]}
     ]
-    assert session.counts["runs", "p", "gone", "dropped"] == 1
+    assert session.counts[RunsDropped("p", "gone", "dropped")] == 1
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])

@@ -14,6 +14,7 @@ from random_packs import dense_packs
 from random_streams import SECOND, Arrival
 
 from alerts.raised import Raised
+from cep.counters import AlternativesDropped
 from cep.evaluate import Session
 from cep.matching import engines, kernel
 from cep.matching.trace import Trace
@@ -120,7 +121,7 @@ def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
         ]
     # 30 runs of at most eight ways: the bound leaves them as many each.
     assert max(ways) <= 30 * kernel.MERGE_BEYOND
-    assert fed.session.counts["ways", "p", "r", "limit"] > 0
+    assert fed.session.counts[AlternativesDropped("p", "r")] > 0
 
 
 def bounded(program: Program, most: int) -> Program:

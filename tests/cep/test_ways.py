@@ -28,6 +28,7 @@ from random_streams import SECOND, Arrival
 
 from alerts.raised import Raised
 from cep.cli.trace_text import sentence
+from cep.counters import AlternativesDropped, Overflows
 from cep.evaluate import Session
 from cep.matching.kernel import MOST_WAYS
 from cep.matching.trace import Trace
@@ -94,7 +95,7 @@ def test_ways_that_nothing_tells_apart_are_one(pattern: str, most: int, compiled
         runs, rows = fed.rows()
         assert runs == 1
         assert rows <= max(8, most)
-    assert ("ways", "p", "r", "limit") not in fed.session.counts
+    assert AlternativesDropped("p", "r") not in fed.session.counts
 
 
 @BOTH
@@ -116,7 +117,7 @@ def test_of_ways_that_differ_a_run_keeps_the_most_preferred(compiled: bool) -> N
     fed = Fed(MANY, compiled)
     fed.feed(*DIFFERENT)
     assert fed.rows() == (1, MOST_WAYS)
-    assert fed.session.counts["ways", "p", "r", "limit"] > 1_000
+    assert fed.session.counts[AlternativesDropped("p", "r")] > 1_000
     fed.feed(-(2**20))
     (one,) = fed.session.drain()
     # The greedy loop comes first: all are `b` but the first.
@@ -129,7 +130,7 @@ def test_what_is_given_up_does_not_depend_on_where_batches_are_cut() -> None:
         fed = Fed(MANY)
         for first in range(0, len(DIFFERENT), size):
             fed.feed(*DIFFERENT[first : first + size])
-        found.append((fed.rows(), fed.session.counts["ways", "p", "r", "limit"]))
+        found.append((fed.rows(), fed.session.counts[AlternativesDropped("p", "r")]))
     assert found == [found[0]] * 3
     assert found[0][1] > 0
 
@@ -140,7 +141,7 @@ def test_a_way_that_is_complete_is_not_given_up() -> None:
         "match x: e[v == 0] -> ((a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)])? within 1 hour"
     )
     assert fed.feed(*DIFFERENT) == []
-    assert fed.session.counts["ways", "p", "r", "limit"] > 0
+    assert fed.session.counts[AlternativesDropped("p", "r")] > 0
     (one,) = fed.session.drain()
     assert one.alert.events == {"x": ["0"]}
 
@@ -155,7 +156,7 @@ def test_a_trace_tells_that_ways_were_given_up(compiled: bool) -> None:
     assert sentence(told[0]).endswith(
         "in its most preferred ways, and gave up the others: there were too many"
     )
-    assert fed.session.counts["ways", "p", "r", "limit"] > 0
+    assert fed.session.counts[AlternativesDropped("p", "r")] > 0
 
 
 def dense(most: int = 8, longest: int = 9) -> st.SearchStrategy[Program]:
@@ -208,7 +209,7 @@ def assert_that_merging_is_not_seen(program: Program) -> None:
     apart = by_engine(replace(program, crowd=NEVER))
     assert merged.alerts == apart.alerts, f"{program}"
     # Of conditions that are not asked nothing overflows.
-    counts = [{k: n for k, n in a.counts.items() if k[0] != "overflows"} for a in (merged, apart)]
+    counts = [{k: n for k, n in a.counts.items() if not isinstance(k, Overflows)} for a in (merged, apart)]
     assert counts[0] == counts[1], f"{program}"
 
 

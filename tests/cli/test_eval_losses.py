@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from cep_command import cep
 
+from cep.counters import AlternativesDropped, Overflows, StreamEvents, UndecidedDocuments
 from cep.inprocess.report import Report
 from rules.packs import load_texts
 
@@ -81,23 +82,23 @@ def test_a_strict_run_fails_where_alerts_may_be_missing(tmp_path: Path, what: st
 def test_what_a_strict_run_fails_for_is_told_by_the_report() -> None:
     pack = load_texts([("p", PLAIN)])
     for name in (
-        ("ways", "p", "r", "limit"),
-        ("overflows", "rule", "p", "r"),
-        ("undecided", "e", "w", "q", "times"),
+        AlternativesDropped("p", "r"),
+        Overflows("rule", "p", "r"),
+        UndecidedDocuments("e", "w", "q"),
     ):
         report = Report()
         assert not report.losses()
         report.count([pack.need()], {name: 1})
         assert report.losses()
     report = Report()
-    report.count([pack.need()], {("events", "e", "late"): 1, ("events", "e", "duplicate"): 1})
+    report.count([pack.need()], {StreamEvents("e", "late"): 1, StreamEvents("e", "duplicate"): 1})
     assert not report.losses()
 
 
 def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
     report = Report()
     pack = load_texts([("p", PLAIN)])
-    report.count([pack.need()], {("ways", "p", "many", "limit"): 1_200})
+    report.count([pack.need()], {AlternativesDropped("p", "many"): 1_200})
     told = "rule many: 1,200 ways of its runs given up, the least preferred of more than 256"
     assert told in report.lines()
     assert report.as_dict()["ways"] == {"p": {"many": 1_200}}
@@ -109,10 +110,10 @@ def test_rules_of_one_name_in_two_packs_are_told_apart() -> None:
     report.count(
         packs,
         {
-            ("ways", "p", "r", "limit"): 1,
-            ("ways", "q", "r", "limit"): 20,
-            ("overflows", "rule", "q", "r"): 3,
-            ("overflows", "stream", "e"): 4,
+            AlternativesDropped("p", "r"): 1,
+            AlternativesDropped("q", "r"): 20,
+            Overflows("rule", "q", "r"): 3,
+            Overflows("stream", "", "e"): 4,
         },
     )
     given_up = "of its runs given up, the least preferred of more than 256"

@@ -12,12 +12,13 @@ from cep.automata.plan import compile_plan
 from cep.cli.failure import UsageError
 from cep.cli.main import main
 from cep.cli.trace_option import MOST, Asked, asked
-from cep.cli.tracing import Tracing
 from cep.inprocess.engines import Compiled
+from cep.inprocess.following import Following
 from cep.inprocess.replay import in_step
 from cep.inprocess.report import Report
 from cep.inprocess.sources import of_files
 from cep.matching.selection import KeyTest
+from cep.matching.trace import Trace
 from rules.packs import load
 
 RULES = """pack cards version "1"
@@ -124,17 +125,18 @@ def test_a_bounded_trace_says_what_is_left_out(folder: Path, capsys: pytest.Capt
 def test_what_follows_runs_stops_when_the_trace_is_full(folder: Path) -> None:
     """Nothing is kept then but the records: neither runs nor events that wait."""
     pack = load([folder / "cards.rules"]).need()
-    tracing = Tracing.of(Asked(most=5), [pack], Compiled(compile_plan([pack]), one_partition=False))
+    engine = Compiled(compile_plan([pack]), one_partition=False)
+    following = Following.of(engine, [pack], Trace(most=5))
     report, batches = Report(), 0
     source = of_files(pack.stream("payment"), ("p.jsonl",) * 4)
     for events, now in in_step([source], {"payment"}, report):
-        tracing.feed(events, now)
-        batches = batches or tracing._session.batch
+        following.feed(events, now)
+        batches = batches or following.session.start.number
     assert report.events == 240
-    assert tracing._session.batch == batches
-    assert len(tracing.trace.records) == 5
-    assert len(tracing._times) == 0
-    assert not tracing._session.memories
+    assert following.session.start.number == batches
+    assert len(following.trace.records) == 5
+    assert following.waiting == 0
+    assert not following.session.memories
 
 
 @pytest.mark.parametrize(

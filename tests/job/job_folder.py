@@ -97,14 +97,8 @@ class JobFolder:
         """Runs `cep run --once` in this process on a shared session; what it told."""
         job = load_job(self.description, {}).need()
         told = io.StringIO()
-        life.run(
-            job,
-            lambda: first_packs(job),
-            dict(os.environ),
-            mode or life.Mode(once=True, drain=drain),
-            Progress(told),
-            spark,
-        )
+        mode = mode or life.Mode(once=True, drain=drain)
+        life.run(life.Launch(job, lambda: first_packs(job), dict(os.environ), mode), Progress(told), spark)
         return told.getvalue()
 
     def alerts(self) -> list[dict[str, object]]:

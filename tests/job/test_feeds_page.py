@@ -45,6 +45,6 @@ def test_the_job_prints_what_the_page_shows(
     shown = PAGE.partition(COMMAND)[2].partition("```")[0]
     told = io.StringIO()
     mode = life.Mode(once=True, drain=True)
-    life.run(job, lambda: first_packs(job), os.environ, mode, Progress(told), spark)
+    life.run(life.Launch(job, lambda: first_packs(job), os.environ, mode), Progress(told), spark)
     printed = capsys.readouterr().out + told.getvalue().splitlines()[-1] + "\n"
     assert printed == shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,14 @@ import pytest
 from job_folder import JobFolder
 
 from cep.automata.plan import compile_plan
+from cep.counters import AlternativesDropped, Count, Overflows, RunsDropped, StreamEvents, UndecidedDocuments
 from cep.job import life
 from cep.job.accounts import Accounts
 from cep.job.driver import Batch
 from cep.job.manifest import Manifest
 from cep.job.outcome import BatchOutcome
 from cep.metrics import Metrics
+from cep.watermark import Seen
 from rules.packs import load_texts
 
 PACK = """pack p version "1"
@@ -25,9 +27,9 @@ rule calm { match a: e -> b: e[n < 0] within 1 hour }
 """
 
 
-def batch(number: int, counts: dict[tuple[str, ...], int]) -> Batch:
+def batch(number: int, counts: Mapping[Count, int]) -> Batch:
     plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
-    outcome = BatchOutcome(0, {}, {}, (), (), (), counts, {("p", "late"): 2}, 10, {})
+    outcome = BatchOutcome(0, Seen(), (), (), (), counts, {("p", "late"): 2}, 10, {})
     return Batch(number, plan, Manifest(number, {}, 1, 0), outcome, {}, {"late": 7}, False, 0.1, {}, 0)
 
 
@@ -35,14 +37,14 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     metrics, told = Metrics(), list[str]()
     accounts = Accounts(metrics, told.append)
     lost = {
-        ("runs", "p", "late", "limit"): 1_290,
-        ("runs", "p", "calm", "dropped"): 4,
-        ("runs", "p", "calm", "limit"): 12,
-        ("ways", "p", "calm", "limit"): 1_000,
-        ("overflows", "rule", "p", "late"): 3,
-        ("overflows", "stream", "e"): 2,
-        ("undecided", "article", "w", "q1", "times"): 6,
-        ("events", "e", "late"): 5,
+        RunsDropped("p", "late", "limit"): 1_290,
+        RunsDropped("p", "calm", "dropped"): 4,
+        RunsDropped("p", "calm", "limit"): 12,
+        AlternativesDropped("p", "calm"): 1_000,
+        Overflows("rule", "p", "late"): 3,
+        Overflows("stream", "", "e"): 2,
+        UndecidedDocuments("article", "w", "q1"): 6,
+        StreamEvents("e", "late"): 5,
     }
     for number in (3, 4):
         accounts.take(batch(number, lost))

@@ -21,11 +21,13 @@ from cep.config import load_job
 from cep.http import Health
 from cep.job import life
 from cep.job.driver import Batch
+from cep.job.errors import JobError
 from cep.job.health import Standing
 from cep.job.manifest import Manifest
 from cep.job.outcome import BatchOutcome
 from cep.job.progress import Progress
 from cep.job.stopping import Stop
+from cep.watermark import Seen
 
 SECOND = 1_000_000_000
 BEGIN = 1_767_600_000 * SECOND
@@ -57,7 +59,7 @@ def standing(tmp_path: Path, clock: Clock) -> Standing:
 
 
 def _batch(number: int, ended: int) -> Batch:
-    outcome = BatchOutcome(BEGIN, {}, {}, (), (), (), {}, {}, 0, {})
+    outcome = BatchOutcome(BEGIN, Seen(), (), (), (), {}, {}, 0, {})
     return Batch(number, None, Manifest(number, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, ended)  # type: ignore[arg-type]
 
 
@@ -141,7 +143,8 @@ def test_the_port_answers_while_spark_starts(tmp_path: Path) -> None:
         yield
 
     running: Callable[..., Any] = spark
-    with pytest.raises(life.JobError), (tmp_path / "told").open("w") as told:
-        life.run(job, lambda: first_packs(job), dict(os.environ), life.Mode(), Progress(told), running)
+    launch = life.Launch(job, lambda: first_packs(job), dict(os.environ), life.Mode())
+    with pytest.raises(JobError), (tmp_path / "told").open("w") as told:
+        life.run(launch, Progress(told), running)
     assert answers == [(200, "alive"), (503, "starting")]
     assert get(f"http://127.0.0.1:{port}/livez")[0] == 0

@@ -28,14 +28,13 @@ from cep.job.manifest import (
     read,
     result,
     result_of,
-    watermark_after,
     write,
 )
 from cep.job.poison import Poison
 from cep.job.running_time import RESTART, Stretch
 from cep.job.silence import Quiet
 from cep.resources.resource import Pin
-from cep.watermark import Partition
+from cep.watermark import Partition, Seen, watermark_after
 from rules.packs import load_texts
 
 PAYMENT: Partition = ("payment", "payment")
@@ -204,11 +203,10 @@ class Job:
         """One batch, `later` after the one before; the watermark after it."""
         self.clock += later
         stretch = RESTART if restart else Stretch(later)
-        manifest = following(
-            self.batch, self.last, self.plan, {"desk": "r"}, 4, self.clock, stretch=stretch, drain=drain
-        )
-        after = watermark_after(manifest, self.plan, [seen, {}])
-        self.last = result_of(result(manifest, self.plan, seen, after, {}).as_dict())
+        first = Manifest(self.batch, {"desk": "r"}, 4, self.clock, drain=drain)
+        manifest = following(first, self.last, self.plan, stretch)
+        after = watermark_after(manifest.start(self.plan), self.plan, Seen(seen))
+        self.last = result_of(result(manifest, self.plan, Seen(seen), after, {}).as_dict())
         self.batch += 1
         return after
 
@@ -261,15 +259,6 @@ def test_the_clock_never_moves_time_past_itself() -> None:
 def test_rules_that_a_deploy_begins_watch_from_its_watermark() -> None:
     job = Job(_plan())
     job.run({PAYMENT: 10 * SECOND})
-    made = following(
-        1,
-        job.last,
-        job.plan,
-        {"desk": "r2"},
-        4,
-        job.clock,
-        stretch=Stretch(0),
-        drain=False,
-        fresh={("desk", "whale")},
-    )
+    first = Manifest(1, {"desk": "r2"}, 4, job.clock)
+    made = following(first, job.last, job.plan, Stretch(0), {("desk", "whale")})
     assert made.since == {("desk", "whale"): 8 * SECOND}

@@ -7,6 +7,7 @@ from pathlib import Path
 from alerts.dispatch import Attempt
 from alerts.outbox import Outbox
 from alerts.receivers.receiver import Outcome
+from cep.counters import Counts, QueryDocuments, StreamEvents
 from cep.http import Health, application
 from cep.metrics import Metrics
 
@@ -36,9 +37,9 @@ def test_all_names_of_the_contract_are_there(tmp_path: Path) -> None:
 
 def test_metrics_count_what_happened() -> None:
     metrics = Metrics()
-    metrics.events("payment", "accepted", 7)
-    metrics.events("payment", "late", 2)
-    metrics.queries("article", "watchlist", "hits", 5)
+    counts = Counts({StreamEvents("payment", "accepted"): 7, StreamEvents("payment", "late"): 2})
+    metrics.count(counts)
+    metrics.count(Counts({QueryDocuments("article", "watchlist", "hits"): 5}))
     metrics.batch(0.3, {"match": 0.1}, 1234)
     metrics.alerts({"high": 3})
     metrics.rules({"a": 4}, {"a": 5, "b": 0})

@@ -8,10 +8,12 @@ import pytest
 from terminal import terminal
 
 from cep.automata.plan import compile_plan
+from cep.counters import StreamEvents
 from cep.job.driver import Batch
 from cep.job.manifest import Manifest
 from cep.job.outcome import BatchOutcome
 from cep.job.progress import Progress, span
+from cep.watermark import Seen
 from rules.packs import load_texts
 
 PACK = 'pack p version "1"\nstream e { n: long  at: timestamp  id n  time at }\nrule r { on e emit n }\n'
@@ -21,8 +23,8 @@ BEGIN = 1_767_600_000 * SECOND
 
 def _batch(number: int, ended: int, events: int = 0, alerts: int = 0) -> Batch:
     plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
-    counts = {("events", "e", "accepted"): events, ("events", "e", "dead"): 3}
-    outcome = BatchOutcome(BEGIN, {("e", ""): BEGIN}, {}, (), (), (), counts, {}, 0, {})
+    counts = {StreamEvents("e", "accepted"): events, StreamEvents("e", "dead"): 3}
+    outcome = BatchOutcome(BEGIN, Seen({("e", ""): BEGIN}), (), (), (), counts, {}, 0, {})
     return Batch(
         number, plan, Manifest(number, {}, 1, 0), outcome, {"high": alerts}, {}, False, 0.25, {}, ended
     )

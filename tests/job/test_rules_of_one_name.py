@@ -15,16 +15,18 @@ from job_folder import JobFolder
 from random_streams import SECOND, Arrival
 
 from cep.automata.plan import Plan, compile_plan
+from cep.counters import AlternativesDropped, Overflows, RunsDropped, RunsOverLimit
 from cep.deploy import Answer, Request, RuleFate, answered, new_id, submit
 from cep.evaluate import Session
 from cep.job.accounts import Accounts
 from cep.job.driver import Batch
 from cep.job.manifest import Manifest, following, result, result_of
-from cep.job.outcome import BatchOutcome, put_together
+from cep.job.outcome import BatchOutcome, Settled, put_together
 from cep.job.rows import Kind, pack
 from cep.job.running_time import Stretch
 from cep.job.takeover import begun, fates
 from cep.metrics import Metrics
+from cep.watermark import Seen
 from rules.packs import load_texts
 
 STREAM = "stream e { id_: string  at: timestamp  k: string  v: long  s: string?  id id_  time at }\n"
@@ -56,8 +58,8 @@ def test_live_and_lost_runs_are_counted_by_pack() -> None:
     session = Session(plan_of(LEFT, RIGHT), compiled=False)
     fed(session, [1] * 5 + [2] * 6)
     assert session.runs == {("left", "r"): 3, ("right", "r"): 2}
-    lost = {name: number for name, number in session.counts.items() if name[0] == "runs"}
-    assert lost == {("runs", "left", "r", "limit"): 2, ("runs", "right", "r", "limit"): 4}
+    lost = {name: number for name, number in session.counts.items() if isinstance(name, RunsDropped)}
+    assert lost == {RunsDropped("left", "r", "limit"): 2, RunsDropped("right", "r", "limit"): 4}
 
 
 def test_runs_that_a_deploy_ends_are_those_of_its_pack() -> None:
@@ -67,8 +69,8 @@ def test_runs_that_a_deploy_ends_are_those_of_its_pack() -> None:
     after.restore(session.snapshot())
     after.feed([], 4 * SECOND)
     assert after.runs == {("left", "r"): 2}
-    assert after.counts["runs", "right", "r", "dropped"] == 1
-    assert after.counts["runs", "left", "r", "dropped"] == 0
+    assert after.counts[RunsDropped("right", "r", "dropped")] == 1
+    assert after.counts[RunsDropped("left", "r", "dropped")] == 0
 
 
 def test_results_without_room_are_counted_by_pack() -> None:
@@ -77,8 +79,8 @@ def test_results_without_room_are_counted_by_pack() -> None:
         plan_of(text("left", f"{grows} {WITHIN}"), text("right", f"a: e[v == 7] {WITHIN}")), compiled=False
     )
     fed(session, [2**62, 2**62])
-    lost = {name: number for name, number in session.counts.items() if name[0] == "overflows"}
-    assert lost == {("overflows", "rule", "left", "r"): 1}
+    lost = {name: number for name, number in session.counts.items() if isinstance(name, Overflows)}
+    assert lost == {Overflows("rule", "left", "r"): 1}
 
 
 def test_a_deploy_begins_the_watch_of_its_own_pack_alone() -> None:
@@ -91,14 +93,13 @@ def test_a_deploy_begins_the_watch_of_its_own_pack_alone() -> None:
 def test_what_is_remembered_of_a_batch_tells_the_packs_apart() -> None:
     both = plan_of(LEFT, RIGHT)
     runs = {("left", "r"): 3, ("right", "r"): 2}
-    first = result(Manifest(0, {}, 1, 0), both, {}, 5, runs)
-    made = following(
-        1, result_of(first.as_dict()), both, {}, 1, 0, stretch=Stretch(0), drain=False, fresh={("right", "r")}
-    )
-    after = result_of(result(made, both, {}, 6, runs).as_dict())
+    first = result(Manifest(0, {}, 1, 0), both, Seen(), 5, runs)
+    before = result_of(first.as_dict())
+    made = following(Manifest(1, {}, 1, 0), before, both, Stretch(0), {("right", "r")})
+    after = result_of(result(made, both, Seen(), 6, runs).as_dict())
     assert after.runs == runs
     assert after.since == {("right", "r"): 5}
-    later = following(2, after, plan_of(LEFT), {}, 1, 0, stretch=Stretch(0), drain=False)
+    later = following(Manifest(2, {}, 1, 0), after, plan_of(LEFT), Stretch(0))
     assert later.since == {}
 
 
@@ -112,7 +113,7 @@ def test_a_deploy_answers_with_the_runs_of_its_pack() -> None:
 
 
 def settled(runs: Mapping[tuple[str, str], int]) -> tuple[Kind, bytes]:
-    return Kind.SETTLED, pack((7, {}, {}, {}, runs, 10, 0.1))
+    return Kind.SETTLED, pack(Settled(7, Seen(), {}, runs, 10, 0.1))
 
 
 def test_shards_are_added_up_by_pack() -> None:
@@ -123,14 +124,14 @@ def test_shards_are_added_up_by_pack() -> None:
 def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
     metrics, told = Metrics(), list[str]()
     counts = {
-        ("runs", "left", "r", "limit"): 1,
-        ("over_limit", "left", "r", '{"k": "x"}', "runs"): 1,
-        ("runs", "right", "r", "limit"): 20,
-        ("ways", "right", "r", "limit"): 30,
-        ("overflows", "rule", "right", "r"): 40,
+        RunsDropped("left", "r", "limit"): 1,
+        RunsOverLimit("left", "r", '{"k": "x"}'): 1,
+        RunsDropped("right", "r", "limit"): 20,
+        AlternativesDropped("right", "r"): 30,
+        Overflows("rule", "right", "r"): 40,
     }
     runs = {("left", "r"): 3, ("right", "r"): 2}
-    outcome = BatchOutcome(0, {}, {}, (), (), (), counts, runs, 10, {})
+    outcome = BatchOutcome(0, Seen(), (), (), (), counts, runs, 10, {})
     Accounts(metrics, told.append).take(
         Batch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, 0)
     )

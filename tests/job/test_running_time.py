@@ -11,9 +11,9 @@ from rules_of_tests import BEGIN, SECOND, pack
 
 from cep.automata.plan import Plan, compile_plan
 from cep.events import MIN_TIME
-from cep.job.manifest import Manifest, Result, following, parse, result, result_of, watermark_after
+from cep.job.manifest import Manifest, Result, following, parse, result, result_of
 from cep.job.running_time import RESTART, STALL, Pause, RunningTime, SetBack, Stretch
-from cep.watermark import Partition
+from cep.watermark import Partition, Seen, watermark_after
 from rules.packs import load_texts
 
 TICK = SECOND // 5
@@ -60,12 +60,11 @@ class Machine:
 
     def deliver(self, *seen: Partition) -> Manifest:
         """A batch to which partitions deliver; what it ran with."""
-        made = following(
-            self.batch, self.last, self.plan, {"desk": "r"}, 4, self.wall, stretch=self.ran.lap(), drain=False
-        )
+        first = Manifest(self.batch, {"desk": "r"}, 4, self.wall)
+        made = following(first, self.last, self.plan, self.ran.lap())
         found = dict.fromkeys(seen, BEGIN + self.batch * SECOND)
-        after = watermark_after(made, self.plan, [found])
-        self.last = result_of(result(made, self.plan, found, after, {}).as_dict())
+        after = watermark_after(made.start(self.plan), self.plan, Seen(found))
+        self.last = result_of(result(made, self.plan, Seen(found), after, {}).as_dict())
         self.batch += 1
         return parse(made.text())
 
@@ -164,7 +163,7 @@ def test_a_batch_that_is_run_again_keeps_what_was_decided() -> None:
     made = machine.deliver(FAST)
     assert made.silent == (SLOW, FAST)
     _restarted(machine)
-    machine.last = result_of(result(made, machine.plan, {FAST: BEGIN}, BEGIN, {}).as_dict())
+    machine.last = result_of(result(made, machine.plan, Seen({FAST: BEGIN}), BEGIN, {}).as_dict())
     assert machine.deliver(FAST).silent == ()
 
 

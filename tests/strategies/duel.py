@@ -23,8 +23,10 @@ from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.stages.order import in_order
 from cep.automata.plan import Plan, compile_plan
+from cep.automata.tables import NEVER_SLEEPS
 from cep.automata.too_many import OF_AUTOMATA
 from cep.automata.unsupported import unsupported
+from cep.counters import AlternativesDropped, Count
 from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
 from cep.expressions.text_judge import text_judge
@@ -121,7 +123,7 @@ class Answer:
     alerts: list[dict[str, Any]]
     watermark: int
     late: int
-    counts: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    counts: Mapping[Count, int] = field(default_factory=dict)
 
 
 def accepted(text: str) -> bool:
@@ -156,7 +158,7 @@ def plan_of(text: str, crowd: int | None = None, all_ways: int = kernel.ALL_WAYS
                     continue
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_MERGE] = crowd
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_BACKBONES] = crowd
-                if space.tables.tables(rule).sleeps:
+                if space.tables.tables(rule).array[kernel.H_SLEEP] != NEVER_SLEEPS:
                     of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
     return plan
 
@@ -195,7 +197,7 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
 
 def gave_up(answer: Answer) -> bool:
     """Whether a run had more ways than the engine keeps; the reference keeps all."""
-    return any(name[0] == "ways" for name in answer.counts)
+    return any(isinstance(name, AlternativesDropped) for name in answer.counts)
 
 
 def assert_agreement(program: Program) -> None:
@@ -218,7 +220,9 @@ def disagreement(program: Program) -> str:
     """
     answer = by_engine(program)
     if gave_up(answer):
-        raise TooManyWaysError(next(name[2] for name in answer.counts if name[0] == "ways"))
+        raise TooManyWaysError(
+            next(one.rule for one in answer.counts if isinstance(one, AlternativesDropped))
+        )
     return difference(program, by_reference(program), answer)
 
 
