@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any
@@ -11,16 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from alerts.ranks import FURTHER
 from cep.expressions.held import python
 from cep.expressions.scalar import aggregate_of
-from cep.matching import kernel
-from cep.matching.keys import Keys
-from cep.matching.pattern_space import Found
-from cep.matching.rows import rising
+from cep.plan.plan import RulePlan
 from cep.routing.payload import ID
-from cep.state.keyed_rows import ranges
-from rules.typed import Aggregate, Path, StepRef
+from rules.typed import Aggregate, Expression, Path, StepRef
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -84,8 +79,10 @@ class Decisions:
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
+    `values` has what the operator itself worked out of expressions that the rule emits.
     """
 
+    rule: RulePlan
     time: Ints
     key: Sequence[Objects]
     orders: Objects
@@ -94,11 +91,12 @@ class Decisions:
     steps: Ints
     events: Ints
     columns: EventColumns
+    values: Mapping[Expression, Objects] = field(default_factory=dict)
 
     def by_step(self, steps: int) -> ByStep:
         """What was taken by each of so many steps."""
         size = len(self.time)
-        cells = np.repeat(np.arange(0, size * steps, steps), _lengths(self.ends)) + self.steps
+        cells = np.repeat(np.arange(0, size * steps, steps), lengths(self.ends)) + self.steps
         events = self.events
         if np.any(cells[1:] < cells[:-1]):
             events = events[np.argsort(cells, kind="stable")]
@@ -106,75 +104,12 @@ class Decisions:
         first = np.cumsum(count) - count
         return ByStep(self.columns, events, first.reshape(size, steps), count.reshape(size, steps))
 
-    @classmethod
-    def of_matches(cls, found: Found, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
-        """The matches of a rule; `columns` has the events with these numbers (rising).
 
-        Forks that took the same events in the same steps are one match (decision 8).
-        """
-        matches, ends, steps, events, sequences = _distinct(found)
-        return cls(
-            matches[:, kernel.M_TIME],
-            [objects(column.to_pylist()) for column in keys.of(matches[:, kernel.M_KEY])],
-            _orders(matches[:, kernel.M_BY_EVENT], ends, sequences),
-            matches[:, kernel.M_TIMEOUT] == 1,
-            ends,
-            steps,
-            np.searchsorted(numbers, events),
-            columns,
-        )
-
-
-def _lengths(ends: Ints) -> Ints:
-    lengths = ends.copy()
-    lengths[1:] -= ends[:-1]
-    return lengths
-
-
-def _distinct(found: Found) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """The matches, ends, steps, events and sequence numbers of those that no earlier one is the same as."""
-    matches, ends, steps, sequences = found.matches, found.ends, found.steps, found.sequences
-    counts, timeouts = _lengths(ends), matches[:, kernel.M_TIMEOUT]
-    if len(matches) == 1 or len(matches) == len(rising(_digests(timeouts, ends, steps, sequences))):
-        return matches, ends, steps, found.events, sequences
-    known: dict[tuple[object, ...], int] = {}
-    for number, (timeout, end, count) in enumerate(
-        zip(timeouts.tolist(), ends.tolist(), counts.tolist(), strict=True)
-    ):
-        taken = slice(end - count, end)
-        known.setdefault((timeout, *sequences[taken].tolist(), *steps[taken].tolist()), number)
-    first = np.fromiter(known.values(), np.int64)
-    rows = ranges(ends[first] - counts[first], counts[first])
-    return matches[first], np.cumsum(counts[first]), steps[rows], found.events[rows], sequences[rows]
-
-
-def _digests(timeout: Ints, ends: Ints, steps: Ints, sequences: Ints) -> npt.NDArray[np.uint64]:
-    """A number of each match, equal for those that are the same, and mostly for no others."""
-    counts = _lengths(ends)
-    place = np.arange(len(steps)) - np.repeat(ends - counts, counts)
-    words = (sequences * 1_000_003 + steps * 10_007 + place).view(np.uint64)
-    # the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
-    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(words ^ (words >> np.uint64(31)))))
-    found: npt.NDArray[np.uint64] = sums[ends] - sums[ends - counts] + timeout.astype(np.uint64)
+def lengths(ends: Ints) -> Ints:
+    """How many there are between one end and the next."""
+    found = ends.copy()
+    found[1:] -= ends[:-1]
     return found
-
-
-def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> Objects:
-    """The order of decision of matches: at an instant deadlines come first, then earlier events taken."""
-    size = len(ends)
-    begins = ends - _lengths(ends) + np.arange(size)
-    numbers = np.empty(size + len(sequences), np.int64)
-    of_chain = np.ones(len(numbers), bool)
-    of_chain[begins] = False
-    numbers[begins], numbers[of_chain] = by_event, sequences
-    rows = np.empty((len(numbers), 9), np.uint8)
-    rows[:, 0] = FURTHER[0]
-    rows[:, 1:] = (numbers.view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8").view(np.uint8).reshape(-1, 8)
-    data = rows.tobytes()
-    stops = ends + np.arange(size) + 1
-    return objects([data[a:b] for a, b in zip((begins * 9).tolist(), (stops * 9).tolist(), strict=True)])
 
 
 @dataclass(frozen=True, slots=True)

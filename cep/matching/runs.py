@@ -140,6 +140,11 @@ class RunRows:
             found[width] = replace(runs, lists=lists)
         return type(self)(found)
 
+    def unshared(self) -> Self:
+        """The runs with ways of their own: nothing else of them is changed in place."""
+        own = {width: replace(of, threads=of.threads.copy()) for width, of in self.by_width.items()}
+        return type(self)(own)
+
     def joined(self, others: Sequence[Self]) -> Self:
         """These runs and others of the same keys, those of a key and rule as one list."""
         rows, found = (self, *others), {}

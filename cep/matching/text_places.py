@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import kernel
 from cep.matching.history import HISTORIES, VALUES
-from cep.matching.numbered import Numbered
 from cep.matching.runs import RUNS, RunRows, Runs, ranges
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
@@ -54,34 +52,8 @@ class TextPlaces:
         return rows[known], column[known]
 
 
-def text_places(tables: SpaceTables) -> TextPlaces:
-    """Those of the rules of a plan."""
-    return TextPlaces(tables.first_registers, tables.registers, tables.past_texts)
-
-
-def named(places: TextPlaces, kept: Kept) -> Ints:
-    """The numbers of the texts that rows name, rising."""
-    found = [array[rows, columns] for array, rows, columns in places.of(kept)]
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
-
-
-def renamed(places: TextPlaces, kept: Kept, used: Ints, numbers: Ints) -> None:
-    """Let rows name each text of `used` (rising) by another number; the arrays are changed in place."""
-    for array, rows, columns in places.of(kept):
-        array[rows, columns] = numbers[np.searchsorted(used, array[rows, columns])]
-
-
-def texts_of(parts: list[Numbered], used: Ints) -> tuple[pa.StringArray, Ints, Ints]:
-    """Each text under any of the numbers once; for every number its place there, and for every place the
-    first of its numbers."""
-    found, places = [pa.array([], pa.string())], [np.zeros(0, np.int64)]
-    for part in parts if len(used) else ():
-        mine, rows = part.find(used)
-        if len(mine):
-            found.append(part.table.column("t").take(pa.array(rows)).combine_chunks())
-            places.append(mine)
-    order = np.argsort(np.concatenate(places))
-    encoded = pa.concat_arrays(found).take(pa.array(order)).dictionary_encode()
-    of_number = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    first = np.unique(of_number, return_index=True)[1]
-    return encoded.dictionary, of_number, used[first]
+def text_places(tables: SpaceTables, registers: bool = True) -> TextPlaces:
+    """Those of the rules of a plan; without `registers` only of values that look back."""
+    if registers:
+        return TextPlaces(tables.first_registers, tables.registers, tables.past_texts)
+    return TextPlaces(np.zeros(1, np.int64), np.zeros((0, 3), np.int64), tables.past_texts)

@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.automata.plan import HitStream, Plan, Space, StreamPlan
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
+from cep.plan.plan import HitStream, Plan, Space, StreamPlan
 from cep.routing import payload
 from cep.routing.payload import Segment
 from cep.routing.shards import shards_of
@@ -210,7 +210,7 @@ def _by_shard(
     shards: int,
 ) -> list[tuple[int, pa.Table]]:
     """The wanted rows, one table per shard, each in order of arrival."""
-    if space.on is not None:
+    if space.spread:
         key = [table.column(payload.ID).combine_chunks()]
     else:
         key = [table.column(f"k{n}").combine_chunks() for n in range(len(space.types))]

@@ -63,6 +63,9 @@ class KeyedRows(Protocol):
     def of_rules(self, numbers: Ints) -> Self:
         """A copy of the rows of the rules that have another number (-1: none), by it."""
 
+    def unshared(self) -> Self:
+        """The rows with copies of the arrays that name texts, as far as `renumbered` shares them."""
+
     def joined(self, others: Sequence[Self]) -> Self:
         """These rows and then others of the same keys, in order of key and rule. Arrays may be changed."""
 
@@ -131,6 +134,10 @@ class FlatRows:
         rows = self.rows[numbers[self.rows[:, RULE]] >= 0]
         rows[:, RULE] = numbers[rows[:, RULE]]
         return type(self)(rows)
+
+    def unshared(self) -> Self:
+        """These very rows: nothing of them is shared."""
+        return self
 
     def joined(self, others: Sequence[Self]) -> Self:
         """Rows of several widths in order of key."""

@@ -1,0 +1,1 @@
+"""`match`: patterns over one key's events."""
