@@ -16,9 +16,9 @@ from cep.automata.conditions import Identity, identity
 from cep.automata.regions import together
 from cep.automata.unsupported import unsupported
 from cep.operators import known
-from cep.plan.plan import HitStream, Needs, Plan, RuleName, RulePlan, Space, StreamPlan
+from cep.plan.plan import HitStream, Needs, Plan, RuleName, RulePlan, Space, StreamPlan, hit_streams
 from rules.diagnostics import DiagnosticsError, has_errors
-from rules.typed import Expression, FieldRef, Hits, Pack, Path, Rule, Stream, TextMatch, walk
+from rules.typed import Expression, FieldRef, Pack, Path, Rule, Stream, TextMatch, walk
 from rules.types import Scalar, Type
 
 LAYOUT = 2
@@ -75,16 +75,6 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         observed=observed,
         hits=hits,
     )
-
-
-def hit_streams(pack: Pack) -> Iterator[HitStream]:
-    """The streams of hits of a pack, with all their fields."""
-    queries = {one.name: one for one in pack.queries}
-    for stream in pack.streams:
-        if isinstance(stream.origin, Hits):
-            documents = pack.stream(stream.origin.documents)
-            fields = tuple(f.name for f in stream.fields)
-            yield HitStream(stream, documents, queries[stream.origin.queries], fields)
 
 
 def _hits(pack: Pack, drafts: Iterable[_Draft]) -> Iterator[HitStream]:

@@ -96,7 +96,7 @@ class Decisions:
     def by_step(self, steps: int) -> ByStep:
         """What was taken by each of so many steps."""
         size = len(self.time)
-        cells = np.repeat(np.arange(0, size * steps, steps), lengths(self.ends)) + self.steps
+        cells = np.repeat(np.arange(size) * steps, lengths(self.ends)) + self.steps
         events = self.events
         if np.any(cells[1:] < cells[:-1]):
             events = events[np.argsort(cells, kind="stable")]

@@ -12,8 +12,6 @@ from cep.operators.patterns.pattern_plan import PatternPlan
 from cep.state.keyed_rows import FlatRows
 
 Ints = npt.NDArray[np.int64]
-HISTORIES = "histories"
-"""Their kind of keyed state."""
 Bytes = npt.NDArray[np.uint8]
 TIME, VALUES = 2, 3
 """Columns of the rows in which histories are kept: after the numbers of key and rule comes the time, then a

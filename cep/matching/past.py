@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import history, sightings
-from cep.matching.history import HISTORIES, History, back, look_back
+from cep.matching.history import History, back, look_back
 from cep.matching.judge import Evidence
 from cep.matching.judgement import Columns, Hits
-from cep.matching.sightings import SIGHTINGS, Inputs, Sightings, last_seen
+from cep.matching.sightings import Inputs, Sightings, last_seen
+from cep.operators.patterns.kinds import HISTORIES, SIGHTINGS
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]

@@ -14,10 +14,8 @@ from cep.matching import chains, kernel
 from cep.state.keyed_rows import begins, ranges, rows_of
 
 Ints = npt.NDArray[np.int64]
-RUNS = "runs"
-"""Their kind of keyed state."""
 
-__all__ = ["RUNS", "RunRows", "Runs", "joined", "ranges", "width_class"]
+__all__ = ["RunRows", "Runs", "joined", "ranges", "width_class"]
 
 
 @dataclass(frozen=True, slots=True)

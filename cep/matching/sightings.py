@@ -15,8 +15,6 @@ from cep.operators.patterns.pattern_plan import PatternPlan
 from cep.state.keyed_rows import FlatRows
 
 Ints = npt.NDArray[np.int64]
-SIGHTINGS = "sightings"
-"""Their kind of keyed state."""
 Bytes = npt.NDArray[np.uint8]
 LOOK, TIME = 2, 3
 """Columns of the rows in which sightings are kept, after the numbers of key and rule."""

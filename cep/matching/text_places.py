@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import kernel
-from cep.matching.history import HISTORIES, VALUES
-from cep.matching.runs import RUNS, RunRows, Runs, ranges
+from cep.matching.history import VALUES
+from cep.matching.runs import RunRows, Runs, ranges
+from cep.operators.patterns.kinds import HISTORIES, RUNS
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]

@@ -12,21 +12,23 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from cep.events import MAX_TIME, MIN_TIME
-from cep.matching.arrivals import Arrivals
-from cep.matching.decisions import Decisions
-from cep.matching.keys import Keys
-from cep.matching.taken import EventBook
-from cep.matching.texts import Texts
-from cep.matching.trace import Trace
 from cep.plan.plan import OperatorPlan, Plan, RuleName, RulePlan, Space, StreamPlan
 from cep.state.keyed_rows import Bools, Ints, Kept, KeyedRows
-from cep.state.named_texts import Cells
 from rules.typed import Pack, Rule
+
+if TYPE_CHECKING:
+    from cep.matching.arrivals import Arrivals
+    from cep.matching.decisions import Decisions
+    from cep.matching.keys import Keys
+    from cep.matching.taken import EventBook
+    from cep.matching.texts import Texts
+    from cep.matching.trace import Trace
+    from cep.state.named_texts import Cells
 
 Counts = Counter[tuple[str, ...]]
 Planned = TypeVar("Planned", bound=RulePlan)

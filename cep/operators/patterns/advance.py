@@ -22,11 +22,12 @@ from cep.matching.judgement import Columns, Judgement
 from cep.matching.over_limit import crowded, most_dropped
 from cep.matching.past import Events, Past, looking_back
 from cep.matching.pool import Pool
-from cep.matching.runs import RUNS, RunRows, Runs, joined
+from cep.matching.runs import RunRows, Runs, joined
 from cep.matching.telling import Teller
 from cep.matching.texts import Texts
 from cep.matching.trace import Trace
 from cep.operators.operator import BatchContext, Counts
+from cep.operators.patterns.kinds import RUNS
 from cep.operators.patterns.matches import Found, decisions_of
 from cep.state.keyed_rows import Kept, of_kind
 

@@ -16,9 +16,10 @@ from cep.matching import kernel
 from cep.matching.engines import Engine, engine
 from cep.matching.judgement import as_numbers
 from cep.matching.numbered import Numbered
-from cep.matching.runs import RUNS, RunRows, Runs, joined, width_class
+from cep.matching.runs import RunRows, Runs, joined, width_class
 from cep.matching.texts import Texts
 from cep.operators.operator import BatchContext
+from cep.operators.patterns.kinds import RUNS
 from cep.state.keyed_rows import Kept, of_kind
 from rules.typed import Path
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import chains, kernel
-from cep.matching.runs import RUNS, RunRows, Runs, ranges
+from cep.matching.runs import RunRows, Runs, ranges
 from cep.matching.segments import Bools
+from cep.operators.patterns.kinds import RUNS
 from cep.state.keyed_rows import Kept, of_kind
 
 Ints = npt.NDArray[np.int64]

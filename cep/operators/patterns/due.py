@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import history, kernel, sightings
-from cep.matching.runs import RUNS, RunRows
+from cep.matching.runs import RunRows
+from cep.operators.patterns.kinds import HISTORIES, RUNS, SIGHTINGS
 from cep.state.keyed_rows import KEY, RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
@@ -18,13 +19,13 @@ def due(tables: SpaceTables, kept: Kept, keys: int) -> Ints:
     found = np.full(keys, kernel.END_OF_TIME, np.int64)
     for runs in of_kind(kept, RUNS, RunRows, RunRows()).by_width.values():
         np.minimum.at(found, runs.lists[:, kernel.KEPT_KEY], runs.lists[:, kernel.KEPT_DUE])
-    histories = of_kind(kept, history.HISTORIES, FlatRows, FlatRows.none()).rows
+    histories = of_kind(kept, HISTORIES, FlatRows, FlatRows.none()).rows
     for number in np.unique(histories[:, RULE]).tolist():
         within = tables.rules[number].body.within
         mine = histories[histories[:, RULE] == number]
         if within is not None:
             _gone(found, mine[:, KEY], mine[:, history.TIME], within)
-    seen = of_kind(kept, sightings.SIGHTINGS, FlatRows, FlatRows.none()).rows
+    seen = of_kind(kept, SIGHTINGS, FlatRows, FlatRows.none()).rows
     for number in np.unique(seen[:, RULE]).tolist():
         for place, look in enumerate(tables.tables(number).look_backs):
             mine = seen[(seen[:, RULE] == number) & (seen[:, sightings.LOOK] == place)]
