@@ -35,7 +35,7 @@ from cep.matching.texts import Texts
 from cep.matching.trace import Trace
 from cep.matching.waiting import AtWatermark, Layout, Pending, layout_of
 from cep.operators.operator import BatchContext, Clock, Counts
-from cep.operators.running import running, together
+from cep.operators.running import Groups, running, together
 from cep.plan.plan import Plan, RuleId, RuleName, Space
 from cep.routing.payload import Segment, unpack
 from cep.state.keyed_rows import Kept, events_of
@@ -173,12 +173,13 @@ class _Batch:
     def _keyed(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
         """Recall what is kept of the events' keys, and of those that are due; advance; remember."""
         before, after = self.clock.watermark_before, self.clock.watermark_after
+        groups = running(space)
         keys, numbers = number_keys(len(space.types), ready)
         # A trace tells of all runs of a key that has an event.
         wanted = np.full(keys.count, self.trace is not None)
-        for one in running(space):
+        for one in groups:
             wanted |= one.operator.wanted(one.group, self.plan.id, ready, numbers, keys.count)
-        recalled, new_numbers = recall(old, layout, space, keys, wanted, before, after, self.merging)
+        recalled, new_numbers = recall(old, layout, groups, keys, wanted, before, after, self.merging)
         numbers = new_numbers[numbers]
         if not recalled.keys.count and old.layout is layout:
             return old
@@ -187,7 +188,7 @@ class _Batch:
             ready, numbers = ready.chosen(order), numbers[order]
         book = EventBook(recalled.events, recalled.sequence, ready)
         context = self._context(space, recalled.keys, numbers, Texts(recalled.texts), book)
-        rows = self._advanced(ready, recalled.rows, context, old.layout is not layout)
+        rows = self._advanced(groups, ready, recalled.rows, context, old.layout is not layout)
         if old.layout is not layout:
             self._count_dropped(old, set(layout.rules))
         taken = events_of(rows)
@@ -196,13 +197,15 @@ class _Batch:
             taken = taken[np.searchsorted(taken, book.first) :]
         left = Left(rows, book.copied(space, taken), context.texts.values)
         return remember(
-            old, layout, space, recalled, left, old.sequence + len(numbers), self.numbers, self.merging
+            old, layout, groups, recalled, left, old.sequence + len(numbers), self.numbers, self.merging
         )
 
-    def _advanced(self, events: Arrivals, rows: Kept, context: BatchContext, carried: bool) -> Kept:
+    def _advanced(
+        self, groups: Groups, events: Arrivals, rows: Kept, context: BatchContext, carried: bool
+    ) -> Kept:
         """What is kept after every group has advanced."""
         found = []
-        for one in running(context.space):
+        for one in groups:
             kept = one.own(rows)
             if carried:
                 kept = one.operator.carry(one.group, kept, context)

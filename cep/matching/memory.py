@@ -19,8 +19,8 @@ from cep.matching.keys import Keys
 from cep.matching.numbered import Numbered
 from cep.matching.segments import Bools, Content, Segment, indexed
 from cep.matching.waiting import NOTHING_PENDING, Layout, Pending
-from cep.operators.running import named_in, running, together
-from cep.plan.plan import RuleName, Space
+from cep.operators.running import Groups, named_in, together
+from cep.plan.plan import RuleName
 from cep.routing.shards import Hashes, hashes_of
 from cep.state.keyed_rows import Kept, size_of, something
 from cep.state.named_texts import named, renamed, texts_of
@@ -153,7 +153,7 @@ class Left:
 def recall(
     memory: SpaceMemory,
     layout: Layout,
-    space: Space,
+    groups: Groups,
     keys: Keys,
     wanted: Bools,
     after: int,
@@ -173,10 +173,10 @@ def recall(
     most = merging.anew * sum(segment.weight for segment in segments)
     found = gathered(segments, keys.columns, hashes, wanted, ripe, most)
     if memory.layout is layout:
-        rows = together(one.taken(found.rows) for one in running(space))
+        rows = together(one.taken(found.rows) for one in groups)
     else:
-        rows = together(one.left(found.rows, memory.layout.rules) for one in running(space))
-    rows, texts, text_numbers = _with_texts(memory, space, rows, memory.layout is not layout)
+        rows = together(one.left(found.rows, memory.layout.rules) for one in groups)
+    rows, texts, text_numbers = _with_texts(memory, groups, rows, memory.layout is not layout)
     recalled = Recalled(
         layout=memory.layout,
         keys=found.keys,
@@ -193,21 +193,21 @@ def recall(
 
 
 def _with_texts(
-    memory: SpaceMemory, space: Space, rows: Kept, carried: bool
+    memory: SpaceMemory, groups: Groups, rows: Kept, carried: bool
 ) -> tuple[Kept, pa.StringArray, Ints]:
     """Rows that name texts by their places, these texts, and their numbers for good."""
-    used = named(named_in(space, rows, carried))
+    used = named(named_in(groups, rows, carried))
     texts, of_number, first = texts_of([segment.content.texts for segment in memory.segments], used)
     if len(used):
         rows = {kind: of_kind.unshared() for kind, of_kind in rows.items()}
-        renamed(named_in(space, rows, carried), used, of_number)
+        renamed(named_in(groups, rows, carried), used, of_number)
     return rows, texts, first
 
 
 def remember(
     memory: SpaceMemory,
     layout: Layout,
-    space: Space,
+    groups: Groups,
     recalled: Recalled,
     left: Left,
     sequence: int,
@@ -220,27 +220,27 @@ def remember(
     changed.
     """
     segments, changed = () if recalled.everything else memory.segments, recalled.known
-    live, weight = counted(space, left.rows), size_of(left.rows)
+    live, weight = counted(groups, left.rows), size_of(left.rows)
     if segments:
-        live += memory.live - counted(space, recalled.rows)
+        live += memory.live - counted(groups, recalled.rows)
         weight += memory.weight - size_of(recalled.rows)
-        rows, changed = _without_unchanged(space, recalled, left.rows)
+        rows, changed = _without_unchanged(groups, recalled, left.rows)
         left = replace(left, rows=rows)
     listed = something(left.rows, recalled.keys.count)
     if segments:
         # Those of which nothing is left must be said to be forgotten.
         listed |= changed
-    next_text, texts = _named_for_good(memory.texts, space, left, recalled)
+    next_text, texts = _named_for_good(memory.texts, groups, left, recalled)
     which = np.flatnonzero(listed)
     of_key = np.cumsum(listed) - 1
     rows = {kind: of_kind.renumbered(of_key) for kind, of_kind in left.rows.items()}
-    due = [one.operator.due(one.group, one.own(rows), len(which)) for one in running(space)]
+    due = [one.operator.due(one.group, one.own(rows), len(which)) for one in groups]
     delta = Content(
         keys=recalled.keys.of(which),
         hashes=recalled.hashes[which],
         whole=changed[which],
         due=np.minimum.reduce(due),
-        rows=together(one.given(rows) for one in running(space)),
+        rows=together(one.given(rows) for one in groups),
         events=left.events,
         texts=texts,
     )
@@ -250,33 +250,33 @@ def remember(
     if not weight:
         segments = ()
     elif first < len(segments) - 1:
-        one = merged(segments[first:], next(numbers), first == 0, lambda rows: _texts_of(space, rows))
+        one = merged(segments[first:], next(numbers), first == 0, lambda rows: _texts_of(groups, rows))
         segments = (*segments[:first], one)
     return SpaceMemory(layout, sequence, next_text, segments, live, weight)
 
 
-def _named_for_good(next_text: int, space: Space, left: Left, recalled: Recalled) -> tuple[int, Numbered]:
+def _named_for_good(next_text: int, groups: Groups, left: Left, recalled: Recalled) -> tuple[int, Numbered]:
     """Lets what is left name texts by numbers for good; the next such number, and the texts that got one."""
-    used = named(named_in(space, left.rows))
+    used = named(named_in(groups, left.rows))
     numbers = np.empty(len(used), np.int64)
     # Texts that were recalled stand first, and keep their numbers where their segments stay.
     old = 0 if recalled.everything else int(np.searchsorted(used, len(recalled.text_numbers)))
     numbers[:old] = recalled.text_numbers[used[:old]]
     numbers[old:] = next_text + np.arange(len(used) - old)
-    renamed(named_in(space, left.rows), used, numbers)
+    renamed(named_in(groups, left.rows), used, numbers)
     table = pa.table({"t": left.texts.take(pa.array(used[old:]))})
     return next_text + len(used) - old, Numbered(numbers[old:], table)
 
 
-def _texts_of(space: Space, kept: Kept) -> Ints:
+def _texts_of(groups: Groups, kept: Kept) -> Ints:
     """The numbers of the texts that what a segment keeps names, rising."""
-    return named(named_in(space, together(one.taken(kept) for one in running(space))))
+    return named(named_in(groups, together(one.taken(kept) for one in groups)))
 
 
-def _without_unchanged(space: Space, recalled: Recalled, after: Kept) -> tuple[Kept, Bools]:
+def _without_unchanged(groups: Groups, recalled: Recalled, after: Kept) -> tuple[Kept, Bools]:
     """What a batch made of what was recalled, without what was there before where that is as it was; and
     which of the known keys have changed."""
-    deltas = [one.operator.delta(one.group, one.own(recalled.rows), one.own(after)) for one in running(space)]
+    deltas = [one.operator.delta(one.group, one.own(recalled.rows), one.own(after)) for one in groups]
     changed = np.zeros(len(recalled.known), bool)
     for delta in deltas:
         changed[delta.changed] = True
@@ -284,6 +284,6 @@ def _without_unchanged(space: Space, recalled: Recalled, after: Kept) -> tuple[K
     return together(delta.rest(changed) for delta in deltas), changed
 
 
-def counted(space: Space, kept: Kept) -> Ints:
+def counted(groups: Groups, kept: Kept) -> Ints:
     """How many live runs each rule has of which something may be kept."""
-    return np.concatenate([np.zeros(0, np.int64), *(one.counted(kept) for one in running(space))])
+    return np.concatenate([np.zeros(0, np.int64), *(one.counted(kept) for one in groups)])

@@ -49,7 +49,7 @@ class Past:
 
 
 def _by_rule(kept: Kept, kind: str) -> Iterator[tuple[int, Ints]]:
-    rows = of_kind(kept, kind, FlatRows, FlatRows.none()).rows
+    rows = of_kind(kept, kind, FlatRows).rows
     for number in np.unique(rows[:, RULE]).tolist():
         yield number, rows[rows[:, RULE] == number]
 

@@ -77,6 +77,11 @@ class RunRows:
 
     by_width: Mapping[int, Runs] = field(default_factory=dict)
 
+    @classmethod
+    def none(cls) -> Self:
+        """No run."""
+        return cls()
+
     @property
     def size(self) -> int:
         """The numbers of runs, ways and nodes; a list belongs to its key."""

@@ -30,9 +30,9 @@ class TextPlaces:
     def of(self, kept: Kept) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Arrays with rows and columns of the numbers of texts that are in them."""
         if len(self.registers):
-            for runs in of_kind(kept, RUNS, RunRows, RunRows()).by_width.values():
+            for runs in of_kind(kept, RUNS, RunRows).by_width.values():
                 yield (runs.threads, *self._in_ways(runs))
-        histories = of_kind(kept, HISTORIES, FlatRows, FlatRows.none()).rows
+        histories = of_kind(kept, HISTORIES, FlatRows).rows
         rules = histories[:, RULE]
         for rule in np.unique(rules).tolist() if self.histories and len(rules) else ():
             rows = np.flatnonzero(rules == rule)

@@ -6,7 +6,7 @@ its own group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,12 +56,16 @@ class Running:
         return sum((rows.counted(count) for rows in self.own(kept).values()), np.zeros(count, np.int64))
 
 
-def running(space: Space) -> Iterator[Running]:
+Groups = tuple[Running, ...]
+
+
+def running(space: Space) -> Groups:
     """The groups of a space with their operators."""
-    first = 0
+    found, first = [], 0
     for group in space.groups:
-        yield Running(operator_named(group.kind), group, first)
+        found.append(Running(operator_named(group.kind), group, first))
         first += len(group.rules)
+    return tuple(found)
 
 
 def together(parts: Iterable[Kept]) -> Kept:
@@ -69,8 +73,6 @@ def together(parts: Iterable[Kept]) -> Kept:
     return {kind: rows for part in parts for kind, rows in part.items()}
 
 
-def named_in(space: Space, kept: Kept, carried: bool = False) -> list[Cells]:
+def named_in(groups: Groups, kept: Kept, carried: bool = False) -> list[Cells]:
     """The cells in which texts are named (Operator.texts)."""
-    return [
-        cells for one in running(space) for cells in one.operator.texts(one.group, one.own(kept), carried)
-    ]
+    return [cells for one in groups for cells in one.operator.texts(one.group, one.own(kept), carried)]

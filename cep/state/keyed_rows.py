@@ -34,6 +34,10 @@ class KeyIndex(Protocol):
 class KeyedRows(Protocol):
     """One kind of state of many keys: rows sorted by key, and for each key by rule."""
 
+    @classmethod
+    def none(cls) -> Self:
+        """No row."""
+
     @property
     def size(self) -> int:
         """How much is kept, about in numbers of 64 bits: the same in one value as spread over several."""
@@ -180,9 +184,11 @@ class FlatIndex:
         return FlatRows(mine)
 
 
-def of_kind(kept: Kept, kind: str, form: type[Form], none: Form) -> Form:
-    """The rows of a kind, which are of one form; `none` where there are none."""
-    found = kept.get(kind, none)
+def of_kind(kept: Kept, kind: str, form: type[Form]) -> Form:
+    """The rows of a kind, which are of one form; none where there are none."""
+    found = kept.get(kind)
+    if found is None:
+        return form.none()
     assert isinstance(found, form)
     return found
 

@@ -22,6 +22,7 @@ from rules.typed import Compare, Literal, Over, Pack, Rule, Tumbling, WindowAggr
 COUNTS = "counts"
 START, COUNT = FROM_HERE, FROM_HERE + 1
 """Columns of the rows: when the window begins, how many events it has."""
+_NOTHING = np.zeros((0, COUNT + 1), np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,13 @@ class CountOperator(Operator[CountPlan, Counting]):
     def advance(
         self, group: Counting, kept: Kept, events: Arrivals, context: BatchContext
     ) -> tuple[list[Decisions], Kept]:
-        rows = of_kind(kept, COUNTS, FlatRows, FlatRows.none(2)).rows
-        rows = _summed([rows, *(_came(n, rule, events, context) for n, rule in enumerate(group.rules))])
+        rows = of_kind(kept, COUNTS, FlatRows).rows
+        rows = _summed(
+            [
+                rows if len(rows) else _NOTHING,
+                *(_came(n, rule, events, context) for n, rule in enumerate(group.rules)),
+            ]
+        )
         over = rows[:, START] + group.sizes[rows[:, RULE]] <= context.clock.watermark_after
         found = []
         for number, rule in enumerate(group.rules):
@@ -82,14 +88,14 @@ class CountOperator(Operator[CountPlan, Counting]):
         return found, {COUNTS: FlatRows(rows[~over])}
 
     def due(self, group: Counting, kept: Kept, keys: int) -> Ints:
-        found, rows = super().due(group, kept, keys), of_kind(kept, COUNTS, FlatRows, FlatRows.none(2)).rows
+        found, rows = super().due(group, kept, keys), of_kind(kept, COUNTS, FlatRows).rows
         np.minimum.at(found, rows[:, KEY], rows[:, START] + group.sizes[rows[:, RULE]])
         return found
 
 
 def _came(number: int, rule: CountPlan, events: Arrivals, context: BatchContext) -> Ints:
     """A row for each event that the rule counts."""
-    found = [np.zeros((0, COUNT + 1), np.int64)]
+    found = [_NOTHING]
     for place, part in enumerate(events.parts):
         judged = part.layout.judged.get(rule.identity)
         if judged is not None and part.stream in judged[0][0]:

@@ -45,7 +45,7 @@ def run_patterns(
     constants = _constants(tables, texts)
     ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
     seen = Events(context.numbers, events.time, watermark, judgement.hits(machine), constants, ranks)
-    runs, past = of_kind(kept, RUNS, RunRows, RunRows()).by_width, Past.of(tables, kept)
+    runs, past = of_kind(kept, RUNS, RunRows).by_width, Past.of(tables, kept)
     active = _active(seen, runs, past)
     columns = judgement.columns(active)
     evidence = Evidence(context.book, context.keys, texts)

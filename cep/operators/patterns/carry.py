@@ -29,7 +29,7 @@ Ints = npt.NDArray[np.int64]
 def carried(tables: SpaceTables, kept: Kept, context: BatchContext) -> Kept:
     """What was kept under another plan, with registers worked out anew from the events that runs took, so
     that no old constant is left in them."""
-    runs = of_kind(kept, RUNS, RunRows, RunRows()).by_width
+    runs = of_kind(kept, RUNS, RunRows).by_width
     machine = engine(0, context.compiled)
     stored = _Stored(context.book.kept, context.texts)
     return {**kept, RUNS: RunRows(stored.replayed(tables, runs, machine))}

@@ -61,7 +61,7 @@ class GoingOn:
 
 
 def _runs(kept: Kept) -> Mapping[int, Runs]:
-    return of_kind(kept, RUNS, RunRows, RunRows()).by_width
+    return of_kind(kept, RUNS, RunRows).by_width
 
 
 def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:

@@ -17,15 +17,15 @@ Ints = npt.NDArray[np.int64]
 def due(tables: SpaceTables, kept: Kept, keys: int) -> Ints:
     """For each of so many keys the first instant at which time changes anything about it."""
     found = np.full(keys, kernel.END_OF_TIME, np.int64)
-    for runs in of_kind(kept, RUNS, RunRows, RunRows()).by_width.values():
+    for runs in of_kind(kept, RUNS, RunRows).by_width.values():
         np.minimum.at(found, runs.lists[:, kernel.KEPT_KEY], runs.lists[:, kernel.KEPT_DUE])
-    histories = of_kind(kept, HISTORIES, FlatRows, FlatRows.none()).rows
+    histories = of_kind(kept, HISTORIES, FlatRows).rows
     for number in np.unique(histories[:, RULE]).tolist():
         within = tables.rules[number].body.within
         mine = histories[histories[:, RULE] == number]
         if within is not None:
             _gone(found, mine[:, KEY], mine[:, history.TIME], within)
-    seen = of_kind(kept, SIGHTINGS, FlatRows, FlatRows.none()).rows
+    seen = of_kind(kept, SIGHTINGS, FlatRows).rows
     for number in np.unique(seen[:, RULE]).tolist():
         for place, look in enumerate(tables.tables(number).look_backs):
             mine = seen[(seen[:, RULE] == number) & (seen[:, sightings.LOOK] == place)]
