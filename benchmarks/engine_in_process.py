@@ -25,10 +25,11 @@ from cep.automata.plan import Plan, compile_plan
 from cep.batch import clock_of, next_start
 from cep.evaluate import StoredShard
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
-from cep.matching import match, pattern_space
+from cep.matching import match
 from cep.matching.compiled import load
 from cep.matching.match import match_shard
 from cep.matching.memory import NOTHING
+from cep.operators.patterns import advance
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.watermark import BatchStart
@@ -125,20 +126,21 @@ def watch(spent: Spent) -> None:
         (match, "parts_of", "read payloads"),
         (match, "in_order", "sort by time"),
         (match, "without_duplicates", "find duplicates"),
-        (match, "_decisions", "write alerts"),
+        (advance, "decisions_of", "write alerts"),
+        (match, "rendered", "write alerts"),
         (match, "number_keys", "number keys"),
         (match, "recall", "cut out what is touched"),
         (match, "remember", "remember the difference"),
-        (pattern_space.Judgement, "hits", "read verdicts"),
-        (pattern_space.Judgement, "columns", "read columns"),
-        (pattern_space.Judgement, "encode", "read columns"),
-        (pattern_space.Pool, "live", "collect live runs"),
+        (advance.Judgement, "hits", "read verdicts"),
+        (advance.Judgement, "columns", "read columns"),
+        (advance.Judgement, "encode", "read columns"),
+        (advance.Pool, "live", "collect live runs"),
     ]
     for owner, name, stage in stages:
         setattr(owner, name, timed(getattr(owner, name), stage, spent))
     engine = load()
     watched = replace(engine, run_rules=timed(engine.run_rules, "kernel", spent))
-    match.engine = lambda *_: watched  # type: ignore[assignment]
+    advance.engine = lambda *_: watched  # type: ignore[assignment]
 
 
 def timed(function: Callable[..., Any], stage: str, spent: Spent) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Packs as the engine runs them: key spaces, the conditions and columns of every stream, and rules' tables.
+"""Packs to a plan: key spaces, the conditions and columns of every stream, and what operators make of rules.
 
 A plan is a function of the packs alone, so that the driver and every worker derive the same one from the
 same texts. Rules whose partition key is read from the same fields share a key space: an event goes to each
@@ -9,36 +9,17 @@ space at most once. Events meet `on` rules in a space of their stream, sharded b
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from cep.automata.conditions import Identity, identity
-from cep.automata.program import field_type
-from cep.automata.regions import Together, together
-from cep.automata.space_tables import Sources, SpaceTables, space_tables
-from cep.automata.tables import Tables, compile_tables
+from cep.automata.regions import together
 from cep.automata.unsupported import unsupported
+from cep.operators import known
+from cep.plan.plan import HitStream, Needs, Plan, RuleName, RulePlan, Space, StreamPlan, hit_streams
 from rules.diagnostics import DiagnosticsError, has_errors
-from rules.typed import (
-    Aggregate,
-    Expression,
-    FieldRef,
-    Hits,
-    Match,
-    On,
-    Pack,
-    Path,
-    Queries,
-    Rule,
-    StepRef,
-    Stream,
-    TextMatch,
-    walk,
-)
-from rules.types import Record, Scalar, Type
-
-RuleName = tuple[str, str]
-"""A rule among those of a job, by pack and name: two packs may each have a rule of one name."""
+from rules.typed import Expression, FieldRef, Pack, Path, Rule, Stream, TextMatch, walk
+from rules.types import Scalar, Type
 
 LAYOUT = 2
 """Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
@@ -54,131 +35,6 @@ __all__ = [
     "hit_streams",
     "unsupported",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPlan:
-    """What one space needs of one stream's events.
-
-    `atoms` are the distinct conditions over the event alone (None: true of every event), in the order of
-    their bits, and `together` says how to judge them; an event whose bits are all 0 is not wanted. `columns`
-    are computed, `fields` travel as they are. `key` are the fields of the partition key.
-    """
-
-    stream: str
-    key: tuple[Path, ...]
-    atoms: tuple[Expression | None, ...]
-    columns: tuple[Expression, ...]
-    fields: tuple[Path, ...]
-    together: tuple[Together, ...] = field(repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class HitStream:
-    """A stream of hits: documents and the standing queries that are asked of them.
-
-    `fields` are those fields of a hit that some rule looks at, in the order of the stream.
-    """
-
-    stream: Stream
-    documents: Stream
-    queries: Queries
-    fields: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RulePlan:
-    """A rule with its pack. `tables` None: an `on` rule; `documents` is then the stream whose hits it reads.
-
-    `places[p]` gives, by stream, the bit of the rule's p-th condition, and `columns[c]` the computed column
-    that its c-th column is in. The last place is true of every event of the pattern's streams where
-    `tables.everything` says so.
-    """
-
-    pack: str
-    revision: str
-    rule: Rule
-    tables: Tables | None
-    places: tuple[Mapping[str, int], ...]
-    columns: tuple[Mapping[str, int], ...]
-    documents: str | None = None
-
-    @property
-    def identity(self) -> tuple[str, str, str]:
-        """Pack, name and structure: what live runs belong to."""
-        return (self.pack, self.rule.name, self.rule.structure)
-
-    @property
-    def name(self) -> RuleName:
-        """Pack and name: what is counted and remembered of the rule goes by it."""
-        return (self.pack, self.rule.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """Events of several streams under one partition key.
-
-    `judged` tells how the plan's verdicts are read: for each rule, by place and by column, the bit and the
-    computed column of each stream. `on` names the stream of a space of `on` rules; `tables` are those of the
-    patterns of any other.
-    """
-
-    id: str
-    types: tuple[Type, ...]
-    streams: tuple[StreamPlan, ...]
-    rules: tuple[RulePlan, ...]
-    judged: Mapping[tuple[str, str, str], tuple[Sources, Sources]] = field(repr=False, compare=False)
-    on: str | None = None
-    tables: SpaceTables | None = field(default=None, repr=False, compare=False)
-
-    def of(self, stream: str) -> StreamPlan | None:
-        """What the space needs of a stream; None: nothing."""
-        return next((s for s in self.streams if s.stream == stream), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything the engine needs to know. `streams` are those of feeds, in the order of the packs.
-
-    `hits` are the streams of hits that some rule reads, by name, in the order of the packs. `id` is equal for
-    plans of equal packs. `searches` are the distinct text conditions of each stream.
-    `observed`: every event of a pattern's streams reaches it (compile_plan).
-    """
-
-    id: str
-    packs: tuple[Pack, ...] = field(repr=False)
-    streams: Mapping[str, Stream] = field(repr=False)
-    spaces: tuple[Space, ...] = field(repr=False)
-    searches: Mapping[str, tuple[TextMatch, ...]] = field(repr=False)
-    observed: bool = False
-    hits: Mapping[str, HitStream] = field(repr=False, default_factory=dict)
-
-    @property
-    def read(self) -> tuple[str, ...]:
-        """The streams that some rule reads, in feed order: those that move the watermark."""
-        used = {s.stream for space in self.spaces for s in space.streams}
-        used |= {one.documents.name for one in self.hits.values()}
-        return tuple(name for name in self.streams if name in used)
-
-    def stream(self, name: str) -> Stream:
-        """A stream of a feed or of hits. Raises KeyError."""
-        return self.hits[name].stream if name in self.hits else self.streams[name]
-
-    def feed(self, stream: str) -> int:
-        """The rank of a stream among events of one instant: hits have the place of their document."""
-        return tuple(self.streams).index(self._fed(stream))
-
-    def order(self, stream: str) -> tuple[int, int]:
-        """The rank of a stream among events of one place: a document comes before its hits."""
-        return self.feed(stream), tuple(self.hits).index(stream) + 1 if stream in self.hits else 0
-
-    def _fed(self, stream: str) -> str:
-        return self.hits[stream].documents.name if stream in self.hits else stream
-
-    def rules(self) -> Iterator[RulePlan]:
-        """All rules, by space."""
-        for space in self.spaces:
-            yield from space.rules
 
 
 def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
@@ -197,11 +53,13 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         for stream in pack.fed:
             streams.setdefault(stream.name, stream)
     drafts: dict[str, _Draft] = {}
-    declared = {stream.name: stream for pack in packs for stream in pack.streams} | streams
     for pack in packs:
         for rule in pack.rules:
-            space, types, on = _space_of(rule)
-            drafts.setdefault(space, _Draft(space, types, on, declared, observed)).add(pack, rule)
+            operator = known.operator_of(rule)
+            planned = operator.plan(pack, rule, observed)
+            space, types = _space_of(rule, planned.needs)
+            draft = drafts.setdefault(space, _Draft(space, types, planned.needs.spread))
+            draft.add(operator.kind, planned)
     hits = {one.stream.name: one for pack in packs for one in _hits(pack, drafts.values())}
     searches = {
         name: tuple(_searches(space, name) for space in drafts.values()) for name in (*streams, *hits)
@@ -217,16 +75,6 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         observed=observed,
         hits=hits,
     )
-
-
-def hit_streams(pack: Pack) -> Iterator[HitStream]:
-    """The streams of hits of a pack, with all their fields."""
-    queries = {one.name: one for one in pack.queries}
-    for stream in pack.streams:
-        if isinstance(stream.origin, Hits):
-            documents = pack.stream(stream.origin.documents)
-            fields = tuple(f.name for f in stream.fields)
-            yield HitStream(stream, documents, queries[stream.origin.queries], fields)
 
 
 def _hits(pack: Pack, drafts: Iterable[_Draft]) -> Iterator[HitStream]:
@@ -246,18 +94,18 @@ def _names(packs: Sequence[Pack]) -> Iterator[str]:
         yield from (pack.name, pack.revision)
 
 
-def _space_of(rule: Rule) -> tuple[str, tuple[Type, ...], str | None]:
+def _space_of(rule: Rule, needs: Needs) -> tuple[str, tuple[Type, ...]]:
     """The key space of a rule: it depends on the rule alone, so that a deploy moves no other rule's runs."""
-    if isinstance(rule.body, On):
-        return f"on {rule.body.stream}", (), rule.body.stream
+    if needs.spread:
+        return f"on {' '.join(rule.streams)}", ()
     if rule.by is None:
-        return "all", (), None
+        return "all", ()
     by = rule.by
     types = " ".join(str(type_) for type_ in by.types)
     if all(tuple(".".join(path) for path in paths) == by.names for _, paths in by.paths):
-        return f"by {' '.join(by.names)} ({types})", by.types, None
+        return f"by {' '.join(by.names)} ({types})", by.types
     fields = "; ".join(f"{stream}: {' '.join('.'.join(p) for p in paths)}" for stream, paths in by.paths)
-    return f"by {fields} ({types})", by.types, None
+    return f"by {fields} ({types})", by.types
 
 
 @dataclass(slots=True)
@@ -299,103 +147,41 @@ class _StreamDraft:
 class _Draft:
     id: str
     types: tuple[Type, ...]
-    on: str | None
-    declared: Mapping[str, Stream]
-    observed: bool
+    spread: bool
     streams: dict[str, _StreamDraft] = field(default_factory=dict)
     rules: list[RulePlan] = field(default_factory=list)
+    groups: dict[str, list[RulePlan]] = field(default_factory=dict)
 
-    def add(self, pack: Pack, rule: Rule) -> None:
+    def add(self, kind: str, planned: RulePlan) -> None:
         """Make room for a rule."""
-        if isinstance(rule.body, On):
-            self._add_on(pack, rule, rule.body)
-        elif isinstance(rule.body, Match):
-            self._add_match(pack, rule, rule.body)
-
-    def _stream(self, name: str, key: tuple[Path, ...]) -> _StreamDraft:
-        return self.streams.setdefault(name, _StreamDraft(key))
-
-    def _add_on(self, pack: Pack, rule: Rule, body: On) -> None:
-        draft = self._stream(body.stream, ())
-        bit = draft.atoms.number(body.condition)
-        shown = [n.path for item in rule.emit for n in walk(item.value) if isinstance(n, FieldRef)]
-        shown += [] if rule.by is None else rule.by.of(body.stream)
-        documents = None
-        origin = self.declared[body.stream].origin
-        if isinstance(origin, Hits):
-            documents = origin.documents
-            shown.append(("query",))  # the alert's id names it
-        draft.fields.update(dict.fromkeys(shown))
-        self.rules.append(
-            RulePlan(pack.name, pack.revision, rule, None, ({body.stream: bit},), (), documents)
+        rule, needs = planned.rule, planned.needs
+        for name in rule.streams:
+            key = () if self.spread or rule.by is None else rule.by.of(name)
+            self.streams.setdefault(name, _StreamDraft(key))
+        places = tuple(
+            {name: self.streams[name].atoms.number(condition) for name, condition in of.items()}
+            for of in needs.conditions
         )
-
-    def _add_match(self, pack: Pack, rule: Rule, body: Match) -> None:
-        tables = compile_tables(pack, rule)
-        for name in body.streams:
-            self._stream(name, () if rule.by is None else rule.by.of(name))
-        places: list[Mapping[str, int]] = [
-            {p.stream: self.streams[p.stream].atoms.number(p.condition)} for p in tables.places
-        ]
-        if tables.everything or self.observed:
-            places.append({name: self.streams[name].atoms.number(None) for name in body.streams})
-        columns = []
-        for column in tables.columns:
-            of = (column.stream,) if column.stream is not None else body.streams
-            columns.append(
-                {
-                    name: self.streams[name].columns.number(column.expression)
-                    for name in of
-                    if self._has(name, column)
-                }
-            )
-        for node in _nodes(rule, body):
-            if isinstance(node, StepRef | Aggregate) and node.path:
-                self.streams[tables.automaton.stream(node.step)].fields[node.path] = None
-        for outside in tables.outside:
-            for part in walk(outside.expression):
-                if isinstance(part, FieldRef) and outside.stream is not None:
-                    self.streams[outside.stream].fields[part.path] = None
-        if self.observed:
-            for name in body.streams:
-                leaves = (path for f in self.declared[name].fields for path in _leaves((f.name,), f.type))
-                self.streams[name].fields.update(dict.fromkeys(leaves))
-        self.rules.append(RulePlan(pack.name, pack.revision, rule, tables, tuple(places), tuple(columns)))
-
-    def _has(self, stream: str, column: object) -> bool:
-        """Whether a stream has the fields of a column that is read from every stream of a pattern."""
-        for node in walk(column):
-            if isinstance(node, FieldRef):
-                try:
-                    if field_type(self.declared[stream], node.path) != node.type:
-                        return False
-                except (KeyError, AssertionError):
-                    return False
-        return True
+        columns = tuple(
+            {name: self.streams[name].columns.number(column) for name, column in of.items()}
+            for of in needs.columns
+        )
+        for name, paths in needs.fields.items():
+            self.streams[name].fields.update(dict.fromkeys(paths))
+        placed = planned.placed(places, columns)
+        self.rules.append(placed)
+        self.groups.setdefault(kind, []).append(placed)
 
     def space(self) -> Space:
         """The space, complete."""
         streams = tuple(draft.plan(name) for name, draft in self.streams.items())
-        tables = space_tables(self.rules, streams) if self.on is None else None
         judged = {rule.identity: (rule.places, rule.columns) for rule in self.rules}
-        return Space(self.id, self.types, streams, tuple(self.rules), judged, self.on, tables)
-
-
-def _leaves(path: Path, type_: Type) -> Iterator[Path]:
-    """The paths of a field's values, those inside a record one by one."""
-    if not isinstance(type_, Record):
-        yield path
-        return
-    for name, part in type_.fields:
-        yield from _leaves((*path, name), part)
-
-
-def _nodes(rule: Rule, body: Match) -> Iterator[object]:
-    for item in (*rule.emit, *(body.on_timeout or ())):
-        yield from walk(item.value)
-    yield from walk(body.pattern)
-    if body.having is not None:
-        yield from walk(body.having)
+        groups = tuple(
+            operator.group(self.groups[operator.kind], streams)
+            for operator in known.OPERATORS
+            if operator.kind in self.groups
+        )
+        return Space(self.id, self.types, streams, tuple(self.rules), judged, groups, self.spread)
 
 
 def _searches(draft: _Draft, stream: str) -> tuple[TextMatch, ...]:

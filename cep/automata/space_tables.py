@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +16,14 @@ import pyarrow as pa
 
 from cep.automata.interests import MANY, awaited
 from cep.automata.program import FLOAT, TEXT, kind_of
+from cep.automata.tables import Tables
 from cep.matching import kernel
 from cep.matching.texts import as_text
-
-if TYPE_CHECKING:
-    from cep.automata.plan import RulePlan, StreamPlan
-    from cep.automata.tables import Tables
+from cep.operators.patterns.pattern_plan import PatternPlan
+from cep.plan.plan import Sources, StreamPlan
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Sources = tuple[Mapping[str, int], ...]
-"""The places or the columns of a rule: for each, by stream, the bit or the computed column that it is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +53,8 @@ class SpaceTables:
     that look back (`prev`, `absent` first), `outside` those with conditions that no program expresses.
     """
 
-    rules: tuple[RulePlan, ...]
-    identities: tuple[tuple[str, str, str], ...]
-    numbers: Mapping[tuple[str, str, str], int]
+    kind: ClassVar[str] = "match"
+    rules: tuple[PatternPlan, ...]
     classes: tuple[WidthClass, ...]
     atoms: Mapping[str, int]
     atom_count: int
@@ -83,9 +79,7 @@ class SpaceTables:
 
     def tables(self, rule: int) -> Tables:
         """The tables of a rule."""
-        found = self.rules[rule].tables
-        assert found is not None
-        return found
+        return self.rules[rule].tables
 
 
 def width_class(thread: int) -> int:
@@ -96,10 +90,10 @@ def width_class(thread: int) -> int:
     return width
 
 
-def space_tables(rules: Iterable[RulePlan], streams: Sequence[StreamPlan]) -> SpaceTables:
+def space_tables(rules: Iterable[PatternPlan], streams: Sequence[StreamPlan]) -> SpaceTables:
     """The tables of patterns of one space, whose streams are given."""
     ordered = tuple(sorted(rules, key=lambda rule: rule.identity))
-    found = [rule.tables for rule in ordered if rule.tables is not None]
+    found = [rule.tables for rule in ordered]
     atoms, count = {}, 0
     for stream in streams:
         atoms[stream.stream] = count
@@ -114,8 +108,6 @@ def space_tables(rules: Iterable[RulePlan], streams: Sequence[StreamPlan]) -> Sp
     first_pairs, first_constants = _firsts(pairs), _firsts(constants)
     return SpaceTables(
         rules=ordered,
-        identities=tuple(rule.identity for rule in ordered),
-        numbers={rule.identity: number for number, rule in enumerate(ordered)},
         classes=tuple(_classes(found, first_pairs, first_constants)),
         atoms=atoms,
         atom_count=count,
@@ -149,7 +141,7 @@ def space_tables(rules: Iterable[RulePlan], streams: Sequence[StreamPlan]) -> Sp
     )
 
 
-def _pairs(rule: RulePlan, atoms: Mapping[str, int]) -> list[tuple[int, int]]:
+def _pairs(rule: PatternPlan, atoms: Mapping[str, int]) -> list[tuple[int, int]]:
     return [
         (place, atoms[stream] + bit) for place, bits in enumerate(rule.places) for stream, bit in bits.items()
     ]
@@ -161,10 +153,9 @@ def _first_steps(tables: Tables) -> set[int]:
     return {step for step in steps if step is not None}
 
 
-def _awaited(rules: Sequence[RulePlan], streams: Sequence[StreamPlan]) -> dict[str, Bools]:
+def _awaited(rules: Sequence[PatternPlan], streams: Sequence[StreamPlan]) -> dict[str, Bools]:
     found = {stream.stream: np.zeros(len(stream.atoms), bool) for stream in streams}
     for rule in rules:
-        assert rule.tables is not None
         tables, places = rule.tables, awaited(rule.tables.automaton)
         # What looks back is about events that no run took, and a low limit is soon reached.
         always = tables.everything or bool(tables.look_backs) or tables.array[kernel.H_LIMIT] < MANY

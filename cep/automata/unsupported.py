@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import assert_never
 
 from cep.automata.too_many import TOO_MANY_STATES, TOO_MANY_VALUES
 from rules.counting import as_pattern, least_count
@@ -69,14 +70,23 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
         for node in walk(rule)
         if isinstance(node, Lookup)
     )
-    if isinstance(rule.body, Over):
-        found.append(_finding("CEP0913", "a window", rule.body.span, _pattern(rule.body)))
-    if isinstance(rule.body, Match):
-        from cep.automata.too_large import too_large
+    match rule.body:
+        case Match():
+            from cep.automata.too_large import too_large
 
-        refusal = too_large(rule.body)
-        if refusal is not None:
-            found.append(refusal)
+            refusal = too_large(rule.body)
+            if refusal is not None:
+                found.append(refusal)
+        case Over():
+            # An engine without an operator for windows; the operators are much to import.
+            from cep.operators.known import OPERATORS
+
+            if not any(operator.takes(rule) for operator in OPERATORS):
+                found.append(_finding("CEP0913", "a window", rule.body.span, _pattern(rule.body)))
+        case On():
+            pass
+        case _:
+            assert_never(rule.body)
     return found
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
 from cep.explanation.automaton_graph import Graph
 from cep.explanation.pattern_tree import tree
 from cep.explanation.rule_facts import Asked, Condition, Facts, StateBound
 from cep.explanation.wording import bytes_of, duration
-from rules.typed import Match, On
+from rules.typed import Match, On, Over
 
 _PLACES = {
     "column": "by column, before the shuffle",
@@ -75,21 +76,21 @@ def _automaton(graph: Graph) -> Iterator[str]:
 
 
 def _state(facts: Facts) -> Iterator[str]:
-    if isinstance(facts.rule.body, On):
-        yield "nothing: an event is judged alone"
-        return
-    state = facts.state
-    if state is None:
-        return
-    if facts.registers:
-        yield "a way of a run keeps"
-        yield from (f"  {register}" for register in facts.registers)
-    yield from _bound(facts, state)
+    match facts.rule.body:
+        case On():
+            yield "nothing: an event is judged alone"
+        case Match(within=within) if facts.state is not None:
+            if facts.registers:
+                yield "a way of a run keeps"
+                yield from (f"  {register}" for register in facts.registers)
+            yield from _bound(within, facts.state)
+        case Match() | Over():  # refused: nothing is known of its state
+            pass
+        case _:
+            assert_never(facts.rule.body)
 
 
-def _bound(facts: Facts, state: StateBound) -> Iterator[str]:
-    assert isinstance(facts.rule.body, Match)
-    within = facts.rule.body.within
+def _bound(within: int | None, state: StateBound) -> Iterator[str]:
     most = (
         f"at most {state.events:,} event{'' if state.events == 1 else 's'}"
         if state.events is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from cep.automata.conditions import conjuncts, names_earlier
 from cep.automata.plan import hit_streams
@@ -118,9 +119,7 @@ class Facts:
 def facts(pack: Pack, rule: Rule) -> Facts:
     """The facts of a rule of a checked pack."""
     refused = tuple(found for found in unsupported(pack) if _stands_in(found, rule))
-    tables = None
-    if isinstance(rule.body, Match) and not refused:
-        tables = compile_tables(pack, rule)
+    tables = compile_tables(pack, rule) if isinstance(rule.body, Match) and not refused else None
     return Facts(
         pack,
         rule,
@@ -184,6 +183,8 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
                 "limit", f"{body.limit:,} runs of a key{default}; beyond it the oldest is dropped and counted"
             )
             yield Bound("skip", f"{body.skip.to}: {skipping(body.skip)}")
+        case _:
+            assert_never(body)
     if rule.suppress is not None:
         by = ", ".join(rule.suppress.names) or "the key"
         yield Bound("suppress", f"{duration(rule.suppress.duration)} by {by}")
@@ -195,8 +196,9 @@ def _conditions(rule: Rule, tables: Tables | None) -> Iterator[Condition]:
     for of, condition in _tested(rule):
         for part in conjuncts(condition):
             yield Condition(of, written(part.span), _place(part, outside))
-    if isinstance(body, Match | Over) and body.having is not None:
-        for part in conjuncts(body.having):
+    having = None if isinstance(body, On) else body.having
+    if having is not None:
+        for part in conjuncts(having):
             yield Condition("having", written(part.span), _place(part, outside, inside=True))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import assert_never
 
 from cep.expressions.held import value_at
 from cep.reference.runs import TextJudge
 from percolator.query.parse import parse
 from percolator.reference import matches
 from rules.text_schema import text_schema
-from rules.typed import Guard, On, Pack, Step, TextMatch, walk
+from rules.typed import Guard, Match, On, Over, Pack, Step, TextMatch, walk
 
 
 def text_judge(pack: Pack) -> TextJudge:
@@ -36,6 +37,11 @@ def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:
                 yield from (
                     (part, node.stream) for part in walk(node.condition) if isinstance(part, TextMatch)
                 )
-        if isinstance(rule.body, On):  # `emit` sees the event
-            for item in rule.emit:
-                yield from ((part, rule.body.stream) for part in walk(item) if isinstance(part, TextMatch))
+        match rule.body:
+            case On(stream):  # `emit` sees the event
+                for item in rule.emit:
+                    yield from ((part, stream) for part in walk(item) if isinstance(part, TextMatch))
+            case Match() | Over():
+                pass
+            case _:
+                assert_never(rule.body)

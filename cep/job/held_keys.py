@@ -24,6 +24,7 @@ from cep.job.trial import CannotTellError, Death, tried
 from cep.matching.gathering import Gathered, gathered
 from cep.matching.keys import Keys
 from cep.matching.memory import Left, Merging, ShardMemory, SpaceMemory, recall, remember
+from cep.operators.running import running
 from cep.state.keyed_rows import events_of
 
 Bools = NDArray[np.bool_]
@@ -140,10 +141,11 @@ def _all(space: SpaceMemory) -> Gathered:
 def _forgotten(memory: SpaceMemory, space: Space, keys: Keys, numbers: Iterable[int]) -> SpaceMemory:
     """A space in which nothing is left of some keys; new parts get numbers."""
     wanted = np.ones(keys.count, np.bool_)
-    recalled, _ = recall(memory, memory.layout, space, keys, wanted, MIN_TIME, MIN_TIME, _MERGING)
+    groups = running(space)
+    recalled, _ = recall(memory, memory.layout, groups, keys, wanted, MIN_TIME, MIN_TIME, _MERGING)
     nobody = np.full(len(memory.layout.rules), -1)
     rows = {kind: of_kind.of_rules(nobody) for kind, of_kind in recalled.rows.items()}
     left = Left(rows, {}, recalled.texts.slice(0, 0))
     pending = memory.pending
-    kept = remember(memory, memory.layout, space, recalled, left, memory.sequence, iter(numbers), _MERGING)
+    kept = remember(memory, memory.layout, groups, recalled, left, memory.sequence, iter(numbers), _MERGING)
     return replace(kept, pending=pending)

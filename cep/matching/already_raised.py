@@ -16,17 +16,22 @@ import numpy.typing as npt
 
 from cep.matching import kernel
 from cep.matching.runs import Runs
-from cep.state.keyed_rows import FROM_HERE, KEY, RULE, FlatRows
+from cep.operators.patterns.kinds import RAISED
+from cep.state.keyed_rows import FROM_HERE, KEY, RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
-RAISED = "raised"
-"""The kind of keyed state of these identities."""
 START = FROM_HERE
 IDENTITY = slice(START + 1, START + 3)
-"""Columns of its rows, after the numbers of key and rule: the sequence number of the match's first event, and
-128 bits that stand for all events and their steps."""
+"""Columns of the rows of `RAISED`, after the numbers of key and rule: the sequence number of the
+match's first event, and 128 bits that stand for all events and their steps."""
 COLUMNS = 3
+
+
+def rows_in(kept: Kept) -> Ints:
+    """The rows of what is kept."""
+    found = of_kind(kept, RAISED, FlatRows)
+    return found.rows if found.size else FlatRows.none(COLUMNS).rows
 
 
 def identities(timeouts: Ints, ends: Ints, steps: Ints, sequences: Ints) -> Ints:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.plan import Plan, Space
 from cep.counters import Counts, StreamEvents
 from cep.matching.rows import numbered
 from cep.matching.waiting import Layout, Waiting
+from cep.plan.plan import Plan, Space
 from cep.routing import payload
 from cep.routing.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, Segment
 from cep.routing.verdicts import Column, widened

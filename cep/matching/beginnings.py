@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.automata.interests import MANY
-from cep.automata.plan import Space
+from cep.automata.space_tables import SpaceTables
 from cep.matching.arrivals import Arrivals
 from cep.matching.segments import FEW
 
@@ -24,16 +24,15 @@ MOST_SEGMENTS = 20
 _MOST_EVENTS = MANY - MOST_SEGMENTS * FEW
 
 
-def may_matter(plan: str, space: Space, events: Arrivals, numbers: Ints, keys: int) -> Bools:
+def may_matter(tables: SpaceTables, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:
     """Which of so many keys have an event that may matter to runs that wait.
 
     `numbers` are those of the events' keys. `plan` is the one that runs: how another one judged says nothing.
     """
-    assert space.tables is not None
     found: Bools = np.bincount(numbers, minlength=keys) > _MOST_EVENTS
     for number, part in enumerate(events.parts):
         where, rows = events.rows_of(number)
         if part.layout.plan == plan:
-            where = where.compress(part.verdicts.any_of(space.tables.awaited[part.stream], rows))
+            where = where.compress(part.verdicts.any_of(tables.awaited[part.stream], rows))
         found[numbers.take(where)] = True
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any
@@ -11,14 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from alerts.ranks import FURTHER
 from cep.expressions.held import python
 from cep.expressions.scalar import aggregate_of
-from cep.matching import kernel
-from cep.matching.keys import Keys
-from cep.matching.pattern_space import Found
+from cep.plan.plan import RulePlan
 from cep.routing.payload import ID
-from rules.typed import Aggregate, Path, StepRef
+from rules.typed import Aggregate, Expression, Path, StepRef
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -82,8 +79,10 @@ class Decisions:
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
+    `values` has what the operator itself worked out of expressions that the rule emits.
     """
 
+    rule: RulePlan
     time: Ints
     key: Sequence[Objects]
     orders: Objects
@@ -92,11 +91,12 @@ class Decisions:
     steps: Ints
     events: Ints
     columns: EventColumns
+    values: Mapping[Expression, Objects] = field(default_factory=dict)
 
     def by_step(self, steps: int) -> ByStep:
         """What was taken by each of so many steps."""
         size = len(self.time)
-        cells = np.repeat(np.arange(0, size * steps, steps), _lengths(self.ends)) + self.steps
+        cells = np.repeat(np.arange(size) * steps, lengths(self.ends)) + self.steps
         events = self.events
         if np.any(cells[1:] < cells[:-1]):
             events = events[np.argsort(cells, kind="stable")]
@@ -104,42 +104,12 @@ class Decisions:
         first = np.cumsum(count) - count
         return ByStep(self.columns, events, first.reshape(size, steps), count.reshape(size, steps))
 
-    @classmethod
-    def of_matches(cls, found: Found, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
-        """The matches of a rule; `columns` has the events with these numbers (rising)."""
-        matches, ends = found.matches, found.ends
-        return cls(
-            matches[:, kernel.M_TIME],
-            [objects(column.to_pylist()) for column in keys.of(matches[:, kernel.M_KEY])],
-            _orders(matches[:, kernel.M_BY_EVENT], ends, found.sequences),
-            matches[:, kernel.M_TIMEOUT] == 1,
-            ends,
-            found.steps,
-            np.searchsorted(numbers, found.events),
-            columns,
-        )
 
-
-def _lengths(ends: Ints) -> Ints:
-    lengths = ends.copy()
-    lengths[1:] -= ends[:-1]
-    return lengths
-
-
-def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> Objects:
-    """The order of decision of matches: at an instant deadlines come first, then earlier events taken."""
-    size = len(ends)
-    begins = ends - _lengths(ends) + np.arange(size)
-    numbers = np.empty(size + len(sequences), np.int64)
-    of_chain = np.ones(len(numbers), bool)
-    of_chain[begins] = False
-    numbers[begins], numbers[of_chain] = by_event, sequences
-    rows = np.empty((len(numbers), 9), np.uint8)
-    rows[:, 0] = FURTHER[0]
-    rows[:, 1:] = (numbers.view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8").view(np.uint8).reshape(-1, 8)
-    data = rows.tobytes()
-    stops = ends + np.arange(size) + 1
-    return objects([data[a:b] for a, b in zip((begins * 9).tolist(), (stops * 9).tolist(), strict=True)])
+def lengths(ends: Ints) -> Ints:
+    """How many there are between one end and the next."""
+    found = ends.copy()
+    found[1:] -= ends[:-1]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

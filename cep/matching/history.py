@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cep.automata.plan import RulePlan
+from cep.operators.patterns.pattern_plan import PatternPlan
 from cep.state.keyed_rows import FlatRows
-from rules.typed import Match
 
 Ints = npt.NDArray[np.int64]
-HISTORIES = "histories"
-"""Their kind of keyed state."""
 Bytes = npt.NDArray[np.uint8]
 TIME, VALUES = 2, 3
 """Columns of the rows in which histories are kept: after the numbers of key and rule comes the time, then a
@@ -31,7 +28,7 @@ class History:
     nulls: Bytes
 
     @classmethod
-    def none(cls, rule: RulePlan) -> History:
+    def none(cls, rule: PatternPlan) -> History:
         """No event."""
         count = len(back(rule))
         return cls(
@@ -71,14 +68,13 @@ def kept_rows(histories: Mapping[int, History]) -> FlatRows:
     return FlatRows(together[np.argsort(together[:, 0], kind="stable")])
 
 
-def back(rule: RulePlan) -> tuple[int, ...]:
+def back(rule: PatternPlan) -> tuple[int, ...]:
     """The columns of a rule that look back."""
-    assert rule.tables is not None
     return tuple(n for n, column in enumerate(rule.tables.columns) if column.back)
 
 
 def look_back(
-    rule: RulePlan,
+    rule: PatternPlan,
     history: History,
     keys: Ints,
     times: Ints,
@@ -92,10 +88,8 @@ def look_back(
     `keys` and `times` are of the events in key order; `member` says which belong to the pattern's streams.
     No event further back than `within` is seen.
     """
-    assert rule.tables is not None
-    assert isinstance(rule.rule.body, Match)
     columns = back(rule)
-    within = rule.rule.body.within
+    within = rule.body.within
     events = np.flatnonzero(member)
     together = History(
         np.concatenate((history.keys, keys[events])),

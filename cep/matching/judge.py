@@ -14,7 +14,6 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cep.automata.plan import RulePlan
 from cep.automata.program import TEXT, Outside, kind_of
 from cep.expressions.held import python
 from cep.expressions.scalar import Evaluator, aggregate_of, compiled
@@ -22,6 +21,7 @@ from cep.matching import kernel
 from cep.matching.keys import Keys
 from cep.matching.taken import EventBook
 from cep.matching.texts import Texts, from_text
+from cep.operators.patterns.pattern_plan import PatternPlan
 from rules.typed import Aggregate, Path, PrevRef, StepRef, TextMatch
 from rules.types import Scalar, Type
 
@@ -58,7 +58,7 @@ class Evidence:
 class Judge:
     """Answers for one rule in one shard and batch. `values` and `nulls` are the rule's columns."""
 
-    rule: RulePlan
+    rule: PatternPlan
     ways: Ways
     evidence: Evidence
     values: Ints
@@ -68,7 +68,6 @@ class Judge:
 
     def __call__(self, condition: int, event: int, way: int) -> int:
         """Whether a condition is true (1), false (0) or unknown (-1) for an event and a way."""
-        assert self.rule.tables is not None
         asked = self.rule.tables.outside[condition]
         if condition not in self._evaluators:
             self._evaluators[condition] = compiled(asked.expression)
@@ -89,7 +88,6 @@ class Judge:
     def taken(self, way: int, step: str) -> list[int]:
         """The numbers of the events that a way's step took, in order."""
         tables = self.rule.tables
-        assert tables is not None
         name = tables.automaton.names.index(step)
         nodes, found = self.ways.nodes, []
         chain = int(self.ways.threads[way + kernel.T_NODE])
@@ -153,7 +151,6 @@ class _Scope:
 
     def _register(self, number: int, type_: Type) -> object:
         tables, threads = self.judge.rule.tables, self.judge.ways.threads
-        assert tables is not None
         null = kernel.is_null(threads, self.way + int(tables.array[kernel.H_NULLS]), number)
         bits = int(threads[self.way + int(tables.array[kernel.H_VALUES]) + number])
         return self.judge.value(bits, bool(null), type_)

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.plan import RulePlan
-from cep.automata.space_tables import Sources, SpaceTables
+from cep.automata.space_tables import SpaceTables
 from cep.matching.arrivals import Arrivals, Part
 from cep.matching.engines import Engine
 from cep.matching.texts import Texts
+from cep.operators.patterns.pattern_plan import PatternPlan
+from cep.plan.plan import Sources
 from cep.routing.verdicts import Column
 
 Ints = npt.NDArray[np.int64]
@@ -145,7 +146,7 @@ class Judgement:
         own = [tuple(self._sources(rule, part) for part in parts) for rule in plans]
         return [len(rule.columns) for rule in plans], own, np.arange(len(rules))
 
-    def _sources(self, rule: RulePlan, part: Part) -> Sources | None:
+    def _sources(self, rule: PatternPlan, part: Part) -> Sources | None:
         if part.layout.plan == self.plan:
             return rule.columns
         judged = part.layout.judged.get(rule.identity)

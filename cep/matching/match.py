@@ -6,18 +6,17 @@ batch that is replayed raises the same alerts with the same ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from alerts.raised import Raised
-from cep.automata.plan import Plan, RuleName, RulePlan, Space
 from cep.collector import paused
 from cep.counters import Counts, RunsDropped
-from cep.events import MAX_TIME, MIN_TIME
 from cep.matching.arrivals import (
     Arrivals,
     at_the_watermark,
@@ -25,47 +24,25 @@ from cep.matching.arrivals import (
     parts_of,
     without_duplicates,
 )
-from cep.matching.beginnings import may_matter
-from cep.matching.decisions import Decisions, EventColumns
+from cep.matching.decisions import Decisions
 from cep.matching.delays import delayed
-from cep.matching.engines import engine
 from cep.matching.keys import Keys, number_keys
-from cep.matching.memory import Merging, ShardMemory, SpaceMemory, recall, remember
-from cep.matching.pattern_space import Result, run_patterns
-from cep.matching.render import renderer
-from cep.matching.rows import rising
-from cep.matching.single_events import run_single
+from cep.matching.memory import Left, Merging, ShardMemory, SpaceMemory, recall, remember
+from cep.matching.render import rendered
+from cep.matching.rows import grouped
+from cep.matching.taken import EventBook
+from cep.matching.texts import Texts
 from cep.matching.trace import Trace
 from cep.matching.waiting import AtWatermark, Layout, Pending, layout_of
+from cep.operators.operator import BatchContext, Clock
+from cep.operators.running import Groups, running, together
+from cep.plan.plan import Plan, RuleId, RuleName, Space
 from cep.routing.payload import Segment, unpack
-from rules.typed import Match
+from cep.state.keyed_rows import Kept, events_of
 
+Ints = npt.NDArray[np.int64]
 MERGING = Merging()
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The batch's number, the watermark before and after it, and since when rules watch.
-
-    `since` has for rules that were deployed to a running job the watermark of that moment, `first` for every
-    stream the time of its earliest event so far.
-
-    `one_partition`: events of all streams came interleaved, their offsets alone order them (cases, tests).
-    """
-
-    batch: int
-    watermark_before: int
-    watermark_after: int
-    since: Mapping[RuleName, int] = field(default_factory=dict)
-    one_partition: bool = False
-    first: Mapping[str, int] = field(default_factory=dict)
-
-    def watching(self, plan: RulePlan) -> int:
-        """Since when a rule has been watching: the first event of its streams, or its deploy."""
-        body = plan.rule.body
-        streams = body.streams if isinstance(body, Match) else (body.stream,)
-        begun = min((self.first[name] for name in streams if name in self.first), default=MAX_TIME)
-        return max(begun, self.since.get(plan.name, MIN_TIME))
+__all__ = ["MERGING", "Clock", "Outcome", "match_shard"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +150,8 @@ class _Batch:
         at_watermark = at_the_watermark(ready.chosen(slice(before, None)), space)
         if clock.watermark_after == clock.watermark_before:
             at_watermark = {**pending.ids, **_added(pending.ids, at_watermark)}
-        kept = (
-            self._alone(space, old, layout, ready)
-            if space.on is not None
-            else self._patterns(space, old, layout, ready)
-        )
+        advance = self._spread if space.spread else self._keyed
+        kept = advance(space, old, layout, ready)
         if not (came or cut or pending.ids):
             return kept if kept.pending is pending else replace(kept, pending=pending)
         parts_left = delayed(
@@ -186,31 +160,74 @@ class _Batch:
         known = AtWatermark(next(self.numbers), at_watermark) if at_watermark else None
         return replace(kept, pending=Pending(clock.watermark_after, parts_left, known))
 
-    def _alone(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
-        with paused():
-            self.raised += run_single(self.plan, space, ready)
+    def _spread(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
+        """The events decided one by one: nothing is kept of them."""
+        none = np.zeros(0, np.int64)
+        context = self._context(space, Keys((), 0), none, Texts.empty(), EventBook((), 0, ready))
+        for one in running(space):
+            self._raise(one.operator.advance(one.group, {}, ready, context)[0])
         return replace(old, layout=layout)
 
-    def _patterns(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
+    def _keyed(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
+        """Recall what is kept of the events' keys, and of those that are due; advance; remember."""
         before, after = self.clock.watermark_before, self.clock.watermark_after
-        keys, of_events = number_keys(len(space.types), ready)
+        groups = running(space)
+        keys, numbers = number_keys(len(space.types), ready)
         # A trace tells of all runs of a key that has an event.
-        wanted = may_matter(self.plan.id, space, ready, of_events, keys.count)
-        wanted |= self.trace is not None
-        recalled, numbers = recall(old, layout, space, keys, wanted, before, after, self.merging)
-        of_events = numbers[of_events]
+        wanted = np.full(keys.count, self.trace is not None)
+        for one in groups:
+            wanted |= one.operator.wanted(one.group, self.plan.id, ready, numbers, keys.count)
+        recalled, new_numbers = recall(old, layout, groups, keys, wanted, before, after, self.merging)
+        numbers = new_numbers[numbers]
         if not recalled.keys.count and old.layout is layout:
             return old
-        result = run_patterns(
-            self.plan, space, recalled, ready, of_events, after, self.clock.watching,
-            engine(len(of_events), self.compiled), self.counts, self.trace,
-        )  # fmt: skip
-        with paused():
-            self.raised += _decisions(result, recalled.keys)
+        if np.any(numbers[1:] < numbers[:-1]):
+            order = grouped(numbers)
+            ready, numbers = ready.chosen(order), numbers[order]
+        book = EventBook(recalled.events, recalled.sequence, ready)
+        context = self._context(space, recalled.keys, numbers, Texts(recalled.texts), book)
+        rows = self._advanced(groups, ready, recalled.rows, context, old.layout is not layout)
+        if old.layout is not layout:
+            self._count_dropped(old, set(layout.rules))
+        taken = events_of(rows)
+        if not recalled.everything:
+            # Those of earlier batches stay where they are.
+            taken = taken[np.searchsorted(taken, book.first) :]
+        left = Left(rows, book.copied(space, taken), context.texts.values)
         return remember(
-            old, layout, space, recalled, result.left, old.sequence + len(of_events), self.numbers,
-            self.merging,
-        )  # fmt: skip
+            old, layout, groups, recalled, left, old.sequence + len(numbers), self.numbers, self.merging
+        )
+
+    def _advanced(
+        self, groups: Groups, events: Arrivals, rows: Kept, context: BatchContext, carried: bool
+    ) -> Kept:
+        """What is kept after every group has advanced."""
+        found = []
+        for one in groups:
+            kept = one.own(rows)
+            if carried:
+                kept = one.operator.carry(one.group, kept, context)
+            decided, left = one.operator.advance(one.group, kept, events, context)
+            self._raise(decided)
+            found.append(left)
+        return together(found)
+
+    def _raise(self, decided: list[Decisions]) -> None:
+        with paused():
+            self.raised += rendered(decided)
+
+    def _count_dropped(self, old: SpaceMemory, left: Set[RuleId]) -> None:
+        """Count the live runs of rules that are gone or have another structure: they are lost."""
+        for name, runs in zip(old.layout.rules, old.live.tolist(), strict=True):
+            if name not in left and runs:
+                self.counts[RunsDropped(*name[:2], "dropped")] += runs
+
+    def _context(
+        self, space: Space, keys: Keys, numbers: Ints, texts: Texts, book: EventBook
+    ) -> BatchContext:
+        return BatchContext(
+            self.plan, space, self.clock, keys, numbers, texts, book, self.counts, self.compiled, self.trace
+        )
 
 
 def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -218,16 +235,3 @@ def _added(old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]) -> dict[str
         stream: pa.concat_tables([old[stream], table]) if stream in old else table
         for stream, table in new.items()
     }
-
-
-def _decisions(result: Result, keys: Keys) -> list[Raised]:
-    """The alerts of all matches of a space."""
-    raised: list[Raised] = []
-    if not result.found:
-        return raised
-    numbers = rising(np.concatenate([found.events for found in result.found]))
-    columns = EventColumns.of(len(numbers), [source[1:] for source in result.book.sources(numbers)])
-    for found in result.found:
-        decisions = Decisions.of_matches(found, keys, numbers, columns)
-        raised += renderer(found.rule).raised(decisions)
-    return raised

@@ -13,21 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.plan import RuleName, Space
-from cep.automata.space_tables import SpaceTables
-from cep.matching import history, kernel, sightings
 from cep.matching.beginnings import MOST_SEGMENTS
 from cep.matching.gathering import gathered, merged
 from cep.matching.keys import Keys
 from cep.matching.numbered import Numbered
-from cep.matching.runs import RUNS, RunRows
 from cep.matching.segments import Bools, Content, Segment, indexed
-from cep.matching.text_places import TextPlaces, named, renamed, text_places, texts_of
-from cep.matching.unchanged import without_unchanged
 from cep.matching.waiting import NOTHING_PENDING, Layout, Pending
+from cep.operators.running import Groups, named_in, together
+from cep.plan.plan import RuleName
 from cep.routing.shards import Hashes, hashes_of
-from cep.state.keyed_rows import KEY, RULE, FlatRows, Kept, of_kind, size_of, something
-from rules.typed import Match
+from cep.state.keyed_rows import Kept, size_of, something
+from cep.state.named_texts import named, renamed, texts_of
 
 Ints = npt.NDArray[np.int64]
 _WORD = (1 << 64) - 1
@@ -128,8 +124,8 @@ class Recalled:
 
     Keys stand in the order of their `hashes`. Of those `known` everything that is remembered is in `rows`; of
     the others nothing is, or nothing that this batch could change. `everything`: there are no other keys of
-    which anything is remembered. Rules are numbered by `layout`, texts by their place in `texts`, which have
-    `text_numbers` for good.
+    which anything is remembered. Rules have the numbers of their groups, texts their place in `texts`, and
+    for good they have `text_numbers`.
     """
 
     layout: Layout
@@ -157,7 +153,7 @@ class Left:
 def recall(
     memory: SpaceMemory,
     layout: Layout,
-    space: Space,
+    groups: Groups,
     keys: Keys,
     wanted: Bools,
     after: int,
@@ -176,7 +172,11 @@ def recall(
     ripe = (after, until) if memory.layout is layout else None
     most = merging.anew * sum(segment.weight for segment in segments)
     found = gathered(segments, keys.columns, hashes, wanted, ripe, most)
-    rows, texts, text_numbers = _with_texts(memory, layout, space, found.rows)
+    if memory.layout is layout:
+        rows = together(one.taken(found.rows) for one in groups)
+    else:
+        rows = together(one.left(found.rows, memory.layout.rules) for one in groups)
+    rows, texts, text_numbers = _with_texts(memory, groups, rows, memory.layout is not layout)
     recalled = Recalled(
         layout=memory.layout,
         keys=found.keys,
@@ -193,35 +193,21 @@ def recall(
 
 
 def _with_texts(
-    memory: SpaceMemory, layout: Layout, space: Space, rows: Kept
+    memory: SpaceMemory, groups: Groups, rows: Kept, carried: bool
 ) -> tuple[Kept, pa.StringArray, Ints]:
     """Rows that name texts by their places, these texts, and their numbers for good."""
-    assert space.tables is not None
-    if memory.layout is layout:
-        places = text_places(space.tables)
-    else:
-        # The registers will be worked out anew from the events; their texts come with them.
-        histories = {
-            old: space.tables.past_texts[new]
-            for old, name in enumerate(memory.layout.rules)
-            if (new := space.tables.numbers.get(name, -1)) in space.tables.past_texts
-        }
-        places = TextPlaces(np.zeros(1, np.int64), np.zeros((0, 3), np.int64), histories)
-    used = named(places, rows)
+    used = named(named_in(groups, rows, carried))
     texts, of_number, first = texts_of([segment.content.texts for segment in memory.segments], used)
     if len(used):
-        # Ways may be those of a segment.
-        runs = of_kind(rows, RUNS, RunRows, RunRows()).by_width
-        own = {width: replace(of, threads=of.threads.copy()) for width, of in runs.items()}
-        rows = {**rows, RUNS: RunRows(own)}
-        renamed(places, rows, used, of_number)
+        rows = {kind: of_kind.unshared() for kind, of_kind in rows.items()}
+        renamed(named_in(groups, rows, carried), used, of_number)
     return rows, texts, first
 
 
 def remember(
     memory: SpaceMemory,
     layout: Layout,
-    space: Space,
+    groups: Groups,
     recalled: Recalled,
     left: Left,
     sequence: int,
@@ -233,30 +219,28 @@ def remember(
     `sequence` is the number of the next event, `numbers` gives numbers to new parts. The arrays of `left` are
     changed.
     """
-    tables = space.tables
-    assert tables is not None
     segments, changed = () if recalled.everything else memory.segments, recalled.known
-    live, weight = counted(left.rows, len(layout.rules)), size_of(left.rows)
+    live, weight = counted(groups, left.rows), size_of(left.rows)
     if segments:
-        live += memory.live - counted(recalled.rows, len(layout.rules))
+        live += memory.live - counted(groups, recalled.rows)
         weight += memory.weight - size_of(recalled.rows)
-        rows, changed = without_unchanged(tables, recalled.rows, left.rows, recalled.known)
+        rows, changed = _without_unchanged(groups, recalled, left.rows)
         left = replace(left, rows=rows)
     listed = something(left.rows, recalled.keys.count)
     if segments:
         # Those of which nothing is left must be said to be forgotten.
         listed |= changed
-    places = text_places(tables)
-    next_text, texts = _named_for_good(memory.texts, places, left, recalled)
+    next_text, texts = _named_for_good(memory.texts, groups, left, recalled)
     which = np.flatnonzero(listed)
     of_key = np.cumsum(listed) - 1
     rows = {kind: of_kind.renumbered(of_key) for kind, of_kind in left.rows.items()}
+    due = [one.operator.due(one.group, one.own(rows), len(which)) for one in groups]
     delta = Content(
         keys=recalled.keys.of(which),
         hashes=recalled.hashes[which],
         whole=changed[which],
-        due=_due(tables, rows, len(which)),
-        rows=rows,
+        due=np.minimum.reduce(due),
+        rows=together(one.given(rows) for one in groups),
         events=left.events,
         texts=texts,
     )
@@ -266,52 +250,40 @@ def remember(
     if not weight:
         segments = ()
     elif first < len(segments) - 1:
-        one = merged(segments[first:], next(numbers), first == 0, lambda rows: named(places, rows))
+        one = merged(segments[first:], next(numbers), first == 0, lambda rows: _texts_of(groups, rows))
         segments = (*segments[:first], one)
     return SpaceMemory(layout, sequence, next_text, segments, live, weight)
 
 
-def _named_for_good(
-    next_text: int, places: TextPlaces, left: Left, recalled: Recalled
-) -> tuple[int, Numbered]:
+def _named_for_good(next_text: int, groups: Groups, left: Left, recalled: Recalled) -> tuple[int, Numbered]:
     """Lets what is left name texts by numbers for good; the next such number, and the texts that got one."""
-    used = named(places, left.rows)
+    used = named(named_in(groups, left.rows))
     numbers = np.empty(len(used), np.int64)
     # Texts that were recalled stand first, and keep their numbers where their segments stay.
     old = 0 if recalled.everything else int(np.searchsorted(used, len(recalled.text_numbers)))
     numbers[:old] = recalled.text_numbers[used[:old]]
     numbers[old:] = next_text + np.arange(len(used) - old)
-    renamed(places, left.rows, used, numbers)
+    renamed(named_in(groups, left.rows), used, numbers)
     table = pa.table({"t": left.texts.take(pa.array(used[old:]))})
     return next_text + len(used) - old, Numbered(numbers[old:], table)
 
 
-def counted(kept: Kept, rules: int) -> Ints:
-    """How many live runs each of so many rules has."""
-    return sum((rows.counted(rules) for rows in kept.values()), np.zeros(rules, np.int64))
+def _texts_of(groups: Groups, kept: Kept) -> Ints:
+    """The numbers of the texts that what a segment keeps names, rising."""
+    return named(named_in(groups, together(one.taken(kept) for one in groups)))
 
 
-def _due(tables: SpaceTables, rows: Kept, keys: int) -> Ints:
-    """For each of so many keys the first instant at which time changes anything about it."""
-    found = np.full(keys, kernel.END_OF_TIME, np.int64)
-    for runs in of_kind(rows, RUNS, RunRows, RunRows()).by_width.values():
-        np.minimum.at(found, runs.lists[:, kernel.KEPT_KEY], runs.lists[:, kernel.KEPT_DUE])
-    histories = of_kind(rows, history.HISTORIES, FlatRows, FlatRows.none()).rows
-    for number in np.unique(histories[:, RULE]).tolist():
-        body = tables.rules[number].rule.body
-        assert isinstance(body, Match)
-        mine = histories[histories[:, RULE] == number]
-        if body.within is not None:
-            _gone(found, mine[:, KEY], mine[:, history.TIME], body.within)
-    seen = of_kind(rows, sightings.SIGHTINGS, FlatRows, FlatRows.none()).rows
-    for number in np.unique(seen[:, RULE]).tolist():
-        for place, look in enumerate(tables.tables(number).look_backs):
-            mine = seen[(seen[:, RULE] == number) & (seen[:, sightings.LOOK] == place)]
-            _gone(found, mine[:, KEY], mine[:, sightings.TIME], look.duration)
-    return found
+def _without_unchanged(groups: Groups, recalled: Recalled, after: Kept) -> tuple[Kept, Bools]:
+    """What a batch made of what was recalled, without what was there before where that is as it was; and
+    which of the known keys have changed."""
+    deltas = [one.operator.delta(one.group, one.own(recalled.rows), one.own(after)) for one in groups]
+    changed = np.zeros(len(recalled.known), bool)
+    for delta in deltas:
+        changed[delta.changed] = True
+    changed &= recalled.known
+    return together(delta.rest(changed) for delta in deltas), changed
 
 
-def _gone(due: Ints, keys: Ints, times: Ints, duration: int) -> None:
-    """What is seen for so long is gone an instant later."""
-    ends = np.where(times < kernel.END_OF_TIME - duration, times + duration + 1, kernel.END_OF_TIME)
-    np.minimum.at(due, keys, ends)
+def counted(groups: Groups, kept: Kept) -> Ints:
+    """How many live runs each rule has of which something may be kept."""
+    return np.concatenate([np.zeros(0, np.int64), *(one.counted(kept) for one in groups)])

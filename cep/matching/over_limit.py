@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from alerts.notation import json_value
-from cep.automata.plan import RulePlan
 from cep.automata.space_tables import SpaceTables
 from cep.matching import kernel
 from cep.matching.judgement import Hits
 from cep.matching.keys import Keys
 from cep.matching.runs import Runs
+from cep.operators.patterns.pattern_plan import PatternPlan
 
 Ints = npt.NDArray[np.int64]
 TRIED = 8
@@ -44,7 +44,7 @@ def crowded(tables: SpaceTables, hits: Hits, keys: Ints, count: int, kept: Runs,
 
 
 def most_dropped(
-    rule: RulePlan, keys: Keys, tried: list[int], total: int, dropped: Callable[[int], int]
+    rule: PatternPlan, keys: Keys, tried: list[int], total: int, dropped: Callable[[int], int]
 ) -> tuple[str, int] | None:
     """The key of which most runs were dropped, as JSON, and how many; the least by text of several.
 
@@ -66,7 +66,7 @@ def most_dropped(
     return min(written(rule, keys, [key for key, lost in found.items() if lost == most])), most
 
 
-def written(rule: RulePlan, keys: Keys, numbers: list[int]) -> list[str]:
+def written(rule: PatternPlan, keys: Keys, numbers: list[int]) -> list[str]:
     """Keys as JSON objects, as alerts have them."""
     by = rule.rule.by
     if by is None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
-from cep.matching.history import History, look_back
+from cep.matching import history, sightings
+from cep.matching.history import History, back, look_back
 from cep.matching.judge import Evidence
 from cep.matching.judgement import Columns, Hits
 from cep.matching.sightings import Inputs, Sightings, last_seen
+from cep.operators.patterns.kinds import HISTORIES, SIGHTINGS
+from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
 
@@ -21,12 +24,34 @@ Ints = npt.NDArray[np.int64]
 class Past:
     """What rules, by number, remember of events that no run took."""
 
-    histories: Mapping[int, History] = field(default_factory=dict)
-    sightings: Mapping[int, Sightings] = field(default_factory=dict)
+    histories: Mapping[int, History]
+    sightings: Mapping[int, Sightings]
+
+    @classmethod
+    def of(cls, tables: SpaceTables, kept: Kept) -> Past:
+        """What is kept of it."""
+        return cls(
+            {n: History.of(rows, len(back(tables.rules[n]))) for n, rows in _by_rule(kept, HISTORIES)},
+            {n: Sightings.of(rows) for n, rows in _by_rule(kept, SIGHTINGS)},
+        )
+
+    @property
+    def kept(self) -> Kept:
+        """The rows to be kept."""
+        return {
+            HISTORIES: history.kept_rows(self.histories),
+            SIGHTINGS: sightings.kept_rows(self.sightings),
+        }
 
     def rules(self) -> set[int]:
         """The rules that remember something."""
         return self.histories.keys() | self.sightings.keys()
+
+
+def _by_rule(kept: Kept, kind: str) -> Iterator[tuple[int, Ints]]:
+    rows = of_kind(kept, kind, FlatRows).rows
+    for number in np.unique(rows[:, RULE]).tolist():
+        yield number, rows[rows[:, RULE] == number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +75,7 @@ def looking_back(
     event (cep.automata.tables).
     """
     histories: dict[int, History] = {}
-    sightings: dict[int, Sightings] = {}
+    seen_before: dict[int, Sightings] = {}
     values, nulls, first_of_rule = [columns.values], [columns.nulls], columns.first_of_rule.copy()
     count = len(columns.values)
     for number in rules.tolist():
@@ -81,10 +106,10 @@ def looking_back(
             values.append(seen)
             nulls.append(unseen)
             if len(left.keys):
-                sightings[number] = left
+                seen_before[number] = left
         first_of_rule[number] = count
         count += len(rule.columns) + len(of_rule.look_backs)
     return (
         Columns(np.concatenate(values), np.concatenate(nulls), first_of_rule),
-        Past(histories, sightings),
+        Past(histories, seen_before),
     )

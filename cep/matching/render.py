@@ -6,7 +6,7 @@ only what they work out from it is worked out one by one. `RuleWriter.raised` is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 
@@ -19,26 +19,31 @@ from alerts.forms import filled
 from alerts.identity import canonical
 from alerts.notation import json_value, plain
 from alerts.raised import Raised, Withholding, Writer
-from cep.automata.plan import RulePlan
 from cep.expressions.scalar import compiled
 from cep.matching.decisions import ByStep, Decisions
+from cep.plan.plan import RulePlan
 from rules.typed import (
     Aggregate,
     Expression,
     FieldRef,
     KeyRef,
-    Match,
     Path,
     PrevRef,
     Rule,
     StepRef,
     TextMatch,
+    WindowAggregate,
     walk,
 )
 from rules.types import Scalar, Type
 
 Ints = npt.NDArray[np.int64]
-Named = FieldRef | KeyRef | StepRef | Aggregate
+Named = FieldRef | KeyRef | StepRef | Aggregate | WindowAggregate
+
+
+def rendered(decided: Iterable[Decisions]) -> list[Raised]:
+    """The alerts of decisions, before suppression."""
+    return [one for decisions in decided for one in renderer(decisions.rule).raised(decisions)]
 
 
 @dataclass(slots=True)
@@ -46,21 +51,14 @@ class Renderer:
     """Writes the alerts of one rule."""
 
     plan: RulePlan
-    names: tuple[str, ...] = ()
     writer: RuleWriter = field(init=False)
 
     def __post_init__(self) -> None:
-        rule = self.plan.rule
-        self.writer = RuleWriter(self.plan.pack, self.plan.revision, rule)
-        if isinstance(rule.body, Match):
-            assert self.plan.tables is not None
-            self.names = self.plan.tables.automaton.names
-        else:
-            self.names = (self.plan.documents or rule.body.stream,)
+        self.writer = RuleWriter(self.plan.pack, self.plan.revision, self.plan.rule)
 
     def raised(self, decisions: Decisions) -> list[Raised]:
         """The alerts of decisions, before suppression."""
-        taken = decisions.by_step(len(self.names))
+        taken = decisions.by_step(len(self.plan.alerts.steps))
         found: list[Raised] = []
         for which in _forms(decisions, taken):
             found += self._alike(decisions, taken.chosen(which), which)
@@ -68,22 +66,20 @@ class Renderer:
 
     def _alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice) -> list[Raised]:
         """The alerts of decisions of one form."""
-        rule, timeout = self.plan.rule, bool(decisions.timeout[which][0])
+        rule, form = self.plan.rule, self.plan.alerts
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
         held = [values[which].tolist() for values in decisions.key]
         keys = {name: values for (name, _), values in zip(by, held, strict=True)}
-        scope = _Scope({name: number for number, name in enumerate(self.names)}, taken, keys)
-        emitting, query = rule.emit, None
-        kind: Kind = "event"
-        if isinstance(rule.body, Match):
-            kind = "timeout" if timeout else "match"
-            emitting = (rule.body.on_timeout or ()) if timeout else rule.emit
-        elif self.plan.documents is not None:
-            kind, query = "hit", Column(list(map(str, scope.own(("query",)))))
+        known = {one: values[which].tolist() for one, values in decisions.values.items()}
+        scope = _Scope({name: number for number, name in enumerate(form.steps)}, taken, keys, known)
+        kind, emitting = form.kind, rule.emit
+        if decisions.timeout[which][0]:
+            kind, emitting = "timeout", form.on_timeout
+        query = Column(list(map(str, scope.own(("query",))))) if kind == "hit" else None
         emit = {one.name: _column(scope.values(one.value), one.value.type) for one in emitting}
         key = {name: _column(keys[name], type_) for name, type_ in by}
         events = [
-            (name, taken.ids(number)) for number, name in enumerate(self.names) if taken.count[0, number]
+            (name, taken.ids(number)) for number, name in enumerate(form.steps) if taken.count[0, number]
         ]
         times, orders = decisions.time[which].tolist(), decisions.orders[which].tolist()
         return self.writer.by_column(kind, times, key, emit, events, orders, query)
@@ -217,12 +213,13 @@ def _rows(columns: Sequence[Sequence[str]], count: int) -> list[tuple[str, ...]]
 
 @dataclass(slots=True)
 class _Scope:
-    """What `emit` sees: the steps, the key; for an `on` rule the event's own fields. `row` is the decision
-    that an expression is being worked out for."""
+    """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone, what
+    the operator worked out. `row` is the decision that an expression is being worked out for."""
 
     numbers: Mapping[str, int]
     taken: ByStep
     keys: Mapping[str, list[object]]
+    known: Mapping[Expression, list[object]]
     row: int = 0
     _columns: dict[Named, list[object]] = field(default_factory=dict)
     _fields: dict[Path, list[object]] = field(default_factory=dict)
@@ -252,6 +249,8 @@ class _Scope:
                 return self.own(path)
             case KeyRef(name):
                 return self.keys[name]
+            case WindowAggregate():
+                return self.known[node]
         if node not in self._columns:
             number = self.numbers[node.step]
             self._columns[node] = (

@@ -14,10 +14,8 @@ from cep.matching import chains, kernel
 from cep.state.keyed_rows import begins, ranges, rows_of
 
 Ints = npt.NDArray[np.int64]
-RUNS = "runs"
-"""Their kind of keyed state."""
 
-__all__ = ["RUNS", "RunRows", "Runs", "joined", "ranges", "width_class"]
+__all__ = ["RunRows", "Runs", "joined", "ranges", "width_class"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,11 @@ class RunRows:
 
     by_width: Mapping[int, Runs] = field(default_factory=dict)
 
+    @classmethod
+    def none(cls) -> Self:
+        """No run."""
+        return cls()
+
     @property
     def size(self) -> int:
         """The numbers of runs, ways and nodes; a list belongs to its key."""
@@ -139,6 +142,11 @@ class RunRows:
             lists[:, column] = numbers[lists[:, column]]
             found[width] = replace(runs, lists=lists)
         return type(self)(found)
+
+    def unshared(self) -> Self:
+        """The runs with ways of their own: nothing else of them is changed in place."""
+        own = {width: replace(of, threads=of.threads.copy()) for width, of in self.by_width.items()}
+        return type(self)(own)
 
     def joined(self, others: Sequence[Self]) -> Self:
         """These runs and others of the same keys, those of a key and rule as one list."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.notation import json_value
-from cep.automata.plan import Space
+from cep.plan.plan import Space
 from cep.routing.payload import Segment
 from rules.typed import By
 

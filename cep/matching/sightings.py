@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cep.automata.plan import RulePlan
 from cep.automata.tables import LookBack, Tables
 from cep.matching import kernel
 from cep.matching.judge import Evidence, Judge
+from cep.operators.patterns.pattern_plan import PatternPlan
 from cep.state.keyed_rows import FlatRows
 
 Ints = npt.NDArray[np.int64]
-SIGHTINGS = "sightings"
-"""Their kind of keyed state."""
 Bytes = npt.NDArray[np.uint8]
 LOOK, TIME = 2, 3
 """Columns of the rows in which sightings are kept, after the numbers of key and rule."""
@@ -71,13 +69,12 @@ class Inputs:
 
 
 def last_seen(
-    rule: RulePlan, before: Sightings, events: Inputs, watermark: int
+    rule: PatternPlan, before: Sightings, events: Inputs, watermark: int
 ) -> tuple[Ints, Bytes, Sightings]:
     """A row of values and of nulls per look back: when the last such event before each event's instant was.
 
     `keys` and `times` are of the events in key order. Also what later events may still look back at.
     """
-    assert rule.tables is not None
     looks = rule.tables.look_backs
     size = len(events.keys)
     values, nulls = np.zeros((len(looks), size), np.int64), np.ones((len(looks), size), np.uint8)
@@ -94,13 +91,12 @@ def last_seen(
     return values, nulls, Sightings(*together)
 
 
-def _satisfied(rule: RulePlan, look: LookBack, events: Inputs) -> npt.NDArray[np.bool_]:
+def _satisfied(rule: PatternPlan, look: LookBack, events: Inputs) -> npt.NDArray[np.bool_]:
     found: npt.NDArray[np.bool_] = events.places[look.place] == 1
     if not look.program[1] or not found.any():
         return found
     # A condition over other events (`prev`, steps that took nothing): few rules have one, so it is run as
     # it stands.
-    assert rule.tables is not None
     slots = np.zeros(rule.tables.slots + 2, np.int64)
     blank = _NothingTaken.by(rule.tables)
     blank.cursor[kernel.C_EVENTS] = len(events.keys)

@@ -24,19 +24,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.matching.already_raised import RAISED
 from cep.matching.arrivals import single
-from cep.matching.history import HISTORIES
 from cep.matching.memory import NOTHING, ShardMemory, SpaceMemory
 from cep.matching.narrow import narrowed, widened
 from cep.matching.numbered import Numbered
-from cep.matching.runs import RUNS, RunRows
 from cep.matching.segments import Content, Segment, indexed
-from cep.matching.sightings import SIGHTINGS
-from cep.matching.waiting import AtWatermark, Delayed, Layout, Pending, RuleId, Waiting
+from cep.matching.waiting import AtWatermark, Delayed, Layout, Pending, Waiting
+from cep.operators.known import forms
+from cep.operators.patterns.kinds import RAISED
+from cep.plan.plan import RuleId
 from cep.routing.payload import from_ipc, to_ipc
 from cep.routing.shards import hashes_of
-from cep.state.keyed_rows import FlatRows, KeyedRows
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
 VERSION, OLDEST = 7, 5
@@ -323,8 +321,8 @@ def _part(part: Part) -> bytes:
     return _packed(MAGIC_OF_PART, head, blobs, version)
 
 
-def _forms() -> Mapping[str, type[KeyedRows]]:
-    return {RUNS: RunRows, HISTORIES: FlatRows, SIGHTINGS: FlatRows, RAISED: FlatRows}
+_OF_SEGMENTS = ("keys", "whole", "due", "events", "texts", "blobs")
+"""What the JSON of a segment has besides the state that operators keep, by kind."""
 
 
 def _columns(keys: tuple[pa.Array, ...]) -> pa.Table:
@@ -336,6 +334,12 @@ def _content(head: Mapping[str, Any], blobs: list[memoryview]) -> Content:
         return widened(entry[1], entry[2], blobs[entry[0]])
 
     keys = () if head["keys"] is None else tuple(map(single, from_ipc(blobs[head["keys"]]).columns))
+    known, kinds = forms(), [name for name in head if name not in _OF_SEGMENTS]
+    if strange := [kind for kind in kinds if kind not in known]:
+        raise StateError(
+            f"the state of a shard has {strange[0]!r}, which this program cannot read: run the program that "
+            "wrote it, or a later one"
+        )
     numbers, texts = head["texts"]
     due = ints(head["due"])
     hashes = hashes_of(keys, len(due))
@@ -346,7 +350,7 @@ def _content(head: Mapping[str, Any], blobs: list[memoryview]) -> Content:
         hashes=hashes,
         whole=ints(head["whole"]) != 0,
         due=due,
-        rows={kind: form.read(head[kind], ints) for kind, form in _forms().items() if kind in head},
+        rows={kind: known[kind].read(head[kind], ints) for kind in kinds},
         events={stream: Numbered(ints(of), from_ipc(blobs[at])) for stream, of, at in head["events"]},
         texts=Numbered(ints(numbers), from_ipc(blobs[texts])),
     )

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.plan import Space
 from cep.matching.arrivals import Arrivals
 from cep.matching.numbered import Numbered, in_order
+from cep.plan.plan import Space
 from cep.routing.payload import ID
 
 Ints = npt.NDArray[np.int64]

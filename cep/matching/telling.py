@@ -15,14 +15,15 @@ import numpy.typing as npt
 from alerts.notation import json_value
 from cep.automata.automaton import Automaton
 from cep.automata.conditions import conjuncts, names_earlier
-from cep.automata.plan import Plan, RulePlan
 from cep.matching import kernel
 from cep.matching.chains import in_pool
 from cep.matching.keys import Keys
 from cep.matching.runs import Runs
 from cep.matching.taken import EventBook
 from cep.matching.trace import Identity, Key, Kind, Record, Seen, Trace
-from rules.typed import Expression, Match, Stream
+from cep.operators.patterns.pattern_plan import PatternPlan
+from cep.plan.plan import Plan
+from rules.typed import Expression, Stream
 
 Ints = npt.NDArray[np.int64]
 KINDS: Mapping[int, Kind] = {
@@ -52,7 +53,7 @@ class Teller:
     """Turns the kernel's rows about one rule into records."""
 
     plan: Plan
-    rule: RulePlan
+    rule: PatternPlan
     keys: Keys
     book: EventBook
     trace: Trace
@@ -124,7 +125,6 @@ class Teller:
 
     def tell_waiting(self, live: Runs) -> None:
         """Note which runs live on under the keys of the batch; of those told of, for what they wait."""
-        assert self.rule.tables is not None
         name, keys = self.rule.name, self._keys(np.arange(self.keys.count))
         counts = live.lists[:, kernel.KEPT_RUNS]
         of_run = [keys[key] for key in np.repeat(live.lists[:, kernel.KEPT_KEY], counts).tolist()]
@@ -183,9 +183,8 @@ class Teller:
                 guard = self._machine.guards[row[kernel.X_STEP]]
                 return replace(record, condition=guard.span.text, place=guard.span)
             case "refused":
-                body = self.rule.rule.body
-                assert isinstance(body, Match)
-                return replace(record, condition=body.having.span.text if body.having is not None else None)
+                having = self.rule.body.having
+                return replace(record, condition=having.span.text if having is not None else None)
             case "expired" | "timed out":
                 return replace(record, bound=self._bound(record))
             case "skipped":
@@ -208,14 +207,12 @@ class Teller:
 
     def _bound(self, record: Record) -> str:
         """The bound that ended a run at the record's time: `within` or `gap`."""
-        body = self.rule.rule.body
-        assert isinstance(body, Match)
+        within = self.rule.body.within
         first = record.taken[0][1].time if record.taken else record.time
-        return "within" if body.within is not None and record.time == first + body.within else "gap"
+        return "within" if within is not None and record.time == first + within else "gap"
 
     @property
     def _machine(self) -> Automaton:
-        assert self.rule.tables is not None
         return self.rule.tables.automaton
 
     def _number(self, key: tuple[tuple[str, object], ...], start: int, fork: int) -> int:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cep.automata.plan import RuleName
 from cep.matching.selection import EVERYTHING, Narrowed, Selection
+from cep.plan.plan import RuleName
 from rules.source import Span
 
 Kind = Literal[

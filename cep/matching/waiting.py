@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.automata.plan import Plan, Space
 from cep.events import MIN_TIME
+from cep.plan.plan import Plan, RuleId, Space
 from cep.routing.payload import TIME
 
-RuleId = tuple[str, str, str]
-"""Pack, rule and structure hash."""
 Judged = Mapping[RuleId, tuple[tuple[Mapping[str, int], ...], tuple[Mapping[str, int], ...]]]
 """For each rule, by place, the bit and the column of each stream: how verdicts of a plan are read."""
 
@@ -98,5 +96,4 @@ NOTHING_PENDING = Pending()
 
 def layout_of(plan: Plan, space: Space, number: int) -> Layout:
     """The layout of a space under a plan."""
-    rules = () if space.tables is None else space.tables.identities
-    return Layout(number, plan.id, rules, space.judged)
+    return Layout(number, plan.id, space.keeping, space.judged)

@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.automata.plan import HitStream, Plan, Space, StreamPlan
 from cep.counters import Counts, Overflows, QueryDocuments, StreamEvents, UndecidedDocuments
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
+from cep.plan.plan import HitStream, Plan, Space, StreamPlan
 from cep.resources.searches import TextSearches
 from cep.resources.standing import StandingQueries
 from cep.routing import payload
@@ -202,7 +202,7 @@ def _by_shard(
     shards: int,
 ) -> list[tuple[int, pa.Table]]:
     """The wanted rows, one table per shard, each in order of arrival."""
-    if space.on is not None:
+    if space.spread:
         key = [table.column(payload.ID).combine_chunks()]
     else:
         key = [table.column(f"k{n}").combine_chunks() for n in range(len(space.types))]

@@ -34,6 +34,10 @@ class KeyIndex(Protocol):
 class KeyedRows(Protocol):
     """One kind of state of many keys: rows sorted by key, and for each key by rule."""
 
+    @classmethod
+    def none(cls) -> Self:
+        """No row."""
+
     @property
     def size(self) -> int:
         """How much is kept, about in numbers of 64 bits: the same in one value as spread over several."""
@@ -62,6 +66,9 @@ class KeyedRows(Protocol):
 
     def of_rules(self, numbers: Ints) -> Self:
         """A copy of the rows of the rules that have another number (-1: none), by it."""
+
+    def unshared(self) -> Self:
+        """The rows with copies of the arrays that name texts, as far as `renumbered` shares them."""
 
     def joined(self, others: Sequence[Self]) -> Self:
         """These rows and then others of the same keys, in order of key and rule. Arrays may be changed."""
@@ -132,6 +139,10 @@ class FlatRows:
         rows[:, RULE] = numbers[rows[:, RULE]]
         return type(self)(rows)
 
+    def unshared(self) -> Self:
+        """These very rows: nothing of them is shared."""
+        return self
+
     def joined(self, others: Sequence[Self]) -> Self:
         """Rows of several widths in order of key."""
         parts = [self.rows, *(other.rows for other in others)]
@@ -173,9 +184,11 @@ class FlatIndex:
         return FlatRows(mine)
 
 
-def of_kind(kept: Kept, kind: str, form: type[Form], none: Form) -> Form:
-    """The rows of a kind, which are of one form; `none` where there are none."""
-    found = kept.get(kind, none)
+def of_kind(kept: Kept, kind: str, form: type[Form]) -> Form:
+    """The rows of a kind, which are of one form; none where there are none."""
+    found = kept.get(kind)
+    if found is None:
+        return form.none()
     assert isinstance(found, form)
     return found
 

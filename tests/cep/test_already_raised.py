@@ -18,8 +18,9 @@ from random_packs import header
 from random_streams import SECOND, Arrival, long_stream
 
 from cep.evaluate import Session, StoredShard
-from cep.matching.already_raised import COLUMNS, RAISED, first_of_each, identities
+from cep.matching.already_raised import first_of_each, identities
 from cep.matching.memory import Merging
+from cep.operators.patterns.kinds import RAISED
 from cep.state.keyed_rows import FlatRows, of_kind
 from cep.watermark import BatchStart, Seen
 from rules.instants import parse_instant
@@ -44,7 +45,7 @@ def fed(session: Session, first: int, came: list[Arrival]) -> list[tuple[int, di
 def known(session: Session) -> int:
     """How many matches the shards know, over all segments, whether void or not."""
     return sum(
-        len(of_kind(segment.content.rows, RAISED, FlatRows, FlatRows.none(COLUMNS)).rows)
+        len(of_kind(segment.content.rows, RAISED, FlatRows).rows)
         for memory in session.memories.values()
         for space in memory.spaces.values()
         for segment in space.segments

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from duel import Program, pack_of, programs
+from duel import Program, pack_of, patterns_of, programs
 from effort import examples
 from event_tables import tables
 from hypothesis import HealthCheck, given, settings
@@ -158,9 +158,8 @@ def fed(session: Session, batches: Sequence[Sequence[Arrival]]) -> list[tuple[st
     ],
 )
 def test_what_a_waiting_run_can_wait_for_is_known(rule: str, bits: list[int]) -> None:
-    (space,) = plan(f"rule r {{ by k {rule} }}").spaces
-    assert space.tables is not None
-    (awaited,) = space.tables.awaited.values()
+    (patterns,) = patterns_of(plan(f"rule r {{ by k {rule} }}"))
+    (awaited,) = patterns.awaited.values()
     assert awaited.astype(int).tolist() == bits
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 
 import pytest
-from duel import NEVER_ASKED, Program, by_engine, gave_up, plan_of, programs
+from duel import NEVER_ASKED, Program, by_engine, gave_up, patterns_of, plan_of, programs
 from effort import examples
 from event_tables import tables
 from hypothesis import HealthCheck, given, settings
@@ -106,8 +106,8 @@ LOOPS = "match (a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)] within 1 
 @BOTH
 def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
     fed = Fed(LOOPS, compiled)
-    for space in fed.session.plan.spaces:
-        for of_width in space.tables.classes if space.tables is not None else ():
+    for patterns in patterns_of(fed.session.plan):
+        for of_width in patterns.classes:
             of_width.tables[of_width.rows[0][kernel.U_TABLES] + kernel.H_ALL_WAYS] = 100
     ways = []
     for n in range(30):

@@ -19,8 +19,8 @@ from cep.evaluate import Session
 from cep.inprocess.report import Report
 from cep.losses import OverLimit, over_limit
 from cep.matching import over_limit as naming
-from cep.matching import pattern_space
 from cep.matching.trace import Trace
+from cep.operators.patterns import advance
 from rules.typed import Rule
 
 HEAD = """pack p version "1"
@@ -118,7 +118,7 @@ def test_naming_a_key_changes_nothing_else(events: list[Event], names: list[str]
     cuts = [min(cut, len(events))]
     named = fed(plan, events, cuts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pattern_space, "most_dropped", lambda *_: None)
+        patch.setattr(advance, "most_dropped", lambda *_: None)
         plain = fed(plan, events, cuts)
     named.counts = type(named.counts)(
         {n: c for n, c in named.counts.items() if not isinstance(n, RunsOverLimit)}
@@ -142,7 +142,7 @@ def test_what_drops_nothing_pays_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     def never(*_: object) -> list[int]:
         raise AssertionError
 
-    monkeypatch.setattr(pattern_space, "crowded", never)
+    monkeypatch.setattr(advance, "crowded", never)
     fed(plan_of("plain"), [("a", 1), ("b", 1), ("a", 9)])
     with pytest.raises(AssertionError):
         fed(plan_of("plain"), [("a", 1)] * 3)

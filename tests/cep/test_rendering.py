@@ -140,6 +140,7 @@ def by_column(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str],
     keys = zip(*[one["key"] for one in decisions], strict=True)
     return Renderer(plan).raised(
         Decisions(
+            plan,
             np.array([one["time"] for one in decisions]),
             [objects(values) for values in keys],
             objects([decided(one["order"]) for one in decisions]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from duel import Program, accepted, by_engine, by_reference, plan_of, program, programs
+from duel import Program, accepted, by_engine, by_reference, patterns_of, plan_of, program, programs
 from effort import examples
 from event_tables import tables
 from hypothesis import HealthCheck, given, settings
@@ -234,9 +234,8 @@ def test_a_hash_is_not_negative_and_needs_no_more_than_64_bits(at: int, question
 )
 def test_what_says_that_two_are_equal_is_recognised(condition: str, found: bool) -> None:
     plan = plan_of(f"{HEAD}rule r {{ match a: e[n == 0]{{1}} -> b: e[{condition}] within 1 day }}")
-    (rule,) = plan.rules()
-    assert rule.tables is not None
-    assert (rule.tables.array[kernel.H_QUESTIONS] == 1) == found
+    (patterns,) = patterns_of(plan)
+    assert (patterns.tables(0).array[kernel.H_QUESTIONS] == 1) == found
 
 
 def test_a_program_that_compares_nothing_is_interested_in_everything() -> None:
@@ -252,7 +251,7 @@ def test_the_oracle_raises_something_where_steps_are_equal() -> None:
     @settings(max_examples=60, database=None, derandomize=True, **QUIET)
     @given(crowded_packs().filter(accepted))
     def count(text: str) -> None:
-        asks = any(r.tables is not None and asked(r.tables) for r in plan_of(text).rules())
+        asks = any(asked(rule.tables) for of in patterns_of(plan_of(text)) for rule in of.rules)
         feeds = (program(text, seed, 30) for seed in range(8 if asks else 0))
         raised.append(any(by_reference(one).alerts for one in feeds))
 

@@ -34,15 +34,15 @@ JsonReader.read = read
 """
 IN_THE_MATCHER = """
 import os, signal
-import cep.matching.match as match
-whole = match.run_single
-def run_single(plan, space, ready):
+from cep.operators.single import SingleOperator
+whole = SingleOperator.advance
+def advance(self, group, kept, ready, context):
     for number, part in enumerate(ready.parts):
         ids = part.column("@id").to_pylist()
         if any(ids[row].startswith("POISON") for row in ready.rows_of(number)[1]):
             os.kill(os.getpid(), signal.SIGSEGV)
-    return whole(plan, space, ready)
-match.run_single = run_single
+    return whole(self, group, kept, ready, context)
+SingleOperator.advance = advance
 """
 BEYOND_ITS_MEMORY = """
 import os, signal

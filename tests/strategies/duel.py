@@ -23,6 +23,7 @@ from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.stages.order import in_order
 from cep.automata.plan import Plan, compile_plan
+from cep.automata.space_tables import SpaceTables
 from cep.automata.tables import NEVER_SLEEPS
 from cep.automata.too_many import OF_AUTOMATA
 from cep.automata.unsupported import unsupported
@@ -150,17 +151,22 @@ def plan_of(text: str, crowd: int | None = None, all_ways: int = kernel.ALL_WAYS
     ways that come to it join the first.
     """
     plan = compile_plan([pack_of(text)])
-    for space in plan.spaces:
-        for of_width in space.tables.classes if space.tables is not None else ():
+    for of in patterns_of(plan):
+        for of_width in of.classes:
             for rule, of_rule in zip(of_width.rules, of_width.rows, strict=True):
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_ALL_WAYS] = all_ways
                 if crowd is None:
                     continue
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_MERGE] = crowd
                 of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_BACKBONES] = crowd
-                if space.tables.tables(rule).array[kernel.H_SLEEP] != NEVER_SLEEPS:
+                if of.tables(rule).array[kernel.H_SLEEP] != NEVER_SLEEPS:
                     of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
     return plan
+
+
+def patterns_of(plan: Plan) -> list[SpaceTables]:
+    """The patterns of each key space that has some."""
+    return [of for space in plan.spaces for of in space.groups if isinstance(of, SpaceTables)]
 
 
 def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = None) -> Answer:

@@ -1,1 +1,1 @@
-"""Patterns: `match` rules."""
+"""`match`: patterns in the events of one key."""

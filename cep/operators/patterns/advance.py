@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,157 +11,101 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from cep.automata.plan import Plan, RulePlan, Space
 from cep.automata.space_tables import SpaceTables, WidthClass
 from cep.counters import AlternativesDropped, Count, Counts, Overflows, RunsDropped, RunsOverLimit
-from cep.matching import already_raised, history, kernel, sightings
+from cep.matching import already_raised, kernel
 from cep.matching.arrivals import Arrivals
 from cep.matching.blocks import blocks
-from cep.matching.engines import INTERPRETED, Engine
+from cep.matching.decisions import Decisions
+from cep.matching.engines import INTERPRETED, Engine, engine
 from cep.matching.judge import Evidence, Judge
 from cep.matching.judgement import Columns, Judgement
-from cep.matching.live import Migration
-from cep.matching.memory import Left, Recalled
 from cep.matching.over_limit import crowded, most_dropped
-from cep.matching.past import Events, looking_back
+from cep.matching.past import Events, Past, looking_back
 from cep.matching.pool import Pool
-from cep.matching.rows import grouped
-from cep.matching.runs import RUNS, RunRows, Runs, joined, ranges
-from cep.matching.taken import EventBook
+from cep.matching.runs import RunRows, Runs, joined
 from cep.matching.telling import Teller
 from cep.matching.texts import Texts
 from cep.matching.trace import Trace
-from cep.state.keyed_rows import RULE, FlatRows, Kept, events_of
+from cep.operators.operator import BatchContext
+from cep.operators.patterns.kinds import RAISED, RUNS
+from cep.operators.patterns.matches import Found, decisions_of
+from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(slots=True)
-class Found:
-    """The matches of one rule: rows of the kernel's `matches`, and the chains of events taken, end to end.
-
-    The k-th match took those from `ends[k - 1]` up to `ends[k]`: number of the step's name, event number,
-    sequence number.
-    """
-
-    rule: RulePlan
-    matches: Ints
-    ends: Ints
-    steps: Ints
-    events: Ints
-    sequences: Ints
-
-    def chosen(self, which: Ints) -> Found:
-        """Some of the matches."""
-        if len(which) == len(self.matches):
-            return self
-        counts = np.diff(self.ends, prepend=0)[which]
-        rows = ranges(self.ends[which] - counts, counts)
-        return Found(
-            self.rule, self.matches[which], np.cumsum(counts), self.steps[rows], self.events[rows],
-            self.sequences[rows],
-        )  # fmt: skip
-
-
-@dataclass(slots=True)
-class Result:
-    """What a space came to: matches, the events that they name, and what is left of the keys recalled."""
-
-    found: list[Found]
-    book: EventBook
-    left: Left
-
-
 def run_patterns(
-    plan: Plan,
-    space: Space,
-    recalled: Recalled,
-    events: Arrivals,
-    numbers: Ints,
-    watermark: int,
-    watching: Callable[[RulePlan], int],
-    engine: Engine,
-    counts: Counts,
-    trace: Trace | None = None,
-) -> Result:
-    """Run every rule of the space over the events (all up to the watermark, in order of time).
-
-    `numbers` are those of the events' keys. `watching` tells since when a rule has been watching.
-    """
-    tables, keys = space.tables, recalled.keys
-    assert tables is not None
-    if np.any(numbers[1:] < numbers[:-1]):
-        order = grouped(numbers)
-        events, numbers = events.chosen(order), numbers[order]
-    migration = Migration.of(plan, space, recalled, engine, counts)
-    texts = migration.texts
-    judgement = Judgement(plan.id, events, texts, tables)
+    tables: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext
+) -> tuple[list[Decisions], Kept]:
+    """Run every rule of a space over events up to the watermark, key by key in order of time."""
+    texts, watermark = context.texts, context.clock.watermark_after
+    machine = engine(len(context.numbers), context.compiled)
+    judgement = Judgement(context.plan.id, events, texts, tables)
     judgement.encode()
     constants = _constants(tables, texts)
     ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
-    seen = Events(numbers, events.time, watermark, judgement.hits(engine), constants, ranks)
-    active = _active(seen, migration)
-    columns, past = judgement.columns(active), migration.past
-    book = EventBook(recalled.events, recalled.sequence, events)
-    evidence = Evidence(book, keys, texts)
+    seen = Events(context.numbers, events.time, watermark, judgement.hits(machine), constants, ranks)
+    runs, past = of_kind(kept, RUNS, RunRows).by_width, Past.of(tables, kept)
+    active = _active(seen, runs, past)
+    columns = judgement.columns(active)
+    evidence = Evidence(context.book, context.keys, texts)
     if tables.back:
         rules = active[np.isin(active, tables.back)]
         columns, past = looking_back(tables, rules, past, seen, columns, evidence)
-    batch = _Batch(tables, engine, seen, columns, evidence, watching, keys.count, trace is not None)
+    batch = _Batch(tables, machine, seen, columns, evidence, context)
     matched: list[Found] = []
     live: dict[int, Runs] = {}
-    told: list[tuple[int, Ints, Ints, Runs]] = []
+    told: list[Told] = []
     for of_width in tables.classes:
         rules = of_width.rules[np.isin(of_width.rules, active)]
         if not len(rules):
             continue
         parts = []
-        for pool in batch.run(of_width, rules, migration.runs.get(of_width.width)):
-            _count(tables, pool, counts)
-            batch.name_dropped(of_width, pool, counts)
+        for pool in batch.run(of_width, rules, runs.get(of_width.width)):
+            _count(tables, pool, context.counts)
+            batch.name_dropped(of_width, pool)
             matched += _matches(tables, pool)
             parts.append(pool.live())
-            if trace is not None:
+            if context.trace is not None:
                 told += _told(pool, parts[-1])
         going_on = joined(parts)
         if len(going_on.lists):
             live[of_width.width] = going_on
-    if trace is not None:
-        places = {rule.identity: place for place, rule in enumerate(space.rules)}
-        for number, rows, nodes, going_on in sorted(
-            told, key=lambda one: places[tables.rules[one[0]].identity]
-        ):
-            if trace.selection.has(tables.rules[number].rule.name):
-                teller = Teller(plan, tables.rules[number], keys, book, trace)
-                teller.tell(rows, nodes)
-                teller.tell_waiting(going_on)
-    matched, raised = _once(tables, matched, migration.raised, live)
-    left: Kept = {
-        RUNS: RunRows(live),
-        history.HISTORIES: history.kept_rows(past.histories),
-        sightings.SIGHTINGS: sightings.kept_rows(past.sightings),
-        **({already_raised.RAISED: raised} if raised.size else {}),
-    }
-    taken = events_of(left)
-    if not recalled.everything:
-        # Those of earlier batches stay where they are.
-        taken = taken[np.searchsorted(taken, book.first) :]
-    return Result(matched, book, Left(left, book.copied(space, taken), texts.values))
+    if context.trace is not None:
+        _tell(tables, told, context, context.trace)
+    fresh, raised = _once(tables, matched, already_raised.rows_in(kept), live)
+    left: Kept = {RUNS: RunRows(live), **past.kept, **({RAISED: raised} if raised.size else {})}
+    return decisions_of(fresh, context.keys, context.book), left
+
+
+Told = tuple[int, Ints, Ints, Runs]
+"""A rule's number, what the trace says, the nodes that it names, and the runs that live on."""
+
+
+def _tell(tables: SpaceTables, told: Sequence[Told], context: BatchContext, trace: Trace) -> None:
+    """Make records of what the kernel told, rule by rule as the packs have them."""
+    places = {rule.identity: place for place, rule in enumerate(context.space.rules)}
+    for number, rows, nodes, going_on in sorted(told, key=lambda one: places[tables.rules[one[0]].identity]):
+        if trace.selection.has(tables.rules[number].rule.name):
+            teller = Teller(context.plan, tables.rules[number], context.keys, context.book, trace)
+            teller.tell(rows, nodes)
+            teller.tell_waiting(going_on)
 
 
 def _once(
-    tables: SpaceTables, matched: Sequence[Found], before: FlatRows, live: Mapping[int, Runs]
+    tables: SpaceTables, matched: Sequence[Found], before: Ints, live: Mapping[int, Runs]
 ) -> tuple[list[Found], FlatRows]:
     """The matches that were not raised before, each at its first decision; and those that a live run may come
     to again."""
     fresh: list[Found] = []
-    rows = [before.rows]
+    rows = [before]
     for found in matched:
-        number = tables.numbers[found.rule.identity]
+        number = found.number
         if tables.tables(number).forks:
             timeouts = found.matches[:, kernel.M_TIMEOUT]
             named = already_raised.identities(timeouts, found.ends, found.steps, found.sequences)
-            known = before.rows[before.rows[:, RULE] == number, already_raised.IDENTITY]
+            known = before[before[:, RULE] == number, already_raised.IDENTITY]
             new = already_raised.first_of_each(named, known)
             found = found.chosen(new)
             rows.append(already_raised.rows_of(number, found.matches, named[new]))
@@ -179,12 +123,12 @@ def _constants(tables: SpaceTables, texts: Texts) -> Ints:
     return found
 
 
-def _active(events: Events, migration: Migration) -> Ints:
+def _active(events: Events, kept: Mapping[int, Runs], past: Past) -> Ints:
     """The rules that have anything to do, rising: an event, runs, or a past that ends."""
     found = events.hits.by_rule() > 0
-    for runs in migration.runs.values():
+    for runs in kept.values():
         found[runs.lists[:, kernel.KEPT_RULE]] = True
-    found[list(migration.past.rules())] = True
+    found[list(past.rules())] = True
     return np.flatnonzero(found)
 
 
@@ -197,9 +141,17 @@ class _Batch:
     events: Events
     columns: Columns
     evidence: Evidence
-    watching: Callable[[RulePlan], int]
-    keys: int
-    traced: bool
+    context: BatchContext
+
+    @property
+    def keys(self) -> int:
+        """How many keys there are."""
+        return self.context.keys.count
+
+    @property
+    def traced(self) -> bool:
+        """True if the kernel is to tell what it does."""
+        return self.context.trace is not None
 
     def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None) -> Iterator[Pool]:
         """Run some rules of a class; pools with what came of it."""
@@ -208,7 +160,7 @@ class _Batch:
         rows[:, kernel.U_PAIRS_END] = self.events.hits.first_pairs[rules + 1]
         rows[:, kernel.U_COLUMNS] = self.columns.first_of_rule[rules]
         for number in np.flatnonzero(np.isin(rules, self.tables.back)).tolist():
-            rows[number, kernel.U_SINCE] = self.watching(self.tables.rules[rules[number]])
+            rows[number, kernel.U_SINCE] = self.context.clock.watching(self.tables.rules[rules[number]])
         # Rules that ask a judge run alone, and those between them together.
         kept = Runs.none(of_width.width) if kept is None else kept
         asking = np.flatnonzero(np.isin(rules, self.tables.outside))
@@ -240,7 +192,7 @@ class _Batch:
         cursor[kernel.C_WATERMARK] = self.events.watermark
         return pool
 
-    def name_dropped(self, of_width: WidthClass, pool: Pool, counts: Counts) -> None:
+    def name_dropped(self, of_width: WidthClass, pool: Pool) -> None:
         """Count for each rule of a pool that dropped runs over its `limit` those of one of their keys."""
         for row in np.flatnonzero(pool.rules[:, kernel.U_DROPPED]).tolist():
             number = int(pool.rules[row, kernel.U_RULE])
@@ -250,7 +202,8 @@ class _Batch:
                 partial(self._dropped, of_width, pool, row),
             )  # fmt: skip
             if found is not None:
-                counts[RunsOverLimit(*self.tables.rules[number].name, found[0])] += found[1]
+                counter = RunsOverLimit(*self.tables.rules[number].name, found[0])
+                self.context.counts[counter] += found[1]
 
     def _dropped(self, of_width: WidthClass, pool: Pool, row: int, key: int) -> int:
         """Number of runs of one key that a rule drops. The rule is run again, on that key alone."""
@@ -336,11 +289,10 @@ def _matches(tables: SpaceTables, pool: Pool) -> Iterator[Found]:
     for number, matches, ends, taken in pool.found():
         steps = tables.tables(number).edges[taken[:, kernel.A_EDGE]]
         events, sequences = taken[:, kernel.AN_EVENT].copy(), taken[:, kernel.A_SEQUENCE].copy()
-        yield Found(tables.rules[number], matches, ends, steps, events, sequences)
+        yield Found(number, tables.rules[number], matches, ends, steps, events, sequences)
 
 
-def _told(pool: Pool, left: Runs) -> Iterator[tuple[int, Ints, Ints, Runs]]:
-    """By rule what the trace says, the nodes that it names, and the runs that live on."""
+def _told(pool: Pool, left: Runs) -> Iterator[Told]:
     for row, number in enumerate(pool.rules[:, kernel.U_RULE].tolist()):
         waiting = left.chosen(np.flatnonzero(left.lists[:, kernel.KEPT_RULE] == number))
         yield number, pool.told(row), pool.nodes, waiting

@@ -1,4 +1,4 @@
-"""What a batch left as it was: of a key whose runs all stay, only those that have begun are written."""
+"""The delta of runs: of a key whose runs all stay, only those that have begun are written."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from cep.automata.space_tables import SpaceTables
 from cep.matching import chains, kernel
-from cep.matching.runs import RUNS, RunRows, Runs, ranges
+from cep.matching.runs import RunRows, Runs, ranges
 from cep.matching.segments import Bools
+from cep.operators.patterns.kinds import RUNS
 from cep.state.keyed_rows import Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
@@ -19,55 +20,48 @@ _COUNTS = slice(kernel.KEPT_RUNS, kernel.KEPT_NODES + 1)
 """How many runs, ways and nodes a list has."""
 
 
-def without_unchanged(tables: SpaceTables, before: Kept, after: Kept, known: Bools) -> tuple[Kept, Bools]:
-    """What a batch made of rows, without what was there before where that is as it was; and which of the
-    `known` keys have changed."""
-    changed = np.zeros(len(known), bool)
-    for kept in (before, after):
-        for kind, rows in kept.items():
-            if kind != RUNS:
-                changed[rows.keys] = True
-    going_on = GoingOn.of(tables, before, after)
-    changed[going_on.changed] = True
-    changed &= known
-    return {**after, RUNS: going_on.rest(changed)}, changed
-
-
 @dataclass(frozen=True, slots=True)
 class GoingOn:
-    """Runs before and after a batch; `places` say by width for each list of before where the one is that
-    begins with all of it as it was (-1: none does)."""
+    """What is kept before and after a batch; `places` say by width for each list of runs of before where the
+    one is that begins with all of it as it was (-1: none does)."""
 
-    before: Mapping[int, Runs]
-    after: Mapping[int, Runs]
+    before: Kept
+    after: Kept
     places: Mapping[int, Ints]
 
     @classmethod
     def of(cls, tables: SpaceTables, before: Kept, after: Kept) -> GoingOn:
-        """What is found in the runs of both."""
-        old, new = (of_kind(kept, RUNS, RunRows, RunRows()).by_width for kept in (before, after))
+        """The delta of the rows of a space's patterns."""
+        old, new = _runs(before), _runs(after)
         places = {
             width: _places(tables, runs, new.get(width, Runs.none(width))) for width, runs in old.items()
         }
-        return cls(old, new, places)
+        return cls(before, after, places)
 
     @property
     def changed(self) -> Ints:
-        """The keys of lists that do not go on as they were, with repetitions."""
-        keys = [runs.lists[self.places[width] < 0, kernel.KEPT_KEY] for width, runs in self.before.items()]
-        return np.concatenate([np.zeros(0, np.int64), *keys])
+        """The keys of runs that do not go on as they were, and those with a past, with repetitions."""
+        keys = [
+            runs.lists[self.places[width] < 0, kernel.KEPT_KEY] for width, runs in _runs(self.before).items()
+        ]
+        kept = (rows for of in (self.before, self.after) for kind, rows in of.items() if kind != RUNS)
+        return np.concatenate([np.zeros(0, np.int64), *keys, *(rows.keys for rows in kept)])
 
-    def rest(self, changed: Bools) -> RunRows:
-        """The runs after the batch, of keys that have not changed without those that were there before."""
-        found = {}
-        for width, new in self.after.items():
-            old = self.before.get(width, Runs.none(width))
+    def rest(self, changed: Bools) -> Kept:
+        """What is there after the batch, of keys that have not changed without the runs of before."""
+        found, before = {}, _runs(self.before)
+        for width, new in _runs(self.after).items():
+            old = before.get(width, Runs.none(width))
             stays = np.flatnonzero(~changed[old.lists[:, kernel.KEPT_KEY]])
             place = self.places.get(width, np.zeros(0, np.int64))[stays]
             rest = _rest(new, place, old.lists[stays, _COUNTS])
             if len(rest.lists):
                 found[width] = rest
-        return RunRows(found)
+        return {**self.after, RUNS: RunRows(found)}
+
+
+def _runs(kept: Kept) -> Mapping[int, Runs]:
+    return of_kind(kept, RUNS, RunRows).by_width
 
 
 def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:

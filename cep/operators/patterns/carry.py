@@ -1,96 +1,38 @@
-"""What outlives a revision: runs by the new numbers of their rules, registers worked out anew."""
+"""What outlives a revision: live runs with registers worked out anew."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.automata.plan import Plan, Space
 from cep.automata.space_tables import SpaceTables
 from cep.automata.tables import Tables
-from cep.counters import Counts, RunsDropped
 from cep.expressions.columns import Columns
 from cep.matching import kernel
-from cep.matching.already_raised import COLUMNS, RAISED
-from cep.matching.engines import Engine
-from cep.matching.history import HISTORIES, History, back
+from cep.matching.engines import Engine, engine
 from cep.matching.judgement import as_numbers
-from cep.matching.memory import Recalled, counted
 from cep.matching.numbered import Numbered
-from cep.matching.past import Past
-from cep.matching.runs import RUNS, RunRows, Runs, joined, width_class
-from cep.matching.sightings import SIGHTINGS, Sightings
+from cep.matching.runs import RunRows, Runs, joined, width_class
 from cep.matching.texts import Texts
-from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
+from cep.operators.operator import BatchContext
+from cep.operators.patterns.kinds import RUNS
+from cep.state.keyed_rows import Kept, of_kind
 from rules.typed import Path, TextMatch
 
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(slots=True)
-class Migration:
-    """The runs of the rules that are still there, readable by the plan that runs now and by its numbers."""
-
-    texts: Texts
-    runs: Mapping[int, Runs]
-    past: Past
-    raised: FlatRows
-
-    @classmethod
-    def of(
-        cls,
-        plan: Plan,
-        space: Space,
-        recalled: Recalled,
-        engine: Engine,
-        counts: Counts,
-    ) -> Migration:
-        """What goes on from earlier batches.
-
-        A rule that is gone or has another structure loses its runs, which are counted. Under a new plan,
-        the registers of the others are worked out anew from the events that they took, so that no old
-        constant is left in them.
-        """
-        tables = space.tables
-        assert tables is not None
-        texts, old = Texts(recalled.texts), recalled.rows
-        rules = recalled.layout.rules
-        if recalled.layout.plan == plan.id:
-            return cls(texts, _runs(old), _past(tables, old), _raised(old))
-        numbers = np.array([tables.numbers.get(name, -1) for name in rules], np.int64)
-        for name, number, runs in zip(rules, numbers, counted(old, len(rules)).tolist(), strict=True):
-            if number < 0 and runs:
-                counts[RunsDropped(*name[:2], "dropped")] += runs
-        left = {kind: rows.of_rules(numbers) for kind, rows in old.items()}
-        replayed = _Stored(recalled.events, texts).replayed(tables, _runs(left), engine)
-        return cls(texts, replayed, _past(tables, left), _raised(left))
-
-
-def _raised(kept: Kept) -> FlatRows:
-    return of_kind(kept, RAISED, FlatRows, FlatRows.none(COLUMNS))
-
-
-def _runs(kept: Kept) -> Mapping[int, Runs]:
-    return of_kind(kept, RUNS, RunRows, RunRows()).by_width
-
-
-def _past(tables: SpaceTables, kept: Kept) -> Past:
-    """What rules remember of events that no run took, rule by rule."""
-    histories = {
-        number: History.of(rows, len(back(tables.rules[number])))
-        for number, rows in _by_rule(kept, HISTORIES)
-    }
-    return Past(histories, {number: Sightings.of(rows) for number, rows in _by_rule(kept, SIGHTINGS)})
-
-
-def _by_rule(kept: Kept, kind: str) -> Iterator[tuple[int, Ints]]:
-    rows = of_kind(kept, kind, FlatRows, FlatRows.none()).rows
-    for number in np.unique(rows[:, RULE]).tolist():
-        yield number, rows[rows[:, RULE] == number]
+def carried(tables: SpaceTables, kept: Kept, context: BatchContext) -> Kept:
+    """What was kept under another plan, with registers worked out anew from the events that runs took, so
+    that no old constant is left in them."""
+    runs = of_kind(kept, RUNS, RunRows).by_width
+    machine = engine(0, context.compiled)
+    stored = _Stored(context.book.kept, context.texts)
+    return {**kept, RUNS: RunRows(stored.replayed(tables, runs, machine))}
 
 
 class _StoredColumns(Columns):

@@ -1,0 +1,39 @@
+"""When time alone changes something about a key: a run's deadline, or the end of what is looked back at."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.automata.space_tables import SpaceTables
+from cep.matching import history, kernel, sightings
+from cep.matching.runs import RunRows
+from cep.operators.patterns.kinds import HISTORIES, RUNS, SIGHTINGS
+from cep.state.keyed_rows import KEY, RULE, FlatRows, Kept, of_kind
+
+Ints = npt.NDArray[np.int64]
+
+
+def due(tables: SpaceTables, kept: Kept, keys: int) -> Ints:
+    """For each of so many keys the first instant at which time changes anything about it."""
+    found = np.full(keys, kernel.END_OF_TIME, np.int64)
+    for runs in of_kind(kept, RUNS, RunRows).by_width.values():
+        np.minimum.at(found, runs.lists[:, kernel.KEPT_KEY], runs.lists[:, kernel.KEPT_DUE])
+    histories = of_kind(kept, HISTORIES, FlatRows).rows
+    for number in np.unique(histories[:, RULE]).tolist():
+        within = tables.rules[number].body.within
+        mine = histories[histories[:, RULE] == number]
+        if within is not None:
+            _gone(found, mine[:, KEY], mine[:, history.TIME], within)
+    seen = of_kind(kept, SIGHTINGS, FlatRows).rows
+    for number in np.unique(seen[:, RULE]).tolist():
+        for place, look in enumerate(tables.tables(number).look_backs):
+            mine = seen[(seen[:, RULE] == number) & (seen[:, sightings.LOOK] == place)]
+            _gone(found, mine[:, KEY], mine[:, sightings.TIME], look.duration)
+    return found
+
+
+def _gone(due: Ints, keys: Ints, times: Ints, duration: int) -> None:
+    """What is seen for so long is gone an instant later."""
+    ends = np.where(times < kernel.END_OF_TIME - duration, times + duration + 1, kernel.END_OF_TIME)
+    np.minimum.at(due, keys, ends)

@@ -1,0 +1,10 @@
+"""The kinds of state that patterns keep of a key."""
+
+RUNS = "runs"
+"""Live runs (cep.matching.runs)."""
+HISTORIES = "histories"
+"""The last events of the key, for `prev` (cep.matching.history)."""
+SIGHTINGS = "sightings"
+"""When events that an `absent` before the first step forbids were there (cep.matching.sightings)."""
+RAISED = "raised"
+"""Matches to which another fork of a live run may come again (cep.matching.already_raised)."""
