@@ -1,4 +1,4 @@
-"""What an event, or time alone, does to ways."""
+"""Ways after an event, or after some time."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ NOTHING, FITTED, SOME_DIED = range(3)
 
 @inlined
 def verdict(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> int:
-    """What event i, or time alone, does to a way at a leaf: DIES, STAYS, FITS."""
+    """Effect of event i, or of time alone, on a way at a leaf: DIES, STAYS, FITS."""
     tables, places, columns, nulls, threads, cursor, trace = (
         rule.tables,
         rule.places,
@@ -177,7 +177,7 @@ def verdict(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> in
 
 
 @inlined
-def follow(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> int:
+def fire(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> int:
     """The ways that a way becomes by what a leaf of it waited for; the way itself stays as it is."""
     tables, threads, nodes, cursor, trace = rule.tables, pools.threads, pools.nodes, pools.cursor, pools.trace
     new = copied(tables, threads, row, cursor)
@@ -288,7 +288,7 @@ def offer(
         if outcome == DIES:
             kill(threads, row, number)
         elif outcome == FITS:
-            part = follow(rule, pools, row, leaf, i, t)
+            part = fire(rule, pools, row, leaf, i, t)
         k += TOKEN
         if not alone:
             if outcome == FITS:
@@ -342,7 +342,7 @@ def answer(rule: Rule, pools: Pools, row: int, i: int, t: int) -> tuple[int, int
             found = verdict(rule, pools, row, leaf, i, t)
             if found == FITS:
                 outcome = FITTED
-                part = follow(rule, pools, row, leaf, i, t)
+                part = fire(rule, pools, row, leaf, i, t)
                 first, last = joined(threads, first, last, part, cursor)
             elif found == DIES:
                 kill(threads, row, number)

@@ -73,7 +73,7 @@ def restricted(tables: Ints, threads: Ints, row: int, low: int, high: int, curso
 
 
 def children_alive(tables: Ints, threads: Ints, row: int, token: int) -> int:
-    """How many children of `each` still wait for something."""
+    """Number of children of `each` that still wait for something."""
     count = 0
     child = token + TOKEN
     while child < tables[token + K_END]:

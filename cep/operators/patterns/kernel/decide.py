@@ -141,7 +141,7 @@ def raised(tables: Ints, pools: Pools, at: int, run: int, row: int, time: int, i
 
 
 def began_together(runs: Ints, one: int, other: int) -> bool:
-    """Whether two runs are forks of one."""
+    """True if two runs are forks of one."""
     return bool(runs[one + R_START] == runs[other + R_START])
 
 

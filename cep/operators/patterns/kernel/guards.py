@@ -45,7 +45,7 @@ from kernels.family import inlined
 
 
 def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
-    """Whether the loop that a guard belongs to has taken an event, or there is no such loop."""
+    """True if the loop that a guard belongs to has taken an event, or there is no such loop."""
     counters = row + tables[H_COUNTERS]
     after = tables[watch + W_AFTER]
     if after == BEGINS:
@@ -81,7 +81,7 @@ def guarded(rule: Rule, pools: Pools, row: int, at: int, count: int, i: int, t: 
 
 
 def is_refused(rule: Rule, pools: Pools, row: int, leaf: int, i: int) -> bool:
-    """Whether event i satisfies an `until` that ends nothing yet: it does not begin the loop either."""
+    """True if event i satisfies an `until` that ends nothing yet: it does not begin the loop either."""
     tables, places, threads, cursor = rule.tables, rule.places, pools.threads, pools.cursor
     at = tables[leaf + F_UNTIL]
     for k in range(at, at + tables[leaf + F_UNTILS] * WATCH, WATCH):
@@ -95,7 +95,7 @@ def is_refused(rule: Rule, pools: Pools, row: int, leaf: int, i: int) -> bool:
 
 @inlined
 def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints) -> bool:
-    """Whether no event of a `absent` that comes first was there in [t - d, t), and the rule was watching."""
+    """True if no event of a `absent` that comes first was there in [t - d, t), and the rule was watching."""
     n = cursor[C_EVENTS]
     at = tables[leaf + F_LOOK]
     for k in range(at, at + tables[leaf + F_LOOKS] * LOOK, LOOK):

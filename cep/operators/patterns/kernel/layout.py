@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
 
 class Pools(NamedTuple):
-    """What the rules of a space share: rows that point at each other by offset."""
+    """Pools that the rules of a space share: rows that point at each other by offset."""
 
     lists: Ints
     """One for each rule and key with runs: its runs in order of their first event, forks side by side."""
@@ -56,7 +56,7 @@ class Pools(NamedTuple):
     """An event taken along an edge, after the node before it; ways share them."""
     marks: Ints
     matches: Ints
-    """What was raised, by rule in order of decision."""
+    """Matches that were raised, by rule in order of decision."""
     wait_index: Ints
     """In crowded lists: chains of the runs that wait for an event with some value, by hash."""
     seen: Ints
@@ -98,7 +98,7 @@ class Kept(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What is written behind each block: the runs that live on, and what matches took."""
+    """Room for what is written behind each block: the runs that live on, and what matches took."""
 
     lists: Ints
     runs: Ints

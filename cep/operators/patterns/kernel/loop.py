@@ -83,7 +83,7 @@ from cep.operators.patterns.kernel.tables import (
     STATE,
 )
 from cep.operators.patterns.kernel.timers import set_due
-from cep.operators.patterns.kernel.wait_index import by_start, called, lie_down_all, seen_places
+from cep.operators.patterns.kernel.wait_index import by_start, candidates, park_all, seen_places
 from kernels.family import inlined
 
 # As many runs of a list cost about as much to walk past as one way costs to be asked.
@@ -91,7 +91,7 @@ RUNS_A_STEP = 16
 
 
 def least_deadline(tables: Ints, lists: Ints, runs: Ints, at: int) -> int:
-    """When time next decides something about a run of a list."""
+    """Time that next decides something about a run of a list."""
     run = lists[at + L_FIRST]
     if tables[H_PLAIN] == 1:
         # `within` alone: the first that began ends first.
@@ -169,7 +169,7 @@ def settle(rule: Rule, pools: Pools, at: int, bound: int) -> bool:
 
 @inlined
 def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
-    """Whether event i may fit a first step, by what it is alone."""
+    """True if event i may fit a first step, by what it is alone."""
     first = tables[H_STATES]
     leaf = tables[first + S_LEAF]
     for k in range(leaf, leaf + tables[first + S_LEAVES] * LEAF, LEAF):
@@ -179,7 +179,7 @@ def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
 
 
 def lasts(tables: Ints, i: int, after: int, places: Bytes, cursor: Ints) -> bool:
-    """Whether a run that begins at event i may outlive the event after it, which alone decides that."""
+    """True if a run that begins at event i may outlive the event after it, which alone decides that."""
     first = tables[H_STATES]
     leaf = tables[first + S_LEAF]
     for k in range(leaf, leaf + tables[first + S_LEAVES] * LEAF, LEAF):
@@ -194,7 +194,7 @@ def lasts(tables: Ints, i: int, after: int, places: Bytes, cursor: Ints) -> bool
 
 @inlined
 def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
-    """Whether event i, which may be shown next and finds no run, may begin one that is seen to live.
+    """True if event i, which may be shown next and finds no run, may begin one that is seen to live.
 
     Where the next event of a key alone decides whether a run goes on, it is asked before a run is made.
     """
@@ -231,9 +231,9 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
     if lists[at + L_RUNS] > tables[H_SLEEP] and cursor[C_TRACES] < 0:
         sleeping = True
         if lists[at + L_SLEEPS] == 0:
-            lie_down_all(tables, pools, at)
+            park_all(tables, pools, at)
         fits = seen_places(tables, i, places, cursor)
-        head = called(rule, pools, at, i)
+        head = candidates(rule, pools, at, i)
         only_called = lists[at + L_WANTS] & fits == 0
         if only_called:
             run = by_start(runs, head)

@@ -128,7 +128,7 @@ def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int,
 
 
 def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) -> bool:
-    """Whether a step took the same events in two chains."""
+    """True if a step took the same events in two chains."""
     while one != other:
         one = taken_by(tables, nodes, one, step)
         other = taken_by(tables, nodes, other, step)
@@ -142,7 +142,7 @@ def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) ->
 
 
 def alike(tables: Ints, threads: Ints, nodes: Ints, one: int, other: int, newest: int) -> bool:
-    """Whether nothing that is still to come can tell two ways, or forks, apart."""
+    """True if nothing that is still to come can tell two ways, or forks, apart."""
     state = threads[one + T_STATE]
     if state != threads[other + T_STATE]:
         return False

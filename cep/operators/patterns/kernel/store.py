@@ -1,4 +1,4 @@
-"""What lives on is written out, and what matches took; nodes that nothing names are dropped."""
+"""Runs that live on are written out, and what matches took; nodes that nothing names are dropped."""
 
 from __future__ import annotations
 
