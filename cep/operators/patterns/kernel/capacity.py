@@ -98,14 +98,13 @@ def too_small(lists: Ints, nodes: Ints, matches: Ints, cursor: Ints, trace: Ints
 @inlined
 def crowded(tables: Ints, pools: Pools, at: int) -> bool:
     """True if an event might find too little room in a pool; what it needs is noted in the cursor."""
-    lists, runs, threads, nodes, matches, cursor, trace = (
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.nodes,
-        pools.matches,
-        pools.cursor,
-        pools.trace,
+    lists, runs, matches = pools.lists, pools.runs, pools.matches
+    alternatives = pools.alternatives
+    threads, nodes, cursor, trace = (
+        alternatives.threads,
+        alternatives.nodes,
+        alternatives.cursor,
+        alternatives.trace,
     )
     living = 1 if at < 0 else lists[at + L_THREADS] + 1
     need = living * tables[H_FORK]

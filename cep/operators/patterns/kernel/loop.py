@@ -112,14 +112,10 @@ def settle(rule: Rule, pools: Pools, at: int, bound: int) -> bool:
     forward in the pattern, or its deadline is found to be later; and the end of time leaves nothing.
     Returns False where there is too little room, or no effort left, to go on.
     """
-    tables, lists, runs, threads, wait_index, cursor = (
-        rule.tables,
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.wait_index,
-        pools.cursor,
-    )
+    tables = rule.tables
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     free = cursor[C_THREADS]
     silent = tables[H_PLAIN] == 1 and tables[H_TIMEOUT] == 0 and tables[H_WITHIN] >= 0
     if silent and bound < END_OF_TIME:
@@ -148,7 +144,7 @@ def settle(rule: Rule, pools: Pools, at: int, bound: int) -> bool:
                 this_run(lists, runs, at, run, cursor)
                 node = threads[first_way(threads, runs[run + R_THREAD]) + T_NODE]
                 before = cursor[C_THREADS]
-                head = moved(rule, pools, runs[run + R_THREAD], NONE, due)
+                head = moved(rule, alternatives, runs[run + R_THREAD], NONE, due)
                 if cursor[C_THREADS] < before:
                     head = thinned(tables, pools, head, lists[at + L_RUNS], cursor[C_SEEN], NONE, due)
                 runs[run + R_THREAD] = head
@@ -209,15 +205,10 @@ def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: I
 @inlined
 def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
     """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
-    tables, places, lists, runs, threads, wait_index, cursor = (
-        rule.tables,
-        rule.places,
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.wait_index,
-        pools.cursor,
-    )
+    tables, places = rule.tables, rule.places
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     cursor[C_MODE] = BY_EVENT
     cursor[C_SHOWN] = cursor[C_NODES]
     cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
@@ -275,7 +266,7 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
             and state >= 0
             and tables[tables[H_STATES] + state * STATE + S_PLAIN] == 1
         ):
-            ways, outcome = answer(rule, pools, head, i, t)
+            ways, outcome = answer(rule, alternatives, head, i, t)
             if outcome == NOTHING:
                 lists[at + L_WANTS] |= runs[run + R_WANTS]
                 run = following
@@ -286,7 +277,7 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
             else:
                 free_thread(threads, head, cursor)
         else:
-            ways = moved(rule, pools, head, i, t)
+            ways = moved(rule, alternatives, head, i, t)
         if cursor[C_THREADS] < free:
             newest = cursor[C_SEQUENCE] + i
             # A run that begins is not told how many there are: they need not be at hand (beginnings.py).
@@ -319,7 +310,7 @@ def run(rule: Rule, pools: Pools, batch: Batch, wake: Ints, list_of_key: Ints) -
     lets a faster kernel go on.
     """
     tables, places, keys, times = rule.tables, rule.places, batch.keys, batch.times
-    lists, cursor = pools.lists, pools.cursor
+    lists, cursor = pools.lists, pools.alternatives.cursor
     while cursor[C_POSITION] < len(wake):
         if cursor[C_EFFORT] <= 0:
             return LATER

@@ -253,7 +253,14 @@ def thinned(tables: Ints, pools: Pools, head: int, together: int, newest: int, i
     `together` is how many runs its key has, which share a bound; `newest` the sequence number of the last
     event that its key was shown. A complete way stays: it is a match, if nothing preferred comes to one.
     """
-    threads, nodes, seen, cursor, trace = pools.threads, pools.nodes, pools.seen, pools.cursor, pools.trace
+    seen = pools.seen
+    alternatives = pools.alternatives
+    threads, nodes, cursor, trace = (
+        alternatives.threads,
+        alternatives.nodes,
+        alternatives.cursor,
+        alternatives.trace,
+    )
     if ways_in(threads, head) <= tables[H_MERGE]:
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)

@@ -151,7 +151,9 @@ def assess(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
 
 def settled_down(tables: Ints, pools: Pools, at: int, run: int, i: int, t: int) -> int:
     """Make each independent way of a run a run of its own; the last of them, which keeps the run's name."""
-    lists, runs, threads, cursor, trace = pools.lists, pools.runs, pools.threads, pools.cursor, pools.trace
+    lists, runs = pools.lists, pools.runs
+    alternatives = pools.alternatives
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     head = runs[run + R_THREAD]
     if threads[head + T_STATE] == EACH and threads[head + T_NEXT] < 0:
         name = runs[run + R_FORK]

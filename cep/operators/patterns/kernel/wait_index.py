@@ -60,6 +60,7 @@ from cep.operators.patterns.kernel.tables import (
     S_LEAVES,
     STATE,
 )
+from kernels.family import inlined
 
 # In a list of more than SLEEP_BEYOND runs an event is shown only to those that it can matter to; the others
 # sleep. A run wants all events of some places (a bit each; the last bits are shared, or mean every event).
@@ -128,7 +129,9 @@ def place_bit(place: int) -> int:
 
 def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
     """The places of which some ways of a run want every event; for values it stands in chains from now on."""
-    runs, threads, wait_index, cursor = pools.runs, pools.threads, pools.wait_index, pools.cursor
+    runs, wait_index = pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     wants = np.int64(0)
     row = head
     while row >= 0:
@@ -158,7 +161,8 @@ def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
 
 def park(tables: Ints, pools: Pools, at: int, run: int) -> None:
     """Note anew which events can matter to a run of a list whose runs sleep."""
-    lists, runs, wait_index, cursor = pools.lists, pools.runs, pools.wait_index, pools.cursor
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    cursor = pools.alternatives.cursor
     wake_up(runs, wait_index, run, cursor)
     wants = wanted(tables, pools, at, run, runs[run + R_THREAD])
     runs[run + R_WANTS] = wants
@@ -187,17 +191,12 @@ def seen_places(tables: Ints, i: int, places: Bytes, cursor: Ints) -> int:
     return int(found)
 
 
+@inlined
 def candidates(rule: Rule, pools: Pools, at: int, i: int) -> int:
     """The first of the runs that wait for a value of event i, linked by R_CALLED."""
-    tables, places, columns, nulls, runs, wait_index, cursor = (
-        rule.tables,
-        rule.places,
-        rule.columns,
-        rule.nulls,
-        pools.runs,
-        pools.wait_index,
-        pools.cursor,
-    )
+    tables, places, columns, nulls = rule.tables, rule.places, rule.columns, rule.nulls
+    runs, wait_index = pools.runs, pools.wait_index
+    cursor = pools.alternatives.cursor
     n = cursor[C_EVENTS]
     head = NONE
     if cursor[C_CHAINS] == 0:
