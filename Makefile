@@ -16,8 +16,9 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@echo "compiling the kernel, once ..."
-	@$(BIN)/python -c 'from cep.matching.compiled import load; from percolator.matching.compiled import load as also; load(); also()'
+	@echo "compiling the kernels for this processor, once: patterns and text queries side by side (under a minute) ..."
+	@$(BIN)/python -c 'from cep.matching.compiled import load; load()' & patterns=$$!; \
+	  $(BIN)/python -c 'from percolator.matching.compiled import load; load()'; queries=$$?; wait $$patterns && exit $$queries
 	@touch $@
 
 setup: $(STAMP) ## install the project and its tools into .venv

@@ -128,7 +128,7 @@ def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int,
 
 
 def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) -> bool:
-    """Whether a step took the same events in two chains."""
+    """True if a step took the same events in two chains."""
     while one != other:
         one = taken_by(tables, nodes, one, step)
         other = taken_by(tables, nodes, other, step)
@@ -142,7 +142,7 @@ def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) ->
 
 
 def alike(tables: Ints, threads: Ints, nodes: Ints, one: int, other: int, newest: int) -> bool:
-    """Whether nothing that is still to come can tell two ways, or forks, apart."""
+    """True if nothing that is still to come can tell two ways, or forks, apart."""
     state = threads[one + T_STATE]
     if state != threads[other + T_STATE]:
         return False
@@ -253,7 +253,14 @@ def thinned(tables: Ints, pools: Pools, head: int, together: int, newest: int, i
     `together` is how many runs its key has, which share a bound; `newest` the sequence number of the last
     event that its key was shown. A complete way stays: it is a match, if nothing preferred comes to one.
     """
-    threads, nodes, seen, cursor, trace = pools.threads, pools.nodes, pools.seen, pools.cursor, pools.trace
+    seen = pools.seen
+    alternatives = pools.alternatives
+    threads, nodes, cursor, trace = (
+        alternatives.threads,
+        alternatives.nodes,
+        alternatives.cursor,
+        alternatives.trace,
+    )
     if ways_in(threads, head) <= tables[H_MERGE]:
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)

@@ -1,4 +1,4 @@
-"""Which runs an event can matter to: by place, and by the value that a run waits for."""
+"""Runs that an event can matter to: by place, and by the value that a run waits for."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ from cep.operators.patterns.kernel.tables import (
     S_LEAVES,
     STATE,
 )
+from kernels.family import inlined
 
 # In a list of more than SLEEP_BEYOND runs an event is shown only to those that it can matter to; the others
 # sleep. A run wants all events of some places (a bit each; the last bits are shared, or mean every event).
@@ -78,7 +79,9 @@ def mixed(at: int, question: int, value: int) -> int:
     return found ^ (found >> 30)
 
 
-def sleep(runs: Ints, wait_index: Ints, at: int, run: int, question: int, value: int, cursor: Ints) -> bool:
+def wait_for_value(
+    runs: Ints, wait_index: Ints, at: int, run: int, question: int, value: int, cursor: Ints
+) -> bool:
     """Let a run stand in the chain of those that wait for a value. False: there is no room for that."""
     entry = cursor[C_ENTRY]
     if entry < 0:
@@ -126,7 +129,9 @@ def place_bit(place: int) -> int:
 
 def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
     """The places of which some ways of a run want every event; for values it stands in chains from now on."""
-    runs, threads, wait_index, cursor = pools.runs, pools.threads, pools.wait_index, pools.cursor
+    runs, wait_index = pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     wants = np.int64(0)
     row = head
     while row >= 0:
@@ -146,7 +151,7 @@ def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
                         if not is_null(threads, row + tables[H_NULLS], register):
                             value = threads[row + tables[H_VALUES] + register]
                             question = tables[k + Q_NUMBER]
-                            if not sleep(runs, wait_index, at, run, question, value, cursor):
+                            if not wait_for_value(runs, wait_index, at, run, question, value, cursor):
                                 place = tables[tables[H_QUESTION] + question * QUESTION + Q_PLACE]
                                 wants |= place_bit(place)
                 leaf += LEAF
@@ -154,16 +159,17 @@ def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
     return int(wants)
 
 
-def lie_down(tables: Ints, pools: Pools, at: int, run: int) -> None:
+def park(tables: Ints, pools: Pools, at: int, run: int) -> None:
     """Note anew which events can matter to a run of a list whose runs sleep."""
-    lists, runs, wait_index, cursor = pools.lists, pools.runs, pools.wait_index, pools.cursor
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    cursor = pools.alternatives.cursor
     wake_up(runs, wait_index, run, cursor)
     wants = wanted(tables, pools, at, run, runs[run + R_THREAD])
     runs[run + R_WANTS] = wants
     lists[at + L_WANTS] |= wants
 
 
-def lie_down_all(tables: Ints, pools: Pools, at: int) -> None:
+def park_all(tables: Ints, pools: Pools, at: int) -> None:
     """From now on the runs of a list sleep."""
     lists, runs = pools.lists, pools.runs
     lists[at + L_SLEEPS] = 1
@@ -172,7 +178,7 @@ def lie_down_all(tables: Ints, pools: Pools, at: int) -> None:
     while run >= 0:
         runs[run + R_ENTRY] = NONE
         runs[run + R_CALLED] = NOT_CALLED
-        lie_down(tables, pools, at, run)
+        park(tables, pools, at, run)
         run = runs[run + R_NEXT]
 
 
@@ -185,17 +191,12 @@ def seen_places(tables: Ints, i: int, places: Bytes, cursor: Ints) -> int:
     return int(found)
 
 
-def called(rule: Rule, pools: Pools, at: int, i: int) -> int:
+@inlined
+def candidates(rule: Rule, pools: Pools, at: int, i: int) -> int:
     """The first of the runs that wait for a value of event i, linked by R_CALLED."""
-    tables, places, columns, nulls, runs, wait_index, cursor = (
-        rule.tables,
-        rule.places,
-        rule.columns,
-        rule.nulls,
-        pools.runs,
-        pools.wait_index,
-        pools.cursor,
-    )
+    tables, places, columns, nulls = rule.tables, rule.places, rule.columns, rule.nulls
+    runs, wait_index = pools.runs, pools.wait_index
+    cursor = pools.alternatives.cursor
     n = cursor[C_EVENTS]
     head = NONE
     if cursor[C_CHAINS] == 0:
