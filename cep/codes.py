@@ -72,6 +72,7 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0957": "few file handles for a job with a port",
         "CEP0958": "the port of the job is taken",
         "CEP0959": "Java ended before the job",
+        "CEP0960": "compiled code cannot be kept on disk",
         "CEP0999": "this should not have happened",
     }
 )

@@ -1,12 +1,13 @@
-"""The functions of `cep.routing.kernel` compiled by numba, and kept in numba's cache on disk."""
+"""The functions of `cep.routing.kernel`, compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cep.routing import kernel
+from kernels.family import Family
 
 
 class Kernel(NamedTuple):
@@ -14,6 +15,9 @@ class Kernel(NamedTuple):
 
     add_texts: Callable[..., None]
     number_texts: Callable[..., int]
+
+
+FAMILY = Family("strings", (kernel,), Kernel._fields)
 
 
 def at_hand() -> Kernel | None:
@@ -24,14 +28,6 @@ def at_hand() -> Kernel | None:
 @lru_cache(maxsize=1)
 def load() -> Kernel:
     """The compiled functions: two seconds of processor the first time on a machine, then a few hundredths."""
-    import numba
+    from kernels import loader
 
-    offsets, data = (numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.int32, numba.uint8))
-    words, ints = numba.uint64[::1], numba.int64[::1]
-    untyped: Any = numba.njit
-    return Kernel(
-        untyped(numba.void(offsets, data, words), cache=True, _nrt=False)(kernel.add_texts),
-        untyped(numba.int64(offsets, data, ints, words, ints, ints), cache=True, _nrt=False)(
-            kernel.number_texts
-        ),
-    )
+    return Kernel(**loader.load(FAMILY))

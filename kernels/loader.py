@@ -1,0 +1,95 @@
+"""The one loader of compiled kernels."""
+
+from __future__ import annotations
+
+import threading
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from kernels.family import Family
+from kernels.kept import KeptEntry, NotKeptError, alone, folder_for, folder_with, remove_old
+from kernels.signatures import signature
+
+_loaded: dict[Family, dict[str, Callable[..., Any]]] = {}
+_loading = threading.Lock()
+
+
+def load(family: Family) -> dict[str, Callable[..., Any]]:
+    """The entries of a family, compiled, by name and in the family's order; once in a process.
+
+    They are read from disk within a tenth of a second, or else compiled, by one process of the machine while
+    others wait for what it writes.
+    """
+    with _loading:
+        if family not in _loaded:
+            _loaded[family] = _load(family)
+        return _loaded[family]
+
+
+def _load(family: Family) -> dict[str, Callable[..., Any]]:
+    folder = folder_with(family)
+    entries = folder and _read(family, folder)
+    if entries:
+        return entries
+    folder = folder_for(family)
+    if folder is None:
+        return compiled(family, None)
+    with alone(folder):
+        entries = _read(family, folder) or compiled(family, folder)
+    remove_old(folder, time.time())
+    return entries
+
+
+def _read(family: Family, folder: Path) -> dict[str, Callable[..., Any]] | None:
+    """The entries from disk, if all are there. What they call is part of their machine code."""
+    entries = {}
+    for name, function in family.interpreted().items():
+        dispatcher = _dispatcher(family, function, function.__globals__)
+        dispatcher._cache = KeptEntry(name, folder, family, only_read=True)
+        try:
+            _compile(dispatcher, function)
+        except NotKeptError:
+            return None
+        entries[name] = dispatcher
+    return entries
+
+
+def compiled(family: Family, folder: Path | None) -> dict[str, Callable[..., Any]]:
+    """The entries compiled anew, and written into a folder if one is given.
+
+    A kernel stays plain Python: its functions are compiled as copies that see compiled ones.
+    """
+    done: dict[int, Any] = {}
+    entries = {}
+    for module in family.modules:
+        namespace = {name: done.get(id(value), value) for name, value in vars(module).items()}
+        for name, function in family.functions(module).items():
+            dispatcher = _dispatcher(family, function, namespace)
+            if name in family.entries:
+                dispatcher._cache = KeptEntry(name, folder, family, only_read=False)
+                entries[name] = dispatcher
+            namespace[name] = done[id(function)] = dispatcher
+            _compile(dispatcher, function)
+    return {name: entries[name] for name in family.entries}
+
+
+def _dispatcher(family: Family, function: Any, namespace: dict[str, Any]) -> Any:
+    source = getattr(function, "compiled_as", function)
+    copy = types.FunctionType(source.__code__, namespace, function.__name__, source.__defaults__)
+    # The copies are known to nobody; their names and places are those of the source.
+    copy.__module__ = function.__module__
+    copy.__qualname__ = function.__qualname__
+    compiler: Any = numba.njit
+    return compiler(forceinline=hasattr(function, "inlined"), _nrt=family.makes_arrays)(copy)
+
+
+def _compile(dispatcher: Any, function: Callable[..., Any]) -> None:
+    """Compile for the one signature: numba would make another for every constant that is handed over, and in
+    silence one for an array of another kind."""
+    dispatcher.compile(signature(function))
+    dispatcher.disable_compile()
