@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -149,7 +151,7 @@ class JobFolder:
             process = subprocess.Popen(
                 [sys.executable, "-m", "cep.cli.main", "run", str(self.description), *arguments],
                 stdin=subprocess.DEVNULL, stdout=told, stderr=told, start_new_session=True,
-                env=self.environment, preexec_fn=_hears_signals,
+                env=self.environment, preexec_fn=hears_signals,
             )  # fmt: skip
         job = RunningJob(self, process)
         try:
@@ -221,8 +223,8 @@ class RunningJob:
         return self.process.wait(PATIENCE)
 
 
-def _hears_signals() -> None:
-    """What a shell starts in the background ignores SIGINT, and so do that one's children."""
+def hears_signals() -> None:
+    """A child of a shell in the background ignores SIGINT, under nohup also SIGHUP, and so would the job."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -255,6 +257,15 @@ def events_in(path: Path, stream: Stream) -> Iterator[Events]:
     for split in splits(str(path), path.stat().st_size):
         for decoded in read(split, decoder(stream)):
             yield decoded.events
+
+
+def free_port() -> int:
+    """A port that nothing listens on, below those that systems hand out: no other process is given it."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("every port is taken")
 
 
 def get(url: str) -> tuple[int, str]:

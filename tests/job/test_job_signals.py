@@ -21,7 +21,7 @@ from typing import Literal
 
 import psutil
 import pytest
-from job_folder import PATIENCE, JobFolder, RunningJob, in_process
+from job_folder import PATIENCE, JobFolder, RunningJob, hears_signals, in_process
 from rules_of_tests import in_files, pack, payments
 from terminal import Terminal, terminal
 
@@ -93,7 +93,7 @@ def _end(folder: JobFolder, life: Life) -> tuple[int, str]:
     begun, before = len(list(folder.state.manifests.glob("*.json"))), len(folder.told)
     with folder.running(*life.arguments) as job:
         job.wait_for(lambda: MOMENTS[life.moment](folder, folder.told[before:], begun), life.moment)
-        time.sleep(life.delay)
+        time.sleep(life.delay)  # when the signal comes is what is tried
         _send(job, life)
         if life.again is not None:
             time.sleep(life.again)
@@ -196,7 +196,7 @@ def _on(shown: Terminal, folder: JobFolder) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", script, str(folder.description)],
         stdin=shown.slave, stdout=shown.slave, stderr=shown.slave,
-        env={**folder.environment, "TERM": "xterm"},
+        env={**folder.environment, "TERM": "xterm"}, preexec_fn=hears_signals,
     )  # fmt: skip
 
 
