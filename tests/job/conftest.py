@@ -33,10 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No job of a test uses the archive of classes that this user happens to have: there is one for tests."""
     os.environ[VARIABLE] = ""
-    if any(item.get_closest_marker("spark") for item in request.session.items):
-        cache = request.config.cache.mkdir("classes")
-        make_archive(cache, tmp_path_factory.mktemp("classes"))
-        os.environ[VARIABLE] = str(cache)
+    cache = getattr(request.config, "cache", None)  # without it jobs start as they do the first time
+    if cache and any(item.get_closest_marker("spark") for item in request.session.items):
+        folder = cache.mkdir("classes")
+        make_archive(folder, tmp_path_factory.mktemp("classes"))
+        os.environ[VARIABLE] = str(folder)
 
 
 @pytest.fixture(scope="session")

@@ -87,8 +87,14 @@ def test_a_java_that_is_killed_is_told_in_a_sentence(
 
 
 def _workers(folder: JobFolder) -> list[psutil.Process]:
-    """The process that forks the job's Python workers, and those that live."""
-    return [process for process in folder.processes() if "-m cep.job.daemon" in _line(process)]
+    """The job's Python workers, not the process that forks them."""
+    alike = [process for process in folder.processes() if "-m cep.job.daemon" in _line(process)]
+    found = []
+    for process in alike:
+        with suppress(psutil.Error):  # ended since it was listed
+            if process.ppid() in {one.pid for one in alike}:
+                found.append(process)
+    return found
 
 
 STOPS_ONCE = """
