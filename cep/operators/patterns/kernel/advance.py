@@ -173,12 +173,7 @@ def verdict(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int,
 def fire(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int, t: int) -> int:
     """The ways that a way becomes by what a leaf of it waited for; the way itself stays as it is."""
     tables = rule.tables
-    threads, nodes, cursor, trace = (
-        alternatives.threads,
-        alternatives.nodes,
-        alternatives.cursor,
-        alternatives.trace,
-    )
+    threads, nodes, cursor, trace = alternatives
     new = copied(tables, threads, row, cursor)
     kind = tables[leaf + F_KIND]
     if kind == ENDING:

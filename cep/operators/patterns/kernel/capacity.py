@@ -100,12 +100,7 @@ def crowded(tables: Ints, pools: Pools, at: int) -> bool:
     """True if an event might find too little room in a pool; what it needs is noted in the cursor."""
     lists, runs, matches = pools.lists, pools.runs, pools.matches
     alternatives = pools.alternatives
-    threads, nodes, cursor, trace = (
-        alternatives.threads,
-        alternatives.nodes,
-        alternatives.cursor,
-        alternatives.trace,
-    )
+    threads, nodes, cursor, trace = alternatives
     living = 1 if at < 0 else lists[at + L_THREADS] + 1
     need = living * tables[H_FORK]
     cursor[C_NEED] = cursor[C_NODES_NEED] = need

@@ -101,12 +101,7 @@ def raised(tables: Ints, pools: Pools, at: int, run: int, row: int, time: int, i
     """Record a complete way. Returns the sequence number before which begun runs end."""
     lists, runs, matches = pools.lists, pools.runs, pools.matches
     alternatives = pools.alternatives
-    threads, nodes, cursor, trace = (
-        alternatives.threads,
-        alternatives.nodes,
-        alternatives.cursor,
-        alternatives.trace,
-    )
+    threads, nodes, cursor, trace = alternatives
     start = runs[run + R_START]
     this_run(lists, runs, at, run, cursor)
     match = cursor[C_MATCHES]
@@ -151,12 +146,7 @@ def decide(tables: Ints, pools: Pools, at: int, first: int, count: int, time: in
     """
     lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
     alternatives = pools.alternatives
-    threads, nodes, cursor, trace = (
-        alternatives.threads,
-        alternatives.nodes,
-        alternatives.cursor,
-        alternatives.trace,
-    )
+    threads, nodes, cursor, trace = alternatives
     blocked = by = looked = NO_SEQUENCE
     by_fork = NONE
     run = first

@@ -83,7 +83,7 @@ from cep.operators.patterns.kernel.tables import (
     STATE,
 )
 from cep.operators.patterns.kernel.timers import set_due
-from cep.operators.patterns.kernel.wait_index import by_start, candidates, park_all, seen_places
+from cep.operators.patterns.kernel.wait_index import by_start, candidates, park, park_all, seen_places
 from kernels.family import inlined
 
 # As many runs of a list cost about as much to walk past as one way costs to be asked.
@@ -146,7 +146,9 @@ def settle(rule: Rule, pools: Pools, at: int, bound: int) -> bool:
                 before = cursor[C_THREADS]
                 head = moved(rule, alternatives, runs[run + R_THREAD], NONE, due)
                 if cursor[C_THREADS] < before:
-                    head = thinned(tables, pools, head, lists[at + L_RUNS], cursor[C_SEEN], NONE, due)
+                    head = thinned(
+                        tables, alternatives, pools.seen, head, lists[at + L_RUNS], cursor[C_SEEN], NONE, due
+                    )
                 runs[run + R_THREAD] = head
                 if head < 0:
                     if due < END_OF_TIME:
@@ -222,7 +224,7 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
     if lists[at + L_RUNS] > tables[H_SLEEP] and cursor[C_TRACES] < 0:
         sleeping = True
         if lists[at + L_SLEEPS] == 0:
-            park_all(tables, pools, at)
+            park_all(tables, lists, runs, threads, wait_index, at, cursor)
         fits = seen_places(tables, i, places, cursor)
         head = candidates(rule, pools, at, i)
         only_called = lists[at + L_WANTS] & fits == 0
@@ -282,15 +284,17 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
             newest = cursor[C_SEQUENCE] + i
             # A run that begins is not told how many there are: they need not be at hand (beginnings.py).
             together = 1 if cursor[C_MODE] == AT_BEGIN else lists[at + L_RUNS]
-            ways = thinned(tables, pools, ways, together, newest, i, t)
+            ways = thinned(tables, alternatives, pools.seen, ways, together, newest, i, t)
         runs[run + R_THREAD] = ways
         if ways < 0:
             free_run(lists, runs, threads, wait_index, at, run, cursor)
-        elif threads[ways + T_STATE] == EACH or lists[at + L_SLEEPS] == 1:
+        elif threads[ways + T_STATE] == EACH:
             last = settled_down(tables, pools, at, run, i, t)
             first, count = complete(runs, run, last, first, count)
         else:
             assess(lists, runs, threads, at, run)
+            if lists[at + L_SLEEPS] == 1:
+                park(tables, lists, runs, threads, wait_index, at, run, cursor)
             if runs[run + R_DONE] == 1:
                 count += 1
                 if first < 0:

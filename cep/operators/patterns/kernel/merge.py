@@ -30,8 +30,8 @@ from cep.operators.patterns.kernel.layout import (
     T_NEXT,
     T_NODE,
     T_STATE,
+    Alternatives,
     Ints,
-    Pools,
 )
 from cep.operators.patterns.kernel.tables import (
     D_KIND,
@@ -247,20 +247,22 @@ def shortened(threads: Ints, head: int, room: int, cursor: Ints) -> tuple[int, i
     return first, room
 
 
-def thinned(tables: Ints, pools: Pools, head: int, together: int, newest: int, i: int, t: int) -> int:
+def thinned(
+    tables: Ints,
+    alternatives: Alternatives,
+    seen: Ints,
+    head: int,
+    together: int,
+    newest: int,
+    i: int,
+    t: int,
+) -> int:
     """The ways of a run that have become more, without those that cannot matter and those beyond its bound.
 
     `together` is how many runs its key has, which share a bound; `newest` the sequence number of the last
     event that its key was shown. A complete way stays: it is a match, if nothing preferred comes to one.
     """
-    seen = pools.seen
-    alternatives = pools.alternatives
-    threads, nodes, cursor, trace = (
-        alternatives.threads,
-        alternatives.nodes,
-        alternatives.cursor,
-        alternatives.trace,
-    )
+    threads, nodes, cursor, trace = alternatives
     if ways_in(threads, head) <= tables[H_MERGE]:
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)

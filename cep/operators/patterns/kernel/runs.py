@@ -151,7 +151,7 @@ def assess(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
 
 def settled_down(tables: Ints, pools: Pools, at: int, run: int, i: int, t: int) -> int:
     """Make each independent way of a run a run of its own; the last of them, which keeps the run's name."""
-    lists, runs = pools.lists, pools.runs
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
     alternatives = pools.alternatives
     threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     head = runs[run + R_THREAD]
@@ -174,13 +174,13 @@ def settled_down(tables: Ints, pools: Pools, at: int, run: int, i: int, t: int) 
                 trace[cursor[C_TRACES] - TRACE + X_PARENT] = name
             assess(lists, runs, threads, at, run)
             if lists[at + L_SLEEPS] == 1:
-                park(tables, pools, at, run)
+                park(tables, lists, runs, threads, wait_index, at, run, cursor)
             run = new_run(lists, runs, at, run, runs[run + R_START], runs[run + R_TIME], cursor)
             fork = following
         runs[run + R_FORK] = name
     assess(lists, runs, threads, at, run)
     if lists[at + L_SLEEPS] == 1:
-        park(tables, pools, at, run)
+        park(tables, lists, runs, threads, wait_index, at, run, cursor)
     return run
 
 

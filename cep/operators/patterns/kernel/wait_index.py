@@ -127,17 +127,16 @@ def place_bit(place: int) -> int:
     return int(np.int64(1) << np.int64(min(place, OTHER_PLACES)))
 
 
-def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
+def wanted(
+    tables: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, run: int, head: int, cursor: Ints
+) -> int:
     """The places of which some ways of a run want every event; for values it stands in chains from now on."""
-    runs, wait_index = pools.runs, pools.wait_index
-    alternatives = pools.alternatives
-    threads, cursor = alternatives.threads, alternatives.cursor
     wants = np.int64(0)
     row = head
     while row >= 0:
         state = threads[row + T_STATE]
         if state <= EACH:
-            wants |= wanted(tables, pools, at, run, threads[row + T_NODE])
+            wants |= wanted(tables, runs, threads, wait_index, at, run, threads[row + T_NODE], cursor)
         elif state != MATCHED:
             first = tables[H_STATES] + state * STATE
             leaf = tables[first + S_LEAF]
@@ -159,26 +158,27 @@ def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
     return int(wants)
 
 
-def park(tables: Ints, pools: Pools, at: int, run: int) -> None:
+def park(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, run: int, cursor: Ints
+) -> None:
     """Note anew which events can matter to a run of a list whose runs sleep."""
-    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
-    cursor = pools.alternatives.cursor
     wake_up(runs, wait_index, run, cursor)
-    wants = wanted(tables, pools, at, run, runs[run + R_THREAD])
+    wants = wanted(tables, runs, threads, wait_index, at, run, runs[run + R_THREAD], cursor)
     runs[run + R_WANTS] = wants
     lists[at + L_WANTS] |= wants
 
 
-def park_all(tables: Ints, pools: Pools, at: int) -> None:
+def park_all(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, cursor: Ints
+) -> None:
     """From now on the runs of a list sleep."""
-    lists, runs = pools.lists, pools.runs
     lists[at + L_SLEEPS] = 1
     lists[at + L_WANTS] = 0
     run = lists[at + L_FIRST]
     while run >= 0:
         runs[run + R_ENTRY] = NONE
         runs[run + R_CALLED] = NOT_CALLED
-        park(tables, pools, at, run)
+        park(tables, lists, runs, threads, wait_index, at, run, cursor)
         run = runs[run + R_NEXT]
 
 
