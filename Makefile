@@ -3,9 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Spark tests side by side: each needs a core and 3 GB
+SPARKS ?= 2
+EFFORT ?= 10
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup java quick test lint layout types demo trial bench clean
+.PHONY: help setup java quick test soak lint layout types demo trial bench clean
 
 help:
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,8 +19,9 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@echo "compiling the kernel, once ..."
-	@$(BIN)/python -c 'from cep.matching.compiled import load; from percolator.matching.compiled import load as also; load(); also()'
+	@echo "compiling the kernels for this processor, once: patterns and text queries side by side (under a minute) ..."
+	@$(BIN)/python -c 'from cep.matching.compiled import load; load()' & patterns=$$!; \
+	  $(BIN)/python -c 'from percolator.matching.compiled import load; load()'; queries=$$?; wait $$patterns && exit $$queries
 	@touch $@
 
 setup: $(STAMP) ## install the project and its tools into .venv
@@ -28,11 +32,16 @@ java:
 	  { echo "Java 17 or newer is needed to run Spark; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 3; }
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.15 $(BIN)/pytest -q -n auto
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto
 
 test: $(STAMP) java ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@CI=true $(BIN)/pytest -q -n auto -m 'not spark and not soak'
-	@CI=true $(BIN)/pytest -q -m spark
+	@CI=true $(BIN)/pytest -q -n $(SPARKS) --dist loadgroup -m 'spark and not soak'
+
+soak: $(STAMP) java ## before a release, some hours: generated tests with ten times the examples, new ones; the long runs
+	@env -u CI CEP_EFFORT=$(EFFORT) $(BIN)/pytest -q -n auto --timeout 0 -m 'not spark and not soak'
+	@env -u CI CEP_SIGNALS=$$((2 * $(EFFORT))) $(BIN)/pytest -q --timeout 0 -m spark tests/job/test_job_signals.py
+	@env -u CI $(BIN)/pytest -q -s -m soak
 
 lint: $(STAMP) ## ruff
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -18,6 +18,7 @@ from pathlib import Path
 
 FULL: Mapping[str, str] = {
     "start": "",
+    "compiling": "",
     "front_end": "",
     "large_packs": "",
     "engine_in_process": "",
@@ -37,6 +38,7 @@ FULL: Mapping[str, str] = {
 
 SMALL: Mapping[str, str] = {
     "start": "--times 1 --only check test eval",
+    "compiling": "--only strings",
     "front_end": "--rules 10 50",
     "large_packs": "--rules 10 100 --values 20 200",
     "engine_in_process": "--events 50000",

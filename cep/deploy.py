@@ -153,9 +153,9 @@ def hand_over(
             "start it with `cep run job.toml`, then deploy; a pack for the first start goes into [job] packs",
         )
     before()
-    submit(folder, request)
-    deadline = time.monotonic() + timeout
     try:
+        submit(folder, request)
+        deadline = time.monotonic() + timeout
         while True:
             if (found := answered(folder, request.id)) is not None:
                 return found

@@ -19,7 +19,7 @@ from kernels.family import BEGAN, Family
 
 LENGTH = 32
 LOADER = ("kernels.family", "kernels.signatures", "kernels.digest", "kernels.kept", "kernels.loader")
-"""What decides, besides a family, what is compiled and how."""
+"""Modules that decide, besides a family's own, what is compiled and how."""
 _SETTINGS = (
     "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS",
     "LLVM_REFPRUNE_FLAGS", "FULL_TRACEBACKS", "DISABLE_JIT",

@@ -1,4 +1,4 @@
-"""What belongs to a kernel, and the marks that its functions bear for the compiler."""
+"""Families of modules that are compiled together, and the marks of functions for the compiler."""
 
 from __future__ import annotations
 

@@ -59,10 +59,13 @@ def _read(family: Family, folder: Path) -> dict[str, Callable[..., Any]] | None:
     return entries
 
 
-def compiled(family: Family, folder: Path | None) -> dict[str, Callable[..., Any]]:
+def compiled(
+    family: Family, folder: Path | None, seen: Callable[[Callable[..., Any]], None] = lambda _: None
+) -> dict[str, Callable[..., Any]]:
     """The entries compiled anew, and written into a folder if one is given.
 
-    A kernel stays plain Python: its functions are compiled as copies that see compiled ones.
+    A kernel stays plain Python: its functions are compiled as copies that see compiled ones. `seen` is called
+    with each function once it is compiled.
     """
     done: dict[int, Any] = {}
     entries = {}
@@ -75,6 +78,7 @@ def compiled(family: Family, folder: Path | None) -> dict[str, Callable[..., Any
                 entries[name] = dispatcher
             namespace[name] = done[id(function)] = dispatcher
             _compile(dispatcher, function)
+            seen(function)
     return {name: entries[name] for name in family.entries}
 
 

@@ -15,9 +15,9 @@ from percolator.compile import Compiler
 from percolator.entries import entries_of, fuzzy_of, spaces_of
 from percolator.expressions import Expression, all_of, any_of
 from percolator.leaves import METADATA, LeafTable
-from percolator.matching import kernel as k
 from percolator.matching.compiled import at_hand, load
 from percolator.matching.documents import Column
+from percolator.matching.kernel import layout
 from percolator.matching.matcher import Matcher
 from percolator.nodes import NodeTable
 from percolator.parts import Parts, Text
@@ -96,15 +96,19 @@ def assembled(
 ) -> Segment:
     """The arrays of a segment."""
     leaves, nodes = compiler.leaves, compiler.nodes
-    head = np.zeros(k.HEAD, np.int64)
-    head[k.H_LEAVES], head[k.H_QUERIES], head[k.H_NODES] = leaves.count, len(ids), len(nodes.nodes)
+    head = np.zeros(layout.HEAD, np.int64)
+    head[layout.H_LEAVES], head[layout.H_QUERIES], head[layout.H_NODES] = (
+        leaves.count,
+        len(ids),
+        len(nodes.nodes),
+    )
     parts, text = Parts(), Text()
     found = _posted(expressions, rarity, leaves.count)
     trie = trie_of(leaves.phrases)
-    head[k.H_POSTINGS], head[k.H_POSTED] = parts.add(found.starts), parts.add(found.pairs)
-    head[k.H_CODE], head[k.H_USE] = parts.add(found.code), parts.add(_uses(leaves, found, trie))
-    head[k.H_TRIE_FIRST], head[k.H_TRIE_LEAF] = parts.add(trie.first), parts.add(trie.entered)
-    head[k.H_TRIE_ACCEPT], head[k.H_ROOTS] = parts.add(trie.accepts), trie.first[1]
+    head[layout.H_POSTINGS], head[layout.H_POSTED] = parts.add(found.starts), parts.add(found.pairs)
+    head[layout.H_CODE], head[layout.H_USE] = parts.add(found.code), parts.add(_uses(leaves, found, trie))
+    head[layout.H_TRIE_FIRST], head[layout.H_TRIE_LEAF] = parts.add(trie.first), parts.add(trie.entered)
+    head[layout.H_TRIE_ACCEPT], head[layout.H_ROOTS] = parts.add(trie.accepts), trie.first[1]
     entries = entries_of(leaves, text)
     fuzzy = fuzzy_of(leaves, text)
     slots = 16
@@ -113,21 +117,21 @@ def assembled(
     table = np.zeros(2 * slots, np.int32)
     engine = load() if len(entries) > COMPILE_AFTER else at_hand()
     engine.enter(entries.ravel(), table, text.array(), len(entries))
-    head[k.H_TABLE], head[k.H_MASK] = parts.add(table), slots - 1
-    head[k.H_ENTRY], head[k.H_FUZZY] = parts.add(entries[:, : k.ENTRY]), parts.add(fuzzy)
-    head[k.H_NODE] = _add_nodes(parts, nodes)
+    head[layout.H_TABLE], head[layout.H_MASK] = parts.add(table), slots - 1
+    head[layout.H_ENTRY], head[layout.H_FUZZY] = parts.add(entries[:, : layout.ENTRY]), parts.add(fuzzy)
+    head[layout.H_NODE] = _add_nodes(parts, nodes)
     names = _field_names(leaves)
-    fields = np.zeros((len(names), k.FIELD), np.int32)
+    fields = np.zeros((len(names), layout.FIELD), np.int32)
     for number, name in enumerate(names):
-        fields[number, k.FIELD_PRESENT] = leaves.present.get(name, -1)
-        fields[number, k.FIELD_SPACES] = parts.add(np.array(leaves.spaces_of(name), np.int32))
-        fields[number, k.FIELD_SPACES_END] = parts.size
+        fields[number, layout.FIELD_PRESENT] = leaves.present.get(name, -1)
+        fields[number, layout.FIELD_SPACES] = parts.add(np.array(leaves.spaces_of(name), np.int32))
+        fields[number, layout.FIELD_SPACES_END] = parts.size
     spaces = spaces_of(leaves, entries, fuzzy).ravel()
-    points = add_ranges(leaves.ranges, names, fields, parts, k.HEAD + len(spaces))
-    head[k.H_FIELDS], head[k.H_FIELD] = len(names), parts.add(fields)
-    head[k.H_SPACE] = k.HEAD
-    units = any(node.kind == k.NODE_TOGETHER for node in nodes.nodes)
-    head[k.H_UNITS] = units
+    points = add_ranges(leaves.ranges, names, fields, parts, layout.HEAD + len(spaces))
+    head[layout.H_FIELDS], head[layout.H_FIELD] = len(names), parts.add(fields)
+    head[layout.H_SPACE] = layout.HEAD
+    units = any(node.kind == layout.NODE_TOGETHER for node in nodes.nodes)
+    head[layout.H_UNITS] = units
     encoded = [id_.encode("utf-8", "surrogatepass") for id_ in ids]
     regexes = [Regex(*test) for test in leaves.regexes]
     return Segment(
@@ -186,16 +190,16 @@ def _posted(expressions: Sequence[Expression], rarity: Rarity, leaves: int) -> _
 
 def _uses(leaves: LeafTable, posted: _Posted, trie: Trie) -> Ints:
     """The uses that the list of a word must name for a leaf."""
-    uses = np.where(posted.tests, k.USE_TRUE, 0).astype(np.int32)
+    uses = np.where(posted.tests, layout.USE_TRUE, 0).astype(np.int32)
     depth_one = int(trie.first[1])
-    uses[trie.entered[1:depth_one]] |= k.USE_START
-    uses[trie.entered[depth_one:]] |= k.USE_CONTINUE
-    uses[list(leaves.placed)] |= k.USE_PLACES
+    uses[trie.entered[1:depth_one]] |= layout.USE_START
+    uses[trie.entered[depth_one:]] |= layout.USE_CONTINUE
+    uses[list(leaves.placed)] |= layout.USE_PLACES
     return uses
 
 
 def _add_nodes(parts: Parts, nodes: NodeTable) -> int:
-    rows = np.zeros((len(nodes.nodes), k.NODE), np.int32)
+    rows = np.zeros((len(nodes.nodes), layout.NODE), np.int32)
     for number, node in enumerate(nodes.nodes):
         first = parts.add(np.array(node.operands, np.int32))
         rows[number] = (node.kind, first, len(node.operands), node.a, node.b, number in nodes.inner)

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from percolator.branches import Rarity
 from percolator.expressions import All, Any, Expression, No, Some
-from percolator.matching.kernel import CODE, COUNTERS, GO_FALSE, GO_TRUE
+from percolator.matching.kernel.layout import CODE, COUNTERS, GO_FALSE, GO_TRUE
 
 POSITIONAL = 1000.0
 """How much dearer a positional node is than a leaf."""

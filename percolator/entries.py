@@ -1,4 +1,4 @@
-"""The words and patterns of a segment as rows that the kernel finds by hash: `kernel.probe`, `kernel.fuzzy`.
+"""The words and patterns of a segment as rows that the kernel finds (`dictionary`, `edits`).
 
 A pattern is found by a piece of its letters, the *key*: what it begins with, ends with, or has inside.
 """
@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from percolator.leaves import LeafTable, WordTest
-from percolator.matching import kernel as k
+from percolator.matching.kernel import layout
 from percolator.parts import Text
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 _SIGN = re.compile(r"\\(.)|([*?])", re.DOTALL)
-_KINDS = {"word": k.KIND_WORD, "exact": k.KIND_EXACT}
+_KINDS = {"word": layout.KIND_WORD, "exact": layout.KIND_EXACT}
 
 
 def entries_of(leaves: LeafTable, text: Text) -> Ints:
@@ -27,8 +27,8 @@ def entries_of(leaves: LeafTable, text: Text) -> Ints:
     for test in leaves.words:
         kind, letters, begin, length = keyed(test)
         start = text.add(letters)
-        rows.append((test.space * k.KINDS + kind, start, len(letters), test.leaf, start + begin, length))
-    return np.array(rows, np.int32).reshape(-1, k.ENTRY + 2)
+        rows.append((test.space * layout.KINDS + kind, start, len(letters), test.leaf, start + begin, length))
+    return np.array(rows, np.int32).reshape(-1, layout.ENTRY + 2)
 
 
 def keyed(test: WordTest) -> tuple[int, bytes, int, int]:
@@ -39,14 +39,14 @@ def keyed(test: WordTest) -> tuple[int, bytes, int, int]:
     letters = pattern_bytes(test.text)
     pieces = [(found.start(), found.end()) for found in re.finditer(rb"[^\xfe\xff]+", letters)]
     if not pieces:
-        return k.KIND_ANY, letters, 0, 0
+        return layout.KIND_ANY, letters, 0, 0
     if pieces[0][0] == 0:
-        return k.KIND_PREFIX, letters, 0, min(pieces[0][1], k.LONGEST_PREFIX)
+        return layout.KIND_PREFIX, letters, 0, min(pieces[0][1], layout.LONGEST_PREFIX)
     if pieces[-1][1] == len(letters):
-        length = min(len(letters) - pieces[-1][0], k.LONGEST_PREFIX)
-        return k.KIND_SUFFIX, letters, len(letters) - length, length
+        length = min(len(letters) - pieces[-1][0], layout.LONGEST_PREFIX)
+        return layout.KIND_SUFFIX, letters, len(letters) - length, length
     start, end = max(pieces, key=lambda piece: piece[1] - piece[0])
-    return k.KIND_INFIX, letters, start, min(end - start, k.LONGEST_INFIX)
+    return layout.KIND_INFIX, letters, start, min(end - start, layout.LONGEST_INFIX)
 
 
 def pattern_bytes(text: str) -> bytes:
@@ -58,7 +58,7 @@ def pattern_bytes(text: str) -> bytes:
         if sign[1] is not None:
             found += sign[1].encode("utf-8", "surrogatepass")
         else:
-            found.append(k.STAR if sign[2] == "*" else k.QUESTION)
+            found.append(layout.STAR if sign[2] == "*" else layout.QUESTION)
         at = sign.end()
     return bytes(found + text[at:].encode("utf-8", "surrogatepass"))
 
@@ -75,26 +75,26 @@ def fuzzy_of(leaves: LeafTable, text: Text) -> Ints:
         signature = np.array([bits & 0xFFFFFFFF, bits >> 32], np.uint32).astype(np.int32)
         start = text.add(letters)
         rows.append((len(test.text), *signature, test.distance, start, len(letters), test.leaf))
-    return np.array(rows, np.int32).reshape(-1, k.FUZZY)
+    return np.array(rows, np.int32).reshape(-1, layout.FUZZY)
 
 
 def spaces_of(leaves: LeafTable, entries: Ints, fuzzy: Ints) -> Longs:
     """A row a space: what there is to look up in it."""
-    rows = np.zeros((len(leaves.spaces), k.SPACE), np.int64)
-    where, lengths = entries[:, k.ENTRY_WHERE], entries[:, k.ENTRY + 1]
+    rows = np.zeros((len(leaves.spaces), layout.SPACE), np.int64)
+    where, lengths = entries[:, layout.ENTRY_WHERE], entries[:, layout.ENTRY + 1]
     columns = {
-        k.KIND_PREFIX: k.SPACE_PREFIXES,
-        k.KIND_SUFFIX: k.SPACE_SUFFIXES,
-        k.KIND_INFIX: k.SPACE_INFIXES,
+        layout.KIND_PREFIX: layout.SPACE_PREFIXES,
+        layout.KIND_SUFFIX: layout.SPACE_SUFFIXES,
+        layout.KIND_INFIX: layout.SPACE_INFIXES,
     }
     for place in np.unique(where).tolist():
-        space, kind = divmod(place, k.KINDS)
-        rows[space, k.SPACE_KINDS] |= 1 << kind
+        space, kind = divmod(place, layout.KINDS)
+        rows[space, layout.SPACE_KINDS] |= 1 << kind
         if kind in columns:
             for length in np.unique(lengths[where == place]).tolist():
                 rows[space, columns[kind]] |= 1 << length
     counts = np.bincount([test.space for test in leaves.fuzzy], minlength=len(rows))
-    rows[:, k.SPACE_FUZZY_END] = np.cumsum(counts)
-    rows[:, k.SPACE_FUZZY] = rows[:, k.SPACE_FUZZY_END] - counts
+    rows[:, layout.SPACE_FUZZY_END] = np.cumsum(counts)
+    rows[:, layout.SPACE_FUZZY] = rows[:, layout.SPACE_FUZZY_END] - counts
     assert len(fuzzy) == counts.sum()
     return rows

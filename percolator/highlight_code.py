@@ -13,7 +13,7 @@ from typing import assert_never
 
 from percolator.analysed import leaf
 from percolator.lookup import Lookup
-from percolator.matching import kernel as k
+from percolator.matching.kernel import highlights as kernel
 from percolator.query import tree
 from percolator.schema import Kind, Schema
 from percolator.values import Terms, Test, field_values, range_test, value_test
@@ -40,7 +40,7 @@ def highlight_code(
         writer.write(node, schema.default)
     except _NoCodeError:
         return None
-    cells = (writer.deepest, *writer.cells, k.SHOW_END)
+    cells = (writer.deepest, *writer.cells, kernel.SHOW_END)
     return HighlightCode(cells, tuple(writer.names), tuple(writer.tests))
 
 
@@ -70,16 +70,16 @@ class _Writer:
                 self._several(node.operands, node.count, names)
             case tree.Not():
                 self.write(node.operand, names)
-                self._row(k.SHOW_NOT, 0)
+                self._row(kernel.SHOW_NOT, 0)
             case tree.Fielded():
                 self.write(node.operand, (node.name,))
             case tree.Named():
                 number = len(self.names)
-                if number == k.MOST_NAMES:
+                if number == kernel.MOST_NAMES:
                     raise _NoCodeError
                 self.names.append(node.name)
                 self.write(node.operand, names)
-                self._row(k.SHOW_NAME, number)
+                self._row(kernel.SHOW_NAME, number)
             case tree.Everything():
                 self._enough(0, 0)
             case tree.Present():
@@ -118,18 +118,18 @@ class _Writer:
                 raise _NoCodeError
             leaves.append(found)
         self._push()
-        self._row(k.SHOW_WORDS, self._numbers[name], int(wanted.ends_in_unit), *leaves)
+        self._row(kernel.SHOW_WORDS, self._numbers[name], int(wanted.ends_in_unit), *leaves)
 
     def _given(self, test: Test) -> None:
         self.tests.append(test)
         self._push()
-        self._row(k.SHOW_GIVEN, 0)
+        self._row(kernel.SHOW_GIVEN, 0)
 
     def _enough(self, operands: int, count: int) -> None:
         """Takes the results of the operands for one: whether so many are true."""
         self._depth -= operands
         self._push()
-        self._row(k.SHOW_SOME, operands, count)
+        self._row(kernel.SHOW_SOME, operands, count)
 
     def _push(self) -> None:
         self._depth += 1

@@ -14,11 +14,11 @@ import numpy as np
 from percolator.analysed import Part
 from percolator.entries import keyed
 from percolator.leaves import WordTest
-from percolator.matching import kernel as k
+from percolator.matching.kernel import hashing, layout
 from percolator.segment import Segment
 
 _LOW = (1 << 64) - 1
-_SEED, _PRIME, _MIX = int(k._SEED), int(k._PRIME), int(k._MIX)
+_SEED, _PRIME, _MIX = int(hashing.SEED), int(hashing.PRIME), int(hashing.MIX)
 
 
 class Lookup:
@@ -39,7 +39,7 @@ class Lookup:
             return None
         for leaf in self._candidates(number, name, part):
             # Of a leaf that no query needs words do not know.
-            if self._segment.ints[int(self._segment.longs[k.H_USE]) + leaf]:
+            if self._segment.ints[int(self._segment.longs[layout.H_USE]) + leaf]:
                 return leaf
         return None
 
@@ -64,54 +64,61 @@ class Lookup:
 
     def _spaces(self, number: int) -> list[int]:
         ints = self._segment.ints
-        row = int(self._segment.longs[k.H_FIELD]) + number * k.FIELD
-        found: list[int] = ints[ints[row + k.FIELD_SPACES] : ints[row + k.FIELD_SPACES_END]].tolist()
+        row = int(self._segment.longs[layout.H_FIELD]) + number * layout.FIELD
+        found: list[int] = ints[
+            ints[row + layout.FIELD_SPACES] : ints[row + layout.FIELD_SPACES_END]
+        ].tolist()
         return found
 
     def _entries(self, space: int, kind: str, text: str) -> Iterator[int]:
-        """The leaves of entries with that text, as `kernel.probe` finds those of a word."""
+        """The leaves of entries with that text, as `dictionary.probe` finds those of a word."""
         longs, ints = self._segment.longs, self._segment.ints
         number, letters, begin, length = keyed(WordTest(space, kind, text, 0))  # type: ignore[arg-type]
-        place = space * k.KINDS + number
+        place = space * layout.KINDS + number
         value = (place ^ _SEED) * _PRIME & _LOW
         for byte in letters[begin : begin + length]:
             value = (value ^ byte) * _PRIME & _LOW
         value = (value ^ value >> 32) * _MIX & _LOW
         value = (value ^ value >> 29) * _PRIME & _LOW
-        table, mask, rows = int(longs[k.H_TABLE]), int(longs[k.H_MASK]), int(longs[k.H_ENTRY])
+        table, mask, rows = int(longs[layout.H_TABLE]), int(longs[layout.H_MASK]), int(longs[layout.H_ENTRY])
         slot = value >> 32 & mask
         while entry := int(ints[table + 2 * slot + 1]):
-            row = rows + (entry - 1) * k.ENTRY
-            start = int(ints[row + k.ENTRY_TEXT])
+            row = rows + (entry - 1) * layout.ENTRY
+            start = int(ints[row + layout.ENTRY_TEXT])
             if (
                 ints[table + 2 * slot] == value & 0x7FFFFFFF
-                and ints[row + k.ENTRY_WHERE] == place
-                and self._segment.text[start : start + int(ints[row + k.ENTRY_LENGTH])].tobytes() == letters
+                and ints[row + layout.ENTRY_WHERE] == place
+                and self._segment.text[start : start + int(ints[row + layout.ENTRY_LENGTH])].tobytes()
+                == letters
             ):
-                yield int(ints[row + k.ENTRY_LEAF])
+                yield int(ints[row + layout.ENTRY_LEAF])
             slot = slot + 1 & mask
 
     def _fuzzy_rows(self, space: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
         longs = self._segment.longs
-        head = int(longs[k.H_SPACE]) + space * k.SPACE
-        first, end = int(longs[head + k.SPACE_FUZZY]), int(longs[head + k.SPACE_FUZZY_END])
-        base = int(longs[k.H_FUZZY])
-        return self._segment.ints[base + first * k.FUZZY : base + end * k.FUZZY].reshape(-1, k.FUZZY)
+        head = int(longs[layout.H_SPACE]) + space * layout.SPACE
+        first, end = int(longs[head + layout.SPACE_FUZZY]), int(longs[head + layout.SPACE_FUZZY_END])
+        base = int(longs[layout.H_FUZZY])
+        return self._segment.ints[base + first * layout.FUZZY : base + end * layout.FUZZY].reshape(
+            -1, layout.FUZZY
+        )
 
     def _all_fuzzy(self, space: int) -> frozenset[int]:
         found = self._fuzzy.get(space)
         if found is None:
-            found = self._fuzzy[space] = frozenset(self._fuzzy_rows(space)[:, k.FUZZY_LEAF].tolist())
+            found = self._fuzzy[space] = frozenset(self._fuzzy_rows(space)[:, layout.FUZZY_LEAF].tolist())
         return found
 
     def _fuzzy_leaves(self, space: int, text: str, distance: int) -> set[int]:
         letters = text.encode("utf-8", "surrogatepass")
         rows = self._fuzzy_rows(space)
-        rows = rows[(rows[:, k.FUZZY_DISTANCE] == distance) & (rows[:, k.FUZZY_LENGTH] == len(letters))]
+        rows = rows[
+            (rows[:, layout.FUZZY_DISTANCE] == distance) & (rows[:, layout.FUZZY_LENGTH] == len(letters))
+        ]
         whole = self._segment.text
         return {
             leaf
-            for start, leaf in rows[:, [k.FUZZY_TEXT, k.FUZZY_LEAF]].tolist()
+            for start, leaf in rows[:, [layout.FUZZY_TEXT, layout.FUZZY_LEAF]].tolist()
             if whole[start : start + len(letters)].tobytes() == letters
         }
 

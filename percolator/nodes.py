@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from percolator.matching.kernel import (
+from percolator.matching.kernel.layout import (
     NODE_AT_LEAST,
     NODE_FIRST,
     NODE_LEAF,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from percolator.leaves import RangeTest
-from percolator.matching import kernel as k
+from percolator.matching.kernel import layout
 from percolator.parts import Parts
 
 
@@ -51,9 +51,9 @@ def add_ranges(
         order = np.argsort(np.array(nodes, np.int64), kind="stable")
         starts = np.concatenate(([0], np.cumsum(np.bincount(np.array(nodes, np.int64), minlength=2 * size))))
         lists = parts.add(np.array(leaves, np.int64)[order])
-        fields[number, k.FIELD_TREE] = parts.add(starts + lists)
-        fields[number, k.FIELD_TREE_SIZE] = size
-        fields[number, k.FIELD_POINTS] = base + sum(map(len, found))
-        fields[number, k.FIELD_POINT_COUNT] = len(points)
+        fields[number, layout.FIELD_TREE] = parts.add(starts + lists)
+        fields[number, layout.FIELD_TREE_SIZE] = size
+        fields[number, layout.FIELD_POINTS] = base + sum(map(len, found))
+        fields[number, layout.FIELD_POINT_COUNT] = len(points)
         found.append(np.array(points, np.int64).ravel())
     return np.concatenate(found) if found else np.empty(0, np.int64)

@@ -272,6 +272,8 @@ class Compiler:
                     raise NotExecutedError("arithmetic with decimals of several events", expression.span)
                 return slot
             case Negate(operand, type_):
+                if type_ is Scalar.DECIMAL:
+                    raise NotExecutedError("arithmetic with decimals of several events", expression.span)
                 slot = self.value(operand)
                 return self.emit(op.NEGATE_F if self._is_float(operand) else op.NEGATE_I, slot)
             case Arithmetic():

@@ -12,6 +12,7 @@ from cep.operators.patterns.kernel.layout import (
     END_OF_TIME,
     LATER,
     Batch,
+    Ints,
     Kept,
     Left,
     Pools,
@@ -61,7 +62,7 @@ def _compiled() -> Engine:
 def _run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Left) -> int:
     """Run rules interpreted until the process has lost patience; then the compiled kernel goes on in the same
     arrays, between two events."""
-    cursor = pools.cursor
+    cursor = pools.alternatives.cursor
     if _LEFT.steps > 0:
         cursor[C_EFFORT] = _LEFT.steps
         outcome = run_rules(batch, kept, scratch, pools, left)
@@ -72,9 +73,9 @@ def _run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: L
     return _compiled().run_rules(batch, kept, scratch, pools, left)
 
 
-def _drop_nodes(pools: Pools) -> None:
+def _drop_nodes(pools: Pools, marks: Ints) -> None:
     """Drop nodes likewise: there are many where there was much to do."""
-    (INTERPRETED if _LEFT.steps > 0 else _compiled()).drop_nodes(pools)
+    (INTERPRETED if _LEFT.steps > 0 else _compiled()).drop_nodes(pools, marks)
 
 
 _BEGINNING = Engine(count_hits, list_hits, _run_rules, _drop_nodes, replay)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cep.operators.patterns.kernel.layout import Batch, Kept, Left, Pools, Scratch
+from cep.operators.patterns.kernel.layout import Batch, Ints, Kept, Left, Pools, Scratch
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,5 +15,5 @@ class Engine:
     count_hits: Callable[..., None]
     list_hits: Callable[..., None]
     run_rules: Callable[[Batch, Kept, Scratch, Pools, Left], int]
-    drop_nodes: Callable[[Pools], None]
+    drop_nodes: Callable[[Pools, Ints], None]
     replay: Callable[..., None]

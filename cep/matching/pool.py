@@ -87,15 +87,13 @@ class Pool:
 
     def pools(self) -> kernel.Pools:
         """The arrays as they are until the pool grows again."""
-        return kernel.Pools(
-            self.lists, self.runs, self.threads, self.nodes, self.marks, self.matches, self.index, self.seen,
-            self.cursor, self.trace,
-        )  # fmt: skip
+        alternatives = kernel.Alternatives(self.threads, self.nodes, self.cursor, self.trace)
+        return kernel.Pools(self.lists, self.runs, self.matches, self.index, self.seen, alternatives)
 
     def kept_later(self) -> kernel.Left:
         """Room for what the kernel writes behind each block, until the pool grows again."""
         lists, runs, threads, nodes = self.left
-        return kernel.Left(lists, runs, threads, nodes, self.taken)
+        return kernel.Left(lists, runs, threads, nodes, self.taken, self.marks)
 
     def grow(self, engine: Engine) -> None:
         """Double what is short; the kernel has noted how many rows it needs."""
@@ -116,7 +114,7 @@ class Pool:
             self.lists = _extended(self.lists, len(self.lists) + 16 * kernel.LIST, cursor[kernel.C_LISTS])
         if cursor[kernel.C_NODES] + nodes > len(self.nodes):
             if cursor[kernel.C_TRACES] < 0:
-                engine.drop_nodes(self.pools())
+                engine.drop_nodes(self.pools(), self.marks)
             if 2 * (cursor[kernel.C_NODES] + nodes) > len(self.nodes):
                 self.nodes = _extended(self.nodes, len(self.nodes) + nodes, cursor[kernel.C_NODES])
                 self.marks = np.zeros(kernel.MARK * len(self.nodes) // kernel.NODE, np.int64)

@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from percolator.matching.kernel import (
+from percolator.matching.compiled import read_only
+from percolator.matching.kernel.utf8 import (
     CLOSER,
     DIGIT,
     JOINER,
@@ -71,4 +72,4 @@ def classes() -> npt.NDArray[np.uint8]:
     order = np.arange(len(pages))
     order[[0, number[0]]] = order[[number[0], 0]]
     assert len(pages) <= _PAGE
-    return np.concatenate((order[number].astype(np.uint8), pages[order].ravel()))
+    return read_only(np.concatenate((order[number].astype(np.uint8), pages[order].ravel())))

@@ -1,21 +1,42 @@
-"""The kernel in its two forms: as it is, and compiled by numba (kept in numba's cache on disk).
-
-`kernel` stays plain Python: its functions are compiled as copies that see compiled helpers, in the
-order in which the module defines them. Signatures of what is called from outside are given, so that no
-array of another kind starts a compilation in silence.
-"""
+"""The kernel in its two forms: as it is, and compiled (`kernels.loader`)."""
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from percolator.matching import kernel
+from kernels.family import Family
+from percolator.matching.kernel import (
+    arrays,
+    borders,
+    boundaries,
+    candidates,
+    counters,
+    dictionary,
+    edits,
+    hashing,
+    highlights,
+    layout,
+    learn,
+    near,
+    positions,
+    ranges,
+    scan,
+    sloppy,
+    sorting,
+    spans,
+    truth,
+    utf8,
+    walk,
+    word_table,
+)
+
+Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +50,24 @@ class Engine:
     learn_all: Callable[..., int]
     match: Callable[..., None]
     code_point_edges: Callable[..., None]
-    shown: Callable[..., Any]
+    highlight: Callable[..., None]
+
+
+PERCOLATOR = Family(
+    "percolator",
+    (
+        arrays, counters, layout, hashing, utf8, boundaries, word_table, scan,
+        dictionary, edits, learn, truth, walk, ranges,
+        sorting, spans, near, sloppy, borders, positions, candidates, highlights,
+    ),
+    tuple(field.name for field in fields(Engine)),
+)  # fmt: skip
 
 
 @lru_cache(maxsize=1)
 def interpreted() -> Engine:
     """The kernel as Python: the same answers, some hundred times slower, nothing to wait for."""
-    return Engine(*(_wrapping(getattr(kernel, field.name)) for field in fields(Engine)))
+    return Engine(*map(_wrapping, PERCOLATOR.interpreted().values()))
 
 
 def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,44 +86,14 @@ def at_hand() -> Engine:
 
 @lru_cache(maxsize=1)
 def load() -> Engine:
-    """The compiled engine: some twenty seconds the first time on a machine, then half a second."""
-    import numba
+    """The compiled engine: some seconds the first time on a machine, then a tenth of one."""
+    from kernels.loader import load as loaded
 
-    def array(kind: Any, *, constant: bool = False) -> Any:
-        return numba.types.Array(kind, 1, "C", readonly=constant)
+    return Engine(*loaded(PERCOLATOR).values())
 
-    ints, longs, words = array(numba.int32), array(numba.int64), array(numba.uint64)
-    data = array(numba.uint8)
-    several: Any = numba.types.Tuple
-    segment = [array(kind, constant=True) for kind in (numba.int64, numba.int32, numba.uint8)]
-    given = array(numba.uint8, constant=True)
-    signatures = {
-        "scan": numba.void(
-            given, longs, ints, data, words, ints, data, ints, ints, longs, longs, numba.boolean
-        ),
-        "rehash": numba.void(words, words),
-        "hashes": numba.void(ints, data, numba.int64, words),
-        "enter": numba.void(ints, ints, given, numba.int64),
-        "learn_all": numba.int64(
-            *segment, ints, ints, ints, data, ints, ints, data, longs, ints, ints, ints
-        ),
-        "match": numba.void(
-            *segment, ints, ints, ints, data, ints, data, ints, data, ints, ints, longs, longs, ints, ints,
-            longs, ints, longs, longs, longs, longs, numba.int64,
-        ),
-        "shown": several((longs, ints, ints, longs))(
-            *segment[:2], ints, ints, ints, data, ints, ints, ints, longs, longs, ints, ints, given, longs
-        ),
-        "code_point_edges": numba.void(given, longs, longs, ints, longs),
-    }  # fmt: skip
-    namespace: dict[str, Any] = dict(vars(kernel))
-    for name, function in vars(kernel).items():
-        if isinstance(function, types.FunctionType) and function.__module__ == kernel.__name__:
-            copy = types.FunctionType(function.__code__, namespace, name, function.__defaults__)
-            # The copies are known to nobody; their names and places are those of the source.
-            copy.__module__ = kernel.__name__
-            copy.__qualname__ = function.__qualname__
-            signature = signatures.get(name)
-            compiler = numba.njit(cache=True) if signature is None else numba.njit(signature, cache=True)
-            namespace[name] = compiler(copy)
-    return Engine(*(namespace[field.name] for field in fields(Engine)))
+
+def read_only(array: Array) -> Array:
+    """The array for those who only read it: the compiled form takes no other where READ_ONLY is said."""
+    found = array.view()
+    found.flags.writeable = False
+    return found

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from percolator.matching.kernel import (
+from percolator.matching.kernel.arrays import (
     PIECE,
     PIECE_DOCUMENT,
     PIECE_END,

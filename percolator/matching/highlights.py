@@ -1,6 +1,6 @@
 """Highlights of the hits of one document, by the kernel: once over its words for all of them.
 
-The code of a query is made when its first hit is shown, and kept with the segment in use.
+The code of a query is made when its first highlights are asked for, and kept with the segment in use.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy.typing as npt
 from percolator.highlight_code import HighlightCode, highlight_code
 from percolator.hit import Hit
 from percolator.lookup import Lookup
-from percolator.matching import kernel as k
 from percolator.matching.documents import Pieces
+from percolator.matching.kernel.arrays import EDGE, PIECE
+from percolator.matching.kernel.highlights import ShownCodes, ShownText
 from percolator.query.tree import Node
 from percolator.schema import Schema
 from percolator.segment import Segment
@@ -25,7 +26,7 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 HITS_AT_ONCE = 1024
-"""So many hits are shown by one call of the kernel, which bounds the ranges that it holds."""
+"""So many hits get their highlights by one call of the kernel, which bounds the ranges that it holds."""
 MOST_CODE = 1 << 22
 """So many cells of code a segment keeps, before they are made anew."""
 MOST_KEPT = 100_000
@@ -48,7 +49,7 @@ class TextPieces:
 
     def room(self) -> Ints:
         """Room for the edges of its words."""
-        return np.empty(k.EDGE * self.pieces.size, np.int32)
+        return np.empty(EDGE * self.pieces.size, np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +79,7 @@ def text_pieces(document: Document, numbers: Mapping[str, int]) -> TextPieces:
             point += len(text) + 1
     return TextPieces(
         document,
-        Pieces(np.frombuffer(b"".join(encoded), np.uint8), np.array(rows, np.int64).reshape(-1, k.PIECE)),
+        Pieces(np.frombuffer(b"".join(encoded), np.uint8), np.array(rows, np.int64).reshape(-1, PIECE)),
         np.array(bases, np.int64).ravel(),
         tuple(numbers),
         np.array(borders, np.int64),
@@ -134,18 +135,43 @@ class Codes:
         return Kept(begin, code.names, code.tests)
 
 
-def given(codes: Sequence[Kept], document: Document) -> npt.NDArray[np.uint8]:
-    """What the codes are given of a document."""
-    return np.array([test(document) for code in codes for test in code.tests], np.uint8)
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownDocument:
+    """A document with its tokens, as the kernel takes them; `names` are its text fields."""
+
+    document: Document
+    names: tuple[str, ...]
+    text: ShownText
 
 
-Shown = tuple[Longs, Ints, Ints, Longs]
-"""What `kernel.shown` gives."""
+def shown_document(text: TextPieces, edges: Ints, tokens: Ints, runs: Longs) -> ShownDocument:
+    """A document that was scanned; its `edges` are in code points."""
+    owners, places = np.empty(len(tokens), np.int32), np.empty(len(tokens), np.int32)
+    return ShownDocument(
+        text.document, text.names, ShownText(tokens, runs, edges, text.borders, owners, places)
+    )
 
 
-def hits_of(codes: Sequence[Kept], shown: Shown, names: Sequence[str]) -> list[Hit]:
-    """The kernel's arrays as hits. All codes were true on the document."""
-    ranges, which, ends, bits = shown
+def shown_codes(cells: Ints, codes: Sequence[Kept], document: ShownDocument) -> ShownCodes:
+    """The codes of some queries, with what they are given of a document."""
+    chosen = np.array([code.begin for code in codes], np.int32)
+    deepest = max(1, int(cells[chosen].max()))
+    return ShownCodes(
+        cells=cells,
+        chosen=chosen,
+        given=np.array([test(document.document) for code in codes for test in code.tests], np.uint8),
+        results=np.zeros(deepest, np.uint8),
+        begins=np.zeros(deepest, np.int64),
+        names=np.zeros(len(codes), np.int64),
+        ends=np.zeros(len(codes) * len(document.names), np.int32),
+    )
+
+
+def hits_of(
+    codes: Sequence[Kept], names: Sequence[str], shown: ShownCodes, ranges: Longs, which: Ints
+) -> list[Hit]:
+    """What the kernel found, as hits; `names` are the text fields. All codes were true on the document."""
+    bits, ends = shown.names, shown.ends
     if len(bits) and bits.min() < 0:
         raise AssertionError("a query hit a document on which it is not true")
     each = list(zip((ranges >> 32).tolist(), (ranges & 0xFFFFFFFF).tolist(), strict=True))

@@ -20,9 +20,8 @@ import pyarrow as pa
 from percolator.analysis import Analyser, analyser
 from percolator.hit import Hit
 from percolator.leaves import METADATA
-from percolator.matching import kernel as k
 from percolator.matching.characters import classes
-from percolator.matching.compiled import Engine, interpreted, load
+from percolator.matching.compiled import Engine, interpreted, load, read_only
 from percolator.matching.documents import (
     Column,
     Pieces,
@@ -32,16 +31,29 @@ from percolator.matching.documents import (
     values_of_column,
     values_of_document,
 )
-from percolator.matching.highlights import Noted, text_pieces
+from percolator.matching.highlights import Noted, shown_document, text_pieces
+from percolator.matching.kernel.arrays import (
+    KILLED,
+    PIECE_END,
+    PIECE_START,
+    RUN,
+    RUN_DOCUMENT,
+    VALUE,
+    VALUE_DOCUMENT,
+    Batch,
+    Ints,
+    Longs,
+    Splitting,
+)
+from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
+from percolator.matching.kernel.word_table import MODE_ANALYSED, MODE_PLAIN, MODE_WHOLE
 from percolator.matching.surface import MOST_WORDS, SurfaceWords
-from percolator.matching.view import Clock, View, Work
+from percolator.matching.view import Clock, View
+from percolator.matching.work import NO_EDGES, Work
 from percolator.query.tree import Node
 from percolator.schema import Kind, Schema
 from percolator.segment import Segment
 from percolator.values import Document
-
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
 
 CHUNK_BYTES = 1 << 18
 """Text that is scanned before it is matched: its tokens stay in the processor's cache."""
@@ -90,14 +102,13 @@ class Matcher:
         self._runs = 0
         self._fixed = engine
         self._read = 0
-        self._words = SurfaceWords(most_words)
         self._budget = budget
+        self._work = Work(engine or interpreted(), SurfaceWords(most_words))
         self._numbers: dict[str, int] = {}
         self._modes = np.empty(0, np.int32)
         self._analysers: list[Analyser | None] = []
         for name in schema.fields:
             self._declare(name)
-        self._work = Work()
         self._views: list[View] = []
         self._noted: Noted | None = None
         self._texts: dict[str, int] = {}
@@ -109,14 +120,14 @@ class Matcher:
     def _declare(self, name: str) -> None:
         """Gives a field its number, for good: words are remembered with it."""
         declared = self.schema.fields.get(name)
-        mode = k.MODE_WHOLE
+        mode = MODE_WHOLE
         analysed: Analyser | None = None
         if declared is not None and declared.kind is Kind.TEXT:
             analysed = analyser(declared.analyser)
-            mode = k.MODE_PLAIN if declared.analyser == "plain" else k.MODE_ANALYSED
+            mode = MODE_PLAIN if declared.analyser == "plain" else MODE_ANALYSED
         self._numbers[name] = len(self._numbers)
         self._analysers.append(analysed)
-        self._modes = np.append(self._modes, np.int32(mode))
+        self._modes = read_only(np.append(self._modes, np.int32(mode)))
 
     def use(self, segments: Sequence[Segment]) -> None:
         """The segments that count from now on; what was learnt about those that stay is kept.
@@ -131,7 +142,7 @@ class Matcher:
             self._declare(name)
         known = {id(view.segment): view for view in self._views}
         self._views = [
-            known.get(id(segment)) or View(segment, self.schema, self._numbers, self._words)
+            known.get(id(segment)) or View(segment, self.schema, self._numbers, self._work.words)
             for segment in segments
         ]
         for view in self._views:
@@ -174,7 +185,7 @@ class Matcher:
         places = np.fromiter(queries, np.int64)
         for view in self._views:
             size = len(view.segment)
-            view.marks[places[(places >= 0) & (places < size)]] |= k.KILLED
+            view.marks[places[(places >= 0) & (places < size)]] |= KILLED
             places = places - size
 
     def microseconds(self) -> npt.NDArray[np.float64]:
@@ -201,7 +212,7 @@ class Matcher:
     @property
     def nbytes(self) -> int:
         """The private memory: words, lists and room to work."""
-        return self._words.nbytes + self._work.nbytes + sum(view.nbytes for view in self._views)
+        return self._work.nbytes + sum(view.nbytes for view in self._views)
 
     def match(
         self,
@@ -221,9 +232,9 @@ class Matcher:
         if metadata and self._metadata:
             pieces.append(of_document(metadata, self._metadata))
         noted = noted and not self._units  # ends of sentences stand among the words
-        edges = text.room() if noted else _NO_EDGES
+        edges = text.room() if noted else NO_EDGES
         hits = self._run(pieces, values_of_document(document, self._values), 1, edges)
-        self._noted = Noted(text, edges, self._words.generation) if noted else None
+        self._noted = Noted(text, edges, self._work.words.generation) if noted else None
         return hits
 
     def match_batch(
@@ -259,31 +270,29 @@ class Matcher:
         ]
         rows = np.concatenate(values) if values else _NO_VALUES
         if len(values) > 1:
-            rows = rows[np.argsort(rows[:, k.VALUE_DOCUMENT], kind="stable")]
+            rows = rows[np.argsort(rows[:, VALUE_DOCUMENT], kind="stable")]
         self._noted = None
-        return self._run(pieces, rows, lengths.pop() if lengths else 0, _NO_EDGES)
+        return self._run(pieces, rows, lengths.pop() if lengths else 0, NO_EDGES)
 
     def _run(self, pieces: Sequence[Pieces], values: Longs, documents: int, edges: Ints) -> Hits:
         """`values` are rows (document, field, key) in order of documents."""
         self._read += sum(piece.size for piece in pieces)
-        engine = self._engine()
+        work = self._ready()
         parts = [0, documents] if documents < 2 else cuts(pieces, documents, CHUNK_BYTES)
         found: list[Longs] = []
         doubts: list[Longs] = []
         for first, behind in pairwise(parts):
-            compiled = engine is not interpreted()
+            compiled = work.engine is not interpreted()
             timed = compiled and self._runs % self._timed == 0
             self._runs += compiled
             parts_ = [(piece.data, piece.of(first, behind)) for piece in pieces]
-            runs = self._scan(engine, parts_, edges, self._units)
-            low, high = np.searchsorted(values[:, k.VALUE_DOCUMENT], (first, behind))
+            tokens, runs = self._scan(parts_, edges, self._units)
+            low, high = np.searchsorted(values[:, VALUE_DOCUMENT], (first, behind))
             mine = values[low:high] - np.array([first, 0, 0, 0], np.int64)
+            batch = Batch(tokens, runs, mine.ravel(), behind - first)
             base = first << 32
             for view in self._views:
-                hits, undecided = view.match(
-                    engine, self._words, self._work, runs, mine.ravel(), behind - first, self._budget,
-                    self._clock if timed else None,
-                )  # fmt: skip
+                hits, undecided = view.match(work, batch, self._budget, self._clock if timed else None)
                 found.append(hits + base)
                 if len(undecided):
                     doubts.append(undecided + base)
@@ -304,15 +313,16 @@ class Matcher:
         """
         if not queries:
             return []
-        engine = self._engine()
+        work = self._ready()
         noted, self._noted = self._noted, None
-        if noted is None or noted.text.document is not document or noted.generation != self._words.generation:
+        if noted is None or noted.text.document is not document or noted.generation != work.words.generation:
             text = text_pieces(document, self._texts)
-            noted = Noted(text, text.room(), self._words.generation)
-            self._scan(engine, [(text.pieces.data, text.pieces.rows)], noted.edges, units=False)
+            noted = Noted(text, text.room(), work.words.generation)
+            self._scan([(text.pieces.data, text.pieces.rows)], noted.edges, units=False)
         text, edges = noted.text, noted.edges
-        runs = self._work.runs[: int(self._words.counters[k.C_RUNS]) * k.RUN]
-        engine.code_point_edges(text.pieces.data, text.pieces.rows.ravel(), text.bases, edges, runs)
+        tokens, runs = self._scanned()
+        work.engine.code_point_edges(text.pieces.data, text.pieces.rows.ravel(), text.bases, edges, runs)
+        shown = shown_document(text, edges, tokens, runs)
         found: list[Hit | None] = []
         first = 0
         for view in self._views:
@@ -320,50 +330,54 @@ class Matcher:
             mine = queries[len(found) : bisect_left(queries, behind, len(found))]
             if mine:
                 codes = view.codes.of([query - first for query in mine], partial(_of_segment, node, first))
-                found += view.highlights(engine, self._words, self._work, runs, edges, text, codes)
+                found += view.highlights(work, shown, codes)
             first = behind
         return found
 
-    def _engine(self) -> Engine:
-        return self._fixed or (load() if self._read > COMPILE_AFTER else interpreted())
+    def _ready(self) -> Work:
+        """The worker's room, with the form of the kernel that pays."""
+        self._work.engine = self._fixed or (load() if self._read > COMPILE_AFTER else interpreted())
+        return self._work
 
     def _scan(
-        self, engine: Engine, parts: Sequence[tuple[npt.NDArray[np.uint8], Longs]], edges: Ints, units: bool
-    ) -> Longs:
-        """The words of some documents, in `self._work.tokens`; the runs, in order of documents."""
-        work, words = self._work, self._words
+        self, parts: Sequence[tuple[npt.NDArray[np.uint8], Longs]], edges: Ints, units: bool
+    ) -> tuple[Ints, Longs]:
+        """The tokens of some documents, and the runs in order of documents."""
+        work, words = self._work, self._work.words
         room = 0
         count = 0
         for _, rows in parts:
-            room += int((rows[:, 3] - rows[:, 2]).sum()) + len(rows)
+            room += int((rows[:, PIECE_END] - rows[:, PIECE_START]).sum()) + len(rows)
             count += len(rows)
-        work.room_for(room, count)
+        found = work.tokens_for(room, count, edges)
+        splitting = Splitting(classes(), self._modes, units)
         afresh = False
         while True:
-            counters = words.counters
-            counters[k.C_TOKENS] = counters[k.C_RUNS] = 0
+            counters = words.table.counters
+            counters[S_TOKENS] = counters[S_RUNS] = 0
             for data, rows in parts:
-                counters[k.C_PIECE] = 0
-                engine.scan(
-                    data, rows.ravel(), self._modes, classes(), words.slots, words.rows, words.letters,
-                    work.tokens, edges, work.runs, counters, units,
-                )  # fmt: skip
-                if counters[k.C_STATUS] != k.DONE:
+                counters[S_PIECE] = 0
+                work.engine.scan(data, rows.ravel(), splitting, words.table, found)
+                if counters[S_STATUS] != DONE:
                     break
-            if counters[k.C_STATUS] == k.DONE:
+            if counters[S_STATUS] == DONE:
                 break
-            afresh = words.make_room(engine, afresh) or afresh
+            afresh = words.make_room(work.engine, afresh) or afresh
         words.analyse(self._analysers)
-        runs = work.runs[: int(counters[k.C_RUNS]) * k.RUN]
+        tokens, runs = self._scanned()
         if len(parts) > 1:
-            table = runs.reshape(-1, k.RUN)
-            runs = table[np.argsort(table[:, k.RUN_DOCUMENT], kind="stable")].ravel()
-        return runs
+            table = runs.reshape(-1, RUN)
+            runs = table[np.argsort(table[:, RUN_DOCUMENT], kind="stable")].ravel()
+        return tokens, runs
+
+    def _scanned(self) -> tuple[Ints, Longs]:
+        """The tokens and runs that were scanned last."""
+        counters = self._work.words.table.counters
+        return self._work.tokens[: counters[S_TOKENS]], self._work.runs[: int(counters[S_RUNS]) * RUN]
 
 
 def _of_segment(node: Callable[[int], Node], first: int, query: int) -> Node:
     return node(first + query)
 
 
-_NO_VALUES = np.empty((0, k.VALUE), np.int64)
-_NO_EDGES = np.empty(0, np.int32)
+_NO_VALUES = np.empty((0, VALUE), np.int64)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from percolator.analysis import Analyser
-from percolator.matching import kernel as k
 from percolator.matching.compiled import Engine
+from percolator.matching.kernel import arrays as k
+from percolator.matching.kernel import counters as c
 from percolator.words import exact, lower
 
 FIRST_WORDS = 1 << 12
@@ -35,22 +36,24 @@ class SurfaceWords:
 
     def _allocate(self, words: int) -> None:
         slots = 1 << (2 * words - 1).bit_length()
-        self.slots = np.zeros(2 * slots, np.uint64)
-        self.rows = np.zeros(words * k.WORD, np.int32)
-        self.letters = np.zeros(words * LETTERS_A_WORD, np.uint8)
-        self.seen = np.zeros(words, np.int32)
-        self.counters = np.zeros(k.COUNTS, np.int64)
+        self.table = k.WordTable(
+            slots=np.zeros(2 * slots, np.uint64),
+            rows=np.zeros(words * k.WORD, np.int32),
+            letters=np.zeros(words * LETTERS_A_WORD, np.uint8),
+            seen=np.zeros(words, np.int32),
+            counters=np.zeros(c.SCAN_COUNTS, np.int64),
+        )
         self._analysed = 0
 
     @property
     def capacity(self) -> int:
         """How many words there is room for."""
-        return len(self.seen)
+        return len(self.table.seen)
 
     @property
     def nbytes(self) -> int:
         """The memory that it takes."""
-        return self.slots.nbytes + self.rows.nbytes + self.letters.nbytes + self.seen.nbytes
+        return sum(array.nbytes for array in self.table)
 
     def make_room(self, engine: Engine, afresh: bool) -> bool:
         """More room for words or letters, or an empty table (True) where it has all it may have.
@@ -58,47 +61,51 @@ class SurfaceWords:
         `afresh` tells that it was emptied for the very text that does not fit: then it grows in any case.
         Raises MemoryError beyond 2 GB of letters.
         """
-        letters = self.counters[k.C_STATUS] == k.NEED_LETTERS
+        table = self.table
+        letters = table.counters[c.S_STATUS] == c.NEED_LETTERS
         full = (
-            len(self.letters) >= MOST_LETTERS_A_WORD * self._most if letters else self.capacity >= self._most
+            len(table.letters) >= MOST_LETTERS_A_WORD * self._most if letters else self.capacity >= self._most
         )
         if full and not afresh:
             self._allocate(self.capacity)
             self.generation += 1
             return True
         if letters:
-            self._more_letters(2 * len(self.letters))
+            self._more_letters(2 * len(table.letters))
             return False
-        words = int(self.counters[k.C_WORDS])
+        words = int(table.counters[c.S_WORDS])
         known = np.zeros(3 * words, np.uint64)
-        engine.hashes(self.rows, self.letters, words, known)
-        self.slots = np.zeros(2 * len(self.slots), np.uint64)
-        engine.rehash(self.slots, known)
-        self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
-        self.seen = np.concatenate((self.seen, np.zeros_like(self.seen)))
-        self._more_letters(max(len(self.letters), self.capacity * LETTERS_A_WORD))
+        engine.hashes(table.rows, table.letters, words, known)
+        slots = np.zeros(2 * len(table.slots), np.uint64)
+        engine.rehash(slots, known)
+        self.table = table._replace(
+            slots=slots,
+            rows=np.concatenate((table.rows, np.zeros_like(table.rows))),
+            seen=np.concatenate((table.seen, np.zeros_like(table.seen))),
+        )
+        self._more_letters(max(len(table.letters), self.capacity * LETTERS_A_WORD))
         return False
 
     def _more_letters(self, size: int) -> None:
         if size >= 1 << 31:
             raise MemoryError("the words of one part of the text take more than 2 GB")
         letters = np.zeros(size, np.uint8)
-        used = int(self.counters[k.C_LETTERS])
-        letters[:used] = self.letters[:used]
-        self.letters = letters
+        used = int(self.table.counters[c.S_LETTERS])
+        letters[:used] = self.table.letters[:used]
+        self.table = self.table._replace(letters=letters)
 
     def analyse(self, analysers: Sequence[Analyser | None]) -> None:
-        """Works out the forms of new words that the kernel could not; `analysers` are those of the fields."""
-        first, last = self._analysed, int(self.counters[k.C_WORDS])
+        """Writes the forms of new words that the kernel could not; `analysers` are those of the fields."""
+        first, last = self._analysed, int(self.table.counters[c.S_WORDS])
         self._analysed = last
-        rows = self.rows.reshape(-1, k.WORD)[first:last]
+        rows = self.table.rows.reshape(-1, k.WORD)[first:last]
         places = np.flatnonzero(rows[:, k.W_TERM] == k.UNKNOWN)
         if not len(places):
             return
         new = rows[places]
         # All at once: to read and write arrays word by word takes half as long as a stemmer.
         begin = int(new[0, k.W_START])
-        known = self.letters[begin : int(self.counters[k.C_LETTERS])].tobytes()
+        known = self.table.letters[begin : int(self.table.counters[c.S_LETTERS])].tobytes()
         forms: list[tuple[int, ...]] = []
         letters = bytearray()
         end = begin + len(known)
@@ -120,22 +127,25 @@ class SurfaceWords:
                     written[form] = place
                 found += place
             forms.append(found)
-        if end + len(letters) > len(self.letters):
+        if end + len(letters) > len(self.table.letters):
             self._more_letters(2 * (end + len(letters)))
-        self.letters[end : end + len(letters)] = letters
-        self.counters[k.C_LETTERS] = end + len(letters)
+        self.table.letters[end : end + len(letters)] = letters
+        self.table.counters[c.S_LETTERS] = end + len(letters)
         rows[places, k.W_EXACT : k.WORD] = forms
 
     def text_of(self, word: int) -> str:
         """A word as written."""
-        start, length = self.rows[word * k.WORD + k.W_START], self.rows[word * k.WORD + k.W_LENGTH]
-        return self.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass")
+        start, length = (
+            self.table.rows[word * k.WORD + k.W_START],
+            self.table.rows[word * k.WORD + k.W_LENGTH],
+        )
+        return self.table.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass")
 
     def forms_of(self, word: int) -> set[str]:
         """What regular expressions are compared with: the term, the word before stemming, before folding."""
-        row = self.rows[word * k.WORD : (word + 1) * k.WORD]
+        row = self.table.rows[word * k.WORD : (word + 1) * k.WORD]
         found = set()
         for column in (k.W_TERM, k.W_FOLD, k.W_LOWER):
             start, length = row[column : column + 2]
-            found.add(self.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass"))
+            found.add(self.table.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass"))
         return found

@@ -144,19 +144,11 @@ TRIPLES = st.lists(st.tuples(rows(), rows(), rows()), min_size=1, max_size=6)
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(100), **QUIET)
-@given(booleans(2), st.randoms(use_true_random=False), TRIPLES)
-def test_programs_and_rows_agree(
-    condition: str, chance: random.Random, triples: list[tuple[dict[str, object], ...]]
-) -> None:
-    assert_agreement(about_earlier(condition, chance), triples, compiled=False)
-
-
-@pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(500), **QUIET)
-@given(booleans(2) | booleans(3), st.randoms(use_true_random=False), TRIPLES)
-def test_programs_and_rows_agree_on_many(
-    condition: str, chance: random.Random, triples: list[tuple[dict[str, object], ...]]
+@settings(max_examples=examples(1_200), **QUIET)
+@given(booleans(2) | booleans(3), st.randoms(use_true_random=False), TRIPLES, st.integers(0, 5))
+def test_programs_and_rows_agree(
+    condition: str, chance: random.Random, triples: list[tuple[dict[str, object], ...]], form: int
 ) -> None:
-    assert_agreement(about_earlier(condition, chance), triples, compiled=True)
+    """The compiled form mostly, the interpreted one for a sixth."""
+    assert_agreement(about_earlier(condition, chance), triples, compiled=form > 0)

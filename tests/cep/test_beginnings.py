@@ -51,17 +51,10 @@ def beginnings(draw: st.DrawFn) -> str:
     return header(LATENESS) + "".join(rules)
 
 
-@settings(max_examples=examples(40), **QUIET)
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(640), **QUIET)
 @given(programs(texts=beginnings(), most=30))
 def test_engines_agree_where_events_only_begin(program: Program) -> None:
-    assert_agreement(program)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(0)
-@settings(max_examples=examples(600), **QUIET)
-@given(programs(texts=beginnings(), most=30))
-def test_engines_agree_where_events_only_begin_on_many(program: Program) -> None:
     assert_agreement(program)
 
 

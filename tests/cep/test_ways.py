@@ -198,7 +198,8 @@ def test_patterns_that_grew_without_bound(name: str) -> None:
     assert alerts > 0
 
 
-@settings(max_examples=examples(40), **QUIET)
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(440), **QUIET)
 @given(dense())
 def test_engines_agree_in_loops_of_loops(program: Program) -> None:
     assert_agreement(program)
@@ -213,17 +214,11 @@ def assert_that_merging_is_not_seen(program: Program) -> None:
     assert counts[0] == counts[1], f"{program}"
 
 
-@settings(max_examples=examples(25), **QUIET)
-@given(dense(5, 6))
-def test_nobody_can_tell_whether_ways_are_merged(program: Program) -> None:
-    assert_that_merging_is_not_seen(program)
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(300), **QUIET)
+@settings(max_examples=examples(325), **QUIET)
 @given(dense(6, 8))
-def test_nobody_can_tell_whether_many_ways_are_merged(program: Program) -> None:
+def test_nobody_can_tell_whether_ways_are_merged(program: Program) -> None:
     assert_that_merging_is_not_seen(replace(program, compiled=True))
 
 
@@ -241,14 +236,6 @@ def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
     whole = by_engine(replace(program, batches=(tuple(arrivals),)))
     single = by_engine(replace(program, batches=tuple((one,) for one in arrivals)))
     assert (whole.alerts, whole.counts) == (single.alerts, single.counts), f"{program}"
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(0)
-@settings(max_examples=examples(400), **QUIET)
-@given(dense())
-def test_engines_agree_in_many_loops_of_loops(program: Program) -> None:
-    assert_agreement(program)
 
 
 @pytest.mark.slow

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from heard_signals import ENDING, hear
 
+from cep import deploy
 from cep.job import lock
 from cep.job.folder import StateFolder
 
@@ -241,3 +243,21 @@ def test_a_deploy_that_waits_takes_its_pack_back(tmp_path: Path, number: signal.
     assert (code, out) == (128 + number, "")
     assert err.startswith("not waiting any longer for pack desk, revision ")
     assert err.count("\n") == 1
+
+
+def test_a_deploy_that_is_ended_as_it_hands_its_pack_over_takes_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = StateFolder(tmp_path / "state")
+    folder.make()
+    real = deploy.submit
+
+    def ended(*arguments: Any) -> None:
+        real(*arguments)
+        assert any(folder.requests.glob("*.json"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deploy, "submit", ended)
+    with lock.held(folder), pytest.raises(KeyboardInterrupt):
+        deploy.hand_over(folder, deploy.Request(deploy.new_id(), "desk", "r", ()), 60)
+    assert not any(folder.requests.glob("*.json"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from damaging import BATCHES, EVENTS, Alerts, restore
 from job_folder import JobFolder
+from quick_start import make_archive
 from rules_of_tests import in_files, pack, payments
 
 from cep.job import session
@@ -21,10 +22,22 @@ from cep.job.folder import StateFolder
 Opener = Callable[..., AbstractContextManager[Any]]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark tests of one module go to one worker of `--dist loadgroup`, since they share a job."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _no_archive() -> None:
-    """No job of a test makes an archive of classes, nor uses one that this user happens to have."""
+def _archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No job of a test uses the archive of classes that this user happens to have: there is one for tests."""
     os.environ[VARIABLE] = ""
+    cache = getattr(request.config, "cache", None)  # without it jobs start as they do the first time
+    if cache and any(item.get_closest_marker("spark") for item in request.session.items):
+        folder = cache.mkdir("classes")
+        make_archive(folder, tmp_path_factory.mktemp("classes"))
+        os.environ[VARIABLE] = str(folder)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from job_folder import JobFolder, get
+from job_folder import JobFolder, free_port, get
 from rules_of_tests import in_files, pack, payments
 
 pytestmark = pytest.mark.spark
@@ -21,18 +21,12 @@ ATTACKERS = 1_500
 HALF = b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: "
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _handles(number: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (number, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
 def test_half_sent_requests_by_the_thousand_cost_the_job_nothing(tmp_path: Path) -> None:
-    port = _free_port()
+    port = free_port()
     folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=f'[http]\nlisten = "127.0.0.1:{port}"\n')
     parts = in_files(list(payments(7, 600)), 3)
     folder.put("payment", parts[0])

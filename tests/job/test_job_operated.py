@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from job_folder import JobFolder, RunningJob, command, get
+from job_folder import JobFolder, RunningJob, command, free_port, get
 from rules_of_tests import OTHER, pack, payments
 
 from alerts.outbox import Outbox
@@ -20,14 +19,7 @@ from cep import deadletters
 pytestmark = pytest.mark.spark
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-PORT = _free_port()
+PORT = free_port()
 AHEAD = {"payment_id": "ahead", "at": "2261-01-01T00:00:00Z", "card": "c1", "amount": 5.0}
 """Of a clock that is wrong: if it moved the watermark, every other event would be late."""
 

@@ -94,7 +94,7 @@ def _end(folder: JobFolder, life: Life) -> tuple[int, str]:
     begun, before = len(list(folder.state.manifests.glob("*.json"))), len(folder.told)
     with folder.running(*life.arguments) as job:
         job.wait_for(lambda: MOMENTS[life.moment](folder, folder.told[before:], begun), life.moment)
-        time.sleep(life.delay)
+        time.sleep(life.delay)  # when the signal comes is what is tried
         _send(job, life)
         if life.again is not None:
             time.sleep(life.again)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -87,28 +86,42 @@ def test_a_java_that_is_killed_is_told_in_a_sentence(
     assert sum(line.startswith("error") for line in told) == (code == 3)
 
 
-def _wait_for_process(job: RunningJob, words: str) -> psutil.Process:
-    """A process of the job's whose command line holds the words, and which has begun to run Python."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        assert job.process.poll() is None, job.folder.told
-        for process in job.folder.processes():
-            line = _line(process)
-            if words in line and "pyspark-shell" not in line:  # a copy of Java's, about to become another
-                return process
-    raise AssertionError(f"no {words} came:\n{job.folder.told}")
+def _workers(folder: JobFolder) -> list[psutil.Process]:
+    """The job's Python workers, not the process that forks them."""
+    alike = [process for process in folder.processes() if "-m cep.job.daemon" in _line(process)]
+    found = []
+    for process in alike:
+        with suppress(psutil.Error):  # ended since it was listed
+            if process.ppid() in {one.pid for one in alike}:
+                found.append(process)
+    return found
 
 
-def test_a_python_worker_that_does_not_come_up_in_time_is_tried_again(tmp_path: Path) -> None:
+STOPS_ONCE = """
+import os, signal, sys
+if any("transform_with_state_driver_worker" in word for word in sys.orig_argv):
+    try:
+        os.close(os.open(os.environ["CEP_STOPPED"], os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGSTOP)
+    except FileExistsError:
+        pass
+"""
+"""Run by every Python of the job when it begins."""
+
+
+def test_a_python_worker_that_does_not_come_up_in_time_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Spark gives each ten seconds, which a machine under load may not have."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(STOPS_ONCE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    monkeypatch.setenv("CEP_STOPPED", str(tmp_path / "stopped"))
     folder = JobFolder(tmp_path / "job", pack(), ("payment",))
     file = folder.put("payment", payments(3, 2_000))
     with folder.running("--once", "--drain") as job:
-        stopped = _wait_for_process(job, "transform_with_state_driver_worker")
-        stopped.send_signal(signal.SIGSTOP)
         assert job.process.wait(PATIENCE) == 0, folder.told
-        with suppress(psutil.NoSuchProcess):
-            stopped.kill()
+    assert (tmp_path / "stopped").exists()
     assert (
         "a Python worker did not come up (Python worker failed to connect back); the batch is run again"
         in folder.told
@@ -144,11 +157,11 @@ def test_a_worker_that_is_killed_within_a_batch_is_replaced(tmp_path: Path) -> N
         begun = len(list(folder.state.manifests.glob("*.json")))
         aside.rename(files[1])
         job.wait_for((folder.state.manifests / f"{begun}.json").exists, "the batch after")
-        command, daemon = _command(folder), _wait_for_process(job, "cep.job.daemon")
-        for worker in daemon.parent().children(recursive=True):  # type: ignore[union-attr]
+        killed = _workers(folder)
+        assert killed
+        for worker in killed:
             with suppress(psutil.NoSuchProcess):
-                if worker.ppid() != command and "cep.job.daemon" in _line(worker):
-                    worker.kill()
+                worker.kill()
         job.wait_until_read()
         assert job.stop() == 143, folder.told
     assert folder.ids() >= {

@@ -30,8 +30,7 @@ AT_FIRST = [
 
 @pytest.fixture
 def job(tmp_path: Path) -> JobFolder:
-    found = JobFolder(tmp_path / "job", pack(), ("payment",), more=RECEIVER)
-    (found.root / "secret.txt").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
+    found = JobFolder(tmp_path / "job", pack(), ("payment",))
     found.put("payment", payments(1, 20))
     return found
 
@@ -42,6 +41,9 @@ def _plain(told: str) -> None:
 
 
 def test_a_first_start_names_what_it_may_not_read_and_makes_nothing(job: JobFolder) -> None:
+    (job.root / "secret.txt").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
+    job.more = RECEIVER
+    job.describe()
     cases = [
         (str(job.root / path), mode, ("run", str(job.description), "--once")) for path, mode, _ in AT_FIRST
     ]

@@ -19,7 +19,8 @@ from percolator.lookup import Lookup
 from percolator.matching import view as view_module
 from percolator.matching.compiled import interpreted, load
 from percolator.matching.highlights import text_pieces
-from percolator.matching.kernel import EDGE, MOST_NAMES
+from percolator.matching.kernel.arrays import EDGE
+from percolator.matching.kernel.highlights import MOST_NAMES
 from percolator.matching.matcher import Matcher
 from percolator.query.parse import parse
 from percolator.query.print import to_text
@@ -127,7 +128,7 @@ def test_a_table_that_was_started_anew_shows_the_same(monkeypatch: pytest.Monkey
     rows = [{"title": f"w{n} w{n % 7} w8 w1 w{n % 100}", "body": f"w{n} w2 w3"} for n in range(400)]
     matcher = Matcher(SCHEMA, [segment_of(queries, SCHEMA)], engine=load(), most_words=64)
     assert judge(matcher, queries, rows) > 1000
-    assert matcher._words.generation > 5
+    assert matcher._work.words.generation > 5
     # Each is shown after the others have been matched, when nothing is known of its words any more.
     found = [matcher.match(row).query.tolist() for row in rows[:50]]
     for row, some in zip(rows, found, strict=False):
@@ -198,7 +199,7 @@ def test_words_begin_and_end_where_the_definition_says(values: list[str]) -> Non
     numbers = {"title": 0, "body": 1}
     text = text_pieces({"title": values, "body": values}, numbers)
     edges = text.room()
-    runs = matcher._scan(load(), [(text.pieces.data, text.pieces.rows)], edges, units=False)
+    _, runs = matcher._scan([(text.pieces.data, text.pieces.rows)], edges, units=False)
     load().code_point_edges(text.pieces.data, text.pieces.rows.ravel(), text.bases, edges, runs)
     wanted: list[tuple[int, ...]] = []
     base = 0

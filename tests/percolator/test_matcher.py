@@ -192,7 +192,7 @@ def test_a_list_of_words_that_is_full_starts_anew(monkeypatch: pytest.MonkeyPatc
     rows = [{"t": f"w{i} w{i % 7} w{i % 100}"} for i in range(900)]
     matcher = Matcher(schema, [segment_of(queries, schema)], engine=load())
     assert singly(matcher, rows) == brute(queries, rows, schema)
-    assert len(matcher._views[0].pool) == 1 << 10
+    assert len(matcher._views[0]._lists.pool) == 1 << 10
     # The words of one chunk that need more than all room get it.
     found = pairs(matcher.match_batch({"t": pa.array([row["t"] for row in rows])}))
     assert found == brute(queries, rows, schema)

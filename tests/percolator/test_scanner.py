@@ -10,11 +10,16 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from percolator.matching import kernel as k
 from percolator.matching.characters import classes
-from percolator.matching.compiled import Engine, interpreted, load
+from percolator.matching.compiled import Engine, interpreted, load, read_only
+from percolator.matching.kernel.arrays import RUN, RUN_START, Splitting, TokenRoom
+from percolator.matching.kernel.boundaries import PARAGRAPH_END, SENTENCE_END
+from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
 from percolator.matching.surface import SurfaceWords
+from percolator.matching.work import NO_EDGES
 from percolator.words import places, sections, split
+
+SPLITTING = Splitting(classes(), read_only(np.zeros(1, np.int32)), units=True)
 
 
 def scanned(texts: list[str], engine: Engine, table: SurfaceWords) -> list[list[str | int]]:
@@ -29,22 +34,19 @@ def scanned(texts: list[str], engine: Engine, table: SurfaceWords) -> list[list[
         np.int64,
     )
     tokens = np.zeros(int(ends[-1]) + 1, np.int32)
-    runs = np.zeros(len(texts) * k.RUN, np.int64)
+    runs = np.zeros(len(texts) * RUN, np.int64)
     data = np.frombuffer(b"".join(encoded), np.uint8)
     afresh = False
     while True:
-        counters = table.counters
-        counters[k.C_TOKENS] = counters[k.C_RUNS] = counters[k.C_PIECE] = 0
-        engine.scan(
-            data, pieces.ravel(), np.zeros(1, np.int32), classes(), table.slots, table.rows, table.letters,
-            tokens, np.empty(0, np.int32), runs, counters, True,
-        )  # fmt: skip
-        if counters[k.C_STATUS] == k.DONE:
+        counters = table.table.counters
+        counters[S_TOKENS] = counters[S_RUNS] = counters[S_PIECE] = 0
+        engine.scan(data, pieces.ravel(), SPLITTING, table.table, TokenRoom(tokens, NO_EDGES, runs))
+        if counters[S_STATUS] == DONE:
             break
         afresh = table.make_room(engine, afresh) or afresh
     return [
         [int(token) if token < 0 else table.text_of(int(token)) for token in tokens[start:end]]
-        for start, end in runs.reshape(-1, k.RUN)[:, k.RUN_START :].tolist()
+        for start, end in runs.reshape(-1, RUN)[:, RUN_START:].tolist()
     ]
 
 
@@ -55,9 +57,9 @@ def wanted(text: str) -> list[str | int]:
     before = (0, 0)
     for word, section in zip(words, sections(text, places(text)), strict=True):
         if section[1] != before[1]:
-            found.append(k.PARAGRAPH_END)
+            found.append(PARAGRAPH_END)
         elif section[0] != before[0]:
-            found.append(k.SENTENCE_END)
+            found.append(SENTENCE_END)
         before = section
         found.append(word)
     return found
@@ -117,9 +119,12 @@ def test_long_words_do_not_grow_the_table_without_end() -> None:
 def test_bytes_that_are_no_utf8_separate_words() -> None:
     table = SurfaceWords()
     data = np.frombuffer(b"ab\xff\xc3cd \xe4\xb8ef\xf0\x9f", np.uint8)
-    tokens, runs = np.zeros(64, np.int32), np.zeros(k.RUN, np.int64)
+    tokens, runs = np.zeros(64, np.int32), np.zeros(RUN, np.int64)
     load().scan(
-        data, np.array([0, 0, 0, len(data)], np.int64), np.zeros(1, np.int32), classes(), table.slots,
-        table.rows, table.letters, tokens, np.empty(0, np.int32), runs, table.counters, False,
-    )  # fmt: skip
-    assert table.counters[k.C_STATUS] == k.DONE
+        data,
+        np.array([0, 0, 0, len(data)], np.int64),
+        SPLITTING._replace(units=False),
+        table.table,
+        TokenRoom(tokens, NO_EDGES, runs),
+    )
+    assert table.table.counters[S_STATUS] == DONE

@@ -1,5 +1,5 @@
-"""How hard generated tests try. CEP_EFFORT scales their number of examples: `make quick` takes a sixth,
-`make test` all (1), a long run many times as many: CEP_EFFORT=5 pytest -s -m soak tests/cep
+"""How hard generated tests try. CEP_EFFORT scales their number of examples: `make quick` takes a tenth,
+`make test` all (1), `make soak` ten times as many.
 """
 
 from __future__ import annotations
@@ -9,4 +9,12 @@ import os
 
 def examples(usual: int) -> int:
     """The number of examples of a test that usually runs so many, at least one."""
-    return max(1, round(usual * float(os.environ.get("CEP_EFFORT", "1"))))
+    return max(1, round(usual * _EFFORT))
+
+
+def each(usual: int) -> int:
+    """Every so manieth of things that can be counted is tried where usually every `usual`th is; 1: all."""
+    return max(1, round(usual / _EFFORT))
+
+
+_EFFORT = float(os.environ.get("CEP_EFFORT", "1"))

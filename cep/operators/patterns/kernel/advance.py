@@ -1,4 +1,4 @@
-"""What an event, or time alone, does to ways."""
+"""Ways after an event, or after some time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from cep.operators.patterns.kernel.layout import (
     T_SEQUENCE,
     T_STATE,
     T_TIME,
-    Pools,
+    Alternatives,
     Rule,
 )
 from cep.operators.patterns.kernel.tables import (
@@ -122,17 +122,10 @@ NOTHING, FITTED, SOME_DIED = range(3)
 
 
 @inlined
-def verdict(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> int:
-    """What event i, or time alone, does to a way at a leaf: DIES, STAYS, FITS."""
-    tables, places, columns, nulls, threads, cursor, trace = (
-        rule.tables,
-        rule.places,
-        rule.columns,
-        rule.nulls,
-        pools.threads,
-        pools.cursor,
-        pools.trace,
-    )
+def verdict(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int, t: int) -> int:
+    """Effect of event i, or of time alone, on a way at a leaf: DIES, STAYS, FITS."""
+    tables, places, columns, nulls = rule.tables, rule.places, rule.columns, rule.nulls
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     cursor[C_EFFORT] -= 1
     kind = tables[leaf + F_KIND]
     mode = cursor[C_MODE]
@@ -146,7 +139,7 @@ def verdict(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> in
         return STAYS
     node = threads[row + T_NODE]
     if mode == BY_EVENT and kind != ENDING and tables[leaf + F_UNTILS] > 0:
-        found = guarded(rule, pools, row, tables[leaf + F_UNTIL], tables[leaf + F_UNTILS], i, t)
+        found = guarded(rule, alternatives, row, tables[leaf + F_UNTIL], tables[leaf + F_UNTILS], i, t)
         if found >= 0:
             note(trace, cursor, STOPPED, i, t, node, tables[found + W_GUARD], NONE)
             return DIES
@@ -158,7 +151,7 @@ def verdict(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> in
             why = WHY_EARLIER
         elif mode == AT_BEGIN and not was_absent(tables, leaf, i, t, columns, nulls, cursor):
             why = WHY_LOOK
-        elif tables[leaf + F_UNTILS] > 0 and is_refused(rule, pools, row, leaf, i):
+        elif tables[leaf + F_UNTILS] > 0 and is_refused(rule, alternatives, row, leaf, i):
             why = WHY_UNTIL
         if why == NONE:
             return FITS
@@ -169,7 +162,7 @@ def verdict(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> in
         if mode == AT_BEGIN or tables[leaf + F_SIGN] == STRICT:
             return DIES
     if tables[leaf + F_WATCHES] > 0:
-        found = guarded(rule, pools, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t)
+        found = guarded(rule, alternatives, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t)
         if found >= 0:
             note(trace, cursor, PREVENTED, i, t, node, tables[found + W_GUARD], NONE)
             return DIES
@@ -177,9 +170,10 @@ def verdict(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> in
 
 
 @inlined
-def follow(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> int:
+def fire(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int, t: int) -> int:
     """The ways that a way becomes by what a leaf of it waited for; the way itself stays as it is."""
-    tables, threads, nodes, cursor, trace = rule.tables, pools.threads, pools.nodes, pools.cursor, pools.trace
+    tables = rule.tables
+    threads, nodes, cursor, trace = alternatives
     new = copied(tables, threads, row, cursor)
     kind = tables[leaf + F_KIND]
     if kind == ENDING:
@@ -222,18 +216,19 @@ def follow(rule: Rule, pools: Pools, row: int, leaf: int, i: int, t: int) -> int
         if cursor[C_TRACES] >= 0:
             what = BEGAN if cursor[C_MODE] == AT_BEGIN else TOOK
             note(trace, cursor, what, i, t, node, tables[leaf + F_STEP], NONE)
-    return arrived(rule, pools, new)
+    return arrived(rule, alternatives, new)
 
 
 def offer(
-    rule: Rule, pools: Pools, row: int, token: int, end: int, inner: int, i: int, t: int
+    rule: Rule, alternatives: Alternatives, row: int, token: int, end: int, inner: int, i: int, t: int
 ) -> tuple[int, int]:
     """Show an event, or time alone, to a way's leaves between two tokens.
 
     Returns the ways that come of it and 1, or 0 if it fits none: then the leaves that died are dead in the
     way. `inner` > 0: these are the leaves of a child, several groups of which may wait side by side.
     """
-    tables, threads, cursor, trace = rule.tables, pools.threads, pools.cursor, pools.trace
+    tables = rule.tables
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     head = tail = NONE
     if token >= end:
         return NONE, 0
@@ -253,7 +248,7 @@ def offer(
                 while child < tables[k + K_END]:
                     after = tables[child + K_END]
                     if any_alive(threads, row, tables[child + K_BEFORE], tables[after + K_BEFORE]):
-                        part, moves = offer(rule, pools, row, child + TOKEN, after, inner + 1, i, t)
+                        part, moves = offer(rule, alternatives, row, child + TOKEN, after, inner + 1, i, t)
                         if moves == 1:
                             moved = 1
                         else:
@@ -283,12 +278,12 @@ def offer(
             if leaf < 0:
                 break
         number = tables[k + K_BEFORE]
-        outcome = verdict(rule, pools, row, leaf, i, t)
+        outcome = verdict(rule, alternatives, row, leaf, i, t)
         part = NONE
         if outcome == DIES:
             kill(threads, row, number)
         elif outcome == FITS:
-            part = follow(rule, pools, row, leaf, i, t)
+            part = fire(rule, alternatives, row, leaf, i, t)
         k += TOKEN
         if not alone:
             if outcome == FITS:
@@ -298,7 +293,9 @@ def offer(
                     forks, final = forked(threads, NONE, NONE, part, cursor)
                     if (
                         tables[leaf + F_WATCHES] == 0
-                        or guarded(rule, pools, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t)
+                        or guarded(
+                            rule, alternatives, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t
+                        )
                         < 0
                     ):
                         again = restricted(tables, threads, row, number, number + 1, cursor)
@@ -326,12 +323,13 @@ def offer(
 
 
 @inlined
-def answer(rule: Rule, pools: Pools, row: int, i: int, t: int) -> tuple[int, int]:
+def answer(rule: Rule, alternatives: Alternatives, row: int, i: int, t: int) -> tuple[int, int]:
     """Show an event, or time alone, to a way in a plain state: what `offer` does where no case is special.
 
     Returns the ways that come of it, and FITTED, NOTHING, or SOME_DIED: then dead leaves are dead in the way.
     """
-    tables, threads, cursor, trace = rule.tables, pools.threads, pools.cursor, pools.trace
+    tables = rule.tables
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     state = tables[H_STATES] + threads[row + T_STATE] * STATE
     leaf = tables[state + S_LEAF]
     first = last = NONE
@@ -339,10 +337,10 @@ def answer(rule: Rule, pools: Pools, row: int, i: int, t: int) -> tuple[int, int
     said = cursor[C_TRACES]
     for number in range(tables[state + S_LEAVES]):
         if alive(threads, row, number):
-            found = verdict(rule, pools, row, leaf, i, t)
+            found = verdict(rule, alternatives, row, leaf, i, t)
             if found == FITS:
                 outcome = FITTED
-                part = follow(rule, pools, row, leaf, i, t)
+                part = fire(rule, alternatives, row, leaf, i, t)
                 first, last = joined(threads, first, last, part, cursor)
             elif found == DIES:
                 kill(threads, row, number)
@@ -354,9 +352,10 @@ def answer(rule: Rule, pools: Pools, row: int, i: int, t: int) -> tuple[int, int
     return first, outcome
 
 
-def moved(rule: Rule, pools: Pools, head: int, i: int, t: int) -> int:
+def moved(rule: Rule, alternatives: Alternatives, head: int, i: int, t: int) -> int:
     """The ways of a run after an event, or after some time, most preferred first."""
-    tables, threads, cursor = rule.tables, pools.threads, pools.cursor
+    tables = rule.tables
+    threads, cursor = alternatives.threads, alternatives.cursor
     first = last = NONE
     if head < 0:
         return NONE
@@ -371,7 +370,7 @@ def moved(rule: Rule, pools: Pools, head: int, i: int, t: int) -> int:
             fork = threads[row + T_NODE]
             while fork >= 0:
                 after = threads[fork + T_NEXT]
-                ways = moved(rule, pools, threads[fork + T_NODE], i, t)
+                ways = moved(rule, alternatives, threads[fork + T_NODE], i, t)
                 free_thread(threads, fork, cursor)
                 forks, final = forked(threads, forks, final, ways, cursor)
                 fork = after
@@ -382,7 +381,7 @@ def moved(rule: Rule, pools: Pools, head: int, i: int, t: int) -> int:
             token = tables[at + S_TOKEN]
             end = token + tables[at + S_TOKENS] * TOKEN
             before = threads[row + T_MASK]
-            part, fits = offer(rule, pools, row, token, end, 0, i, t)
+            part, fits = offer(rule, alternatives, row, token, end, 0, i, t)
             if fits == 1:
                 free_thread(threads, row, cursor)
             elif not waits(tables, threads, row):

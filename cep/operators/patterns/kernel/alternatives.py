@@ -124,12 +124,12 @@ def each_of(threads: Ints, forks: int, cursor: Ints) -> int:
 
 @inlined
 def alive(threads: Ints, row: int, leaf: int) -> bool:
-    """Whether a way still waits at a leaf of its state."""
+    """True if a way still waits at a leaf of its state."""
     return bool((threads[row + T_MASK + leaf // BITS] >> (leaf % BITS)) & 1)
 
 
 def any_alive(threads: Ints, row: int, low: int, high: int) -> bool:
-    """Whether a way still waits at one of some leaves."""
+    """True if a way still waits at one of some leaves."""
     for leaf in range(low, high):  # noqa: SIM110 - numba knows no any()
         if alive(threads, row, leaf):
             return True
@@ -143,7 +143,7 @@ def kill(threads: Ints, row: int, leaf: int) -> None:
 
 
 def waits(tables: Ints, threads: Ints, row: int) -> bool:
-    """Whether a way waits for anything."""
+    """True if a way waits for anything."""
     for word in range(tables[H_MASKS]):  # noqa: SIM110 - numba knows no any()
         if threads[row + T_MASK + word] != 0:
             return True
@@ -159,7 +159,7 @@ def complete_way(tables: Ints, threads: Ints, row: int, cursor: Ints) -> int:
 
 
 def finished(threads: Ints, head: int) -> bool:
-    """Whether one of the ways is complete and nothing preferred to it is left."""
+    """True if one of the ways is complete and nothing preferred to it is left."""
     if head < 0:
         return False
     if threads[head + T_STATE] != EACH:
@@ -181,7 +181,7 @@ def first_way(threads: Ints, head: int) -> int:
 
 
 def ways_in(threads: Ints, head: int) -> int:
-    """How many ways there are, those in forks included."""
+    """Number of ways, those in forks included."""
     count = 0
     row = head
     while row >= 0:

@@ -27,8 +27,8 @@ from cep.operators.patterns.kernel.layout import (
     T_NODE,
     T_STATE,
     T_TIME,
+    Alternatives,
     Ints,
-    Pools,
     Rule,
 )
 from cep.operators.patterns.kernel.tables import (
@@ -73,7 +73,7 @@ def restricted(tables: Ints, threads: Ints, row: int, low: int, high: int, curso
 
 
 def children_alive(tables: Ints, threads: Ints, row: int, token: int) -> int:
-    """How many children of `each` still wait for something."""
+    """Number of children of `each` that still wait for something."""
     count = 0
     child = token + TOKEN
     while child < tables[token + K_END]:
@@ -175,9 +175,10 @@ def spread(tables: Ints, threads: Ints, row: int, token: int, end: int, cursor: 
 
 
 @inlined
-def arrived(rule: Rule, pools: Pools, row: int) -> int:
+def arrived(rule: Rule, alternatives: Alternatives, row: int) -> int:
     """The ways that a way is which has come to a state; it is given up for them."""
-    tables, threads, cursor, trace = rule.tables, pools.threads, pools.cursor, pools.trace
+    tables = rule.tables
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     state = tables[H_STATES] + threads[row + T_STATE] * STATE
     first = tables[state + S_LEAF]
     for word in range(tables[H_MASKS]):

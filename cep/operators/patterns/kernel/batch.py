@@ -114,7 +114,7 @@ def run_in_block(
 
     Returns DONE, and the next rule is next; or MORE_ROOM or LATER, as `run`.
     """
-    rules, cursor = batch.rules, pools.cursor
+    rules, cursor = batch.rules, pools.alternatives.cursor
     u = cursor[C_RULE] * RULE
     own = batch.tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
     first = rules[u + U_PAIRS]
@@ -129,7 +129,7 @@ def run_in_block(
             rules[u + U_TRACES] = cursor[C_TRACES]
             cursor[C_RULE] += 1
             return DONE
-        begin_rule(own, pools.threads, cursor)
+        begin_rule(own, pools.alternatives.threads, cursor)
         cursor[C_SINCE] = rules[u + U_SINCE]
     while rules[u + U_KEPT] < rules[u + U_KEPT_END]:
         number = kept.order[rules[u + U_KEPT]]
@@ -155,7 +155,7 @@ def run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Le
     Behind each block what lives on is added to `left`, and what its matches took to `left.taken`. Returns
     DONE, or MORE_ROOM: then the caller lets the pools grow and calls again; or LATER, as `run`.
     """
-    blocks, cursor = batch.blocks, pools.cursor
+    blocks, cursor = batch.blocks, pools.alternatives.cursor
     while cursor[C_BLOCK] * BLOCK < len(blocks):
         block = cursor[C_BLOCK] * BLOCK
         begin = blocks[block - BLOCK + B_EVENT] if block > 0 else 0
@@ -166,11 +166,11 @@ def run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Le
             if outcome != DONE:
                 return outcome
         if not (
-            tell(pools.nodes, pools.matches, left.taken, cursor)
+            tell(pools.alternatives.nodes, pools.matches, left.taken, cursor)
             and keep(batch, pools, left, scratch.listed, first_key, end_key)
         ):
             return MORE_ROOM
-        vacate(pools.lists, pools.runs, pools.threads, pools.wait_index, cursor)
+        vacate(pools.lists, pools.runs, pools.alternatives.threads, pools.wait_index, cursor)
         cursor[C_RULE] = 0
         cursor[C_BLOCK] += 1
     return DONE

@@ -43,7 +43,7 @@ FIRSTS = 1 << 20
 EARTH_RADIUS_KM = 6371.0088
 
 JUDGES: dict[int, Callable[[int, int, int], int]] = {}
-"""What judges conditions that no program expresses, by C_HOOK: (condition, event, way) to 1, 0, or -1 for
+"""Judges of conditions that no program expresses, by C_HOOK: (condition, event, way) to 1, 0, or -1 for
 unknown. Rules with such conditions run interpreted; a judge is here while its rule runs."""
 
 
@@ -77,7 +77,7 @@ def distance(latitude: float, longitude: float, latitude2: float, longitude2: fl
 
 
 def product_overflows(x: int, y: int) -> bool:
-    """Whether the product of two longs is none."""
+    """True if the product of two longs is none."""
     if x == 0 or y == 0:
         return False
     if x == LEAST or y == LEAST:
@@ -91,7 +91,7 @@ def product_overflows(x: int, y: int) -> bool:
 
 @inlined
 def is_null(threads: Ints, nulls: int, register: int) -> int:
-    """Whether a register of a thread is null, whose null words are there."""
+    """True if a register of a thread is null, whose null words are there."""
     return int((threads[nulls + register // BITS] >> (register % BITS)) & 1)
 
 
@@ -201,7 +201,7 @@ def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats
 
 @inlined
 def holds(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, cursor: Ints) -> bool:
-    """Whether a program is true for the event i and the registers of a thread; no program is true."""
+    """True if a program is true for the event i and the registers of a thread; no program is true."""
     tables, constants, columns, nulls, ranks, slots, floats, unknown = (
         rule.tables,
         rule.constants,

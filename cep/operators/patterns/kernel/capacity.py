@@ -1,4 +1,4 @@
-"""Whether the pools have room for the next event; what it needs is noted in the cursor."""
+"""Room in the pools for the next event; what it needs is noted in the cursor."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MEASURED_FROM = 1 << 18
 
 
 def most_rows(tables: Ints, threads: Ints, head: int, nodes: int) -> tuple[int, int]:
-    """How many rows ways may need for one event before they give any back; nodes, added to those given."""
+    """Rows that ways may need for one event before they give any back; nodes, added to those given."""
     rows = 0
     row = head
     while row >= 0:
@@ -82,7 +82,7 @@ def measure(tables: Ints, lists: Ints, runs: Ints, threads: Ints, at: int, curso
 
 @inlined
 def too_small(lists: Ints, nodes: Ints, matches: Ints, cursor: Ints, trace: Ints) -> bool:
-    """Whether some pool lacks the room that the cursor says is needed."""
+    """True if some pool lacks the room that the cursor says is needed."""
     need = cursor[C_NEED]
     return bool(
         cursor[C_THREADS] < need
@@ -97,16 +97,10 @@ def too_small(lists: Ints, nodes: Ints, matches: Ints, cursor: Ints, trace: Ints
 
 @inlined
 def crowded(tables: Ints, pools: Pools, at: int) -> bool:
-    """Whether an event might find too little room in a pool; what it needs is noted in the cursor."""
-    lists, runs, threads, nodes, matches, cursor, trace = (
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.nodes,
-        pools.matches,
-        pools.cursor,
-        pools.trace,
-    )
+    """True if an event might find too little room in a pool; what it needs is noted in the cursor."""
+    lists, runs, matches = pools.lists, pools.runs, pools.matches
+    alternatives = pools.alternatives
+    threads, nodes, cursor, trace = alternatives
     living = 1 if at < 0 else lists[at + L_THREADS] + 1
     need = living * tables[H_FORK]
     cursor[C_NEED] = cursor[C_NODES_NEED] = need

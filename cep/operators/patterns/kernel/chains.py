@@ -77,7 +77,7 @@ def taken_by(tables: Ints, nodes: Ints, chain: int, step: int) -> int:
 
 
 def earlier(nodes: Ints, one: int, other: int) -> bool:
-    """Whether of two chains the first comes before the other, by arrival of the events taken, in order."""
+    """True if of two chains the first comes before the other, by arrival of the events taken, in order."""
     longer = 0
     chain = one
     while chain >= 0:

@@ -99,15 +99,9 @@ def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
 
 def raised(tables: Ints, pools: Pools, at: int, run: int, row: int, time: int, i: int) -> int:
     """Record a complete way. Returns the sequence number before which begun runs end."""
-    lists, runs, threads, nodes, matches, cursor, trace = (
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.nodes,
-        pools.matches,
-        pools.cursor,
-        pools.trace,
-    )
+    lists, runs, matches = pools.lists, pools.runs, pools.matches
+    alternatives = pools.alternatives
+    threads, nodes, cursor, trace = alternatives
     start = runs[run + R_START]
     this_run(lists, runs, at, run, cursor)
     match = cursor[C_MATCHES]
@@ -141,7 +135,7 @@ def raised(tables: Ints, pools: Pools, at: int, run: int, row: int, time: int, i
 
 
 def began_together(runs: Ints, one: int, other: int) -> bool:
-    """Whether two runs are forks of one."""
+    """True if two runs are forks of one."""
     return bool(runs[one + R_START] == runs[other + R_START])
 
 
@@ -150,15 +144,9 @@ def decide(tables: Ints, pools: Pools, at: int, first: int, count: int, time: in
 
     So many runs are complete, from `first` on. Returns the sequence number before which begun runs end.
     """
-    lists, runs, threads, nodes, wait_index, cursor, trace = (
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.nodes,
-        pools.wait_index,
-        pools.cursor,
-        pools.trace,
-    )
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, nodes, cursor, trace = alternatives
     blocked = by = looked = NO_SEQUENCE
     by_fork = NONE
     run = first
@@ -215,7 +203,9 @@ def decide(tables: Ints, pools: Pools, at: int, first: int, count: int, time: in
 
 def time_out(tables: Ints, pools: Pools, at: int, run: int, node: int, time: int) -> None:
     """A run has ended by time alone: say so, and raise it where the rule asks for that."""
-    lists, runs, matches, cursor, trace = pools.lists, pools.runs, pools.matches, pools.cursor, pools.trace
+    lists, runs, matches = pools.lists, pools.runs, pools.matches
+    alternatives = pools.alternatives
+    cursor, trace = alternatives.cursor, alternatives.trace
     note(trace, cursor, TIMED_OUT if tables[H_TIMEOUT] == 1 else EXPIRED, NONE, time, node, NONE, NONE)
     if tables[H_TIMEOUT] == 1:
         match = cursor[C_MATCHES]
@@ -229,16 +219,12 @@ def time_out(tables: Ints, pools: Pools, at: int, run: int, node: int, time: int
         cursor[C_MATCHES] = match + MATCH
 
 
+@inlined
 def expire(tables: Ints, pools: Pools, at: int, bound: int) -> None:
     """Drop the first runs of a list while `within` ends them by `bound` with nothing to raise."""
-    lists, runs, threads, wait_index, cursor, trace = (
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.wait_index,
-        pools.cursor,
-        pools.trace,
-    )
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     run = lists[at + L_FIRST]
     while run >= 0 and later(runs[run + R_TIME], tables[H_WITHIN]) <= bound:
         row = runs[run + R_THREAD]
@@ -258,14 +244,9 @@ def expire(tables: Ints, pools: Pools, at: int, bound: int) -> None:
 @inlined
 def keep_to_limit(tables: Ints, pools: Pools, at: int, time: int, i: int) -> None:
     """Drop the runs with the oldest first events of a list while there are more than the rule's limit."""
-    lists, runs, threads, wait_index, cursor, trace = (
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.wait_index,
-        pools.cursor,
-        pools.trace,
-    )
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     while lists[at + L_RUNS] > tables[H_LIMIT]:
         oldest = lists[at + L_FIRST]
         this_run(lists, runs, at, oldest, cursor)

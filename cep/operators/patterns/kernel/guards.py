@@ -12,9 +12,9 @@ from cep.operators.patterns.kernel.layout import (
     NONE,
     T_NODE,
     T_SEQUENCE,
+    Alternatives,
     Bytes,
     Ints,
-    Pools,
     Rule,
 )
 from cep.operators.patterns.kernel.tables import (
@@ -45,7 +45,7 @@ from kernels.family import inlined
 
 
 def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
-    """Whether the loop that a guard belongs to has taken an event, or there is no such loop."""
+    """True if the loop that a guard belongs to has taken an event, or there is no such loop."""
     counters = row + tables[H_COUNTERS]
     after = tables[watch + W_AFTER]
     if after == BEGINS:
@@ -55,15 +55,10 @@ def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
     return bool(threads[counters + tables[H_TAKEN]] > threads[counters + after])
 
 
-def guarded(rule: Rule, pools: Pools, row: int, at: int, count: int, i: int, t: int) -> int:
+def guarded(rule: Rule, alternatives: Alternatives, row: int, at: int, count: int, i: int, t: int) -> int:
     """The first guard of a list that is watched now and that event i satisfies, or none."""
-    tables, places, threads, cursor, trace = (
-        rule.tables,
-        rule.places,
-        pools.threads,
-        pools.cursor,
-        pools.trace,
-    )
+    tables, places = rule.tables, rule.places
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     n = cursor[C_EVENTS]
     for k in range(at, at + count * WATCH, WATCH):
         if tables[k + W_NEXT_ONLY] == 1 and threads[row + T_SEQUENCE] != cursor[C_SEEN]:
@@ -80,9 +75,10 @@ def guarded(rule: Rule, pools: Pools, row: int, at: int, count: int, i: int, t: 
     return NONE
 
 
-def is_refused(rule: Rule, pools: Pools, row: int, leaf: int, i: int) -> bool:
-    """Whether event i satisfies an `until` that ends nothing yet: it does not begin the loop either."""
-    tables, places, threads, cursor = rule.tables, rule.places, pools.threads, pools.cursor
+def is_refused(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int) -> bool:
+    """True if event i satisfies an `until` that ends nothing yet: it does not begin the loop either."""
+    tables, places = rule.tables, rule.places
+    threads, cursor = alternatives.threads, alternatives.cursor
     at = tables[leaf + F_UNTIL]
     for k in range(at, at + tables[leaf + F_UNTILS] * WATCH, WATCH):
         if cursor[C_MODE] == BY_EVENT and is_on(tables, threads, row, k):
@@ -95,7 +91,7 @@ def is_refused(rule: Rule, pools: Pools, row: int, leaf: int, i: int) -> bool:
 
 @inlined
 def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints) -> bool:
-    """Whether no event of a `absent` that comes first was there in [t - d, t), and the rule was watching."""
+    """True if no event of a `absent` that comes first was there in [t - d, t), and the rule was watching."""
     n = cursor[C_EVENTS]
     at = tables[leaf + F_LOOK]
     for k in range(at, at + tables[leaf + F_LOOKS] * LOOK, LOOK):

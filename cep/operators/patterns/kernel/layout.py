@@ -42,27 +42,36 @@ class Rule(NamedTuple):
     """1 where a slot is null."""
 
 
-class Pools(NamedTuple):
-    """What the rules of a space share: rows that point at each other by offset."""
+class Alternatives(NamedTuple):
+    """Alternatives of runs, and what they took: all that an event changes of a run alone."""
 
-    lists: Ints
-    """One for each rule and key with runs: its runs in order of their first event, forks side by side."""
-    runs: Ints
-    """A run: its ways in order of preference."""
     threads: Ints
     """A way: state, times, what it still waits for, the chain of events taken, registers; or a fork: ways
     that go on independently although a preferred way may still decide."""
     nodes: Ints
     """An event taken along an edge, after the node before it; ways share them."""
-    marks: Ints
+    cursor: Ints
+    trace: Ints
+
+
+class Pools(NamedTuple):
+    """Pools that the rules of a space share: rows that point at each other by offset.
+
+    A call that is not inlined copies every array's head: so functions about a single run take its
+    `alternatives` only.
+    """
+
+    lists: Ints
+    """One for each rule and key with runs: its runs in order of their first event, forks side by side."""
+    runs: Ints
+    """A run: its ways in order of preference."""
     matches: Ints
-    """What was raised, by rule in order of decision."""
+    """Matches that were raised, by rule in order of decision."""
     wait_index: Ints
     """In crowded lists: chains of the runs that wait for an event with some value, by hash."""
     seen: Ints
     """Table of MOST_SEEN ways for merging, all 0 at first."""
-    cursor: Ints
-    trace: Ints
+    alternatives: Alternatives
 
 
 class Batch(NamedTuple):
@@ -98,13 +107,15 @@ class Kept(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What is written behind each block: the runs that live on, and what matches took."""
+    """Room for what is written behind each block: the runs that live on, and what matches took."""
 
     lists: Ints
     runs: Ints
     threads: Ints
     nodes: Ints
     taken: Ints
+    marks: Ints
+    """MARK numbers for each node of the pools."""
 
 
 class Scratch(NamedTuple):

@@ -83,7 +83,7 @@ from cep.operators.patterns.kernel.tables import (
     STATE,
 )
 from cep.operators.patterns.kernel.timers import set_due
-from cep.operators.patterns.kernel.wait_index import by_start, called, lie_down_all, seen_places
+from cep.operators.patterns.kernel.wait_index import by_start, candidates, park, park_all, seen_places
 from kernels.family import inlined
 
 # As many runs of a list cost about as much to walk past as one way costs to be asked.
@@ -91,7 +91,7 @@ RUNS_A_STEP = 16
 
 
 def least_deadline(tables: Ints, lists: Ints, runs: Ints, at: int) -> int:
-    """When time next decides something about a run of a list."""
+    """Time that next decides something about a run of a list."""
     run = lists[at + L_FIRST]
     if tables[H_PLAIN] == 1:
         # `within` alone: the first that began ends first.
@@ -112,14 +112,10 @@ def settle(rule: Rule, pools: Pools, at: int, bound: int) -> bool:
     forward in the pattern, or its deadline is found to be later; and the end of time leaves nothing.
     Returns False where there is too little room, or no effort left, to go on.
     """
-    tables, lists, runs, threads, wait_index, cursor = (
-        rule.tables,
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.wait_index,
-        pools.cursor,
-    )
+    tables = rule.tables
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     free = cursor[C_THREADS]
     silent = tables[H_PLAIN] == 1 and tables[H_TIMEOUT] == 0 and tables[H_WITHIN] >= 0
     if silent and bound < END_OF_TIME:
@@ -148,9 +144,11 @@ def settle(rule: Rule, pools: Pools, at: int, bound: int) -> bool:
                 this_run(lists, runs, at, run, cursor)
                 node = threads[first_way(threads, runs[run + R_THREAD]) + T_NODE]
                 before = cursor[C_THREADS]
-                head = moved(rule, pools, runs[run + R_THREAD], NONE, due)
+                head = moved(rule, alternatives, runs[run + R_THREAD], NONE, due)
                 if cursor[C_THREADS] < before:
-                    head = thinned(tables, pools, head, lists[at + L_RUNS], cursor[C_SEEN], NONE, due)
+                    head = thinned(
+                        tables, alternatives, pools.seen, head, lists[at + L_RUNS], cursor[C_SEEN], NONE, due
+                    )
                 runs[run + R_THREAD] = head
                 if head < 0:
                     if due < END_OF_TIME:
@@ -169,7 +167,7 @@ def settle(rule: Rule, pools: Pools, at: int, bound: int) -> bool:
 
 @inlined
 def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
-    """Whether event i may fit a first step, by what it is alone."""
+    """True if event i may fit a first step, by what it is alone."""
     first = tables[H_STATES]
     leaf = tables[first + S_LEAF]
     for k in range(leaf, leaf + tables[first + S_LEAVES] * LEAF, LEAF):
@@ -179,7 +177,7 @@ def starts(tables: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
 
 
 def lasts(tables: Ints, i: int, after: int, places: Bytes, cursor: Ints) -> bool:
-    """Whether a run that begins at event i may outlive the event after it, which alone decides that."""
+    """True if a run that begins at event i may outlive the event after it, which alone decides that."""
     first = tables[H_STATES]
     leaf = tables[first + S_LEAF]
     for k in range(leaf, leaf + tables[first + S_LEAVES] * LEAF, LEAF):
@@ -194,7 +192,7 @@ def lasts(tables: Ints, i: int, after: int, places: Bytes, cursor: Ints) -> bool
 
 @inlined
 def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: Ints) -> bool:
-    """Whether event i, which may be shown next and finds no run, may begin one that is seen to live.
+    """True if event i, which may be shown next and finds no run, may begin one that is seen to live.
 
     Where the next event of a key alone decides whether a run goes on, it is asked before a run is made.
     """
@@ -209,15 +207,10 @@ def lives(tables: Ints, wake: Ints, keys: Ints, i: int, places: Bytes, cursor: I
 @inlined
 def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
     """Show event i to the runs of its key that it can matter to, earliest first; then it may begin one."""
-    tables, places, lists, runs, threads, wait_index, cursor = (
-        rule.tables,
-        rule.places,
-        pools.lists,
-        pools.runs,
-        pools.threads,
-        pools.wait_index,
-        pools.cursor,
-    )
+    tables, places = rule.tables, rule.places
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     cursor[C_MODE] = BY_EVENT
     cursor[C_SHOWN] = cursor[C_NODES]
     cursor[C_EFFORT] -= lists[at + L_RUNS] // RUNS_A_STEP
@@ -231,9 +224,9 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
     if lists[at + L_RUNS] > tables[H_SLEEP] and cursor[C_TRACES] < 0:
         sleeping = True
         if lists[at + L_SLEEPS] == 0:
-            lie_down_all(tables, pools, at)
+            park_all(tables, lists, runs, threads, wait_index, at, cursor)
         fits = seen_places(tables, i, places, cursor)
-        head = called(rule, pools, at, i)
+        head = candidates(rule, pools, at, i)
         only_called = lists[at + L_WANTS] & fits == 0
         if only_called:
             run = by_start(runs, head)
@@ -275,7 +268,7 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
             and state >= 0
             and tables[tables[H_STATES] + state * STATE + S_PLAIN] == 1
         ):
-            ways, outcome = answer(rule, pools, head, i, t)
+            ways, outcome = answer(rule, alternatives, head, i, t)
             if outcome == NOTHING:
                 lists[at + L_WANTS] |= runs[run + R_WANTS]
                 run = following
@@ -286,20 +279,22 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
             else:
                 free_thread(threads, head, cursor)
         else:
-            ways = moved(rule, pools, head, i, t)
+            ways = moved(rule, alternatives, head, i, t)
         if cursor[C_THREADS] < free:
             newest = cursor[C_SEQUENCE] + i
             # A run that begins is not told how many there are: they need not be at hand (beginnings.py).
             together = 1 if cursor[C_MODE] == AT_BEGIN else lists[at + L_RUNS]
-            ways = thinned(tables, pools, ways, together, newest, i, t)
+            ways = thinned(tables, alternatives, pools.seen, ways, together, newest, i, t)
         runs[run + R_THREAD] = ways
         if ways < 0:
             free_run(lists, runs, threads, wait_index, at, run, cursor)
-        elif threads[ways + T_STATE] == EACH or lists[at + L_SLEEPS] == 1:
+        elif threads[ways + T_STATE] == EACH:
             last = settled_down(tables, pools, at, run, i, t)
             first, count = complete(runs, run, last, first, count)
         else:
             assess(lists, runs, threads, at, run)
+            if lists[at + L_SLEEPS] == 1:
+                park(tables, lists, runs, threads, wait_index, at, run, cursor)
             if runs[run + R_DONE] == 1:
                 count += 1
                 if first < 0:
@@ -319,7 +314,7 @@ def run(rule: Rule, pools: Pools, batch: Batch, wake: Ints, list_of_key: Ints) -
     lets a faster kernel go on.
     """
     tables, places, keys, times = rule.tables, rule.places, batch.keys, batch.times
-    lists, cursor = pools.lists, pools.cursor
+    lists, cursor = pools.lists, pools.alternatives.cursor
     while cursor[C_POSITION] < len(wake):
         if cursor[C_EFFORT] <= 0:
             return LATER

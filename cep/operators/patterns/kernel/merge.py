@@ -30,8 +30,8 @@ from cep.operators.patterns.kernel.layout import (
     T_NEXT,
     T_NODE,
     T_STATE,
+    Alternatives,
     Ints,
-    Pools,
 )
 from cep.operators.patterns.kernel.tables import (
     D_KIND,
@@ -128,7 +128,7 @@ def fingerprint(tables: Ints, threads: Ints, nodes: Ints, row: int, newest: int,
 
 
 def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) -> bool:
-    """Whether a step took the same events in two chains."""
+    """True if a step took the same events in two chains."""
     while one != other:
         one = taken_by(tables, nodes, one, step)
         other = taken_by(tables, nodes, other, step)
@@ -142,7 +142,7 @@ def took_the_same(tables: Ints, nodes: Ints, one: int, other: int, step: int) ->
 
 
 def alike(tables: Ints, threads: Ints, nodes: Ints, one: int, other: int, newest: int) -> bool:
-    """Whether nothing that is still to come can tell two ways, or forks, apart."""
+    """True if nothing that is still to come can tell two ways, or forks, apart."""
     state = threads[one + T_STATE]
     if state != threads[other + T_STATE]:
         return False
@@ -247,13 +247,22 @@ def shortened(threads: Ints, head: int, room: int, cursor: Ints) -> tuple[int, i
     return first, room
 
 
-def thinned(tables: Ints, pools: Pools, head: int, together: int, newest: int, i: int, t: int) -> int:
+def thinned(
+    tables: Ints,
+    alternatives: Alternatives,
+    seen: Ints,
+    head: int,
+    together: int,
+    newest: int,
+    i: int,
+    t: int,
+) -> int:
     """The ways of a run that have become more, without those that cannot matter and those beyond its bound.
 
     `together` is how many runs its key has, which share a bound; `newest` the sequence number of the last
     event that its key was shown. A complete way stays: it is a match, if nothing preferred comes to one.
     """
-    threads, nodes, seen, cursor, trace = pools.threads, pools.nodes, pools.seen, pools.cursor, pools.trace
+    threads, nodes, cursor, trace = alternatives
     if ways_in(threads, head) <= tables[H_MERGE]:
         return head
     merge(tables, threads, nodes, head, newest, seen, cursor)

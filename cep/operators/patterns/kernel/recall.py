@@ -121,7 +121,9 @@ def load(kept: Kept, pools: Pools, list_of_key: Ints, rule: int, own: int, numbe
 
     Returns False where there is too little room for it.
     """
-    lists, runs, threads, nodes, cursor = pools.lists, pools.runs, pools.threads, pools.nodes, pools.cursor
+    lists, runs = pools.lists, pools.runs
+    alternatives = pools.alternatives
+    threads, nodes, cursor = alternatives.threads, alternatives.nodes, alternatives.cursor
     source = number * KEPT_LIST
     count = kept.lists[source + KEPT_RUNS]
     need = max(count, kept.lists[source + KEPT_THREADS], kept.lists[source + KEPT_NODES])

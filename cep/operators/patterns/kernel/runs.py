@@ -50,7 +50,7 @@ from cep.operators.patterns.kernel.layout import (
 )
 from cep.operators.patterns.kernel.timers import soonest
 from cep.operators.patterns.kernel.trace import FORKED, TRACE, X_PARENT, note
-from cep.operators.patterns.kernel.wait_index import lie_down, wake_up
+from cep.operators.patterns.kernel.wait_index import park, wake_up
 from kernels.family import inlined
 
 
@@ -127,7 +127,7 @@ def new_run(lists: Ints, runs: Ints, at: int, before: int, start: int, time: int
 
 @inlined
 def this_run(lists: Ints, runs: Ints, at: int, run: int, cursor: Ints) -> None:
-    """What follows is about this run."""
+    """Note that what follows is about this run."""
     cursor[C_BEGAN] = runs[run + R_TIME]
     cursor[C_START] = runs[run + R_START]
     cursor[C_OF_FORK] = runs[run + R_FORK]
@@ -151,7 +151,9 @@ def assess(lists: Ints, runs: Ints, threads: Ints, at: int, run: int) -> None:
 
 def settled_down(tables: Ints, pools: Pools, at: int, run: int, i: int, t: int) -> int:
     """Make each independent way of a run a run of its own; the last of them, which keeps the run's name."""
-    lists, runs, threads, cursor, trace = pools.lists, pools.runs, pools.threads, pools.cursor, pools.trace
+    lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
+    alternatives = pools.alternatives
+    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
     head = runs[run + R_THREAD]
     if threads[head + T_STATE] == EACH and threads[head + T_NEXT] < 0:
         name = runs[run + R_FORK]
@@ -172,13 +174,13 @@ def settled_down(tables: Ints, pools: Pools, at: int, run: int, i: int, t: int) 
                 trace[cursor[C_TRACES] - TRACE + X_PARENT] = name
             assess(lists, runs, threads, at, run)
             if lists[at + L_SLEEPS] == 1:
-                lie_down(tables, pools, at, run)
+                park(tables, lists, runs, threads, wait_index, at, run, cursor)
             run = new_run(lists, runs, at, run, runs[run + R_START], runs[run + R_TIME], cursor)
             fork = following
         runs[run + R_FORK] = name
     assess(lists, runs, threads, at, run)
     if lists[at + L_SLEEPS] == 1:
-        lie_down(tables, pools, at, run)
+        park(tables, lists, runs, threads, wait_index, at, run, cursor)
     return run
 
 

@@ -1,4 +1,4 @@
-"""What lives on is written out, and what matches took; nodes that nothing names are dropped."""
+"""Runs that live on are written out, and what matches took; nodes that nothing names are dropped."""
 
 from __future__ import annotations
 
@@ -80,6 +80,7 @@ from cep.operators.patterns.kernel.layout import (
     U_RULE,
     U_TABLES,
     U_TABLES_END,
+    Alternatives,
     Batch,
     Ints,
     Left,
@@ -190,9 +191,9 @@ def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -
 
 
 @inlined
-def keep_way(tables: Ints, pools: Pools, left: Left, row: int) -> None:
+def keep_way(tables: Ints, alternatives: Alternatives, left: Left, row: int) -> None:
     """Write out a way that is no fork, with the nodes that it names."""
-    threads, kept, cursor = pools.threads, left.threads, pools.cursor
+    threads, kept, cursor = alternatives.threads, left.threads, alternatives.cursor
     width = cursor[C_WIDTH]
     at = cursor[C_KEPT_THREADS] * width
     cursor[C_KEPT_THREADS] += 1
@@ -202,17 +203,17 @@ def keep_way(tables: Ints, pools: Pools, left: Left, row: int) -> None:
         kept[at + k] = threads[row + k]
     for k in range(own, width):
         kept[at + k] = 0
-    kept[at + T_NODE] = keep_chain(pools.nodes, threads[row + T_NODE], pools.marks, left.nodes, cursor)
+    kept[at + T_NODE] = keep_chain(alternatives.nodes, threads[row + T_NODE], left.marks, left.nodes, cursor)
 
 
-def keep_ways(tables: Ints, pools: Pools, left: Left, head: int) -> None:
+def keep_ways(tables: Ints, alternatives: Alternatives, left: Left, head: int) -> None:
     """Write out ways, each before those in it, with the nodes that they name."""
-    threads, kept, cursor = pools.threads, left.threads, pools.cursor
+    threads, kept, cursor = alternatives.threads, left.threads, alternatives.cursor
     width = cursor[C_WIDTH]
     row = head
     while row >= 0:
         if threads[row + T_STATE] > EACH:
-            keep_way(tables, pools, left, row)
+            keep_way(tables, alternatives, left, row)
         else:
             place = cursor[C_KEPT_THREADS]
             cursor[C_KEPT_THREADS] = place + 1
@@ -223,7 +224,7 @@ def keep_ways(tables: Ints, pools: Pools, left: Left, head: int) -> None:
             kept[at + T_STATE] = threads[row + T_STATE]
             for k in range(tables[H_NULLS], tables[H_VALUES]):
                 kept[at + k] = -1
-            keep_ways(tables, pools, left, threads[row + T_NODE])
+            keep_ways(tables, alternatives, left, threads[row + T_NODE])
             kept[at + T_NEXT] = cursor[C_KEPT_THREADS] - place
         row = threads[row + T_NEXT]
 
@@ -279,23 +280,25 @@ def tell(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
 @inlined
 def keep_list(batch: Batch, pools: Pools, left: Left, at: int) -> None:
     """Write out a list with all that belongs to it."""
-    lists, runs, threads, cursor = pools.lists, pools.runs, pools.threads, pools.cursor
+    lists, runs = pools.lists, pools.runs
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     u = lists[at + L_RULE] * RULE
     own = batch.tables[batch.rules[u + U_TABLES] : batch.rules[u + U_TABLES_END]]
     to = cursor[C_KEPT_LISTS] * KEPT_LIST
     before = cursor[C_KEPT_RUNS]
     threaded = cursor[C_KEPT_THREADS]
     cursor[C_LIST_NODES] = cursor[C_KEPT_NODES]
-    mark_runs(runs, threads, pools.nodes, lists[at + L_FIRST], pools.marks)
+    mark_runs(runs, threads, alternatives.nodes, lists[at + L_FIRST], left.marks)
     due = END_OF_TIME
     run = lists[at + L_FIRST]
     while run >= 0:
         ways = cursor[C_KEPT_THREADS]
         head = runs[run + R_THREAD]
         if threads[head + T_NEXT] < 0 and threads[head + T_STATE] > EACH:
-            keep_way(own, pools, left, head)
+            keep_way(own, alternatives, left, head)
         else:
-            keep_ways(own, pools, left, head)
+            keep_ways(own, alternatives, left, head)
         one = cursor[C_KEPT_RUNS] * KEPT_RUN
         left.runs[one + KEPT_START] = runs[run + R_START]
         left.runs[one + KEPT_TIME] = runs[run + R_TIME]
@@ -317,7 +320,9 @@ def keep_list(batch: Batch, pools: Pools, left: Left, at: int) -> None:
 
 def keep(batch: Batch, pools: Pools, left: Left, listed: Ints, first_key: int, end_key: int) -> bool:
     """Write out the lists of a block that have runs, key by key; False where there is too little room."""
-    lists, runs, threads, cursor = pools.lists, pools.runs, pools.threads, pools.cursor
+    lists, runs = pools.lists, pools.runs
+    alternatives = pools.alternatives
+    threads, cursor = alternatives.threads, alternatives.cursor
     width = cursor[C_WIDTH]
     if (
         cursor[C_KEPT_LISTS] + cursor[C_LISTS] // LIST > len(left.lists) // KEPT_LIST
@@ -327,7 +332,7 @@ def keep(batch: Batch, pools: Pools, left: Left, listed: Ints, first_key: int, e
     ):
         cursor[C_FULL] = 1
         return False
-    unmark(cursor[C_NODES] // NODE, pools.marks)
+    unmark(cursor[C_NODES] // NODE, left.marks)
     for key in range(first_key, end_key):
         at = listed[2 * key]
         listed[2 * key] = listed[2 * key + 1] = NONE
@@ -373,10 +378,11 @@ def move_ways(threads: Ints, head: int, marks: Ints) -> None:
         row = threads[row + T_NEXT]
 
 
-def drop_nodes(pools: Pools) -> None:
+def drop_nodes(pools: Pools, marks: Ints) -> None:
     """Leave out the nodes that no way and no match names."""
-    lists, runs, threads, nodes = pools.lists, pools.runs, pools.threads, pools.nodes
-    marks, matches, cursor = pools.marks, pools.matches, pools.cursor
+    lists, runs, matches = pools.lists, pools.runs, pools.matches
+    alternatives = pools.alternatives
+    threads, nodes, cursor = alternatives.threads, alternatives.nodes, alternatives.cursor
     unmark(cursor[C_NODES] // NODE, marks)
     for at in range(0, cursor[C_LISTS], LIST):
         mark_runs(runs, threads, nodes, lists[at + L_FIRST], marks)

@@ -1,4 +1,4 @@
-"""When time decides something about a way: `within`, gaps between steps, timed steps."""
+"""Times that decide something about a way: `within`, gaps between steps, timed steps."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def end_of(tables: Ints, threads: Ints, row: int, since: int, duration: int, cur
 
 
 def over(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
-    """When all the times of a leaf are over."""
+    """Time at which all the times of a leaf are over."""
     found = LEAST
     at = tables[leaf + F_OVER]
     for k in range(at, at + tables[leaf + F_OVERS] * OVER, OVER):
@@ -88,7 +88,7 @@ def over(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
 
 @inlined
 def deadline(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> int:
-    """When time decides a leaf: an option is too late, a timer is over, an end is reached.
+    """Time that decides a leaf: an option is too late, a timer is over, an end is reached.
 
     What was over before the way came here is so when it comes: absences may last longer than `within`.
     """
@@ -123,7 +123,7 @@ def set_due(tables: Ints, threads: Ints, row: int, cursor: Ints) -> None:
 
 @inlined
 def is_open(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> bool:
-    """Whether a way that has come to its state waits at a leaf of it."""
+    """True if a way that has come to its state waits at a leaf of it."""
     counters = row + tables[H_COUNTERS]
     at = tables[leaf + F_NEED]
     for k in range(at, at + tables[leaf + F_NEEDS] * NEED, NEED):
@@ -152,7 +152,7 @@ def is_open(tables: Ints, threads: Ints, row: int, leaf: int, cursor: Ints) -> b
 
 
 def soonest(threads: Ints, head: int) -> int:
-    """When time next decides something about ways."""
+    """Time that next decides something about ways."""
     found = END_OF_TIME
     row = head
     while row >= 0:

@@ -1,4 +1,4 @@
-"""What happened to a run, a row for each thing, where somebody asks (C_TRACES is not NONE)."""
+"""Trace of what happens to runs, a row for each thing, where somebody asks (C_TRACES is not NONE)."""
 
 from __future__ import annotations
 

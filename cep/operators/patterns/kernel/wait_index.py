@@ -1,4 +1,4 @@
-"""Which runs an event can matter to: by place, and by the value that a run waits for."""
+"""Runs that an event can matter to: by place, and by the value that a run waits for."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ from cep.operators.patterns.kernel.tables import (
     S_LEAVES,
     STATE,
 )
+from kernels.family import inlined
 
 # In a list of more than SLEEP_BEYOND runs an event is shown only to those that it can matter to; the others
 # sleep. A run wants all events of some places (a bit each; the last bits are shared, or mean every event).
@@ -78,7 +79,9 @@ def mixed(at: int, question: int, value: int) -> int:
     return found ^ (found >> 30)
 
 
-def sleep(runs: Ints, wait_index: Ints, at: int, run: int, question: int, value: int, cursor: Ints) -> bool:
+def wait_for_value(
+    runs: Ints, wait_index: Ints, at: int, run: int, question: int, value: int, cursor: Ints
+) -> bool:
     """Let a run stand in the chain of those that wait for a value. False: there is no room for that."""
     entry = cursor[C_ENTRY]
     if entry < 0:
@@ -124,15 +127,16 @@ def place_bit(place: int) -> int:
     return int(np.int64(1) << np.int64(min(place, OTHER_PLACES)))
 
 
-def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
+def wanted(
+    tables: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, run: int, head: int, cursor: Ints
+) -> int:
     """The places of which some ways of a run want every event; for values it stands in chains from now on."""
-    runs, threads, wait_index, cursor = pools.runs, pools.threads, pools.wait_index, pools.cursor
     wants = np.int64(0)
     row = head
     while row >= 0:
         state = threads[row + T_STATE]
         if state <= EACH:
-            wants |= wanted(tables, pools, at, run, threads[row + T_NODE])
+            wants |= wanted(tables, runs, threads, wait_index, at, run, threads[row + T_NODE], cursor)
         elif state != MATCHED:
             first = tables[H_STATES] + state * STATE
             leaf = tables[first + S_LEAF]
@@ -146,7 +150,7 @@ def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
                         if not is_null(threads, row + tables[H_NULLS], register):
                             value = threads[row + tables[H_VALUES] + register]
                             question = tables[k + Q_NUMBER]
-                            if not sleep(runs, wait_index, at, run, question, value, cursor):
+                            if not wait_for_value(runs, wait_index, at, run, question, value, cursor):
                                 place = tables[tables[H_QUESTION] + question * QUESTION + Q_PLACE]
                                 wants |= place_bit(place)
                 leaf += LEAF
@@ -154,25 +158,27 @@ def wanted(tables: Ints, pools: Pools, at: int, run: int, head: int) -> int:
     return int(wants)
 
 
-def lie_down(tables: Ints, pools: Pools, at: int, run: int) -> None:
+def park(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, run: int, cursor: Ints
+) -> None:
     """Note anew which events can matter to a run of a list whose runs sleep."""
-    lists, runs, wait_index, cursor = pools.lists, pools.runs, pools.wait_index, pools.cursor
     wake_up(runs, wait_index, run, cursor)
-    wants = wanted(tables, pools, at, run, runs[run + R_THREAD])
+    wants = wanted(tables, runs, threads, wait_index, at, run, runs[run + R_THREAD], cursor)
     runs[run + R_WANTS] = wants
     lists[at + L_WANTS] |= wants
 
 
-def lie_down_all(tables: Ints, pools: Pools, at: int) -> None:
+def park_all(
+    tables: Ints, lists: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, cursor: Ints
+) -> None:
     """From now on the runs of a list sleep."""
-    lists, runs = pools.lists, pools.runs
     lists[at + L_SLEEPS] = 1
     lists[at + L_WANTS] = 0
     run = lists[at + L_FIRST]
     while run >= 0:
         runs[run + R_ENTRY] = NONE
         runs[run + R_CALLED] = NOT_CALLED
-        lie_down(tables, pools, at, run)
+        park(tables, lists, runs, threads, wait_index, at, run, cursor)
         run = runs[run + R_NEXT]
 
 
@@ -185,17 +191,12 @@ def seen_places(tables: Ints, i: int, places: Bytes, cursor: Ints) -> int:
     return int(found)
 
 
-def called(rule: Rule, pools: Pools, at: int, i: int) -> int:
+@inlined
+def candidates(rule: Rule, pools: Pools, at: int, i: int) -> int:
     """The first of the runs that wait for a value of event i, linked by R_CALLED."""
-    tables, places, columns, nulls, runs, wait_index, cursor = (
-        rule.tables,
-        rule.places,
-        rule.columns,
-        rule.nulls,
-        pools.runs,
-        pools.wait_index,
-        pools.cursor,
-    )
+    tables, places, columns, nulls = rule.tables, rule.places, rule.columns, rule.nulls
+    runs, wait_index = pools.runs, pools.wait_index
+    cursor = pools.alternatives.cursor
     n = cursor[C_EVENTS]
     head = NONE
     if cursor[C_CHAINS] == 0:

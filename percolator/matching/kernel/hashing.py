@@ -1,0 +1,33 @@
+"""Hashes of 64 bits, which wrap around (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from percolator.matching.kernel.arrays import KeptBytes
+
+ZERO = np.uint64(0)
+SEED = np.uint64(0xCBF29CE484222325)
+PRIME = np.uint64(0x100000001B3)
+MIX = np.uint64(0x9E3779B97F4A7C15)
+HALF = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+_SOME = np.uint64(29)
+
+
+def whole(value: np.uint64) -> int:
+    """The value as a number with a sign: one without beside an int would make a float."""
+    return np.int64(value)  # type: ignore[return-value]
+
+
+def mixed(value: np.uint64) -> np.uint64:
+    """All bits of a hash depend on all bits of the value."""
+    value = (value ^ (value >> HALF)) * MIX
+    return (value ^ (value >> _SOME)) * PRIME
+
+
+def hashed(value: np.uint64, letters: KeptBytes, start: int, end: int) -> np.uint64:
+    """The hash that goes on from a value over bytes."""
+    for i in range(start, end):
+        value = (value ^ np.uint64(letters[i])) * PRIME
+    return value

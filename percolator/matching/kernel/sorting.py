@@ -1,0 +1,79 @@
+"""Sorts keys where they stand."""
+
+from __future__ import annotations
+
+from percolator.matching.kernel.arrays import DIGITS, Longs
+
+_FEW = 64
+_DIGIT_BITS = 11
+
+
+def sink(keys: Longs, start: int, root: int, count: int) -> None:
+    """Moves a key of the heap that begins at `start` down to where none below it is greater."""
+    key = keys[start + root]
+    child = 2 * root + 1
+    while child < count:
+        if child + 1 < count and keys[start + child + 1] > keys[start + child]:
+            child += 1
+        if keys[start + child] <= key:
+            break
+        keys[start + root] = keys[start + child]
+        root = child
+        child = 2 * root + 1
+    keys[start + root] = key
+
+
+def sort(keys: Longs, start: int, end: int) -> None:
+    """Sorts keys of which most stand in order already, else by a heap (Williams 1964)."""
+    ordered = start + 1
+    while ordered < end and keys[ordered - 1] <= keys[ordered]:
+        ordered += 1
+    if ordered >= end:
+        return
+    count = end - start
+    if count <= _FEW:
+        for i in range(ordered, end):
+            key = keys[i]
+            j = i
+            while j > start and keys[j - 1] > key:
+                keys[j] = keys[j - 1]
+                j -= 1
+            keys[j] = key
+        return
+    for root in range(count // 2 - 1, -1, -1):
+        sink(keys, start, root, count)
+    for last in range(count - 1, 0, -1):
+        key = keys[start]
+        keys[start] = keys[start + last]
+        keys[start + last] = key
+        sink(keys, start, 0, last)
+
+
+def sort_by_query(keys: Longs, start: int, end: int, queries: int, spare: Longs) -> None:
+    """Sorts keys that differ in their query alone: digit by digit, where they are many.
+
+    `spare` has a cell for each key and DIGITS + 1 more.
+    """
+    count = end - start
+    if count <= _FEW:
+        sort(keys, start, end)
+        return
+    tally = spare[count : count + DIGITS + 1]
+    here, there = keys[start:end], spare[:count]
+    shift = 0
+    while queries >> shift > 0:
+        for i in range(DIGITS + 1):
+            tally[i] = 0
+        for i in range(count):
+            tally[((here[i] >> shift) & (DIGITS - 1)) + 1] += 1
+        for i in range(DIGITS - 1):
+            tally[i + 1] += tally[i]
+        for i in range(count):
+            digit = (here[i] >> shift) & (DIGITS - 1)
+            there[tally[digit]] = here[i]
+            tally[digit] += 1
+        here, there = there, here
+        shift += _DIGIT_BITS
+    if (shift // _DIGIT_BITS) % 2 == 1:
+        for i in range(count):
+            keys[start + i] = spare[i]

@@ -1,0 +1,39 @@
+"""An archive of Spark's classes for the jobs of tests, as a job's second start has one.
+
+A JVM then needs half the time to start. The archive is kept in pytest's cache folder from one run to the
+next; the one in the user's own cache is left alone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import pyspark
+from job_folder import JobFolder, command
+from rules_of_tests import pack, payments
+
+from cep.job.class_archive import VARIABLE, class_archive, made_later
+from cep.job.gateway import classpath
+from cep.job.java import require_java
+
+
+def make_archive(cache: Path, scratch: Path) -> None:
+    """Makes the archive in a folder, of the classes that a small job loads, unless a process has made it."""
+    environ = {**os.environ, VARIABLE: str(cache)}
+    archive = class_archive(require_java(environ), classpath(Path(pyspark.__file__).parent), environ)
+    if archive is None:
+        return  # a folder that others may write to: jobs start as they would the first time
+    with (cache / "making.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if archive.there() is not None:
+            return
+        folder = JobFolder(scratch / "job", pack(), ("payment",))
+        folder.put("payment", payments(1, 200))
+        ended = command("run", folder.description, "--once", "--drain", environ=environ)
+        assert ended.returncode == 0, ended.stderr
+        with made_later(archive, folder.state.scratch / "classes", scratch / "log", after=0) as making:
+            assert making is not None
+            making.join()
+        assert archive.there() is not None, (scratch / "log").read_text("utf-8")

@@ -1,0 +1,114 @@
+"""What is imported is declared where it is needed, and what is declared is imported or says why not."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PACKAGES = ("alerts", "cep", "kernels", "percolator", "rules")
+BESIDE = ("benchmarks", "docs", "editors", "examples", "tests")
+
+UNIMPORTED = {
+    "grpcio": "Spark's transformWithState imports it, and pyspark does not require it",
+    "mypy": "a command",
+    "pandas": "as grpcio",
+    "protobuf": "as grpcio",
+    "pytest-timeout": "a plugin of pytest",
+    "pytest-xdist": "a plugin of pytest",
+    "ruff": "a command",
+    "types-jsonschema": "types for mypy",
+    "types-psutil": "types for mypy",
+}
+"""What is declared though no module of ours imports it. An entry that is needed no longer fails the test."""
+
+FROM_OTHERS = {
+    "llvmlite": "of a version that numba requires",
+    "py4j": "of exactly the version that pyspark requires",
+    "pydantic-core": "of exactly the version that pydantic requires",
+    "typing-extensions": "for types alone; pydantic requires it",
+}
+"""What is imported though it is not declared: another dependency brings it."""
+
+
+def canonical(name: str) -> str:
+    """A distribution's name as indexes compare them."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def names(requirements: Iterable[str]) -> set[str]:
+    """The distributions that requirements name."""
+    found = (re.match(r"[\w.-]*\w", one) for one in requirements)
+    return {canonical(one[0]) for one in found if one}
+
+
+def tops(text: str) -> Iterator[str]:
+    """The first part of every module that a text imports, wherever in it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield str(node.module).partition(".")[0]
+
+
+def imported(folders: Iterable[str]) -> set[str]:
+    """The distributions whose modules the files of some folders import; a module of none by its own name."""
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
+    ours = {*PACKAGES, *BESIDE, *(file.stem for file in files), *(file.parent.name for file in files)}
+    found = (
+        {name for file in files for name in tops(file.read_text("utf-8"))} - ours - sys.stdlib_module_names
+    )
+    of_module = packages_distributions()
+    return {canonical(one) for name in found for one in of_module.get(name, [name])}
+
+
+RUNNING = names(PROJECT["dependencies"])
+EXTRAS = {extra: names(of_extra) for extra, of_extra in PROJECT["optional-dependencies"].items()}
+BY_PACKAGES = imported(PACKAGES)
+BY_ALL = imported((*PACKAGES, *BESIDE))
+
+
+def test_the_packages_import_nothing_that_an_installation_lacks() -> None:
+    assert BY_PACKAGES - RUNNING - EXTRAS["highlight"] - FROM_OTHERS.keys() == set()
+
+
+def test_tests_and_examples_import_nothing_that_is_not_declared() -> None:
+    assert BY_ALL - RUNNING.union(*EXTRAS.values()) - FROM_OTHERS.keys() == set()
+
+
+def test_an_installation_brings_nothing_that_the_packages_do_not_import() -> None:
+    """What only tests, examples or benchmarks import belongs to the extra `dev`."""
+    assert RUNNING - BY_PACKAGES - UNIMPORTED.keys() == set()
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_brings_nothing_that_is_not_imported(extra: str) -> None:
+    assert EXTRAS[extra] - BY_ALL - UNIMPORTED.keys() == set()
+
+
+def test_every_exception_is_still_one() -> None:
+    declared = RUNNING.union(*EXTRAS.values())
+    assert {one for one in UNIMPORTED if one in BY_ALL or one not in declared} == set()
+    assert {one for one in FROM_OTHERS if one in declared or one not in BY_ALL} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import a.b as c, d", ["a", "d"]),
+        ("def f():\n    from a.b import c", ["a"]),
+        ("if TYPE_CHECKING:\n    import a", ["a"]),
+        ("from . import a\nfrom .b import c", []),
+        ("'import a'", []),
+    ],
+)
+def test_imports_are_found_wherever_they_stand(text: str, found: list[str]) -> None:
+    assert list(tops(text)) == found
