@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from calibration import calibration
 from strict_events import PACK, START
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.batch import clock_of, next_start
 from cep.evaluate import StoredShard
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
@@ -30,6 +30,7 @@ from cep.matching.compiled import load
 from cep.matching.match import match_shard
 from cep.matching.memory import NOTHING
 from cep.operators.patterns import advance
+from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.watermark import BatchStart

@@ -22,10 +22,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from calibration import calibration
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
 from cep.matching.compiled import load
+from cep.plan.plan import Plan
 from rules.packs import load_texts
 
 START = 1_767_225_600_000_000_000  # 2026-01-01T00:00Z

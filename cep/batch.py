@@ -10,8 +10,8 @@ The job: cep.job.mapper, cep.job.shard, cep.job.driver, whose manifest and resul
 
 from __future__ import annotations
 
-from cep.automata.plan import Plan
-from cep.matching.match import Clock
+from cep.operators.operator import Clock
+from cep.plan.plan import Plan
 from cep.watermark import BatchStart, Seen, watermark_after
 
 

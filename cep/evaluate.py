@@ -14,14 +14,16 @@ from typing import Any
 
 from alerts.raised import Raised
 from alerts.stages.order import in_order
-from cep.automata.plan import Plan, RuleName, compile_plan
+from cep.automata.plan import compile_plan
 from cep.batch import clock_of, next_start
 from cep.counters import Counts
 from cep.events import Events
-from cep.matching.match import MERGING, Clock, match_shard
+from cep.matching.match import MERGING, match_shard
 from cep.matching.memory import NOTHING, Merging, ShardMemory
 from cep.matching.state import read, stored_parts, write
 from cep.matching.trace import Trace
+from cep.operators.operator import Clock
+from cep.plan.plan import Plan, RuleName
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.watermark import BatchStart, Seen

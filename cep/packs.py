@@ -19,7 +19,7 @@ from rules.packs import MOST_BYTES, SUFFIX, Loaded, load, load_texts, read_texts
 from rules.typed import Pack
 
 if TYPE_CHECKING:
-    from cep.automata.plan import HitStream
+    from cep.plan.plan import HitStream
     from cep.standing.kept import Kept
 
     Earlier = Callable[[HitStream], Kept]

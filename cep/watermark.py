@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cep.events import MAX_TIME, MIN_TIME
 
 if TYPE_CHECKING:
-    from cep.automata.plan import Plan, RuleName
+    from cep.plan.plan import Plan, RuleName
 
 Partition = tuple[str, str]
 """Stream and source partition."""

@@ -16,25 +16,13 @@ from cep.automata.conditions import Identity, identity
 from cep.automata.regions import together
 from cep.automata.unsupported import unsupported
 from cep.operators import known
-from cep.plan.plan import HitStream, Needs, Plan, RuleName, RulePlan, Space, StreamPlan, hit_streams
+from cep.plan.plan import HitStream, Needs, Plan, RulePlan, Space, StreamPlan, hit_streams
 from rules.diagnostics import DiagnosticsError, has_errors
 from rules.typed import Expression, FieldRef, Pack, Path, Rule, Stream, TextMatch, walk
 from rules.types import Scalar, Type
 
 LAYOUT = 2
 """Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
-
-__all__ = [
-    "HitStream",
-    "Plan",
-    "RuleName",
-    "RulePlan",
-    "Space",
-    "StreamPlan",
-    "compile_plan",
-    "hit_streams",
-    "unsupported",
-]
 
 
 def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:

@@ -20,7 +20,7 @@ from cep.automata.tables import Tables
 from cep.matching import kernel
 from cep.matching.texts import as_text
 from cep.operators.patterns.pattern_plan import PatternPlan
-from cep.plan.plan import Sources, StreamPlan
+from cep.plan.plan import ByStream, StreamPlan
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -66,7 +66,7 @@ class SpaceTables:
     constants: Ints
     text_places: Ints
     texts: pa.StringArray
-    blocks: tuple[Sources, ...]
+    blocks: tuple[ByStream, ...]
     block_of_rule: Ints
     first_registers: Ints
     registers: Ints
@@ -165,7 +165,7 @@ def _awaited(rules: Sequence[PatternPlan], streams: Sequence[StreamPlan]) -> dic
     return found
 
 
-def _sequence(columns: Sources) -> tuple[tuple[tuple[str, int], ...], ...]:
+def _sequence(columns: ByStream) -> tuple[tuple[tuple[str, int], ...], ...]:
     return tuple(tuple(of.items()) for of in columns)
 
 

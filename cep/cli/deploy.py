@@ -85,7 +85,7 @@ def _store_queries(pack: Pack, store: QueryStore) -> None:
     """Put the pack's standing queries, compiled, where the job finds them."""
     if not pack.queries:
         return
-    from cep.automata.plan import hit_streams
+    from cep.plan.plan import hit_streams
     from cep.standing.compiled import UnreadableError
 
     try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from alerts.notation import plain, timestamp
-from cep.matching.trace import Key, Record, Seen
+from cep.matching.trace import Key, Record, TracedEvent
 
 
 def lines(records: Sequence[Record]) -> Iterator[str]:
@@ -77,13 +77,13 @@ def sentence(record: Record) -> str:
             return f"waits for {', '.join(record.waits) or 'its end'}{until}: {taken(record.taken)}"
 
 
-def named(event: Seen) -> str:
+def named(event: TracedEvent) -> str:
     """An event by stream and id, with its values."""
     values = ", ".join(f"{name} {plain(value)}" for name, value in event.values.items() if value != event.id)
     return f"{event.stream} {event.id}" + (f" ({values})" if values else "")
 
 
-def taken(events: Iterable[tuple[str, Seen]]) -> str:
+def taken(events: Iterable[tuple[str, TracedEvent]]) -> str:
     """The steps with what they took, in order."""
     steps: dict[str, list[str]] = {}
     for step, event in events:
@@ -114,7 +114,7 @@ def as_json(record: Record) -> dict[str, Any]:
     return {name: value for name, value in content.items() if value is not None}
 
 
-def _event(event: Seen) -> dict[str, Any]:
+def _event(event: TracedEvent) -> dict[str, Any]:
     return {
         "stream": event.stream,
         "id": event.id,

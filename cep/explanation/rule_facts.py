@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from cep.automata.conditions import conjuncts, names_earlier
-from cep.automata.plan import hit_streams
 from cep.automata.program import Register
 from cep.automata.tables import Tables, compile_tables
 from cep.automata.unsupported import unsupported
 from cep.explanation.wording import duration, guarded, skipping, window, written
 from cep.matching import kernel
+from cep.plan.plan import hit_streams
 from rules.diagnostics import Diagnostic
 from rules.typed import (
     Absent,

@@ -18,8 +18,8 @@ from cep.matching.render import RuleWriter
 from rules.typed import Emit, Match, Pack, Rule
 
 if TYPE_CHECKING:
-    from cep.automata.plan import Plan
     from cep.matching.trace import Trace
+    from cep.plan.plan import Plan
     from cep.reference import Decided
     from cep.resources.resource import Resources
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cep.automata.plan import HitStream, hit_streams
 from cep.events import ID, OFFSET, TIME, Events
 from cep.expressions.held import python
 from cep.expressions.scalar import evaluate
-from cep.matching.trace import Record, Seen
+from cep.matching.trace import Record, TracedEvent
+from cep.plan.plan import HitStream, hit_streams
 from cep.reference.runs import Scope, TextJudge
 from cep.reference.ways import Event, Way
 from cep.resources.standing import StandingQueries
@@ -148,10 +148,10 @@ class _Telling:
             record.bound or "", record.failed or "", record.by, record.waits, record.until, _seen(scope),
         )  # fmt: skip
 
-    def _event(self, seen: Seen) -> Event:
+    def _event(self, seen: TracedEvent) -> Event:
         return self._indexed[seen.stream, seen.id, seen.time]
 
-    def _arrival(self, seen: Seen) -> Arrival:
+    def _arrival(self, seen: TracedEvent) -> Arrival:
         return self._came[seen.stream, seen.id, seen.time][0]
 
     def _key(self, event: Event) -> Key:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cep.automata.plan import RuleName
 from cep.counters import (
     AlternativesDropped,
     Count,
@@ -19,6 +18,7 @@ from cep.counters import (
 from cep.decode import DeadLetter
 from cep.losses import OverLimit, over_limit
 from cep.matching.kernel import MOST_WAYS
+from cep.plan.plan import RuleName
 from rules.nouns import counted
 from rules.typed import Pack, Rule
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from alerts.stages.decided import InProcess
 from alerts.stages.suppress import Suppress
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.events import MIN_TIME, Events
 from cep.inprocess.engines import Compiled
 from cep.inprocess.rows import typed_events
 from cep.matching.trace import Trace
+from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
 from rules.typed import Pack

@@ -19,8 +19,8 @@ _LONGEST = 60.0
 """Seconds that `--once` waits for its alerts to be delivered; what is not stays in the outbox."""
 
 
-class Delivery:
-    """To some receivers. `environ` has their secrets."""
+class Deliverer:
+    """Delivers to some receivers; `environ` has their secrets."""
 
     def __init__(
         self,

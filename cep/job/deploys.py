@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cep import deploy
-from cep.automata.plan import Plan, RuleName, hit_streams
 from cep.job import takeover
 from cep.job.extents import Sources
 from cep.job.manifest import Deployed, Manifest, Result
@@ -15,6 +14,7 @@ from cep.job.shipping import packs as stored_packs
 from cep.job.shipping.packs import Plans
 from cep.job.surroundings import Surroundings
 from cep.job.takeover import Running
+from cep.plan.plan import Plan, RuleName, hit_streams
 from cep.standing.compiled import UnreadableError
 from cep.standing.store import QueryStore
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cep.automata.plan import Plan
 from cep.collector import paused
 from cep.job import extents
 from cep.job import manifest as manifests
@@ -28,6 +27,7 @@ from cep.job.shipping import task
 from cep.job.shipping.blobs import clear, opened
 from cep.job.surroundings import Surroundings
 from cep.job.takeover import Running
+from cep.plan.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row

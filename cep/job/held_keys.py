@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cep.automata.plan import Plan, Space
 from cep.decode.letters import DeadLetter
 from cep.decode.parquet_rows import as_json
 from cep.events import MIN_TIME
@@ -25,6 +24,7 @@ from cep.matching.gathering import Gathered, gathered
 from cep.matching.keys import Keys
 from cep.matching.memory import Left, Merging, ShardMemory, SpaceMemory, recall, remember
 from cep.operators.running import running
+from cep.plan.plan import Plan, Space
 from cep.state.keyed_rows import events_of
 
 Bools = NDArray[np.bool_]

@@ -21,7 +21,7 @@ from cep.config import Job
 from cep.job import beforehand, lock, origin, session
 from cep.job.accounts import Accounts
 from cep.job.cores import usable_cores
-from cep.job.delivery import Delivery
+from cep.job.delivery import Deliverer
 from cep.job.driver import Batch, Driver
 from cep.job.errors import ConfigurationError
 from cep.job.failures import explained
@@ -119,7 +119,7 @@ class _Life:
         self._metrics = Metrics()
         self._standing = Standing(launch.job, stop)
         self._accounts = Accounts(self._metrics, progress.tell)
-        self._delivery = Delivery(launch.job.receivers, launch.environ, self._metrics, progress, stop)
+        self._delivery = Deliverer(launch.job.receivers, launch.environ, self._metrics, progress, stop)
 
     def run(self, spark: Spark, log: int) -> None:
         """Everything in order. `log` is the file of what Spark says."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cep.automata.plan import Plan, RuleName
 from cep.events import MIN_TIME
 from cep.job import silence
 from cep.job.errors import RESTORE, ConfigurationError
@@ -21,6 +20,7 @@ from cep.job.files import DamagedFileError, checksum_of, read_json, sealed, to_j
 from cep.job.poison import Poison, from_json, listed
 from cep.job.running_time import Stretch
 from cep.job.silence import Quiet
+from cep.plan.plan import Plan, RuleName
 from cep.resources.resource import Pin
 from cep.watermark import BatchStart, Partition, Seen
 

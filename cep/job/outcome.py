@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from alerts.raised import Raised
-from cep.automata.plan import RuleName
 from cep.counters import Count, Counts, EventOutcome, PoisonEvents, PoisonStage, StreamEvents, of_kind
 from cep.deadletters import LateEvent
 from cep.decode.letters import DeadLetter
 from cep.job.rows import Kind, unpack, unpack_raised
+from cep.plan.plan import RuleName
 from cep.watermark import Seen
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 
-from cep.automata.plan import Plan
 from cep.batch import clock_of
 from cep.counters import PoisonEvents
 from cep.decode.letters import DeadLetter
@@ -16,9 +15,11 @@ from cep.job.outcome import Settled
 from cep.job.poison import found
 from cep.job.rows import PASSED_ON, Kind, pack, pack_raised, unpack
 from cep.job.shard_states import Held, ShardStates, Variables
-from cep.matching.match import Clock, match_shard
+from cep.matching.match import match_shard
 from cep.matching.memory import ShardMemory
 from cep.matching.state import StateError, write
+from cep.operators.operator import Clock
+from cep.plan.plan import Plan
 from cep.watermark import Seen
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cep.automata.plan import Plan
 from cep.decode.letters import DeadLetter
 from cep.job import held_keys, shard_events
 from cep.job.careful import death
@@ -20,6 +19,7 @@ from cep.job.search import Indices
 from cep.job.shard_events import ShardEvents
 from cep.job.trial import Death
 from cep.matching.memory import ShardMemory
+from cep.plan.plan import Plan
 
 Work = Callable[[ShardMemory, Sequence[bytes]], object]
 """What a shard does with what it remembers and the payloads that came."""

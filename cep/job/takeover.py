@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
-from cep.automata.plan import Plan, RuleName, compile_plan, hit_streams
+from cep.automata.plan import compile_plan
 from cep.config import Job, check_feeds, check_receivers, load_job
 from cep.config.against_machine import check_folders
 from cep.deploy import Answer, Request, RuleFate
 from cep.job.manifest import Deployed
+from cep.plan.plan import Plan, RuleName, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
 from cep.standing.store import QueryStore
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors

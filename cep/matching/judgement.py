@@ -14,7 +14,7 @@ from cep.matching.arrivals import Arrivals, Part
 from cep.matching.engines import Engine
 from cep.matching.texts import Texts
 from cep.operators.patterns.pattern_plan import PatternPlan
-from cep.plan.plan import Sources
+from cep.plan.plan import ByStream
 from cep.routing.verdicts import Column
 
 Ints = npt.NDArray[np.int64]
@@ -135,7 +135,7 @@ class Judgement:
         first_of_rule[rules] = firsts[of_rule]
         return Columns(values, nulls, first_of_rule)
 
-    def _blocks(self, rules: Ints) -> tuple[list[int], list[tuple[Sources | None, ...]], Ints]:
+    def _blocks(self, rules: Ints) -> tuple[list[int], list[tuple[ByStream | None, ...]], Ints]:
         """The different sequences of columns: how many, where they are by part, and which each rule has."""
         tables, parts = self.tables, self.events.parts
         if all(part.layout.plan == self.plan for part in parts):
@@ -143,10 +143,10 @@ class Judgement:
             blocks = [tables.blocks[n] for n in used.tolist()]
             return [len(block) for block in blocks], [(block,) * len(parts) for block in blocks], of_rule
         plans = [tables.rules[number] for number in rules.tolist()]
-        own = [tuple(self._sources(rule, part) for part in parts) for rule in plans]
+        own = [tuple(self._where(rule, part) for part in parts) for rule in plans]
         return [len(rule.columns) for rule in plans], own, np.arange(len(rules))
 
-    def _sources(self, rule: PatternPlan, part: Part) -> Sources | None:
+    def _where(self, rule: PatternPlan, part: Part) -> ByStream | None:
         if part.layout.plan == self.plan:
             return rule.columns
         judged = part.layout.judged.get(rule.identity)

@@ -42,7 +42,6 @@ from cep.state.keyed_rows import Kept, events_of
 
 Ints = npt.NDArray[np.int64]
 MERGING = Merging()
-__all__ = ["MERGING", "Clock", "Outcome", "match_shard"]
 
 
 @dataclass(frozen=True, slots=True)

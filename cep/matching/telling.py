@@ -20,7 +20,7 @@ from cep.matching.chains import in_pool
 from cep.matching.keys import Keys
 from cep.matching.runs import Runs
 from cep.matching.taken import EventBook
-from cep.matching.trace import Identity, Key, Kind, Record, Seen, Trace
+from cep.matching.trace import Identity, Key, Kind, Record, Trace, TracedEvent
 from cep.operators.patterns.pattern_plan import PatternPlan
 from cep.plan.plan import Plan
 from rules.typed import Expression, Stream
@@ -219,8 +219,8 @@ class Teller:
         return self.trace.number(self.rule.name, key, (start, fork))
 
     def _taken(
-        self, chain: list[tuple[int, int]], events: Mapping[int, Seen]
-    ) -> tuple[tuple[str, Seen], ...]:
+        self, chain: list[tuple[int, int]], events: Mapping[int, TracedEvent]
+    ) -> tuple[tuple[str, TracedEvent], ...]:
         machine = self._machine
         return tuple((machine.steps[machine.edges[edge]].name, events[number]) for edge, number in chain)
 
@@ -253,7 +253,7 @@ class Teller:
             for number, values in found.items()
         }
 
-    def _events(self, numbers: Ints, chains: Iterable[list[tuple[int, int]]]) -> dict[int, Seen]:
+    def _events(self, numbers: Ints, chains: Iterable[list[tuple[int, int]]]) -> dict[int, TracedEvent]:
         taken = [number for chain in chains for _, number in chain]
         wanted = np.unique(np.concatenate((numbers[numbers >= 0], np.array(taken, np.int64))))
         return dict(_read(self.plan, self.book, wanted)) if len(wanted) else {}
@@ -277,7 +277,7 @@ def _first_way(threads: Ints, row: int) -> Ints:
     return way
 
 
-def _read(plan: Plan, book: EventBook, numbers: Ints) -> Iterator[tuple[int, Seen]]:
+def _read(plan: Plan, book: EventBook, numbers: Ints) -> Iterator[tuple[int, TracedEvent]]:
     from cep.routing.payload import ID
 
     for stream, table, where, rows in book.sources(numbers):
@@ -292,7 +292,7 @@ def _read(plan: Plan, book: EventBook, numbers: Ints) -> Iterator[tuple[int, See
             values = {
                 name[2:]: json_value(row[name], type_) for name, type_ in zip(names, types, strict=True)
             }
-            yield int(numbers[place]), Seen(stream, row[ID], row.get(time, 0), values)
+            yield int(numbers[place]), TracedEvent(stream, row[ID], row.get(time, 0), values)
 
 
 def _type_of(stream: Stream, path: str) -> object:

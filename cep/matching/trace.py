@@ -21,7 +21,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TracedEvent:
     """An event: `time` in nanoseconds since 1970, `values` as an alert would write them, by field."""
 
     stream: str
@@ -51,7 +51,7 @@ class Record:
     time: int
     run: int | None = None
     parent: int | None = None
-    event: Seen | None = None
+    event: TracedEvent | None = None
     step: str | None = None
     place: Span | None = None
     failed: Literal["alone", "earlier", "absence", "until"] | None = None
@@ -60,7 +60,7 @@ class Record:
     by: int | None = None
     waits: tuple[str, ...] = ()
     until: int | None = None
-    taken: tuple[tuple[str, Seen], ...] = ()
+    taken: tuple[tuple[str, TracedEvent], ...] = ()
 
 
 Key = tuple[tuple[str, object], ...]

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.events import MIN_TIME
-from cep.plan.plan import Plan, RuleId, Space
+from cep.plan.plan import ByStream, Plan, RuleId, Space
 from cep.routing.payload import TIME
 
-Judged = Mapping[RuleId, tuple[tuple[Mapping[str, int], ...], tuple[Mapping[str, int], ...]]]
+Judged = Mapping[RuleId, tuple[ByStream, ByStream]]
 """For each rule, by place, the bit and the column of each stream: how verdicts of a plan are read."""
 
 

@@ -20,7 +20,7 @@ from cep.state.named_texts import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class OperatorGroup:
     """A group of rules with its operator; `first` is the number of its first rule in the space."""
 
     operator: Operator[Any, Any]
@@ -56,14 +56,14 @@ class Running:
         return sum((rows.counted(count) for rows in self.own(kept).values()), np.zeros(count, np.int64))
 
 
-Groups = tuple[Running, ...]
+Groups = tuple[OperatorGroup, ...]
 
 
 def running(space: Space) -> Groups:
     """The groups of a space with their operators."""
     found, first = [], 0
     for group in space.groups:
-        found.append(Running(operator_named(group.kind), group, first))
+        found.append(OperatorGroup(operator_named(group.kind), group, first))
         first += len(group.rules)
     return tuple(found)
 

@@ -18,7 +18,7 @@ RuleName = tuple[str, str]
 """A rule among those of a job, by pack and name: two packs may each have a rule of one name."""
 RuleId = tuple[str, str, str]
 """Pack, rule and structure hash: what live state belongs to."""
-Sources = tuple[Mapping[str, int], ...]
+ByStream = tuple[Mapping[str, int], ...]
 """The places or the columns of a rule: for each, by stream, the bit or the computed column that it is in."""
 
 
@@ -93,10 +93,10 @@ class RulePlan:
     rule: Rule
     needs: Needs = field(repr=False, compare=False)
     alerts: AlertForm
-    places: Sources = ()
-    columns: Sources = ()
+    places: ByStream = ()
+    columns: ByStream = ()
 
-    def placed(self, places: Sources, columns: Sources) -> Self:
+    def placed(self, places: ByStream, columns: ByStream) -> Self:
         """The plan in a space that has numbered what the rule needs."""
         return replace(self, places=places, columns=columns)
 
@@ -139,7 +139,7 @@ class Space:
     types: tuple[Type, ...]
     streams: tuple[StreamPlan, ...]
     rules: tuple[RulePlan, ...]
-    judged: Mapping[RuleId, tuple[Sources, Sources]] = field(repr=False, compare=False)
+    judged: Mapping[RuleId, tuple[ByStream, ByStream]] = field(repr=False, compare=False)
     groups: tuple[OperatorPlan, ...] = field(repr=False, compare=False)
     spread: bool = False
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from cep.automata.plan import HitStream, Plan
 from cep.job.errors import ConfigurationError
+from cep.plan.plan import HitStream, Plan
 from cep.resources.resource import CANNOT_BE_OPENED, Pin, Places
 from rules.diagnostics import Diagnostic, DiagnosticsError
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cep.automata.plan import HitStream
+from cep.plan.plan import HitStream
 from cep.standing.documents import metadata_of, schema_of
 from cep.standing.kept import NONE, Kept
 from cep.standing.lines import lines_in

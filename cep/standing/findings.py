@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing from typeshed
 
-from cep.automata.plan import HitStream, hit_streams
+from cep.plan.plan import HitStream, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, CompiledSet, UnreadableError, compiled
 from cep.standing.kept import NONE, Kept
 from cep.standing.lines import lines_of

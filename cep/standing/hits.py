@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.automata.plan import HitStream
 from cep.events import FILE, ID, OFFSET, TIME, Events, arrow_type
 from cep.expressions.columns import Columns
+from cep.plan.plan import HitStream
 from cep.standing.answers import QuerySet
 
 _OURS = (TIME, ID, FILE, OFFSET)

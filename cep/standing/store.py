@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from cep.automata.plan import HitStream
+from cep.plan.plan import HitStream
 from cep.standing.compiled import UnreadableError, compiled, compiled_file, family_of, name_of
 from cep.standing.kept import NONE, Kept, digests
 from cep.standing.lines import lines_of

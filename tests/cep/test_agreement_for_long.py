@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from random_packs import crowded_packs, dense_packs, header, packs
 from random_streams import long_stream
 
-from cep.automata.plan import Plan
+from cep.plan.plan import Plan
 
 PACKS = 40
 """In a chunk, each with several feeds."""

@@ -16,10 +16,11 @@ from random_streams import SECOND, Arrival
 from test_agreement import assert_agreement
 
 from cep.automata.interests import MANY
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.counters import Counts, RunsDropped
 from cep.evaluate import Session
 from cep.matching.memory import Merging
+from cep.plan.plan import Plan
 from cep.state.keyed_rows import size_of
 
 HEAD = """pack p version "1"

@@ -6,9 +6,10 @@ from duel import pack_of
 from event_tables import tables
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.counters import Overflows, StreamEvents
 from cep.events import MIN_TIME
+from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import Classified, classify
 from cep.routing.payload import unpack

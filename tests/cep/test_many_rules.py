@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from random_packs import header
 from random_streams import long_stream
 
-from cep.automata.plan import RuleName, compile_plan
+from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.matching import blocks, kernel
 from cep.matching.runs import Runs, joined, width_class
+from cep.plan.plan import RuleName
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
 SHAPES = (

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.counters import RunsDropped, RunsOverLimit
 from cep.evaluate import Session
 from cep.inprocess.report import Report
@@ -21,6 +21,7 @@ from cep.losses import OverLimit, over_limit
 from cep.matching import over_limit as naming
 from cep.matching.trace import Trace
 from cep.operators.patterns import advance
+from cep.plan.plan import Plan
 from rules.typed import Rule
 
 HEAD = """pack p version "1"

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, STREAM, booleans, rows
 
-from cep.automata.plan import compile_plan, unsupported
+from cep.automata.plan import compile_plan
+from cep.automata.unsupported import unsupported
 from cep.evaluate import Session
 from cep.events import FILE, ID, MAX_TIME, OFFSET, TIME, Events, event_schema
 from cep.inprocess.rows import line_events

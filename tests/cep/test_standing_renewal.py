@@ -14,7 +14,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.automata.plan import HitStream, hit_streams
+from cep.plan.plan import HitStream, hit_streams
 from cep.standing.answers import QuerySet
 from cep.standing.compiled import compiled, name_of
 from cep.standing.kept import NONE, Kept

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cep.automata.plan import compile_plan, unsupported
-from cep.automata.unsupported import TITLES
+from cep.automata.plan import compile_plan
+from cep.automata.unsupported import TITLES, unsupported
 from rules.diagnostics import DiagnosticsError
 from rules.packs import load_texts
 

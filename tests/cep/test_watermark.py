@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.events import MAX_TIME, MIN_TIME
+from cep.plan.plan import Plan
 from cep.watermark import BatchStart, Partition, Seen, watermark_after
 from rules.packs import load_texts
 

@@ -23,7 +23,7 @@ import psutil
 from heard_signals import hear
 
 from alerts.outbox import Outbox
-from cep.automata.plan import RuleName, compile_plan
+from cep.automata.plan import compile_plan
 from cep.cli.run import first_packs
 from cep.config import load_job
 from cep.decode.blocks import decoder
@@ -33,6 +33,7 @@ from cep.job import life
 from cep.job.folder import StateFolder
 from cep.job.manifest import Result, result_of
 from cep.job.progress import Progress
+from cep.plan.plan import RuleName
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.packs import load

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rules_of_tests import OTHER, SECOND, pack
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.events import MAX_TIME, MIN_TIME
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import (
@@ -33,6 +33,7 @@ from cep.job.manifest import (
 from cep.job.poison import Poison
 from cep.job.running_time import RESTART, Stretch
 from cep.job.silence import Quiet
+from cep.plan.plan import Plan
 from cep.resources.resource import Pin
 from cep.watermark import Partition, Seen, watermark_after
 from rules.packs import load_texts

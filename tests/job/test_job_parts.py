@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 
 from alerts.raised import Raised
 from alerts.stages.order import in_order
-from cep.automata.plan import Plan
 from cep.counters import Count, Counts
 from cep.evaluate import Session
 from cep.events import Events
@@ -24,6 +23,7 @@ from cep.job.running_time import Stretch
 from cep.job.shard import ShardBatch
 from cep.job.shard_states import ShardStates
 from cep.matching.state import Stored, Written
+from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from job_folder import JobFolder, in_process
 
-from cep.automata.plan import hit_streams
 from cep.deploy import Request, answered, new_id, submit
 from cep.job.errors import ConfigurationError
 from cep.job.manifest import read
 from cep.job.shipping import task
+from cep.plan.plan import hit_streams
 from cep.resources.resource import CANNOT_BE_OPENED, Pin
 from cep.standing.store import QueryStore
 from rules.packs import load

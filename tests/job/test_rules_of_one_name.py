@@ -14,7 +14,7 @@ from event_tables import tables
 from job_folder import JobFolder
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.counters import AlternativesDropped, Overflows, RunsDropped, RunsOverLimit
 from cep.deploy import Answer, Request, RuleFate, answered, new_id, submit
 from cep.evaluate import Session
@@ -26,6 +26,7 @@ from cep.job.rows import Kind, pack
 from cep.job.running_time import Stretch
 from cep.job.takeover import begun, fates
 from cep.metrics import Metrics
+from cep.plan.plan import Plan
 from cep.watermark import Seen
 from rules.packs import load_texts
 

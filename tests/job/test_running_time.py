@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rules_of_tests import BEGIN, SECOND, pack
 
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.events import MIN_TIME
 from cep.job.manifest import Manifest, Result, following, parse, result, result_of
 from cep.job.running_time import RESTART, STALL, Pause, RunningTime, SetBack, Stretch
+from cep.plan.plan import Plan
 from cep.watermark import Partition, Seen, watermark_after
 from rules.packs import load_texts
 

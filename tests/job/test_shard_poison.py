@@ -21,9 +21,10 @@ from cep.job.held_keys import HeldKeys
 from cep.job.poison import HELD, Poison
 from cep.job.shard_events import ShardEvents
 from cep.job.shard_poison import searched, without
-from cep.matching.match import Clock, match_shard
+from cep.matching.match import match_shard
 from cep.matching.memory import ShardMemory
 from cep.matching.state import read, write
+from cep.operators.operator import Clock
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 

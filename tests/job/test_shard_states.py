@@ -15,9 +15,10 @@ from alerts.stages.order import in_order
 from cep.automata.plan import compile_plan
 from cep.evaluate import Session
 from cep.job.shard_states import ShardStates
-from cep.matching.match import Clock, match_shard
+from cep.matching.match import match_shard
 from cep.matching.memory import Merging
 from cep.matching.state import StateError, Stored, Written
+from cep.operators.operator import Clock
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 

@@ -22,7 +22,7 @@ from alerts.identity import alert_id
 from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.stages.order import in_order
-from cep.automata.plan import Plan, compile_plan
+from cep.automata.plan import compile_plan
 from cep.automata.space_tables import SpaceTables
 from cep.automata.tables import NEVER_SLEEPS
 from cep.automata.too_many import OF_AUTOMATA
@@ -34,6 +34,7 @@ from cep.expressions.text_judge import text_judge
 from cep.matching import kernel
 from cep.matching.memory import Merging
 from cep.matching.trace import Trace
+from cep.plan.plan import Plan
 from cep.reference import Decided, TooManyWaysError, decided
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts

@@ -16,7 +16,7 @@ from cep.job.files import DamagedFileError, read_json, write_json
 from cep.job.shipping.declared import PACK
 
 if TYPE_CHECKING:
-    from cep.automata.plan import Plan
+    from cep.plan.plan import Plan
     from rules.typed import Pack
 
 _KEPT = 4  # plans in memory: the one that runs, and those of a replay around deploys

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cep.automata.plan import Plan
 from cep.job.manifest import Manifest
 from cep.job.shard_states import ShardStates
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.packs import Plans
+from cep.plan.plan import Plan
 from cep.resources.resource import Places, Resources
 
 

@@ -29,7 +29,7 @@ from cep.matching.texts import Texts
 from cep.matching.trace import Trace
 from cep.operators.operator import BatchContext
 from cep.operators.patterns.kinds import RAISED, RUNS
-from cep.operators.patterns.matches import Found, decisions_of
+from cep.operators.patterns.matches import RuleMatches, decisions_of
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
@@ -54,7 +54,7 @@ def run_patterns(
         rules = active[np.isin(active, tables.back)]
         columns, past = looking_back(tables, rules, past, seen, columns, evidence)
     batch = _Batch(tables, machine, seen, columns, evidence, context)
-    matched: list[Found] = []
+    matched: list[RuleMatches] = []
     live: dict[int, Runs] = {}
     told: list[Told] = []
     for of_width in tables.classes:
@@ -94,11 +94,11 @@ def _tell(tables: SpaceTables, told: Sequence[Told], context: BatchContext, trac
 
 
 def _once(
-    tables: SpaceTables, matched: Sequence[Found], before: Ints, live: Mapping[int, Runs]
-) -> tuple[list[Found], FlatRows]:
+    tables: SpaceTables, matched: Sequence[RuleMatches], before: Ints, live: Mapping[int, Runs]
+) -> tuple[list[RuleMatches], FlatRows]:
     """The matches that were not raised before, each at its first decision; and those that a live run may come
     to again."""
-    fresh: list[Found] = []
+    fresh: list[RuleMatches] = []
     rows = [before]
     for found in matched:
         number = found.number
@@ -284,12 +284,12 @@ def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
                 counts[counter] += int(rows[row, kind])
 
 
-def _matches(tables: SpaceTables, pool: Pool) -> Iterator[Found]:
+def _matches(tables: SpaceTables, pool: Pool) -> Iterator[RuleMatches]:
     """What the rules of a pool found, rule by rule."""
     for number, matches, ends, taken in pool.found():
         steps = tables.tables(number).edges[taken[:, kernel.A_EDGE]]
         events, sequences = taken[:, kernel.AN_EVENT].copy(), taken[:, kernel.A_SEQUENCE].copy()
-        yield Found(number, tables.rules[number], matches, ends, steps, events, sequences)
+        yield RuleMatches(number, tables.rules[number], matches, ends, steps, events, sequences)
 
 
 def _told(pool: Pool, left: Runs) -> Iterator[Told]:

@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RuleMatches:
     """The matches of one rule, whose number `number` is: rows of the kernel's `matches`, and the chains of
     events taken, end to end.
 
@@ -38,19 +38,19 @@ class Found:
     events: Ints
     sequences: Ints
 
-    def chosen(self, which: Ints) -> Found:
+    def chosen(self, which: Ints) -> RuleMatches:
         """Some of the matches."""
         if len(which) == len(self.matches):
             return self
         counts = lengths(self.ends)[which]
         rows = ranges(self.ends[which] - counts, counts)
-        return Found(
+        return RuleMatches(
             self.number, self.rule, self.matches[which], np.cumsum(counts), self.steps[rows],
             self.events[rows], self.sequences[rows],
         )  # fmt: skip
 
 
-def decisions_of(matched: Sequence[Found], keys: Keys, book: EventBook) -> list[Decisions]:
+def decisions_of(matched: Sequence[RuleMatches], keys: Keys, book: EventBook) -> list[Decisions]:
     """The matches of a space, rule by rule."""
     if not matched:
         return []
@@ -60,7 +60,7 @@ def decisions_of(matched: Sequence[Found], keys: Keys, book: EventBook) -> list[
         return [_decisions(found, keys, numbers, columns) for found in matched]
 
 
-def _decisions(found: Found, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
+def _decisions(found: RuleMatches, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
     """The matches of a rule; `columns` has the events with these numbers (rising)."""
     matches, ends = found.matches, found.ends
     return Decisions(
