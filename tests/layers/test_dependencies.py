@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PACKAGES = ("alerts", "cep", "percolator", "rules")
+PACKAGES = ("alerts", "cep", "kernels", "percolator", "rules")
 BESIDE = ("benchmarks", "docs", "editors", "examples", "tests")
 
 UNIMPORTED = {
@@ -31,6 +31,7 @@ UNIMPORTED = {
 """What is declared though no module of ours imports it. An entry that is needed no longer fails the test."""
 
 FROM_OTHERS = {
+    "llvmlite": "of exactly the version that numba requires",
     "py4j": "of exactly the version that pyspark requires",
     "pydantic-core": "of exactly the version that pydantic requires",
     "typing-extensions": "for types alone; pydantic requires it",
