@@ -14,6 +14,7 @@ from cep.automata.plan import compile_plan
 from cep.cli.cases import BadCaseError, read_case
 from cep.cli.main import main
 from cep.inprocess.engines import Compiled
+from cep.resources.resource import Resources
 from rules.typed import Pack
 
 CASES = Path(__file__).parent.parent / "conformance" / "cases.jsonl"
@@ -139,8 +140,8 @@ def test_one_bad_case_does_not_end_the_run(tmp_path: Path) -> None:
 def test_a_case_that_breaks_the_engine_ends_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def engine(_: str, packs: list[Pack], one_partition: bool) -> Compiled:
-        running = Compiled(compile_plan(packs), one_partition)
+    def engine(_: str, packs: list[Pack], one_partition: bool, resources: Resources | None) -> Compiled:
+        running = Compiled(compile_plan(packs), one_partition, resources=resources)
         if not calls:
             monkeypatch.setattr(running, "feed", lambda *_: 1 // 0)
         calls.append(packs)

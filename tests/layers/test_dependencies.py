@@ -31,7 +31,7 @@ UNIMPORTED = {
 """What is declared though no module of ours imports it. An entry that is needed no longer fails the test."""
 
 FROM_OTHERS = {
-    "llvmlite": "of a version that numba requires",
+    "llvmlite": "of exactly the version that numba requires",
     "py4j": "of exactly the version that pyspark requires",
     "pydantic-core": "of exactly the version that pydantic requires",
     "typing-extensions": "for types alone; pydantic requires it",
