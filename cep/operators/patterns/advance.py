@@ -101,8 +101,7 @@ def _once(
     fresh: list[RuleMatches] = []
     rows = [before]
     for found in matched:
-        number = found.number
-        if tables.tables(number).forks:
+        if tables.tables(number := found.number).forks:
             timeouts = found.matches[:, kernel.M_TIMEOUT]
             named = already_raised.identities(timeouts, found.ends, found.steps, found.sequences)
             known = before[before[:, RULE] == number, already_raised.IDENTITY]
