@@ -1,4 +1,4 @@
-"""What compiling the kernels costs at set-up: processor time of each family and of its dearest functions.
+"""The cost of compiling the kernels at set-up: processor time of each family and of its dearest functions.
 
     python benchmarks/compiling.py [--only FAMILY ...] [--functions 10]
 

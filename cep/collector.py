@@ -40,7 +40,7 @@ _NEVER = 1_000_000_000
 
 
 def settled() -> None:
-    """What has been made until now lives as long as the process: no collection looks at it again.
+    """Freeze what has been made until now: it lives as long as the process: no collection looks at it again.
 
     Spark's workers collect after every task, and many alerts make a full collection due: of the hundred
     thousand objects of numba alone each takes 40 ms.

@@ -152,7 +152,7 @@ def files_told(connection: Connection, files: Collection[str]) -> set[str]:
 
 
 def count(connection: Connection, feed: str | None = None) -> int:
-    """How many dead letters there are, of one feed or of all."""
+    """The number of dead letters, of one feed or of all."""
     return _count(connection, dead_letters, None if feed is None else dead_letters.c.feed == feed)
 
 

@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the job made of a request.
+    """The job's answer to a request.
 
     Of one that was taken: the first batch with the new revision, the revision before ("" for a new pack),
     and every rule's fate; `note` says what else happened. Of one that was refused: `refused` and what
@@ -67,7 +67,7 @@ class Answer:
 
     @property
     def taken(self) -> bool:
-        """Whether the pack runs."""
+        """True if the pack runs."""
         return self.batch is not None
 
 

@@ -151,7 +151,7 @@ class Session:
 
 @dataclass(slots=True)
 class StoredShard:
-    """What is stored of a shard: the head of its state, and its parts by number."""
+    """The stored state of a shard: the head of its state, and its parts by number."""
 
     head: bytes | None = None
     parts: dict[int, bytes] = field(default_factory=dict)
@@ -166,12 +166,12 @@ class StoredShard:
         return len(written.head or b"") + sum(map(len, written.parts.values()))
 
     def memory(self) -> ShardMemory:
-        """What is remembered. Raises StateError."""
+        """The state that is stored. Raises StateError."""
         return read(self.head, lambda number, _: self.parts.get(number))
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
         return len(self.head or b"") + sum(map(len, self.parts.values()))
 
     def as_dict(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What the job counts and measures, under the names of the product's contract, for /metrics.
+"""Counters and measures of the job, under the names of the product's contract, for /metrics.
 
 Labels are streams, rules, severities, receivers, outcomes, packs and revisions: never a key, an alert or a
 URL. Counters begin at zero with the process; the outbox is asked when the metrics are read.
@@ -94,7 +94,7 @@ class Metrics:
         self._state.set(state_bytes)
 
     def lags(self, seconds: Mapping[str, float]) -> None:
-        """How far each stream's watermark is behind the clock."""
+        """The distance of each stream's watermark from the clock."""
         for stream, lag in seconds.items():
             self._lag.labels(stream).set(lag)
 
@@ -124,7 +124,7 @@ class Metrics:
             self._packs.labels(pack, revision).set(1)
 
     def deployed(self, successful: bool) -> None:
-        """What came of the last deploy."""
+        """Note the outcome of a deploy."""
         self._deploy.set(1 if successful else 0)
 
 
@@ -142,7 +142,7 @@ class _OutboxCollector(Collector):
         yield GaugeMetricFamily("cep_outbox_oldest_age_seconds", "Age of the oldest delivery that waits")
 
     def collect(self) -> Iterator[Metric]:
-        """What waits now."""
+        """Metrics of what waits now."""
         from alerts.outbox import OutboxError
 
         pending = GaugeMetricFamily("cep_outbox_pending", "Deliveries that wait", labels=["receiver"])

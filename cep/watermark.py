@@ -26,7 +26,7 @@ class Seen:
     first: Mapping[str, int] = field(default_factory=dict)
 
     def joined(self, others: Iterable[Seen]) -> Seen:
-        """What was seen here and there."""
+        """All that was seen, here and in the others."""
         greatest, first = dict(self.greatest), dict(self.first)
         for other in others:
             for partition, time in other.greatest.items():

@@ -29,7 +29,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What came of one attempt. A pending delivery has the moment of its next attempt in `due_at`."""
+    """The outcome of one attempt. A pending delivery has the moment of its next attempt in `due_at`."""
 
     receiver: str
     number: int
@@ -42,7 +42,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a receiver's deliveries stand. `oldest_at`: when the oldest pending one was recorded."""
+    """The status of a receiver's deliveries. `oldest_at`: when the oldest pending one was recorded."""
 
     pending: int
     failed: int
@@ -104,7 +104,7 @@ def hasten(connection: Connection, receiver: str, now: int) -> None:
 
 
 def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
-    """Whether one of these receivers has a pending delivery."""
+    """True if one of these receivers has a pending delivery."""
     d = deliveries.c
     return any(
         connection.scalar(select(d.alert).where(d.receiver == r, d.due_at.is_not(None)).limit(1)) is not None
@@ -113,7 +113,7 @@ def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
 
 
 def status(connection: Connection) -> dict[str, Status]:
-    """How things stand, for every receiver that a delivery was ever recorded for."""
+    """The status, for every receiver that a delivery was ever recorded for."""
     d, a = deliveries.c, alerts.c
     found: dict[str, Status] = {}
     receiver = connection.scalar(select(func.min(d.receiver)))

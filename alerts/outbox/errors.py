@@ -1,4 +1,4 @@
-"""What can be wrong with an outbox, in its user's terms.
+"""Errors of an outbox, in its user's terms.
 
 OutboxError     carries a code, one sentence and the fix; no error of a database library leaves this package
 """

@@ -17,7 +17,7 @@ _CHUNK = 2_000
 
 
 def memory_in(connection: Connection) -> Memory:
-    """What the stages of a decision know, read and written in the transaction that `connection` is in.
+    """The memory of the stages of a decision, read and written in the transaction that `connection` is in.
 
     `outbox_withheld` has what earlier programs wrote of alerts that forks could decide again: their shards
     did not know what they had raised.

@@ -40,7 +40,7 @@ class BatchRecord:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What came of recording a batch.
+    """The outcome of recording a batch.
 
     `alerts` are those newly in the outbox, in the order raised; `withheld` those suppressed; `repeated`
     counts ids that were there before, or twice in the batch: they are not delivered again. When the

@@ -159,7 +159,7 @@ class Outbox:
             return stored.read_alert(connection, id_)
 
     def deliveries(self, id_: str) -> list[Delivery]:
-        """How the deliveries of an alert stand, by receiver."""
+        """The status of an alert's deliveries, by receiver."""
         with self.reading() as connection:
             return stored.read_deliveries(connection, id_)
 
@@ -184,7 +184,7 @@ class Outbox:
             deliveries.settle(connection, settled)
 
     def waiting(self, receivers: Iterable[str]) -> bool:
-        """Whether anything is pending for one of these receivers."""
+        """True if anything is pending for one of these receivers."""
         with self.reading() as connection:
             return deliveries.waiting(connection, receivers)
 
@@ -194,7 +194,7 @@ class Outbox:
             return deliveries.status(connection)
 
     def pending(self, receiver: str) -> int:
-        """How many deliveries of a receiver are pending."""
+        """The number of a receiver's pending deliveries."""
         found = self.status().get(receiver)
         return found.pending if found else 0
 

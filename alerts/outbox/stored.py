@@ -27,7 +27,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How the delivery of an alert to one receiver stands; moments are wall clock in ns, or null."""
+    """The status of the delivery of an alert to one receiver; moments are wall clock in ns, or null."""
 
     receiver: str
     state: str
@@ -39,7 +39,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which alerts to read; None means any. `since` <= event time < `until`, in nanoseconds.
+    """A selection of alerts to read; None means any. `since` <= event time < `until`, in nanoseconds.
 
     `after`: only those raised after the alert of that number, which is how to read on.
     """

@@ -1,4 +1,4 @@
-"""What happens to alerts between their decision and their receivers, stage by stage, in a fixed order.
+"""The way of alerts from their decision to their receivers, stage by stage, in a fixed order.
 
     stage           the one shape of all of them, and how alerts pass through several
     order           alerts of a batch in their documented order

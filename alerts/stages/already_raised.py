@@ -11,7 +11,7 @@ from alerts.stages.stage import Passing
 
 
 class RaisedBefore(Protocol):
-    """What the stage knows: `raised` gives those of some ids under which an alert was raised in an earlier
+    """The stage's memory: `raised` gives those of some ids under which an alert was raised in an earlier
     batch. Who keeps the alerts knows them."""
 
     @property

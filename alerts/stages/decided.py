@@ -1,4 +1,4 @@
-"""What the stages of a decision keep between batches; all of them in order, over one batch."""
+"""The state that the stages of a decision keep between batches; all of them in order, over one batch."""
 
 from __future__ import annotations
 

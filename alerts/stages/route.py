@@ -1,4 +1,4 @@
-"""Which alerts a receiver gets."""
+"""The alerts that a receiver gets."""
 
 from __future__ import annotations
 

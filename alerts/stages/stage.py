@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Passing(Generic[One]):
-    """What comes out of one stage: what goes on, in order, and what it holds back."""
+    """The result of one stage: the alerts that go on, in order, and those it holds back."""
 
     on: Sequence[One]
     held: Sequence[One] = ()
@@ -26,7 +26,7 @@ class Passing(Generic[One]):
 
 @dataclass(frozen=True, slots=True)
 class Passed(Generic[One]):
-    """What comes out of several stages: what went through all, and by stage's name what was held back."""
+    """The result of several stages: the alerts that went through all, and by stage's name those held back."""
 
     on: Sequence[One]
     held: Mapping[str, Sequence[One]]

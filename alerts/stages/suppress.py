@@ -32,16 +32,16 @@ class Suppression:
     pending: int = 0
 
     def withholds(self, time: int, duration: int) -> bool:
-        """Whether it withholds an alert of that time, of a rule that now suppresses for `duration`."""
+        """True if it withholds an alert of that time, of a rule that now suppresses for `duration`."""
         return self.since <= time < self.until and time - self.since < duration
 
     def over(self, now: int) -> bool:
-        """Whether it can withhold nothing from event time `now` on, and has no count to tell."""
+        """True if it can withhold nothing from event time `now` on, and has no count to tell."""
         return not self.pending and self.until <= now
 
 
 class Suppressions(Protocol):
-    """What the stage knows: the last raised alert by slot."""
+    """The stage's memory: the last raised alert by slot."""
 
     @property
     def suppressions(self) -> Store[Slot, Suppression]: ...

@@ -117,7 +117,7 @@ def _leaves(items: tuple[Item, ...]) -> list[Leaf]:
 
 
 def _ends_beside(items: tuple[Item, ...]) -> bool:
-    """Whether an end that goes on independently waits together with something else, which may outlast it."""
+    """True if an end that goes on independently waits together with something else, which may outlast it."""
     groups: list[list[Item]] = [[]]
     for item in items:
         if isinstance(item, Leaf) and item.kind in ("end", "ending"):
@@ -153,7 +153,7 @@ class Automaton:
 
     @property
     def everything(self) -> bool:
-        """Whether an event between two that are taken can matter although it fits nothing."""
+        """True if an event between two that are taken can matter although it fits nothing."""
         return any(
             (leaf.sign == "=>" and leaf.kind == "option" and number > 0)
             or leaf.kind == "ending"
@@ -164,7 +164,7 @@ class Automaton:
 
     @property
     def plain(self) -> bool:
-        """Whether `within` alone ends a way's waiting, and what still waits then has come to no match."""
+        """True if `within` alone ends a way's waiting, and what still waits then has come to no match."""
         return not any(
             _ends_beside(state.items)
             or any(leaf.kind in ("timer", "ending") or leaf.gap is not None for leaf in state.leaves)

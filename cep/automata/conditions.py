@@ -67,7 +67,7 @@ def conjunction(operands: Iterable[Expression]) -> Expression | None:
 
 
 def names_earlier(expression: Expression) -> bool:
-    """Whether it names anything but the candidate: a step, an aggregate, `prev`, a key."""
+    """True if it names anything but the candidate: a step, an aggregate, `prev`, a key."""
     return any(isinstance(node, StepRef | PrevRef | Aggregate | KeyRef) for node in walk(expression))
 
 
@@ -84,13 +84,13 @@ def references(expression: Expression) -> tuple[StepRef | PrevRef | Aggregate, .
 
 
 def looks_into_list(node: In) -> bool:
-    """Whether it asks for a value in a list that is known only with the event: `"new" in tags`."""
+    """True if it asks for a value in a list that is known only with the event: `"new" in tags`."""
     lists = any(isinstance(item.type, ListOf) for item in node.items)
     return lists and not isinstance(node.operand.type, ListOf)
 
 
 def null_in_null_out(expression: Expression) -> bool:
-    """Whether the expression is null as soon as one of its references is."""
+    """True if the expression is null as soon as one of its references is."""
     return all(_is_strict(node) for node in walk(expression))
 
 

@@ -55,7 +55,7 @@ def _equalities(program: Sequence[Instruction]) -> Iterator[tuple[int, int, int]
 
 
 def needs_every_event(leaf: Leaf) -> bool:
-    """Whether the very next event decides, whatever it is."""
+    """True if the very next event decides, whatever it is."""
     return leaf.kind == "ending" or (leaf.kind == "option" and leaf.sign == "=>")
 
 

@@ -444,7 +444,7 @@ class Compiler:
 
 
 def _has_operation(expression: Expression) -> bool:
-    """Whether the kernel computes it itself from its parts."""
+    """True if the kernel computes it itself from its parts."""
     match expression:
         case Negate(operand):
             return operand.type is not Scalar.DECIMAL

@@ -33,7 +33,7 @@ class Size:
 
     @property
     def fits(self) -> bool:
-        """Whether a pattern may be as large."""
+        """True if a pattern may be as large."""
         return self.states <= MOST_STATES and self.leaves <= MOST_LEAVES
 
 

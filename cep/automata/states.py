@@ -440,7 +440,7 @@ def _names(element: Element) -> list[str]:
 
 
 def _timed(element: Quantified) -> bool:
-    """Whether time alone may move a way inside the element."""
+    """True if time alone may move a way inside the element."""
     return any(isinstance(part, Absent) for part in walk(element))
 
 

@@ -82,7 +82,7 @@ class Tables:
 
     @property
     def forks(self) -> bool:
-        """Whether a run can go on in several ways independently, and so come to one match twice."""
+        """True if a run can go on in several ways independently, and so come to one match twice."""
         return bool(self.array[kernel.H_COPIES] > 1)
 
 
@@ -325,12 +325,12 @@ class _Writer:
             yield interest(number, self.programs[number, self._fresh(leaf)])
 
     def _sleeps(self) -> bool:
-        """Whether there is a state in which some event does not matter."""
+        """True if there is a state in which some event does not matter."""
         states = self.machine.states[1:]
         return any(state.leaves and not any(map(needs_every_event, state.leaves)) for state in states)
 
     def _next_decides(self) -> bool:
-        """Whether a run that has begun lives only if the very next event fits its second step."""
+        """True if a run that has begun lives only if the very next event fits its second step."""
         states = self.machine.states
         return self.match.on_timeout is None and all(
             after.kind == "option" and after.sign == "=>"
@@ -426,7 +426,7 @@ class _Writer:
 
 
 def _is_plain(state: State) -> bool:
-    """Whether all that waits in it waits together: whatever happens first decides."""
+    """True if all that waits in it waits together: whatever happens first decides."""
     return all(
         isinstance(item, Leaf) and item.kind != "ending" and not (item.kind == "option" and item.sign == "~>")
         for item in state.items

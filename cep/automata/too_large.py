@@ -148,7 +148,7 @@ def _passable(sequence: Sequence) -> bool:
 
 
 def _optional(element: Element) -> bool:
-    """Whether an element may take nothing."""
+    """True if an element may take nothing."""
     match element:
         case Unless() | Absent():
             return False
@@ -186,6 +186,6 @@ def _named(match: Match) -> Iterator[StepRef]:
 
 
 def _is_plain(pattern: Sequence) -> bool:
-    """Whether a pattern is a short series of steps and guards, which has a few states for each of them."""
+    """True if a pattern is a short series of steps and guards, which has a few states for each of them."""
     elements = [element for _, element in pattern.elements]
     return len(elements) <= _PLAIN and all(isinstance(one, Step | Unless | Absent) for one in elements)

@@ -32,7 +32,7 @@ class Engine(Protocol):
 
     @property
     def counts(self) -> Counts:
-        """What was counted so far."""
+        """The counts so far."""
 
     def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
         """Take events, then let the watermark stand there; alerts in order, before suppression."""
@@ -73,7 +73,7 @@ class Compiled:
 
     @property
     def counts(self) -> Counts:
-        """What classification and matching counted."""
+        """The counts of classification and matching."""
         return self._session.counts
 
     def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:

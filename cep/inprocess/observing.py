@@ -76,7 +76,7 @@ class Observed:
                 self._note(arrival, hits.stream.name, id_, time, number)
 
     def story(self, trace: Trace, watermark: int) -> list[Happening]:
-        """What happened to the runs of the rules, in order; then every event that an `on` rule saw."""
+        """The story of the rules' runs, in order; then every event that an `on` rule saw."""
         rules = {rule.name: rule for rule in self.pack.rules if rule.name in self.rules}
         found: list[Happening] = []
         for rule in rules.values():

@@ -1,4 +1,4 @@
-"""Whether a batch that failed is run again: a worker may have been killed by somebody, or by an event.
+"""The decision to run a batch again that failed: a worker may have been killed by somebody, or by an event.
 
 It is run again as it was once. If its workers die again it is run carefully: what is then found to be the
 reason is poison (cep.job.poison), and it goes on without that; if nothing is found, the job stops.
@@ -41,7 +41,7 @@ class Attempts:
             self.batch, self.deaths, self.careful = batch, 0, False
 
     def again(self, failure: BaseException, feeds: Mapping[str, Feed]) -> bool:
-        """Whether the batch that failed so is to be run again. `feeds` are those of the job, by stream.
+        """True if the batch that failed so is to be run again. `feeds` are those of the job, by stream.
 
         Raises OutsideError where the same is found twice.
         """

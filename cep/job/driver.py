@@ -148,7 +148,7 @@ class Driver:
         return outcome
 
     def again(self, failure: BaseException) -> bool:
-        """Whether the batch that failed so is to be run again, by a query that is started anew."""
+        """True if the batch that failed so is to be run again, by a query that is started anew."""
         feeds = {feed.name: feed for feed in self.running.job.feeds}
         if not self._attempts.again(failure, feeds):
             return False
@@ -157,5 +157,5 @@ class Driver:
 
     @property
     def drained(self) -> bool:
-        """Whether the last batch ended time."""
+        """True if the last batch ended time."""
         return self.last is not None and self.last.manifest.drain

@@ -126,7 +126,7 @@ class StateFolder:
 
     @property
     def closed(self) -> bool:
-        """Whether the folder was drained."""
+        """True if the folder was drained."""
         try:
             return self.closed_file.exists()
         except PermissionError:  # it is told of with the rest of job.toml

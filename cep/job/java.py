@@ -1,4 +1,4 @@
-"""Whether there is a Java that Spark can run on, found the way Spark's own scripts find it."""
+"""A check that there is a Java that Spark can run on, found the way Spark's own scripts find it."""
 
 from __future__ import annotations
 

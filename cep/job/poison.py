@@ -41,12 +41,12 @@ class Poison:
 
     @property
     def unread(self) -> bool:
-        """Whether the file is not even opened there."""
+        """True if the file is not even opened there."""
         return self.what == UNREAD
 
     @property
     def whole(self) -> bool:
-        """Whether nothing of the file is read."""
+        """True if nothing of the file is read."""
         return self.unread and self.first == 0 and self.end == END
 
     @property

@@ -13,7 +13,7 @@ class Retries:
         self._failures = 0
 
     def allow(self, done: int | None) -> bool:
-        """Whether to try once more after a failure; `done` is the last batch that was done, if any."""
+        """True if it is tried again after a failure; `done` is the last batch that was done, if any."""
         self._failures = self._failures + 1 if done == self._done else 1
         self._done = done
         return self._failures <= _MOST

@@ -66,7 +66,7 @@ def searched(
 
 
 def _alone(plan: Plan, events: ShardEvents, number: int, work: Work) -> bool:
-    """Whether an event by itself ends the work, and does not where nothing is remembered of any key."""
+    """True if an event by itself ends the work, and does not where nothing is remembered of any key."""
     memory, came = events.only(_these(len(events), [number]))
     if death(lambda: work(memory, came)) is None:
         return False

@@ -112,7 +112,7 @@ def numbered(hashes: Hashes, columns: Columns, order: Ints) -> tuple[Ints, Ints]
 
 
 def _equal(columns: Columns, these: Ints, those: Ints) -> bool:
-    """Whether all pairs of keys are equal."""
+    """True if all pairs of keys are equal."""
     for column in columns:
         left, right = column.take(pa.array(these)), column.take(pa.array(those))
         if pa.types.is_floating(left.type):
@@ -251,7 +251,7 @@ def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Calla
 
 
 def _weigh(segments: Sequence[Segment], places: Sequence[Ints], most: float) -> bool:
-    """Whether some keys of each segment weigh so much together."""
+    """True if some keys of each segment weigh so much together."""
     weight = sum(segment.weight for segment in segments)
     for segment, keys in zip(segments, places, strict=True):
         if weight < most:

@@ -67,7 +67,7 @@ class Judge:
     _fields: dict[tuple[int, Path], object] = field(default_factory=dict)
 
     def __call__(self, condition: int, event: int, way: int) -> int:
-        """Whether a condition is true (1), false (0) or unknown (-1) for an event and a way."""
+        """The truth of a condition for an event and a way: true (1), false (0) or unknown (-1)."""
         asked = self.rule.tables.outside[condition]
         if condition not in self._evaluators:
             self._evaluators[condition] = compiled(asked.expression)

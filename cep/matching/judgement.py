@@ -204,7 +204,7 @@ def as_numbers(column: pa.Array, texts: Texts) -> tuple[Ints, Bytes]:
 
 
 def _as_text(type_: pa.DataType) -> bool:
-    """Whether the kernel sees values of a type as numbers of the dictionary."""
+    """True if the kernel sees values of a type as numbers of the dictionary."""
     if pa.types.is_null(type_):
         return False
     return not pa.types.is_primitive(type_) or pa.types.is_decimal(type_)

@@ -124,7 +124,7 @@ class _Batch:
     counts: Counts = field(default_factory=Counts)
 
     def leaves(self, old: SpaceMemory) -> bool:
-        """Whether a batch without events for a space leaves what is remembered of it as it is."""
+        """True if a batch without events for a space leaves what is remembered of it as it is."""
         before, after = self.clock.watermark_before, self.clock.watermark_after
         if old.layout.plan != self.plan.id:
             return False

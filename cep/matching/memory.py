@@ -95,7 +95,7 @@ class SpaceMemory:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to remember."""
+        """True if there is nothing to remember."""
         return not self.segments and self.pending.empty
 
     def runs(self) -> dict[RuleName, int]:

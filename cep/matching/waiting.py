@@ -82,7 +82,7 @@ class Pending:
 
     @property
     def empty(self) -> bool:
-        """Whether there is none of either."""
+        """True if there is none of either."""
         return not self.delayed and self.known is None
 
     @property

@@ -60,7 +60,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class BatchContext:
-    """What the operators of a space have in common in one shard and batch.
+    """Values that the operators of a space share in one shard and batch.
 
     `keys` are those that are looked at, `numbers` those of the events' keys, which rise. What is kept names
     texts by their places in `texts`, which only grows, and events by their numbers in `book`: those of this
@@ -81,14 +81,14 @@ class BatchContext:
 
 
 class Delta(Protocol):
-    """What a batch made of the state of some keys, beside what it was."""
+    """The state of some keys after a batch, beside that before it."""
 
     @property
     def changed(self) -> Ints:
         """The keys of which something is no more as it was, with repetitions."""
 
     def rest(self, changed: Bools) -> Kept:
-        """What is to be written: all of the keys that have `changed`, of others what is new."""
+        """The rows to be written: all of the keys that have `changed`, of others what is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Operator(ABC, Generic[Planned, Group]):
     def advance(
         self, group: Group, kept: Kept, events: Arrivals, context: BatchContext
     ) -> tuple[list[Decisions], Kept]:
-        """What the rules decide about a batch's events, and what is kept of the context's keys after it.
+        """The rules' decisions about a batch's events, and the state of the context's keys after it.
 
         The events are those up to the watermark, in order of time, and in a space with keys key by key.
         `kept` is everything that is kept of these keys; neither it nor the arrays in it are changed.
@@ -156,7 +156,7 @@ class Operator(ABC, Generic[Planned, Group]):
         return np.full(keys, MAX_TIME, np.int64)
 
     def carry(self, group: Group, kept: Kept, context: BatchContext) -> Kept:  # noqa: ARG002
-        """What was kept under another plan as this plan has it; rules that are gone or have changed are gone
+        """State kept under another plan, as this plan has it: rules that are gone or have changed are gone
         from it, and the others have their new numbers."""
         return kept
 
@@ -165,5 +165,5 @@ class Operator(ABC, Generic[Planned, Group]):
         return iter(())
 
     def delta(self, group: Group, before: Kept, after: Kept) -> Delta:  # noqa: ARG002
-        """What a batch changed."""
+        """The changes of a batch."""
         return Rewritten(before, after)

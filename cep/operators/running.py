@@ -51,7 +51,7 @@ class OperatorGroup:
         return {kind: rows.of_rules(numbers) for kind, rows in self.own(kept).items()}
 
     def counted(self, kept: Kept) -> Ints:
-        """How many live runs each rule of the group has."""
+        """The number of live runs of each rule of the group."""
         count = len(self.group.rules)
         return sum((rows.counted(count) for rows in self.own(kept).values()), np.zeros(count, np.int64))
 
@@ -69,7 +69,7 @@ def running(space: Space) -> Groups:
 
 
 def together(parts: Iterable[Kept]) -> Kept:
-    """What several operators keep."""
+    """The state that several operators keep, as one."""
     return {kind: rows for part in parts for kind, rows in part.items()}
 
 

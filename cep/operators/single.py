@@ -98,7 +98,7 @@ def _decisions(rule: RulePlan, stream: str, feed: int, found: Arrivals) -> Decis
 
 
 def _orders(columns: EventColumns, feed: int, hits: bool) -> Objects:
-    """What the events sort by; those that are hits, at last by their query."""
+    """The sort keys of the events; those that are hits, at last by their query."""
     begins: dict[tuple[object, object], bytes] = {}
     orders = []
     for came in zip(columns.column(BATCH), columns.column(ORIGIN), columns.column(OFFSET), strict=True):

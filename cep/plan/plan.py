@@ -1,4 +1,4 @@
-"""What a job runs, as values: key spaces, the conditions and columns of every stream, and operators' rules.
+"""The plan of a job, as values: key spaces, the conditions and columns of every stream, and operators' rules.
 
 `cep.automata.plan` makes a plan of packs; nothing here knows any kind of rule.
 """
@@ -24,7 +24,7 @@ ByStream = tuple[Mapping[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """What one space needs of one stream's events.
+    """The needs of one space of one stream's events.
 
     `atoms` are the distinct conditions over the event alone (None: true of every event), in the order of
     their bits, and `together` says how to judge them; an event whose bits are all 0 is not wanted. `columns`
@@ -54,7 +54,7 @@ class HitStream:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a rule needs of the events of its streams.
+    """The needs of a rule of the events of its streams.
 
     `conditions` are over an event alone: for each place of the rule, by stream, the condition that puts an
     event there (None: every event of the stream). `columns` are computed from an event, by stream;
@@ -144,7 +144,7 @@ class Space:
     spread: bool = False
 
     def of(self, stream: str) -> StreamPlan | None:
-        """What the space needs of a stream; None: nothing."""
+        """The needs of the space of a stream; None: nothing."""
         return next((s for s in self.streams if s.stream == stream), None)
 
     @property

@@ -1,4 +1,4 @@
-"""What a batch may look up besides its events: one value, `Resources`, given to everything that looks up.
+"""Resources that a batch may look up besides its events: one value, given to whatever looks up.
 
 resource     the value, and the protocol of a kind of resource
 standing     sets of standing queries

@@ -185,7 +185,7 @@ def judged(columns: Columns, parts: Sequence[Together]) -> Verdicts:
 
 
 def _few(parts: Sequence[Together], places: Sequence[Sequence[Ints]], events: int) -> bool:
-    """Whether it costs less to find what is true by its numbers."""
+    """True if it costs less to find what is true by its numbers."""
     size = sum(-(-part.size // 8) for part in parts)
     if size <= FEW or any(regions.own is None for part in parts for regions in part.regions):
         return False

@@ -5,6 +5,7 @@ A source adds a section of its own, with `source` and its options.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -39,9 +40,9 @@ class FeedSection(Section):
     header: Annotated[bool, Field(examples=[False])] = True
     delimiter: Annotated[str, AfterValidator(values.delimiter), Field(examples=[";"])] = ","
 
+    @abstractmethod
     def made(self, folder: Path) -> AnySource | None:
         """The source; relative paths begin at the folder. None: its events are named elsewhere."""
-        raise NotImplementedError
 
     @classmethod
     def as_option(cls) -> type[FeedSection]:
@@ -50,7 +51,7 @@ class FeedSection(Section):
 
     @property
     def written(self) -> FeedFormat:
-        """How its events are written."""
+        """The format of its events."""
         constants = ((field, _plain(value)) for field, value in self.constants.items())
         return FeedFormat(
             fields=tuple(self.fields.items()),

@@ -42,11 +42,11 @@ BATCH_BYTES = 64 << 20
 
 
 class GoneError(Exception):
-    """What a batch reads is not there as it was. The text is a predicate such as "is missing"."""
+    """An extent is not there as it was. The text is a predicate such as "is missing"."""
 
 
 class Extent(Protocol):
-    """What a batch reads of a stream at one place: a file up to a length, a log between two offsets."""
+    """A part of a place that a batch reads: a file up to a length, a log between two offsets."""
 
     @property
     def stream(self) -> str:
@@ -86,7 +86,7 @@ P = TypeVar("P", bound=Part)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is opened as one, or not at all: events with @offset `first` up to, not including, `end`."""
+    """A piece that is opened whole or not at all: events with @offset `first` up to, not including, `end`."""
 
     first: int
     end: int
@@ -105,7 +105,7 @@ class Options:
 
 
 class Streaming(Protocol):
-    """What Spark plans batches by: all that is asked of ticks."""
+    """The streaming table that Spark plans batches by: all that is asked of ticks."""
 
     def frame(self, session: SparkSession, name: str) -> DataFrame:
         """A streaming table of one long column, read by a source of that name.
@@ -121,7 +121,7 @@ class Source(Streaming, Protocol[E, P]):
     """One place of it in a sentence: "the file ..."."""
 
     def planned(self, checkpoint: Checkpoint, stream: str, batch: int) -> Sequence[E]:
-        """What Spark has written down for a batch, sorted by place. Raises DamagedError."""
+        """The extents that Spark has written down for a batch, sorted by place. Raises DamagedError."""
 
     def check_log(self, checkpoint: Checkpoint, stream: str, batch: int) -> None:
         """Raises DamagedError where Spark could not go on after a batch from what it wrote down."""
@@ -142,14 +142,14 @@ class Source(Streaming, Protocol[E, P]):
         return self.difference
 
     def afterwards(self, extent: E) -> E | DeadLetter | None:
-        """What became of an extent after its batch: the same, to be looked at again, or a letter that tells.
+        """The extent after its batch: the same, to be looked at again, or a letter that tells.
 
         None: nothing more can become of it that matters.
         """
         return None
 
     def listed(self, stream: str) -> Sequence[E]:
-        """What is there now, in the order in which a job takes it; it is not fixed yet. Raises OSError."""
+        """Extents that are there now, in the order of a job; not fixed yet. Raises OSError."""
 
     def partition(self, extent: E) -> str:
         """The source partition that the extent's events come from, as their `Events.partition`."""
@@ -190,7 +190,7 @@ class Source(Streaming, Protocol[E, P]):
         return f"{path}, offset {first:,}{last}"
 
     def check(self, options: Options) -> Iterator[Diagnostic]:
-        """What keeps this machine from reading the source, or may."""
+        """Reasons that keep this machine from reading the source, or may."""
         yield from ()
 
 

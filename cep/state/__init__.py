@@ -1,1 +1,1 @@
-"""What shards remember between batches, whatever an operator keeps."""
+"""State of shards between batches, whatever an operator keeps."""

@@ -40,7 +40,7 @@ class KeyedRows(Protocol):
 
     @property
     def size(self) -> int:
-        """How much is kept, about in numbers of 64 bits: the same in one value as spread over several."""
+        """The size of the rows, about in numbers of 64 bits: the same in one value as spread over several."""
 
     @property
     def keys(self) -> Ints:
@@ -50,7 +50,7 @@ class KeyedRows(Protocol):
         """The keys of which a rule has more than so many live runs."""
 
     def counted(self, rules: int) -> Ints:
-        """How many live runs each of so many rules has."""
+        """The number of live runs of each of so many rules."""
 
     def events(self) -> Sequence[Ints]:
         """The numbers of the events that are named, with repetitions; no array is empty."""
@@ -207,7 +207,7 @@ def size_of(kept: Kept) -> int:
 
 
 def put_together(parts: Sequence[Kept]) -> Kept:
-    """What is kept of keys in several places, the earlier first. The arrays are changed."""
+    """The rows of keys in several places, joined, the earlier first. The arrays are changed."""
     if len(parts) == 1:
         return parts[0]
     found: dict[str, KeyedRows] = {}

@@ -133,7 +133,7 @@ def _active(events: Events, kept: Mapping[int, Runs], past: Past) -> Ints:
 
 @dataclass(slots=True)
 class _Batch:
-    """What the classes of a space have in common in one shard and batch."""
+    """Values that the classes of a space share in one shard and batch."""
 
     tables: SpaceTables
     engine: Engine
@@ -144,7 +144,7 @@ class _Batch:
 
     @property
     def keys(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return self.context.keys.count
 
     @property
@@ -251,7 +251,7 @@ class _Batch:
 
     @contextmanager
     def _asked(self, number: int, pool: Pool) -> Iterator[Engine]:
-        """What runs a rule; with conditions that no program expresses the kernel asks a judge meanwhile."""
+        """The engine of a rule; conditions that no program expresses are asked of a judge meanwhile."""
         if number not in self.tables.outside:
             yield self.engine
             return
@@ -284,7 +284,7 @@ def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
 
 
 def _matches(tables: SpaceTables, pool: Pool) -> Iterator[RuleMatches]:
-    """What the rules of a pool found, rule by rule."""
+    """The matches of a pool's rules, rule by rule."""
     for number, matches, ends, taken in pool.found():
         steps = tables.tables(number).edges[taken[:, kernel.A_EDGE]]
         events, sequences = taken[:, kernel.AN_EVENT].copy(), taken[:, kernel.A_SEQUENCE].copy()

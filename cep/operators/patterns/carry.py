@@ -1,4 +1,4 @@
-"""What outlives a revision: live runs with registers worked out anew."""
+"""State that outlives a revision: live runs with registers worked out anew."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def carried(tables: SpaceTables, kept: Kept, context: BatchContext) -> Kept:
-    """What was kept under another plan, with registers worked out anew from the events that runs took, so
+    """The state kept under another plan, with registers worked out anew from the events that runs took, so
     that no old constant is left in them."""
     runs = of_kind(kept, RUNS, RunRows).by_width
     machine = engine(0, context.compiled)

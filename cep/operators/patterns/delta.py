@@ -22,7 +22,7 @@ _COUNTS = slice(kernel.KEPT_RUNS, kernel.KEPT_NODES + 1)
 
 @dataclass(frozen=True, slots=True)
 class GoingOn:
-    """What is kept before and after a batch; `places` say by width for each list of runs of before where the
+    """The state before and after a batch; `places` say by width for each list of runs of before where the
     one is that begins with all of it as it was (-1: none does)."""
 
     before: Kept
@@ -48,7 +48,7 @@ class GoingOn:
         return np.concatenate([np.zeros(0, np.int64), *keys, *(rows.keys for rows in kept)])
 
     def rest(self, changed: Bools) -> Kept:
-        """What is there after the batch, of keys that have not changed without the runs of before."""
+        """The rows after the batch, of keys that have not changed without the runs of before."""
         found, before = {}, _runs(self.before)
         for width, new in _runs(self.after).items():
             old = before.get(width, Runs.none(width))

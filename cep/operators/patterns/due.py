@@ -34,6 +34,6 @@ def due(tables: SpaceTables, kept: Kept, keys: int) -> Ints:
 
 
 def _gone(due: Ints, keys: Ints, times: Ints, duration: int) -> None:
-    """What is seen for so long is gone an instant later."""
+    """The instant after the last at which something that is seen for so long is there."""
     ends = np.where(times < kernel.END_OF_TIME - duration, times + duration + 1, kernel.END_OF_TIME)
     np.minimum.at(due, keys, ends)

@@ -1,4 +1,4 @@
-"""What a machine does not have as the path of a feed says: its folder, or its one file."""
+"""Checks that a machine has the folder, or the one file, that the path of a feed names."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def afterwards(one: FileExtent) -> FileExtent | DeadLetter | None:
 
 
 def _changed(one: FileExtent, length: int) -> str:
-    """What became of a file, a sentence; empty if it holds what it held."""
+    """The change of a file, a sentence; empty if it holds what it held."""
     if difference(one, thorough=True) is not None:
         return (
             "the file was written again after it was read and is not read again: "

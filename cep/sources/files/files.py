@@ -92,7 +92,7 @@ class Files(Source["FileExtent", "Split"]):
         return Watch()
 
     def afterwards(self, extent: FileExtent) -> FileExtent | DeadLetter | None:
-        """What became of a file: Spark reads no name twice."""
+        """The change of a file since it was read: Spark reads no name twice."""
         from cep.sources.files.extents import afterwards
 
         return afterwards(extent)
@@ -154,7 +154,7 @@ class Files(Source["FileExtent", "Split"]):
         return place(path, first, end, written)
 
     def check(self, options: Options) -> Iterator[Diagnostic]:
-        """What is wrong with the folder, or with the one file, that the path begins with."""
+        """Mistakes of the folder, or of the one file, that the path begins with."""
         from cep.sources.files.checks import check
 
         return check(self.path, options)

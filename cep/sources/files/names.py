@@ -41,7 +41,7 @@ def fitting(pattern: str) -> Iterator[Path]:
 
 
 def _below(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
-    """What lies in a folder under names that fit the parts of a pattern, a part a level."""
+    """The entries of a folder under names that fit the parts of a pattern, a part a level."""
     if not parts:
         yield folder
         return

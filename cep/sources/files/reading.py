@@ -298,7 +298,7 @@ class _Reading:
                 self.reached = behind
 
     def _changed(self) -> str | None:
-        """What became of the file since it was listed, told once: by the reader of its last part."""
+        """The change of the file since it was listed, told once: by the reader of its last part."""
         if self.split.end not in (-1, self.split.length):
             return None
         length = Path(self.split.file).stat().st_size

@@ -44,7 +44,7 @@ def unit_end(data: KeptBytes, at: int, end: int, classes: KeptBytes) -> int:
 
 
 def is_initial(data: KeptBytes, start: int, end: int, classes: KeptBytes) -> bool:
-    """Whether the last part of a word is one character that is no digit."""
+    """True if the last part of a word is one character that is no digit."""
     at = end - 1
     while at > start and data[at] & 0xC0 == 0x80:
         at -= 1

@@ -79,7 +79,7 @@ def add_leaf(leaf: int, state: DocumentState) -> None:
 
 
 def fits(text: KeptBytes, start: int, length: int, form: Form) -> bool:
-    """Whether a word has the form of a pattern of letters, STAR and QUESTION (one code point)."""
+    """True if a word has the form of a pattern of letters, STAR and QUESTION (one code point)."""
     letters = form.letters
     p, stop = start, start + length
     w, end = form.start, form.start + form.length

@@ -228,7 +228,7 @@ def before_evaluation(segment: SegmentArrays, row: int, depth: int, state: Docum
 
 
 def settle(segment: SegmentArrays, wanted: int, state: DocumentState, room: Room) -> int:
-    """Whether a positional node is true on the document: 1, 0, or what is missing (negative).
+    """The truth of a positional node on the document: 1, 0, or what is missing (negative).
 
     A list of spans is sorted; a node that is no operand stops at its first span.
     """
