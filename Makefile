@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml
 	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@echo "compiling the kernels for this processor, once: patterns and text queries side by side (under a minute) ..."
-	@$(BIN)/python -c 'from cep.matching.compiled import load; load()' & patterns=$$!; \
+	@$(BIN)/python -c 'from cep.operators.patterns.runtime.compiled import load; load()' & patterns=$$!; \
 	  $(BIN)/python -c 'from percolator.matching.compiled import load; load()'; queries=$$?; wait $$patterns && exit $$queries
 	@touch $@
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 
 from calibration import calibration
 
-from cep.matching.compiled import PATTERNS
-from cep.routing.compiled import FAMILY as STRINGS
+from cep.hashing.compiled import FAMILY as STRINGS
+from cep.operators.patterns.runtime.compiled import PATTERNS
 from kernels.family import Family
 from kernels.loader import compiled
 

@@ -21,19 +21,18 @@ import pyarrow.compute as pc
 from calibration import calibration
 from strict_events import PACK, START
 
-from cep.automata.plan import compile_plan
-from cep.batch import clock_of, next_start
-from cep.evaluate import StoredShard
+from cep.batch.clock import BatchStart, clock_of, next_start
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
-from cep.matching import match
-from cep.matching.compiled import load
-from cep.matching.match import match_shard
-from cep.matching.memory import NOTHING
-from cep.operators.patterns import advance
+from cep.inprocess.session import StoredShard
+from cep.operators.patterns.runtime import advance
+from cep.operators.patterns.runtime.compiled import load
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
-from cep.watermark import BatchStart
+from cep.shard import advance as match
+from cep.shard.advance import match_shard
+from cep.shard.memory import NOTHING
 from rules.packs import load_texts
 
 Spent = Counter[str]

@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 from calibration import calibration
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
-from cep.matching.compiled import load
+from cep.inprocess.session import Session
+from cep.operators.patterns.runtime.compiled import load
+from cep.packs.compile import compile_plan
 from rules.packs import load_texts
 
 BATCH = 10

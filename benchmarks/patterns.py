@@ -20,13 +20,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from calibration import calibration
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
-from cep.matching import match
-from cep.matching.compiled import load
-from cep.operators.patterns import advance
+from cep.inprocess.session import Session
+from cep.operators.patterns.runtime import advance
+from cep.operators.patterns.runtime.compiled import load
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard import advance as match
 from rules.packs import load_texts
 
 START = 1_767_225_600_000  # 2026-01-01T00:00Z in milliseconds

@@ -156,9 +156,9 @@ def _make_archive(work: Path) -> None:
     """Lets a job list its classes, and makes the archive of them at once."""
     import pyspark
 
-    from cep.job.class_archive import VARIABLE, class_archive, made_later
-    from cep.job.gateway import classpath
-    from cep.job.java import require_java
+    from cep.job.spark.class_archive import VARIABLE, class_archive, made_later
+    from cep.job.spark.gateway import classpath
+    from cep.job.spark.java import require_java
 
     archive = class_archive(
         require_java(os.environ), classpath(Path(pyspark.__file__).parent), {VARIABLE: str(work / "cache")}

@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from calibration import calibration
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
-from cep.matching.compiled import load
+from cep.inprocess.session import Session
+from cep.operators.patterns.runtime.compiled import load
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from rules.packs import load_texts
 

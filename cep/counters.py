@@ -1,8 +1,9 @@
 """Everything that batches count: each kind of counter is a class here, and its fields are the labels.
 
-A kind with a `metric` is a counter of the job under that name (cep.metrics), with the fields as its labels;
-one without is read where a sentence is made of it (cep.losses, cep.job.accounts, cep.inprocess.report).
-A new kind is a class here and a line in `Count`; nothing else but the place that counts has to know it.
+A kind with a `metric` is a counter of the job under that name (cep.web.metrics), with the fields as its
+labels; one without is read where a sentence is made of it (cep.losses, cep.job.running.reporting,
+cep.inprocess.report). A new kind is a class here and a line in `Count`; nothing else but the place that
+counts has to know it.
 """
 
 from __future__ import annotations

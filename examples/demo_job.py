@@ -21,7 +21,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from alerts.outbox import Outbox
-from cep import deadletters
+from cep.job.state_folder import dead_letters as deadletters
 
 CEP = Path(sys.executable).with_name("cep")
 PATIENCE = 300.0

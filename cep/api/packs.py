@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.api.errors import Diagnostic, PackError, public, refusal
-from cep.packs import Checked, checked_in, runnable
-from cep.packs import checked_text as checked_one
+from cep.packs.read import Checked, checked_in, runnable
+from cep.packs.read import checked_text as checked_one
 from cep.resources.resource import Resources
 from rules import typed
 

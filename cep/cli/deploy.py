@@ -14,7 +14,7 @@ from cep.cli.failure import FINDINGS, OK, USAGE, OutsideError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
-    from cep.deploy import Answer
+    from cep.job.state_folder.deploy_requests import Answer
     from cep.standing.store import QueryStore
     from rules.diagnostics import Level
     from rules.typed import Pack
@@ -41,10 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.cli.packs import load_one
     from cep.cli.run import tell
     from cep.config import load_job
-    from cep.deploy import WITHDRAWN, Request, hand_over, new_id
-    from cep.job.errors import JobError
-    from cep.job.folder import StateFolder
-    from cep.packs import runnable
+    from cep.errors import JobError
+    from cep.job.state_folder.deploy_requests import WITHDRAWN, Request, hand_over, new_id
+    from cep.job.state_folder.folder import StateFolder
+    from cep.packs.read import runnable
     from cep.standing.store import QueryStore
     from rules.query_files import contents_of
 

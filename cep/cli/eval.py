@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cep.config import Job
     from cep.inprocess.report import Report
     from cep.inprocess.sources import Input
-    from cep.packs import Checked
+    from cep.packs.read import Checked
     from rules.diagnostics import Diagnostic
     from rules.typed import Pack
 

@@ -7,11 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from alerts.raised import Raised
-from cep.automata.too_many import TOO_MANY_STATES
 from cep.cli.cases import Case, Prepared
 from cep.inprocess.engines import Name
 from cep.inprocess.listed import of_list
-from cep.packs import checked_text
+from cep.operators.patterns.compile.too_many import TOO_MANY_STATES
+from cep.packs.read import checked_text
 from rules.diagnostics import has_errors
 from rules.typed import Pack
 

@@ -99,7 +99,7 @@ def _explain_rule(name: str, paths: Sequence[Path], drawing: str | None, form: s
 
 def _which(file: Path, others: Sequence[Path]) -> UsageError:
     """The error for a file where a rule is to stand."""
-    from cep.packs import checked_in
+    from cep.packs.read import checked_in
 
     names = [rule for one in checked_in(file, to_run=False) for rule in one.rules]
     meant = next((str(other) for other in others if str(other) in names), names[0] if names else "RULE")
@@ -131,7 +131,7 @@ def _told(pack: Pack, rule: Rule, drawing: str | None, form: str) -> str:
 
 def _explain_code(written: str, form: str) -> None:
     from cep.cli.output import paint, terminal_width
-    from cep.pages import address, page, titles
+    from cep.explanation.pages import address, page, titles
 
     code = re.sub(r"[ _\[\]-]", "", written).upper()
     if code not in titles():
@@ -148,7 +148,7 @@ def _explain_code(written: str, form: str) -> None:
 
 def _meant(code: str) -> str:
     """The help: the nearest code, with its title."""
-    from cep.pages import titles
+    from cep.explanation.pages import titles
     from rules.suggest import closest
 
     if code.isdigit():

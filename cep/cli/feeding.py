@@ -24,7 +24,7 @@ from cep.config import (
 from cep.config.against_machine import check_folders
 from cep.config.no_file_fits import likely_cure
 from cep.config.places import Places
-from cep.formats import BY_NAME, FeedFormat
+from cep.decode.formats import BY_NAME, FeedFormat
 from cep.inprocess.sources import Input, of_files
 from cep.sources.files.files import Files
 from cep.sources.source import AnySource
@@ -50,7 +50,7 @@ def misfits(job: Job, packs: Sequence[Pack], own: bool, fed: Sequence[str] = ())
     Of others, only feeds whose streams they declare are looked at. `fed`: as check_feeds takes it.
     """
     if own:
-        from cep.job.takeover import differing_queries, differing_streams
+        from cep.job.batches.takeover import differing_queries, differing_streams
 
         found = [*differing_streams(packs), *differing_queries(packs)]
         return in_order([*found, *check_feeds(job, packs, fed=fed), *check_receivers(job, packs)])

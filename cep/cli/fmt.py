@@ -125,7 +125,7 @@ def _laid_out(files: Sequence[File]) -> tuple[list[File], list[Diagnostic]]:
 
 def _write(file: File) -> None:
     """The file in its layout, where its name leads to, with the permissions it has."""
-    from cep.job.files import write_whole
+    from cep.files import write_whole
 
     if file.changes and file.after is not None:
         path = Path(file.name).resolve()

@@ -8,9 +8,9 @@ from pathlib import Path
 from cep.cli.feeding import misfits
 from cep.cli.packs import load_of
 from cep.config import Job, load_job
-from cep.job.beforehand import differences, of_machine
-from cep.job.folder import StateFolder
-from cep.packs import Checked
+from cep.job.start.beforehand import differences, of_machine
+from cep.job.state_folder.folder import StateFolder
+from cep.packs.read import Checked
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 
 

@@ -238,7 +238,7 @@ def _diagnosed(error: Exception) -> int:
 
 
 def _clock(error: Exception) -> int:
-    from cep.job.wrong_clock import too_late
+    from cep.job.clocks.wrong_clock import too_late
 
     if (found := too_late(error)) is None:
         return OK

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from cep.cli.failure import UsageError
 from cep.cli.named_paths import check_rule_paths
 from cep.collector import young_only
-from cep.packs import Checked, checked_in
+from cep.packs.read import Checked, checked_in
 from rules.diagnostics import DiagnosticsError
 
 if TYPE_CHECKING:
     from cep.config import Job
-    from cep.packs import Earlier
+    from cep.packs.read import Earlier
 
 
 def load_all(paths: Sequence[Path], *, to_run: bool = True, earlier: Earlier | None = None) -> list[Checked]:
-    """The packs of the paths, in order, checked as `cep.packs.checked_in` does.
+    """The packs of the paths, in order, checked as `cep.packs.read.checked_in` does.
 
     Raises UsageError for a path that does not exist, or is a file of something else.
     """

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from cep.cli.arguments import Subparsers
     from cep.config import Job
-    from cep.job.progress import Progress
-    from cep.job.stopping import Stop
+    from cep.job.running.progress import Progress
+    from cep.job.running.stopping import Stop
     from rules.diagnostics import Diagnostic
     from rules.typed import Pack
 
@@ -48,8 +48,8 @@ def register(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the job; returns the exit code."""
     from cep.cli.signals import supervised
-    from cep.job.progress import Progress
-    from cep.job.stopping import Stop
+    from cep.job.running.progress import Progress
+    from cep.job.running.stopping import Stop
 
     if arguments.drain and not arguments.once:
         raise UsageError("--drain goes with --once", "a job that runs on has no end of time")
@@ -83,9 +83,9 @@ def _run(arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
 
 
 def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
-    from cep.job import journal, life
-    from cep.job.errors import ConfigurationError, JobError
-    from cep.job.folder import StateFolder
+    from cep.errors import ConfigurationError, JobError
+    from cep.job.running import journal, life
+    from cep.job.state_folder.folder import StateFolder
 
     accepted = frozenset(map(os.path.realpath, arguments.accept_loss))
     mode, stderr = life.Mode(arguments.once, arguments.drain, accepted), sys.stderr
@@ -110,7 +110,7 @@ def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Sto
 def first_packs(job: Job, stream: TextIO | None = None) -> Sequence[Pack]:
     """The packs of the job's folder, warnings to `stream`, stderr. Raises DiagnosticsError."""
     from cep.cli.packs import load_of
-    from cep.packs import runnable
+    from cep.packs.read import runnable
     from rules.diagnostics import DiagnosticsError
 
     checked = load_of(job)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from cep.cli.markdown import text_of
-from cep.pages import address, page, titles
+from cep.explanation.pages import address, page, titles
 from rules.diagnostics import Diagnostic, in_order
 from rules.source import Span
 

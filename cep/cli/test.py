@@ -16,7 +16,7 @@ from cep.cli.failure import FINDINGS, OK, UsageError
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
     from cep.cli.test_results import Ran, Results
-    from cep.packs import Checked
+    from cep.packs.read import Checked
     from rules.typed import Pack
 
 
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.cli.output import diagnostics_text
     from cep.cli.packs import load_all
     from cep.cli.test_results import Results, told_at_end, told_at_once, told_before
-    from cep.packs import runnable
+    from cep.packs.read import runnable
     from rules.testing import label
 
     _not_a_test(arguments.paths)
@@ -110,7 +110,7 @@ def _of_job(arguments: argparse.Namespace) -> list[Checked]:
     """The packs of the paths, or else of the job, which fit the job. Raises UsageError, DiagnosticsError."""
     from cep.cli.feeding import job_of, misfits, tell
     from cep.cli.packs import load_all, load_of
-    from cep.packs import runnable
+    from cep.packs.read import runnable
     from rules.diagnostics import DiagnosticsError, has_errors
 
     job, told = job_of(arguments.job)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from cep.batch.selection import KeyTest, Selection
 from cep.cli.failure import UsageError
-from cep.matching.selection import KeyTest, Selection
 from rules.suggest import did_you_mean, meant
 from rules.typed import Match, Pack, Rule
 

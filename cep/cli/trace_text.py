@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from alerts.notation import plain, timestamp
-from cep.matching.trace import Key, Record, TracedEvent
+from cep.batch.trace import Key, Record, TracedEvent
 
 
 def lines(records: Sequence[Record]) -> Iterator[str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from alerts.notation import timestamp
 from alerts.shown import shown
+from cep.batch.trace import Trace
 from cep.cli.output import error_text
 from cep.cli.trace_option import Asked, selection
 from cep.cli.trace_text import as_json, lines
 from cep.inprocess.engines import Engine
 from cep.inprocess.following import Following
-from cep.matching.trace import Trace
 from rules.nouns import counted
 from rules.typed import Pack
 

@@ -51,7 +51,7 @@ def _functions(form: str) -> str:
 
 
 def _codes(form: str) -> str:
-    from cep.pages import titles
+    from cep.explanation.pages import titles
 
     if form == "json":
         return _json({"codes": [{"code": code, "title": title} for code, title in titles().items()]})

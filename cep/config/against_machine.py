@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 
-from cep import globs
 from cep.config.job import Job, Listen
+from cep.sources.files import globs
 from cep.sources.files.checks import missing, there
 from cep.sources.files.files import paths
 from cep.sources.files.names import matching

@@ -10,7 +10,7 @@ from typing import Literal
 from alerts.routing import Route
 from cep.config.places import Places
 from cep.config.secrets import Secret
-from cep.formats import FeedFormat
+from cep.decode.formats import FeedFormat
 from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.source import Span

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
-from cep import globs
 from cep.config.job import Job
-from cep.formats import UnknownFormatError, format_of
+from cep.decode.formats import UnknownFormatError, format_of
+from cep.sources.files import globs
 from cep.sources.files.files import paths
 from cep.sources.files.names import fitting, matching
 from cep.sources.files.path_as_regex import from_regular_expression

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cep.config.job import Job
-from cep.formats import EPOCHS, UnknownFormatError
+from cep.decode.formats import EPOCHS, UnknownFormatError
 from cep.sources.files.files import paths
 from cep.sources.source import Feed
 from rules.diagnostics import Diagnostic, in_order

@@ -8,8 +8,8 @@ What is malformed does not depend on how a file was cut into blocks, nor on a li
 """
 
 from cep.decode.blocks import Decoder, decoder
+from cep.decode.formats import FeedFormat
 from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.values import decode_typed, decode_values
-from cep.formats import FeedFormat
 
 __all__ = ["DeadLetter", "Decoded", "Decoder", "FeedFormat", "decode_typed", "decode_values", "decoder"]

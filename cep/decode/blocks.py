@@ -14,13 +14,13 @@ from cep.decode.arrays import numbers, repeated, texts
 from cep.decode.bounds import LONGEST, SHOWN, too_long
 from cep.decode.convert import column, constant, json_type
 from cep.decode.csv_records import CsvReader, columns_of
+from cep.decode.formats import FeedFormat
 from cep.decode.json_lines import JsonReader
 from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.parquet_rows import TableReader, parquet_table
 from cep.decode.records import complete
 from cep.decode.salvage import Indices, Reader, salvage
 from cep.events import MAX_TIME, TIME, Events, declared_schema, event_schema
-from cep.formats import FeedFormat
 from rules.typed import Stream
 
 _BOM = b"\xef\xbb\xbf"

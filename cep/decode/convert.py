@@ -17,10 +17,10 @@ import pyarrow.json as pj
 
 from cep.decode.decimals import parse_decimals
 from cep.decode.durations import parse_durations
+from cep.decode.formats import FeedFormat
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import is_utc, parse_timestamps
 from cep.events import arrow_type, declared_schema
-from cep.formats import FeedFormat
 from rules.typed import Path, Stream
 from rules.types import ListOf, Record, Scalar, Type
 

@@ -14,9 +14,9 @@ from cep.decode.arrays import texts
 from cep.decode.convert import Wanted, lacks
 from cep.decode.decimals import misfit
 from cep.decode.durations import parse_durations
+from cep.decode.formats import EPOCHS, FeedFormat
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import certainly_iso, parse_timestamps
-from cep.formats import EPOCHS, FeedFormat
 from rules.types import Scalar, Type
 
 _LONG = re.compile(r"\s*(-?\d+|-?0[xX][0-9a-fA-F]+)\s*")

@@ -16,11 +16,11 @@ import pyarrow.csv as pcsv
 
 from cep.decode.convert import Wanted, declared, lacks, text_type, wanted_fields
 from cep.decode.csv_reasons import why_not
+from cep.decode.formats import FeedFormat
 from cep.decode.lines import check_utf8
 from cep.decode.malformed import Malformed
 from cep.decode.records import complete, records_of
 from cep.decode.salvage import Indices
-from cep.formats import FeedFormat
 from rules.typed import Stream
 from rules.types import Scalar
 

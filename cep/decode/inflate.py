@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from cep.beginning import Beginning
+from cep.decode.beginning import Beginning
 
 if TYPE_CHECKING:
     from zlib import _Decompress

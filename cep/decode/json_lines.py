@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from cep.decode.convert import declared, json_type, wanted_fields
 from cep.decode.decimals import holds_decimals, with_long_numbers
+from cep.decode.formats import FeedFormat
 from cep.decode.json_reasons import why_not
 from cep.decode.lines import Lines, check_utf8
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
-from cep.formats import FeedFormat
 from rules.typed import Stream
 
 _READ_SIZE = 4 << 20  # what Arrow parses at a time: fastest measured

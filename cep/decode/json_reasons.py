@@ -19,9 +19,9 @@ from cep.decode.arrays import numbers, texts
 from cep.decode.convert import Wanted, lacks
 from cep.decode.decimals import misfit, parse_decimals
 from cep.decode.durations import parse_durations
+from cep.decode.formats import EPOCHS, FeedFormat
 from cep.decode.malformed import Malformed
 from cep.decode.timestamps import certainly_iso, parse_timestamps
-from cep.formats import EPOCHS, FeedFormat
 from rules.types import ListOf, Record, Scalar, Type
 
 _LENIENT = re.compile(rb"Inf|NaN")  # Arrow reads more spellings of these than Python

@@ -17,7 +17,7 @@ class DeadLetter:
     `offset` counts as Events' @offset does. A stage "read" letter concerns the file from `offset` on;
     its bytes are what there is of a record that the file does not hold to its end. A "lost" one concerns the
     whole file, which a job went without; a "poison" one what ended every process that worked on it
-    (cep.job.poison). Of a Parquet row, `data` is the row as JSON.
+    (cep.job.poison.events). Of a Parquet row, `data` is the row as JSON.
     """
 
     feed: str

@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cep.beginning import Beginning
 from cep.decode.arrays import numbers
+from cep.decode.beginning import Beginning
 from cep.decode.convert import declared, lacks, of_items, required_fields
+from cep.decode.formats import EPOCHS, FeedFormat
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
 from cep.events import arrow_type
-from cep.formats import EPOCHS, FeedFormat
 from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
 

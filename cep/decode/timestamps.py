@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.decode.arrays import numbers
+from cep.decode.formats import EPOCHS, FeedFormat
 from cep.decode.malformed import Malformed
-from cep.formats import EPOCHS, FeedFormat
 
 INSTANT = pa.timestamp("ns", "UTC")
 _LOCAL = pa.timestamp("ns")

@@ -9,9 +9,9 @@ from decimal import Decimal
 import numpy as np
 
 from cep.decode.blocks import decoder
+from cep.decode.formats import FeedFormat
 from cep.decode.json_lines import JsonReader
 from cep.decode.letters import Decoded
-from cep.formats import FeedFormat
 from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from cep.automata.automaton import Automaton, Leaf, Since, Watch
 from cep.explanation.wording import duration, guarded, written
+from cep.operators.patterns.compile.automaton import Automaton, Leaf, Since, Watch
 from rules.typed import Match
 
 MATCH = "match"

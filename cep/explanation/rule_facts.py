@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from cep.automata.conditions import conjuncts, names_earlier
-from cep.automata.program import Register
-from cep.automata.tables import Tables, compile_tables
-from cep.automata.unsupported import unsupported
 from cep.explanation.wording import duration, guarded, skipping, window, written
-from cep.matching import kernel
+from cep.expressions.conditions import conjuncts, names_earlier
+from cep.operators.patterns.compile.program import Register
+from cep.operators.patterns.compile.tables import Tables, compile_tables
+from cep.operators.patterns.kernel import layout
+from cep.packs.unsupported import unsupported
 from cep.plan.plan import hit_streams
 from rules.diagnostics import Diagnostic
 from rules.typed import (
@@ -79,8 +79,8 @@ class StateBound:
         """An upper bound for one key, without ids and fields of the events."""
         if self.events is None or self.ways is None:
             return None
-        run = kernel.RUN * _WORD + self.ways * self.way + self.events * self.event
-        return kernel.LIST * _WORD + self.runs * run
+        run = layout.RUN * _WORD + self.ways * self.way + self.events * self.event
+        return layout.LIST * _WORD + self.runs * run
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ def _state(rule: Rule, tables: Tables) -> StateBound:
     return StateBound(
         rule.body.limit,
         tables.thread * _WORD,
-        kernel.NODE * _WORD,
+        layout.NODE * _WORD,
         most,
         1 if most is not None and all(len(s.leaves) < 2 for s in tables.automaton.states) else None,
     )

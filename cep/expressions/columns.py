@@ -15,9 +15,9 @@ from typing import Any, Protocol, assert_never
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cep.automata.conditions import Identity, identity, looks_into_list
 from cep.expressions import column_arithmetic, column_decimals, column_lists, scalar
 from cep.expressions.column_functions import call
+from cep.expressions.conditions import Identity, identity, looks_into_list
 from cep.expressions.held import as_held, held, inside, python
 from rules.typed import (
     Aggregate,

@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Protocol, assert_never
 
-from cep.automata.conditions import looks_into_list
+from cep.expressions.conditions import looks_into_list
 from cep.expressions.functions import call
 from cep.expressions.numbers import arithmetic, bounded, negate
 from cep.expressions.strings import like, search

@@ -1,6 +1,6 @@
 """The two engines behind one shape: events in, decided alerts out.
 
-Compiled     what the job runs (cep.evaluate)
+Compiled     what the job runs (cep.inprocess.session)
 Reference    the brute-force reading of docs/language.md (cep.reference), which keeps all events
 """
 
@@ -14,11 +14,11 @@ from alerts.notation import json_value
 from alerts.raised import Raised
 from cep.counters import Counts, EventOutcome, StreamEvents
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
-from cep.matching.render import RuleWriter
+from cep.shard.render import RuleWriter
 from rules.typed import Emit, Match, Pack, Rule
 
 if TYPE_CHECKING:
-    from cep.matching.trace import Trace
+    from cep.batch.trace import Trace
     from cep.plan.plan import Plan
     from cep.reference import Decided
     from cep.resources.resource import Resources
@@ -52,7 +52,7 @@ def engine(
     if name == "reference":
         (pack,) = packs
         return Reference(pack, one_partition)
-    from cep.automata.plan import compile_plan
+    from cep.packs.compile import compile_plan
 
     return Compiled(compile_plan(packs), one_partition, resources=resources)
 
@@ -67,7 +67,7 @@ class Compiled:
         trace: Trace | None = None,
         resources: Resources | None = None,
     ) -> None:
-        from cep.evaluate import Session
+        from cep.inprocess.session import Session
 
         self._session = Session(plan, one_partition=one_partition, trace=trace, resources=resources)
 
@@ -89,7 +89,7 @@ class Reference:
     """The engine that everything is compared with. It answers at the end."""
 
     def __init__(self, pack: Pack, one_partition: bool) -> None:
-        from cep.expressions.text_judge import text_judge
+        from cep.reference.text_conditions import text_judge
 
         self._counts = Counts()
         self._pack = pack

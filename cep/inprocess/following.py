@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from alerts.raised import Raised
-from cep.automata.plan import compile_plan
+from cep.batch.trace import Trace
 from cep.counters import Counts
-from cep.evaluate import Session
 from cep.events import TIME, Events
 from cep.inprocess.engines import Engine
-from cep.matching.trace import Trace
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from rules.typed import Pack
 
 _STEP = 5_000

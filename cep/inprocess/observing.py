@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cep.batch.trace import Record, TracedEvent
 from cep.events import ID, OFFSET, TIME, Events
 from cep.expressions.held import python
 from cep.expressions.scalar import evaluate
-from cep.matching.trace import Record, TracedEvent
 from cep.plan.plan import HitStream, hit_streams
 from cep.reference.runs import Scope, TextJudge
 from cep.reference.ways import Event, Way
@@ -20,7 +20,7 @@ from rules.testing import Arrival, Happening, Value
 from rules.typed import Guard, Match, On, Pack, Rule, Step, walk
 
 if TYPE_CHECKING:
-    from cep.matching.trace import Trace
+    from cep.batch.trace import Trace
     from cep.resources.resource import Resources
 
 Key = tuple[object, ...]
@@ -62,7 +62,7 @@ class Observed:
 
     def _note_hits(self, hits: HitStream, part: Events, arrivals: Sequence[Arrival], first: int) -> None:
         """Hits come with their document, and are told of as events that came."""
-        from cep.standing.hits import hits_of
+        from cep.routing.hits import hits_of
 
         queries = self.resources.open(StandingQueries(hits))
         table = hits_of(hits, queries, part, hits.fields).events.table

@@ -11,6 +11,7 @@ from alerts.raised import Raised
 from alerts.stages.decided import InProcess
 from alerts.stages.order import in_order
 from alerts.stages.suppress import Suppress
+from cep.batch.clock import Partition
 from cep.decode import decoder
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
 from cep.inprocess.engines import Engine
@@ -18,7 +19,6 @@ from cep.inprocess.report import Report
 from cep.inprocess.sources import Input
 from cep.plan.plan import hit_streams
 from cep.sources.source import BATCH_BYTES, BLOCK, Extent
-from cep.watermark import Partition
 from rules.typed import Pack
 
 _AT_ONCE = 256 << 20

@@ -17,7 +17,7 @@ from cep.counters import (
 )
 from cep.decode import DeadLetter
 from cep.losses import OverLimit, over_limit
-from cep.matching.kernel import MOST_WAYS
+from cep.operators.patterns.kernel.merge import MOST_WAYS
 from cep.plan.plan import RuleName
 from rules.nouns import counted
 from rules.typed import Pack, Rule

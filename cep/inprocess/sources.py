@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cep.formats import BY_NAME, FeedFormat
+from cep.decode.formats import BY_NAME, FeedFormat
 from cep.sources.files.extents import listed_extent
 from cep.sources.files.files import Files
 from cep.sources.source import AnySource, Extent

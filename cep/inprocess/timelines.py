@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from alerts.stages.decided import InProcess
 from alerts.stages.suppress import Suppress
-from cep.automata.plan import compile_plan
+from cep.batch.trace import Trace
 from cep.events import MIN_TIME, Events
 from cep.inprocess.engines import Compiled
 from cep.inprocess.rows import typed_events
-from cep.matching.trace import Trace
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
@@ -48,7 +48,7 @@ def observer_of(pack: Pack) -> Observer:
 
     @cache
     def judge() -> TextJudge:
-        from cep.expressions.text_judge import text_judge
+        from cep.reference.text_conditions import text_judge
 
         return text_judge(pack)
 

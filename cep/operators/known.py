@@ -16,7 +16,7 @@ OPERATORS: tuple[Operator[Any, Any], ...] = (SINGLE, MATCH)
 
 
 def operator_of(rule: Rule) -> Operator[Any, Any]:
-    """The operator that runs a rule. There is one: `cep.automata.unsupported` refuses other rules."""
+    """The operator that runs a rule. There is one: `cep.packs.unsupported` refuses other rules."""
     return next(operator for operator in OPERATORS if operator.takes(rule))
 
 

@@ -10,52 +10,29 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from cep.counters import Counts
-from cep.events import MAX_TIME, MIN_TIME
-from cep.plan.plan import OperatorPlan, Plan, RuleName, RulePlan, Space, StreamPlan
+from cep.events import MAX_TIME
+from cep.plan.plan import OperatorPlan, Plan, RulePlan, Space, StreamPlan
 from cep.state.keyed_rows import Bools, Ints, Kept, KeyedRows
 from rules.typed import Pack, Rule
 
 if TYPE_CHECKING:
-    from cep.matching.arrivals import Arrivals
-    from cep.matching.decisions import Decisions
-    from cep.matching.keys import Keys
-    from cep.matching.taken import EventBook
-    from cep.matching.texts import Texts
-    from cep.matching.trace import Trace
+    from cep.batch.arrivals import Arrivals
+    from cep.batch.clock import Clock
+    from cep.batch.decisions import Decisions
+    from cep.batch.taken import EventBook
+    from cep.batch.texts import Texts
+    from cep.batch.trace import Trace
+    from cep.state.keys import Keys
     from cep.state.named_texts import Cells
 
 Planned = TypeVar("Planned", bound=RulePlan)
 Group = TypeVar("Group", bound=OperatorPlan)
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The batch's number, the watermark before and after it, and since when rules watch.
-
-    `since` has for rules that were deployed to a running job the watermark of that moment, `first` for every
-    stream the time of its earliest event so far.
-
-    `one_partition`: events of all streams came interleaved, their offsets alone order them (cases, tests).
-    """
-
-    batch: int
-    watermark_before: int
-    watermark_after: int
-    since: Mapping[RuleName, int] = field(default_factory=dict)
-    one_partition: bool = False
-    first: Mapping[str, int] = field(default_factory=dict)
-
-    def watching(self, plan: RulePlan) -> int:
-        """Since when a rule has been watching: the first event of its streams, or its deploy."""
-        streams = plan.rule.streams
-        begun = min((self.first[name] for name in streams if name in self.first), default=MAX_TIME)
-        return max(begun, self.since.get(plan.name, MIN_TIME))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from alerts.ranks import decided
+from cep.batch.decisions import Decisions, EventColumns, Objects, objects
+from cep.batch.payload import BATCH, OFFSET, ORIGIN
 from cep.collector import paused
-from cep.matching.decisions import Decisions, EventColumns, Objects, objects
 from cep.operators.operator import BatchContext, Operator
 from cep.plan.plan import AlertForm, Needs, RulePlan, StreamPlan
-from cep.routing.payload import BATCH, OFFSET, ORIGIN
 from cep.state.keyed_rows import Kept
 from rules.typed import FieldRef, Hits, On, Pack, Rule, walk
 
 if TYPE_CHECKING:
-    from cep.matching.arrivals import Arrivals
+    from cep.batch.arrivals import Arrivals
 
 _BY_EVENT = 1
 

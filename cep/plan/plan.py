@@ -1,6 +1,6 @@
 """The plan of a job, as values: key spaces, the conditions and columns of every stream, and operators' rules.
 
-`cep.automata.plan` makes a plan of packs; nothing here knows any kind of rule.
+`cep.packs.compile` makes a plan of packs; nothing here knows any kind of rule.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 from alerts.alert import Kind
-from cep.automata.regions import Together
+from cep.plan.regions import Together
 from rules.typed import Emit, Expression, Hits, Pack, Path, Queries, Rule, Stream, TextMatch
 from rules.types import Type
 

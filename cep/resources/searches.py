@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from cep.automata.conditions import Identity, identity
+from cep.expressions.conditions import Identity, identity
 from cep.resources.resource import Places
 from rules.typed import Path, Stream, TextMatch
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from cep.job.errors import ConfigurationError
+from cep.errors import ConfigurationError
 from cep.plan.plan import HitStream, Plan
 from cep.resources.resource import CANNOT_BE_OPENED, Pin, Places
 from rules.diagnostics import Diagnostic, DiagnosticsError

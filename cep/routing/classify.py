@@ -15,21 +15,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cep.batch import payload
+from cep.batch.clock import Partition, Seen
+from cep.batch.payload import Segment
+from cep.batch.predicates import Verdicts, judged
 from cep.counters import Counts, Overflows, QueryDocuments, StreamEvents, UndecidedDocuments
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
+from cep.hashing.shards import shards_of
 from cep.plan.plan import HitStream, Plan, Space, StreamPlan
 from cep.resources.searches import TextSearches
 from cep.resources.standing import StandingQueries
-from cep.routing import payload
-from cep.routing.payload import Segment
-from cep.routing.shards import shards_of
-from cep.routing.verdicts import Verdicts, judged
-from cep.watermark import Partition, Seen
 
 if TYPE_CHECKING:
     from cep.resources.resource import Resources
-    from cep.standing.hits import Found
+    from cep.routing.hits import Found
 
 SEPARATOR = "\x1f"
 """Between partition and file in an event's origin."""
@@ -105,7 +105,7 @@ def _hits(
     first: dict[str, int],
 ) -> Found:
     # Packs without standing queries do not pay for the percolator's import.
-    from cep.standing.hits import hits_of
+    from cep.routing.hits import hits_of
 
     found = hits_of(hits, resources.open(StandingQueries(hits)), documents, hits.fields)
     of = hits.documents.name, hits.queries.name

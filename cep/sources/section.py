@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from cep.formats import FeedFormat
+from cep.decode.formats import FeedFormat
 from cep.sources import values
 
 if TYPE_CHECKING:
-    from cep.formats import Kind
+    from cep.decode.formats import Kind
     from cep.sources.source import AnySource
 
 Constant = str | bool | int | float | datetime | date | time

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
-from cep.formats import FeedFormat
+from cep.decode.formats import FeedFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, available_timezones
 
-from cep.formats import EPOCHS, KINDS
+from cep.decode.formats import EPOCHS, KINDS
 from rules.suggest import did_you_mean
 
 _TIMESTAMPS = ("iso", *EPOCHS)
@@ -49,7 +49,7 @@ def held(text: str | None) -> str | None:
 
 
 def timestamps(text: str) -> str:
-    """`iso`, a name of cep.formats.EPOCHS, or a pattern that strptime reads back."""
+    """`iso`, a name of cep.decode.formats.EPOCHS, or a pattern that strptime reads back."""
     if text in _TIMESTAMPS:
         return text
     if "%" not in text:

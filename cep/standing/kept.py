@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cep.job.files import read_json, write_json
+from cep.files import read_json, write_json
 from percolator.disk import Disk
 from percolator.library.damage import DamagedError
 from percolator.library.manifest import FileEntry

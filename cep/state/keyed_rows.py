@@ -1,7 +1,7 @@
 """Keyed state: what operators keep of the keys of a space, as rows of 64-bit numbers.
 
 Every row names a key and a rule by number. State comes in kinds, each kept by one operator in a form of its
-own: `FlatRows` is the plain one, `cep.matching.runs.RunRows` that of live runs.
+own: `FlatRows` is the plain one, `cep.operators.patterns.runtime.runs.RunRows` that of live runs.
 """
 
 from __future__ import annotations

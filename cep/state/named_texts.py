@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.matching.numbered import Numbered
+from cep.state.numbered import Numbered
 
 Ints = npt.NDArray[np.int64]
 Cells = tuple[Ints, Ints, Ints]

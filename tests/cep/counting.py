@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from alerts.ranks import decided
-from cep.matching.arrivals import Arrivals
-from cep.matching.decisions import Decisions, EventColumns, objects
+from cep.batch.arrivals import Arrivals
+from cep.batch.decisions import Decisions, EventColumns, objects
 from cep.operators.operator import BatchContext, Operator
 from cep.plan.plan import AlertForm, Needs, RulePlan, StreamPlan
 from cep.state.keyed_rows import FROM_HERE, KEY, RULE, FlatRows, Ints, Kept, KeyedRows, of_kind

@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, booleans, rows
 
-from cep.automata.plan import compile_plan
 from cep.decode import decode_typed
-from cep.evaluate import Session
 from cep.expressions.held import value_at
 from cep.expressions.scalar import aggregate_of, evaluate
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from rules.packs import load_texts
 from rules.typed import Aggregate, Match, Pack, Path, PrevRef, Step, StepRef, TextMatch
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from random_packs import header
 from random_streams import SECOND, Arrival, long_stream
 
-from cep.evaluate import Session, StoredShard
-from cep.matching.already_raised import first_of_each, identities
-from cep.matching.memory import Merging
-from cep.operators.patterns.kinds import RAISED
+from cep.batch.clock import BatchStart, Seen
+from cep.inprocess.session import Session, StoredShard
+from cep.operators.patterns.runtime.already_raised import first_of_each, identities
+from cep.operators.patterns.runtime.kinds import RAISED
+from cep.shard.memory import Merging
 from cep.state.keyed_rows import FlatRows, of_kind
-from cep.watermark import BatchStart, Seen
 from rules.instants import parse_instant
 
 GOLDEN = Path(__file__).parent / "golden" / "state-7.json"
@@ -149,7 +149,7 @@ def test_stored_bytes_of_a_match_that_may_come_again() -> None:
     session.store()
     golden = json.loads(GOLDEN.read_text("utf-8"))
     assert session.stored[0].as_dict() == golden, (
-        "the format has changed: raise VERSION in cep.matching.state"
+        "the format has changed: raise VERSION in cep.shard.state_bytes"
     )
     session = Session(session.plan)
     session.start = BatchStart(1, 2 * SECOND, Seen(first={"e": 0}))

@@ -15,14 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
+from cep.batch.arrivals import Arrivals, in_order, number_keys, parts_of, without_duplicates
+from cep.batch.payload import Segment
+from cep.batch.waiting import Layout, Waiting, layout_of
 from cep.counters import Counts, StreamEvents
-from cep.evaluate import Session
-from cep.matching.arrivals import Arrivals, in_order, parts_of, without_duplicates
-from cep.matching.keys import number_keys
-from cep.matching.rows import grouped, numbered
-from cep.matching.waiting import Layout, Waiting, layout_of
-from cep.routing.payload import Segment
+from cep.hashing.rows import grouped, numbered
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 
 PACK = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  n: double  id id_  time at }

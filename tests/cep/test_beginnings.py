@@ -15,12 +15,12 @@ from random_packs import LATENESS, header
 from random_streams import SECOND, Arrival
 from test_agreement import assert_agreement
 
-from cep.automata.interests import MANY
-from cep.automata.plan import compile_plan
 from cep.counters import Counts, RunsDropped
-from cep.evaluate import Session
-from cep.matching.memory import Merging
+from cep.inprocess.session import Session
+from cep.operators.patterns.compile.interests import MANY
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.memory import Merging
 from cep.state.keyed_rows import size_of
 
 HEAD = """pack p version "1"

@@ -6,13 +6,13 @@ from duel import pack_of
 from event_tables import tables
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
+from cep.batch.payload import unpack
 from cep.counters import Overflows, StreamEvents
 from cep.events import MIN_TIME
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import Classified, classify
-from cep.routing.payload import unpack
 
 STREAM = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string?  v: long  text_: string  id id_  time at }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cep.config import JobLoaded, Secret, SecretError, load_job
-from cep.formats import FeedFormat
+from cep.decode.formats import FeedFormat
 from rules.diagnostics import DiagnosticsError
 
 GOOD = """\

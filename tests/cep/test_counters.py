@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cep.counters import KINDS, Counts, RunsDropped, StreamEvents, labels, of_kind, values
-from cep.metrics import Metrics
+from cep.web.metrics import Metrics
 
 WIRE = {
     "cep_events": ("Events by what became of them", {"stream", "outcome"}),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, Engine, create_engine, select
 
-from cep.deadletters import LateEvent, count, late_events, read, write
 from cep.decode import DeadLetter
+from cep.job.state_folder.dead_letters import LateEvent, count, late_events, read, write
 
 
 @pytest.fixture

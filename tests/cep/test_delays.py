@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
-from cep.matching.memory import Merging
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.memory import Merging
 
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at  lateness 1 hour }

@@ -8,10 +8,10 @@ import pytest
 from duel import pack_of
 
 from alerts.raised import Raised
-from cep.automata.plan import compile_plan
 from cep.counters import RunsDropped
-from cep.evaluate import Session
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 
 SECOND = 1_000_000_000
 STREAM = """pack p version "1"

@@ -15,9 +15,9 @@ from random_streams import SECOND, Arrival
 
 from alerts.raised import Raised
 from alerts.stages.order import in_order
-from cep.automata.plan import compile_plan
 from cep.counters import RunsDropped
-from cep.evaluate import Session
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 HEAD = """pack p version "1"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.globs import GlobError, escaped, fits, meet, parse, reaches
+from cep.sources.files.globs import GlobError, escaped, fits, meet, parse, reaches
 from cep.sources.files.names import listed
 
 PARTS = st.sampled_from(["a", "b", "*", "?", "[ab]", "[^a]", "{a,bb}", "{b*,?a}"])

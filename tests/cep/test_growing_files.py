@@ -16,8 +16,8 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.beginning import Beginning
 from cep.decode import decoder
+from cep.decode.beginning import Beginning
 from cep.sources.files.reading import read
 from cep.sources.files.splits import Split, splits
 from rules.types import Scalar

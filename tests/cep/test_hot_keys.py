@@ -14,10 +14,12 @@ from random_packs import dense_packs
 from random_streams import SECOND, Arrival
 
 from alerts.raised import Raised
+from cep.batch.trace import Trace
 from cep.counters import AlternativesDropped
-from cep.evaluate import Session
-from cep.matching import engines, kernel
-from cep.matching.trace import Trace
+from cep.inprocess.session import Session
+from cep.operators.patterns.kernel import layout, merge
+from cep.operators.patterns.kernel import tables as kernel_tables
+from cep.operators.patterns.runtime import engines
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -108,7 +110,7 @@ def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
     fed = Fed(LOOPS, compiled)
     for patterns in patterns_of(fed.session.plan):
         for of_width in patterns.classes:
-            of_width.tables[of_width.rows[0][kernel.U_TABLES] + kernel.H_ALL_WAYS] = 100
+            of_width.tables[of_width.rows[0][layout.U_TABLES] + kernel_tables.H_ALL_WAYS] = 100
     ways = []
     for n in range(30):
         fed.feed(2**n)
@@ -120,7 +122,7 @@ def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
             for runs in segment.content.rows["runs"].by_width.values()
         ]
     # 30 runs of at most eight ways: the bound leaves them as many each.
-    assert max(ways) <= 30 * kernel.MERGE_BEYOND
+    assert max(ways) <= 30 * merge.MERGE_BEYOND
     assert fed.session.counts[AlternativesDropped("p", "r")] > 0
 
 
@@ -190,7 +192,7 @@ def test_the_compiled_kernel_takes_over_amid_one_key(monkeypatch: pytest.MonkeyP
     """Few events may be much work: what decides is the work, and it changes no answer."""
     rule = "match a: e+ -> b: e[v == 2] within 1 hour on timeout emit n = count(a) limit 5000 runs"
     answers = []
-    for steps in (kernel.END_OF_TIME, 2_000, 0):
+    for steps in (layout.END_OF_TIME, 2_000, 0):
         patience = Patience(steps)
         monkeypatch.setattr(engines, "_LEFT", patience)
         fed = Fed(rule, compiled=None)

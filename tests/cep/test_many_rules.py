@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from random_packs import header
 from random_streams import long_stream
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
-from cep.matching import blocks, kernel
-from cep.matching.runs import Runs, joined, width_class
+from cep.inprocess.session import Session
+from cep.operators.patterns.kernel import layout
+from cep.operators.patterns.runtime import blocks
+from cep.operators.patterns.runtime.runs import Runs, joined, width_class
+from cep.packs.compile import compile_plan
 from cep.plan.plan import RuleName
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -83,8 +84,8 @@ def test_blocks_are_whole_keys_one_after_the_other(events: list[int], more: int,
     count = 10 + more
     ends = blocks.blocks(keys, count, looks, Runs.none(8), 1)
     assert ends[-1].tolist() == [len(keys), count]
-    assert (np.diff(ends[:, kernel.B_KEY], prepend=0) > 0).all()
-    assert ends[:, kernel.B_EVENT].tolist() == [int((keys < key).sum()) for key in ends[:, kernel.B_KEY]]
+    assert (np.diff(ends[:, layout.B_KEY], prepend=0) > 0).all()
+    assert ends[:, layout.B_EVENT].tolist() == [int((keys < key).sum()) for key in ends[:, layout.B_KEY]]
 
 
 @cache

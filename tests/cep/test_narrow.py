@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from cep.matching.narrow import narrowed, widened
+from cep.state.narrow import narrowed, widened
 
 NUMBERS = st.one_of(
     st.integers(-(2**63), 2**63 - 1),

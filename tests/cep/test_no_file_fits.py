@@ -8,7 +8,7 @@ import pytest
 
 from cep.config import Job, load_job
 from cep.config.no_file_fits import likely_cure, no_file_fits
-from cep.globs import parse
+from cep.sources.files.globs import parse
 from cep.sources.files.names import listed
 from cep.sources.files.path_as_regex import from_regular_expression
 from rules.diagnostics import DiagnosticsError

@@ -11,7 +11,7 @@ from alerts.alert import Alert
 from alerts.outbox import BatchRecord, Outbox, Settled
 from alerts.raised import Raised
 from alerts.routing import Route
-from cep.metrics import Metrics
+from cep.web.metrics import Metrics
 
 SECOND = 1_000_000_000
 

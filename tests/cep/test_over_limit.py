@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
+from cep.batch.trace import Trace
 from cep.counters import RunsDropped, RunsOverLimit
-from cep.evaluate import Session
 from cep.inprocess.report import Report
+from cep.inprocess.session import Session
 from cep.losses import OverLimit, over_limit
-from cep.matching import over_limit as naming
-from cep.matching.trace import Trace
-from cep.operators.patterns import advance
+from cep.operators.patterns.runtime import advance
+from cep.operators.patterns.runtime import over_limit as naming
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from rules.typed import Rule
 

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_packs import dense_packs, packs
 
-from cep.automata import too_large
-from cep.automata.plan import compile_plan
-from cep.automata.size import MOST_LEAVES, MOST_STATES, Size, counted
-from cep.automata.states import automaton
-from cep.automata.unsupported import unsupported
-from cep.packs import checked_text
+from cep.operators.patterns.compile import too_large
+from cep.operators.patterns.compile.size import MOST_LEAVES, MOST_STATES, Size, counted
+from cep.operators.patterns.compile.states import automaton
+from cep.packs.compile import compile_plan
+from cep.packs.read import checked_text
+from cep.packs.unsupported import unsupported
 from rules.diagnostics import DiagnosticsError
 from rules.packs import load_texts
 from rules.typed import Absent, Match, Pack, walk

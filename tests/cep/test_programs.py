@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, STREAM, booleans, rows
 
-from cep.automata.plan import compile_plan
-from cep.automata.unsupported import unsupported
-from cep.evaluate import Session
 from cep.events import FILE, ID, MAX_TIME, OFFSET, TIME, Events, event_schema
 from cep.inprocess.rows import line_events
-from cep.matching.engines import engine
+from cep.inprocess.session import Session
+from cep.operators.patterns.runtime.engines import engine
+from cep.packs.compile import compile_plan
+from cep.packs.unsupported import unsupported
 from cep.reference import decided
 from rules.packs import load_texts
 from rules.typed import Pack

@@ -14,12 +14,12 @@ from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cep.automata.plan import compile_plan
-from cep.automata.regions import WORTH_IT, together
+from cep.batch import predicates as verdicts
+from cep.batch.predicates import FEW, Bits, Column, Numbers, judged, widened
 from cep.expressions.columns import Columns
-from cep.matching.engines import INTERPRETED
-from cep.routing import verdicts
-from cep.routing.verdicts import FEW, Bits, Column, Numbers, judged, widened
+from cep.operators.patterns.runtime.engines import INTERPRETED
+from cep.packs.compile import compile_plan
+from cep.plan.regions import WORTH_IT, together
 from rules.typed import Expression, On
 
 HEAD = """pack p version "1"

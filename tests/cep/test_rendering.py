@@ -18,13 +18,13 @@ from alerts.alert import Kind
 from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.ranks import decided
-from cep.automata.plan import compile_plan
+from cep.batch.decisions import Decisions, EventColumns, objects
 from cep.events import arrow_type
 from cep.expressions.held import as_held, value_at
 from cep.expressions.scalar import aggregate_of, evaluate
-from cep.matching.decisions import Decisions, EventColumns, objects
-from cep.matching.render import Renderer, RuleWriter
+from cep.packs.compile import compile_plan
 from cep.plan.plan import RulePlan
+from cep.shard.render import Renderer, RuleWriter
 from rules.packs import load_texts
 from rules.typed import Aggregate, FieldRef, Match, Path, PrevRef, StepRef, TextMatch, walk
 

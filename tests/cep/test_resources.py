@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import cep
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
+from cep.errors import ConfigurationError
 from cep.events import MAX_TIME
 from cep.inprocess.rows import line_events
-from cep.job.errors import ConfigurationError
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from cep.plan.plan import HitStream, Plan, hit_streams
 from cep.resources.resource import CANNOT_BE_OPENED, Pin, Places, Resources
 from cep.resources.searches import TextSearches

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.routing.payload import PayloadError, pack, unpack
-from cep.routing.shards import AT_ONCE, hashes, hashes_of, shards_of
+from cep.batch.payload import PayloadError, pack, unpack
+from cep.hashing.shards import AT_ONCE, hashes, hashes_of, shards_of
 
 
 def test_these_keys_live_where_they_always_lived() -> None:

@@ -17,12 +17,12 @@ from random_packs import crowded_packs
 from random_streams import SECOND, Arrival
 from test_agreement import assert_agreement
 
-from cep.automata.interests import Interest, interest
-from cep.automata.tables import Tables
-from cep.evaluate import Session
-from cep.matching import kernel
-from cep.matching.trace import Trace
-from cep.operators.patterns.kernel import advance, loop
+from cep.batch.trace import Trace
+from cep.inprocess.session import Session
+from cep.operators.patterns.compile.interests import Interest, interest
+from cep.operators.patterns.compile.tables import Tables
+from cep.operators.patterns.kernel import advance, bytecode, layout, loop, wait_index
+from cep.operators.patterns.kernel import tables as kernel_tables
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -90,7 +90,7 @@ class Tries:
     def counted(self, function: Callable[..., object]) -> Callable[..., object]:
         def call(*arguments: Any) -> object:
             cursor = arguments[1].cursor
-            self.count += int(cursor[kernel.C_MODE] == kernel.BY_EVENT)
+            self.count += int(cursor[layout.C_MODE] == layout.BY_EVENT)
             return function(*arguments)
 
         return call
@@ -183,25 +183,25 @@ def test_a_doubtful_beginning_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> N
 @settings(max_examples=examples(100), **QUIET)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(0, 2**32))
 def test_called_runs_come_in_order_of_their_first_event(starts: list[int], seed: int) -> None:
-    runs = np.zeros(len(starts) * kernel.RUN, np.int64)
-    runs[kernel.R_START :: kernel.RUN] = starts
-    order = np.random.default_rng(seed).permutation(len(starts)) * kernel.RUN
-    runs[order + kernel.R_CALLED] = [*order[1:], kernel.NONE]
-    run, found = kernel.by_start(runs, int(order[0])), []
+    runs = np.zeros(len(starts) * layout.RUN, np.int64)
+    runs[layout.R_START :: layout.RUN] = starts
+    order = np.random.default_rng(seed).permutation(len(starts)) * layout.RUN
+    runs[order + layout.R_CALLED] = [*order[1:], layout.NONE]
+    run, found = wait_index.by_start(runs, int(order[0])), []
     while run >= 0:
         found.append(run)
-        run = int(runs[run + kernel.R_CALLED])
+        run = int(runs[run + layout.R_CALLED])
     assert sorted(found) == sorted(order)
-    assert [int(runs[one + kernel.R_START]) for one in found] == sorted(starts)
+    assert [int(runs[one + layout.R_START]) for one in found] == sorted(starts)
 
 
 @given(*[st.sampled_from((0, 1, 7, 2**20, 2**40))] * 2, st.integers(-(2**63), 2**63 - 1))
 @settings(max_examples=examples(200), **QUIET)
 def test_a_hash_is_not_negative_and_needs_no_more_than_64_bits(at: int, question: int, value: int) -> None:
     with np.errstate(over="raise"):
-        found = kernel.mixed(np.int64(at), np.int64(question), np.int64(value))
+        found = wait_index.mixed(np.int64(at), np.int64(question), np.int64(value))
     assert 0 <= found < 2**63
-    assert found == kernel.mixed(at, question, value)
+    assert found == wait_index.mixed(at, question, value)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +229,12 @@ def test_a_hash_is_not_negative_and_needs_no_more_than_64_bits(at: int, question
 def test_what_says_that_two_are_equal_is_recognised(condition: str, found: bool) -> None:
     plan = plan_of(f"{HEAD}rule r {{ match a: e[n == 0]{{1}} -> b: e[{condition}] within 1 day }}")
     (patterns,) = patterns_of(plan)
-    assert (patterns.tables(0).array[kernel.H_QUESTIONS] == 1) == found
+    assert (patterns.tables(0).array[kernel_tables.H_QUESTIONS] == 1) == found
 
 
 def test_a_program_that_compares_nothing_is_interested_in_everything() -> None:
     assert interest(3, []) == Interest(3)
-    assert interest(3, [(kernel.COLUMN, 0, 0, 0)]) == Interest(3)
+    assert interest(3, [(bytecode.COLUMN, 0, 0, 0)]) == Interest(3)
 
 
 @pytest.mark.slow
@@ -258,4 +258,4 @@ def test_the_oracle_raises_something_where_steps_are_equal() -> None:
 
 def asked(tables_: Tables) -> bool:
     """Whether some run of the rule can be found by a value."""
-    return bool(tables_.array[kernel.H_QUESTIONS] > 0)
+    return bool(tables_.array[kernel_tables.H_QUESTIONS] > 0)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cep.automata.plan import compile_plan
 from cep.events import MAX_TIME, hit_id
 from cep.inprocess.engines import engine
 from cep.inprocess.rows import line_events
-from cep.job.takeover import differing_queries
+from cep.job.batches.takeover import differing_queries
+from cep.packs.compile import compile_plan
 from cep.plan.plan import hit_streams
 from cep.standing import findings as told
 from cep.standing.compiled import UnreadableError, compiled, name_of

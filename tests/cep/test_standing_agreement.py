@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from standing_programs import SECOND, Standing, standing_programs
 
 from alerts.stages.order import in_order
-from cep.automata.plan import compile_plan
 from cep.decode import decode_values
-from cep.evaluate import Session
+from cep.decode.formats import FeedFormat
 from cep.events import Events
-from cep.expressions.text_judge import text_judge
-from cep.formats import FeedFormat
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from cep.reference import decided
 from cep.reference.hits import hit_judge
+from cep.reference.text_conditions import text_judge
 from rules.typed import Pack
 
 

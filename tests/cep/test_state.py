@@ -12,13 +12,13 @@ from duel import pack_of
 from event_tables import tables
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session, StoredShard
-from cep.matching.match import match_shard
-from cep.matching.memory import Merging
-from cep.matching.state import MAGIC, MAGIC_OF_PART, StateError
-from cep.operators.operator import Clock
+from cep.batch.clock import Clock
+from cep.inprocess.session import Session, StoredShard
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.advance import match_shard
+from cep.shard.memory import Merging
+from cep.shard.state_bytes import MAGIC, MAGIC_OF_PART, StateError
 
 GOLDEN = Path(__file__).parent / "golden" / "state-6.json"
 BEFORE = GOLDEN.with_name("state-5.json")

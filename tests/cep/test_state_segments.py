@@ -12,19 +12,19 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.matching import kernel
-from cep.matching.gathering import Gathered, gathered, merged
-from cep.matching.keys import Keys
-from cep.matching.memory import Merging
-from cep.matching.numbered import Numbered
-from cep.matching.runs import RunRows, Runs
-from cep.matching.segments import Content, Segment, indexed
-from cep.routing.shards import hashes_of
+from cep.hashing.shards import hashes_of
+from cep.operators.patterns.kernel import layout
+from cep.operators.patterns.runtime.runs import RunRows, Runs
+from cep.shard.memory import Merging
+from cep.state.gathering import Gathered, gathered, merged
 from cep.state.keyed_rows import FlatRows, events_of, size_of
 from cep.state.keyed_rows import Kept as KeptRows
+from cep.state.keys import Keys
+from cep.state.numbered import Numbered
+from cep.state.segments import Content, Segment, indexed
 
 Key = tuple[str, float]
-END = kernel.END_OF_TIME
+END = layout.END_OF_TIME
 KEYS: list[Key] = [(name, number) for name in ("", "a", "b", "ü") for number in (0.0, 1.5)]
 
 
@@ -83,7 +83,7 @@ def content(of: Mapping[Key, Kept], whole: frozenset[Key], mark: int, different:
                 ways += [way(width, mark, k, len(events) - 1) for k in range(n_ways)]
                 nodes += [(k - 1, mark, event, event) for k, event in enumerate(events)]
         shaped = zip(
-            (lists, rows, ways, nodes), (kernel.KEPT_LIST, kernel.KEPT_RUN, width, kernel.NODE), strict=True
+            (lists, rows, ways, nodes), (layout.KEPT_LIST, layout.KEPT_RUN, width, layout.NODE), strict=True
         )
         runs[width] = Runs(*(np.array(of_kind, np.int64).reshape(-1, size) for of_kind, size in shaped))
     histories = [(n, 0, mark, k, 0) for n, value in enumerate(of.values()) for k in range(value.histories)]
@@ -111,7 +111,7 @@ def content(of: Mapping[Key, Kept], whole: frozenset[Key], mark: int, different:
 def way(width: int, mark: int, number: int, node: int) -> list[int]:
     """A way that has taken the events of its list up to a node."""
     row = [0] * width
-    row[kernel.T_NEXT], row[kernel.T_STATE], row[kernel.T_NODE] = mark, number, node
+    row[layout.T_NEXT], row[layout.T_STATE], row[layout.T_NODE] = mark, number, node
     return row
 
 
@@ -154,7 +154,7 @@ class Model:
         if self.segments[first:]:
 
             def marks(rows: KeptRows) -> np.ndarray:
-                of_runs = [runs.runs[:, kernel.KEPT_START] for runs in by_width(rows).values()]
+                of_runs = [runs.runs[:, layout.KEPT_START] for runs in by_width(rows).values()]
                 return np.unique(np.concatenate([np.zeros(0, np.int64), *of_runs]))
 
             one = merged(self.segments[first:], self.segments[-1].number, first == 0, marks)
@@ -275,14 +275,14 @@ def flat(found: KeptRows, kind: str, columns: list[int]) -> list[list[int]]:
 def chains(runs: Runs) -> Iterator[list[int]]:
     """The events that each way has taken, the first one first."""
     first = 0
-    of_list = np.repeat(np.arange(len(runs.lists)), runs.lists[:, kernel.KEPT_THREADS])
+    of_list = np.repeat(np.arange(len(runs.lists)), runs.lists[:, layout.KEPT_THREADS])
     firsts = runs.firsts()[:, 2]
     for row, number in zip(runs.threads, of_list.tolist(), strict=True):
         taken: list[int] = []
-        first, node = firsts[number], row[kernel.T_NODE]
-        while node >= 0 and runs.lists[number, kernel.KEPT_NODES]:
-            taken.append(int(runs.nodes[first + node, kernel.N_EVENT]))
-            node = runs.nodes[first + node, kernel.N_PREVIOUS]
+        first, node = firsts[number], row[layout.T_NODE]
+        while node >= 0 and runs.lists[number, layout.KEPT_NODES]:
+            taken.append(int(runs.nodes[first + node, layout.N_EVENT]))
+            node = runs.nodes[first + node, layout.N_PREVIOUS]
         yield taken[::-1]
 
 

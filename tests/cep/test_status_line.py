@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from terminal import Screen, terminal, wrapped
 
 from alerts.receivers.console import ConsoleReceiver
-from cep.status_line import StatusLine
+from cep.job.running.status_line import StatusLine
 
 LETTERS = st.text("abc xyz", min_size=1, max_size=45).map(str.strip).filter(bool)
 STEPS = st.lists(st.tuples(st.sampled_from(["draw", "print", "above"]), LETTERS), max_size=30)

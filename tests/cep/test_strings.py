@@ -16,10 +16,10 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.routing import kernel, strings
-from cep.routing.compiled import load
-from cep.routing.shards import hashes_of
-from cep.routing.strings import SHORT, distinct, numbered, polynomials
+from cep.hashing import kernel, strings
+from cep.hashing.compiled import load
+from cep.hashing.shards import hashes_of
+from cep.hashing.strings import SHORT, distinct, numbered, polynomials
 
 BITS = 2**64
 INTERPRETED = SimpleNamespace(add_texts=kernel.add_texts, number_texts=kernel.number_texts)
@@ -112,7 +112,7 @@ def test_many_strings_fill_their_table(engine: Any) -> None:
 def test_numba_is_not_imported_for_strings_alone() -> None:
     code = (
         "import sys, pyarrow as pa\n"
-        "from cep.routing.strings import numbered, polynomials\n"
+        "from cep.hashing.strings import numbered, polynomials\n"
         "polynomials(pa.array(['a'] * 100_000)); numbered(pa.array(['a'] * 100_000))\n"
         "sys.exit('numba' in sys.modules)\n"
     )

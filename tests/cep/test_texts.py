@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_decode_round_trips import TYPES, values_of
 
+from cep.batch.texts import Texts, as_text, from_text
 from cep.events import arrow_type
 from cep.expressions.held import as_held, held, python
-from cep.matching.texts import Texts, as_text, from_text
 from rules.types import ListOf, Record, Scalar, Type
 
 

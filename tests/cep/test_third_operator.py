@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session, StoredShard
 from cep.events import ID
-from cep.matching.memory import Merging
-from cep.matching.state import StateError
+from cep.inprocess.session import Session, StoredShard
 from cep.operators import known
+from cep.packs.compile import compile_plan
+from cep.shard.memory import Merging
+from cep.shard.state_bytes import StateError
 from rules.diagnostics import DiagnosticsError
 
 MINUTE = 60 * SECOND

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
+from cep.batch.selection import KeyTest, Selection
+from cep.batch.trace import Record, Trace
 from cep.cli.trace_text import as_json, lines, sentence
-from cep.evaluate import Session
-from cep.matching.selection import KeyTest, Selection
-from cep.matching.trace import Record, Trace
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
 HEAD = """pack p version "1"

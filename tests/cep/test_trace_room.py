@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
+from cep.batch.trace import Trace
 from cep.inprocess.rows import line_events
-from cep.matching.trace import Trace
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from rules.packs import load_texts
 
 PACK = """pack p version "1"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cep.automata.plan import compile_plan
-from cep.automata.unsupported import TITLES, unsupported
+from cep.packs.compile import compile_plan
+from cep.packs.unsupported import TITLES, unsupported
 from rules.diagnostics import DiagnosticsError
 from rules.packs import load_texts
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cep.automata.plan import compile_plan
+from cep.batch.clock import BatchStart, Partition, Seen, watermark_after
 from cep.events import MAX_TIME, MIN_TIME
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
-from cep.watermark import BatchStart, Partition, Seen, watermark_after
 from rules.packs import load_texts
 
 SECOND = 1_000_000_000

@@ -27,11 +27,11 @@ from random_packs import dense_packs, header
 from random_streams import SECOND, Arrival
 
 from alerts.raised import Raised
+from cep.batch.trace import Trace
 from cep.cli.trace_text import sentence
 from cep.counters import AlternativesDropped, Overflows
-from cep.evaluate import Session
-from cep.matching.kernel import MOST_WAYS
-from cep.matching.trace import Trace
+from cep.inprocess.session import Session
+from cep.operators.patterns.kernel.merge import MOST_WAYS
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cep_command import Outcome, cep
 
-from cep.job.folder import StateFolder
+from cep.job.state_folder.folder import StateFolder
 
 RULES = """pack cards version "1"
 stream payment { payment_id: string  at: timestamp  amount: double  id payment_id  time at }

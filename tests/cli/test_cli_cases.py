@@ -10,10 +10,10 @@ import pytest
 from cases import difference
 from cep_command import cep
 
-from cep.automata.plan import compile_plan
 from cep.cli.cases import BadCaseError, read_case
 from cep.cli.main import main
 from cep.inprocess.engines import Compiled
+from cep.packs.compile import compile_plan
 from cep.resources.resource import Resources
 from rules.typed import Pack
 

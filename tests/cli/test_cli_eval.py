@@ -17,7 +17,6 @@ import pytest
 from cep_command import cep
 
 from alerts.stages.decided import InProcess
-from cep.automata.plan import compile_plan
 from cep.cli.main import main
 from cep.decode import decoder
 from cep.events import MAX_TIME
@@ -26,6 +25,7 @@ from cep.inprocess.engines import Compiled, Reference
 from cep.inprocess.replay import in_step, replay, streams_read
 from cep.inprocess.report import Report
 from cep.inprocess.sources import of_files
+from cep.packs.compile import compile_plan
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.packs import load

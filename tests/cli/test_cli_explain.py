@@ -14,7 +14,7 @@ from cep_command import cep
 
 from cep.cli.main import main
 from cep.cli.markdown import text_of
-from cep.pages import page, titles
+from cep.explanation.pages import page, titles
 
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = ROOT / "docs" / "functions.md"
@@ -170,7 +170,8 @@ def test_a_wheel_brings_the_pages(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(installed)
     program = (
-        "import cep.pages, sys; print(cep.pages.__file__); [cep.pages.page(c) for c in cep.pages.titles()]"
+        "import cep.explanation.pages as pages; print(pages.__file__); "
+        "[pages.page(c) for c in pages.titles()]"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(installed)},

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from heard_signals import ENDING, hear
 
-from cep import deploy
-from cep.job import lock
-from cep.job.folder import StateFolder
+from cep.job.state_folder import deploy_requests as deploy
+from cep.job.state_folder import lock
+from cep.job.state_folder.folder import StateFolder
 
 PATIENCE = 60.0
 

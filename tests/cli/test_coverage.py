@@ -15,10 +15,10 @@ from random_tests import Trial, trials
 import cep.reference
 from alerts.notation import json_value
 from cep.expressions.scalar import evaluate
-from cep.expressions.text_judge import text_judge
 from cep.inprocess.timelines import engine_of, observer_of
 from cep.reference import ways
 from cep.reference.runs import Matcher, Scope
+from cep.reference.text_conditions import text_judge
 from cep.reference.ways import Done, Each, Event, First, Inside, Joint, Leaf, Node, Option, Timer, Way
 from rules.packs import load_texts
 from rules.testing import Coverage, run_test, timeline

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cep.automata.plan import compile_plan
+from cep.batch.selection import KeyTest
+from cep.batch.trace import Trace
 from cep.cli.failure import UsageError
 from cep.cli.main import main
 from cep.cli.trace_option import MOST, Asked, asked
@@ -17,8 +18,7 @@ from cep.inprocess.following import Following
 from cep.inprocess.replay import in_step
 from cep.inprocess.report import Report
 from cep.inprocess.sources import of_files
-from cep.matching.selection import KeyTest
-from cep.matching.trace import Trace
+from cep.packs.compile import compile_plan
 from rules.packs import load
 
 RULES = """pack cards version "1"

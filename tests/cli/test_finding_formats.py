@@ -20,7 +20,7 @@ from cep.cli.findings import told
 from cep.cli.found import Findings
 from cep.cli.github import commands
 from cep.cli.main import main
-from cep.pages import page
+from cep.explanation.pages import page
 from rules.diagnostics import Allowed, Diagnostic, Label
 from rules.source import SourceFile, Span
 

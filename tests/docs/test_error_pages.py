@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from golden import no_other_golden, same_as_golden
 
-from cep.automata.unsupported import unsupported
-from cep.pages import titles
+from cep.explanation.pages import titles
+from cep.packs.unsupported import unsupported
 from percolator.checks import parse_checked
 from percolator.library.refusal import LifeCode
 from percolator.query.errors import Code, QueryError

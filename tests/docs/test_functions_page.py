@@ -6,8 +6,8 @@ import pytest
 from rule_pages import page
 
 from alerts.notation import json_value
-from cep.automata.unsupported import unsupported
 from cep.inprocess.timelines import engine_of
+from cep.packs.unsupported import unsupported
 from rules import typed
 from rules.functions import FUNCTIONS
 from rules.manual import functions_page

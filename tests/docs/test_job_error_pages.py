@@ -14,8 +14,8 @@ from cep.codes import CONFIG
 from cep.config import check_feeds, check_receivers, load_job, sections
 from cep.config.against_machine import check_machine, check_packs
 from cep.config.no_file_fits import no_file_fits
-from cep.job.beforehand import differences
-from cep.job.folder import FORMAT, Layout
+from cep.job.start.beforehand import differences
+from cep.job.state_folder.folder import FORMAT, Layout
 from rules.packs import load
 
 NO_EXAMPLE = {"CEP0701", "CEP0709", "CEP0711", "CEP0730"}

@@ -10,9 +10,9 @@ import pytest
 from rule_pages import DOCS, Block, blocks, page, table
 
 from alerts.notation import json_value
-from cep.automata.unsupported import TITLES as NOT_EXECUTED
-from cep.automata.unsupported import unsupported
 from cep.inprocess.timelines import engine_of
+from cep.packs.unsupported import TITLES as NOT_EXECUTED
+from cep.packs.unsupported import unsupported
 from rules.checks import REQUIRED
 from rules.codes import LINTS, TITLES
 from rules.functions import AGGREGATES, FUNCTIONS, NAVIGATION, OVER_WINDOWS, WINDOW_AGGREGATES

@@ -15,9 +15,9 @@ from job_folder import JobFolder
 from quick_start import make_archive
 from rules_of_tests import in_files, pack, payments
 
-from cep.job import session
-from cep.job.class_archive import VARIABLE
-from cep.job.folder import StateFolder
+from cep.job.spark import session
+from cep.job.spark.class_archive import VARIABLE
+from cep.job.state_folder.folder import StateFolder
 
 Opener = Callable[..., AbstractContextManager[Any]]
 

@@ -15,9 +15,9 @@ import pytest
 from job_folder import JobFolder
 from rules_of_tests import payments
 
-from cep.job import manifest
-from cep.job.errors import ConfigurationError, JobError, OutsideError
-from cep.job.files import read_json
+from cep.errors import ConfigurationError, JobError, OutsideError
+from cep.files import read_json
+from cep.job.state_folder import manifest
 from cep.sources.checkpoint import Checkpoint
 from cep.sources.files import spark_log
 

@@ -23,16 +23,16 @@ import psutil
 from heard_signals import hear
 
 from alerts.outbox import Outbox
-from cep.automata.plan import compile_plan
 from cep.cli.run import first_packs
 from cep.config import load_job
 from cep.decode.blocks import decoder
-from cep.evaluate import Session
 from cep.events import Events
-from cep.job import life
-from cep.job.folder import StateFolder
-from cep.job.manifest import Result, result_of
-from cep.job.progress import Progress
+from cep.inprocess.session import Session
+from cep.job.running import life
+from cep.job.running.progress import Progress
+from cep.job.state_folder.folder import StateFolder
+from cep.job.state_folder.manifest import Result, result_of
+from cep.packs.compile import compile_plan
 from cep.plan.plan import RuleName
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits

@@ -14,9 +14,9 @@ import pyspark
 from job_folder import JobFolder, command
 from rules_of_tests import pack, payments
 
-from cep.job.class_archive import VARIABLE, class_archive, made_later
-from cep.job.gateway import classpath
-from cep.job.java import require_java
+from cep.job.spark.class_archive import VARIABLE, class_archive, made_later
+from cep.job.spark.gateway import classpath
+from cep.job.spark.java import require_java
 
 
 def make_archive(cache: Path, scratch: Path) -> None:

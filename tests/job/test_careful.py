@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from cep.decode.blocks import decoder
+from cep.decode.formats import BY_NAME
 from cep.decode.letters import DeadLetter, Decoded
-from cep.formats import BY_NAME
-from cep.job.careful import Kept, Searching, unopened, unreadable, without
-from cep.job.poison import NO_SHARD, UNREAD, Poison, place
+from cep.job.poison.careful import Kept, Searching, unopened, unreadable, without
+from cep.job.poison.events import NO_SHARD, UNREAD, Poison, place
 from cep.sources.files.extents import listed_extent
 from cep.sources.files.files import Files
 from cep.sources.files.reading import read

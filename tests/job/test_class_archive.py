@@ -9,9 +9,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from cep.job.class_archive import VARIABLE, ClassArchive, class_archive, made_later
-from cep.job.gateway import classpath
-from cep.job.java import require_java
+from cep.job.spark.class_archive import VARIABLE, ClassArchive, class_archive, made_later
+from cep.job.spark.gateway import classpath
+from cep.job.spark.java import require_java
 
 pytestmark = pytest.mark.spark  # a JVM, which does nothing
 

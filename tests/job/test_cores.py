@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cep.job.cores import cpu_quota, usable_cores
+from cep.job.spark.cores import cpu_quota, usable_cores
 
 V2 = "0::/system.slice/job.service\n"
 V1 = "4:memory:/docker/ab\n3:cpu,cpuacct:/docker/ab\n1:cpuset:/docker/ab\n0::/docker/ab\n"
@@ -86,7 +86,7 @@ def test_a_process_that_is_bound_to_one_core_uses_one() -> None:
     core = min(os.sched_getaffinity(0))
     program = (
         f"import os; os.sched_setaffinity(0, {{{core}}}); "
-        "from cep.job.cores import usable_cores; print(usable_cores())"
+        "from cep.job.spark.cores import usable_cores; print(usable_cores())"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60

@@ -34,8 +34,8 @@ from damaging import (
 from job_folder import JobFolder
 from rules_of_tests import payments
 
-from cep.job.errors import OutsideError
-from cep.job.files import read_json, write_json
+from cep.errors import OutsideError
+from cep.files import read_json, write_json
 
 pytestmark = pytest.mark.spark
 

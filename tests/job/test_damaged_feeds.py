@@ -28,8 +28,9 @@ from job_folder import JobFolder, in_process
 from rules_of_tests import pack, payments
 
 from cep.cli.main import main
-from cep.job import extents, life, manifest
-from cep.job.errors import ConfigurationError, JobError, OutsideError
+from cep.errors import ConfigurationError, JobError, OutsideError
+from cep.job.running import life
+from cep.job.state_folder import extents, manifest
 from cep.sources.checkpoint import Checkpoint
 from cep.sources.files import spark_log
 from cep.sources.files.spark_log import COMPACTED

@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 from rules_of_tests import pack, payments
 
-from cep import deploy
-from cep.automata.plan import compile_plan
 from cep.decode.blocks import decoder
-from cep.formats import BY_NAME
-from cep.job import extents
-from cep.job.errors import ConfigurationError, OutsideError
-from cep.job.files import sealed
-from cep.job.folder import StateFolder
-from cep.job.manifest import Manifest
-from cep.job.mapper import Lanes, Watching, _Mapping
+from cep.decode.formats import BY_NAME
+from cep.errors import ConfigurationError, OutsideError
+from cep.files import sealed
 from cep.job.shipping import packs
 from cep.job.shipping.blobs import Sender
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.task import Task
-from cep.job.shipping.worker import Worker
+from cep.job.state_folder import deploy_requests as deploy
+from cep.job.state_folder import extents
+from cep.job.state_folder.folder import StateFolder
+from cep.job.state_folder.manifest import Manifest
+from cep.job.workers.mapper import Lanes, Watching, _Mapping
+from cep.job.workers.worker import Worker
+from cep.packs.compile import compile_plan
 from cep.sources.files import extents as of_files
 from cep.sources.files.extents import WHOLE, FileExtent, difference, extent
 from cep.sources.files.files import Files

@@ -14,8 +14,8 @@ import pytest
 from cep.cli.run import first_packs
 from cep.config import Job, check_feeds, check_receivers, load_job
 from cep.config.against_machine import check_machine
-from cep.job import life
-from cep.job.progress import Progress
+from cep.job.running import life
+from cep.job.running.progress import Progress
 
 PAGE = (Path(__file__).parents[2] / "docs" / "feeds.md").read_text("utf-8")
 FILES = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

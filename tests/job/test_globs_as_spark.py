@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cep.globs import fits
+from cep.sources.files.globs import fits
 from cep.sources.files.names import matching
 
 pytestmark = pytest.mark.spark

@@ -14,8 +14,8 @@ from job_folder import JobFolder
 from rules_of_tests import pack, payments
 
 from cep.decode.letters import DeadLetter
-from cep.job.extents import store
-from cep.job.growth import Growth
+from cep.job.batches.growth import Growth
+from cep.job.state_folder.extents import store
 from cep.sources.files.extents import FileExtent, extent
 from cep.sources.files.files import Files
 

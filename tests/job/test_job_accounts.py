@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from job_folder import JobFolder
 
-from cep.automata.plan import compile_plan
+from cep.batch.clock import Seen
 from cep.counters import AlternativesDropped, Count, Overflows, RunsDropped, StreamEvents, UndecidedDocuments
-from cep.job import life
-from cep.job.accounts import Accounts
-from cep.job.driver import Batch
-from cep.job.manifest import Manifest
-from cep.job.outcome import BatchOutcome
-from cep.metrics import Metrics
-from cep.watermark import Seen
+from cep.job.batches.driver import Batch
+from cep.job.running import life
+from cep.job.running.reporting import Accounts
+from cep.job.state_folder.manifest import Manifest
+from cep.job.workers.outcome import BatchOutcome
+from cep.packs.compile import compile_plan
+from cep.web.metrics import Metrics
 from rules.packs import load_texts
 
 PACK = """pack p version "1"

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from job_folder import JobFolder, in_process
 
-from cep.job import driver
-from cep.job.errors import ConfigurationError
-from cep.job.rows import AWAY, Kind
+from cep.errors import ConfigurationError
+from cep.job.batches import driver
 from cep.job.shipping.blobs import clear, opened
 from cep.job.shipping.declared import AWAY_FROM, MISSING
+from cep.job.shipping.rows import AWAY, Kind
 
 pytestmark = pytest.mark.spark
 Spark = Callable[..., Any]

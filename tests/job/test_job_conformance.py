@@ -20,9 +20,9 @@ from cases import FILES, Given, difference, events_of, read, watermark_of
 from job_folder import JobFolder, events_in
 
 from alerts.notation import timestamp
-from cep.automata.plan import compile_plan
 from cep.cli.packs import load_all
-from cep.evaluate import Session
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from rules.instants import parse_instant
 from rules.types import Scalar
 

@@ -13,8 +13,8 @@ import pytest
 from job_folder import PATIENCE, JobFolder, RunningJob, command, in_process
 from rules_of_tests import in_files, pack, payments
 
-from cep.job import manifest
-from cep.job.errors import JobError
+from cep.errors import JobError
+from cep.job.state_folder import manifest
 
 pytestmark = pytest.mark.spark
 

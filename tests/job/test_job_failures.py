@@ -14,10 +14,10 @@ from job_folder import JobFolder
 from rules_of_tests import pack, payments
 
 from alerts.outbox import OutboxError
-from cep.job.errors import ConfigurationError, JobError, OutsideError, from_text
-from cep.job.failures import explained, worker_late
-from cep.job.folder import StateFolder
-from cep.job.retries import Retries
+from cep.errors import ConfigurationError, JobError, OutsideError, from_text
+from cep.job.running.retries import Retries
+from cep.job.spark.failures import explained, worker_late
+from cep.job.state_folder.folder import StateFolder
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -91,7 +91,7 @@ def test_a_worker_that_did_not_come_up_is_told_apart(text: str, said: str) -> No
         OutboxError("CEP0802", "there is no room left", "free space"),
         RuntimeError(
             "Python worker exited unexpectedly\nTraceback (most recent call last):\n  x\n"
-            "cep.job.errors.ConfigurationError: the file a.jsonl is missing = help: put it back"
+            "cep.errors.ConfigurationError: the file a.jsonl is missing = help: put it back"
         ),
     ],
 )
@@ -149,7 +149,7 @@ def test_other_failures_are_not(state: StateFolder, text: str) -> None:
     "error", [JobError("a", "b"), ConfigurationError("a"), OutsideError("a", "b; c = d")]
 )
 def test_an_error_of_ours_crosses_from_a_worker_as_text(error: JobError) -> None:
-    back = from_text(f"cep.job.errors.{type(error).__name__}", str(error))
+    back = from_text(f"cep.errors.{type(error).__name__}", str(error))
     assert type(back) is type(error)
     assert (back.message, back.help) == (error.message, error.help)  # type: ignore[union-attr]
     assert from_text("builtins.ValueError", str(error)) is None

@@ -17,10 +17,10 @@ import pytest
 from job_folder import JobFolder
 from rules_of_tests import pack, payments
 
-from cep.job import gateway, session
-from cep.job.errors import OutsideError
-from cep.job.folder import StateFolder
-from cep.job.java import require_java
+from cep.errors import OutsideError
+from cep.job.spark import gateway, session
+from cep.job.spark.java import require_java
+from cep.job.state_folder.folder import StateFolder
 
 SPARK = Path(pyspark.__file__).parent
 
@@ -101,5 +101,5 @@ def test_one_process_forks_all_workers_and_reads_pyspark_with_its_bytecode(
 def _is_daemon(process: psutil.Process) -> bool:
     """False also for what has ended since it was listed."""
     with suppress(psutil.Error):
-        return "cep.job.daemon" in process.cmdline()
+        return "cep.job.workers.daemon" in process.cmdline()
     return False

@@ -16,18 +16,18 @@ from job_folder import JobFolder, get
 from rules_of_tests import pack
 
 from alerts.outbox import OutboxError
+from cep.batch.clock import Seen
 from cep.cli.run import first_packs
 from cep.config import load_job
-from cep.http import Health
-from cep.job import life
-from cep.job.driver import Batch
-from cep.job.errors import JobError
-from cep.job.health import Standing
-from cep.job.manifest import Manifest
-from cep.job.outcome import BatchOutcome
-from cep.job.progress import Progress
-from cep.job.stopping import Stop
-from cep.watermark import Seen
+from cep.errors import JobError
+from cep.job.batches.driver import Batch
+from cep.job.running import life
+from cep.job.running.health import Standing
+from cep.job.running.progress import Progress
+from cep.job.running.stopping import Stop
+from cep.job.state_folder.manifest import Manifest
+from cep.job.workers.outcome import BatchOutcome
+from cep.web.server import Health
 
 SECOND = 1_000_000_000
 BEGIN = 1_767_600_000 * SECOND

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cep.job import journal
+from cep.job.running import journal
 
 
 def _fails() -> None:

@@ -14,10 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rules_of_tests import OTHER, SECOND, pack
 
-from cep.automata.plan import compile_plan
+from cep.batch.clock import Partition, Seen, watermark_after
+from cep.errors import ConfigurationError
 from cep.events import MAX_TIME, MIN_TIME
-from cep.job.errors import ConfigurationError
-from cep.job.manifest import (
+from cep.job.clocks.idle import Quiet
+from cep.job.clocks.running_time import RESTART, Stretch
+from cep.job.poison.events import Poison
+from cep.job.state_folder.manifest import (
     Deployed,
     Lost,
     Manifest,
@@ -30,12 +33,9 @@ from cep.job.manifest import (
     result_of,
     write,
 )
-from cep.job.poison import Poison
-from cep.job.running_time import RESTART, Stretch
-from cep.job.silence import Quiet
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from cep.resources.resource import Pin
-from cep.watermark import Partition, Seen, watermark_after
 from rules.packs import load_texts
 
 PAYMENT: Partition = ("payment", "payment")

@@ -8,8 +8,8 @@ from alerts.dispatch import Attempt
 from alerts.outbox import Outbox
 from alerts.receivers.receiver import Outcome
 from cep.counters import Counts, QueryDocuments, StreamEvents
-from cep.http import Health, application
-from cep.metrics import Metrics
+from cep.web.metrics import Metrics
+from cep.web.server import Health, application
 
 NAMES = {
     "cep_events_total", "cep_watermark_lag_seconds", "cep_batch_duration_seconds", "cep_rule_matches_total",

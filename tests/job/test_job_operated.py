@@ -14,7 +14,7 @@ from job_folder import JobFolder, RunningJob, command, free_port, get
 from rules_of_tests import OTHER, pack, payments
 
 from alerts.outbox import Outbox
-from cep import deadletters
+from cep.job.state_folder import dead_letters as deadletters
 
 pytestmark = pytest.mark.spark
 

@@ -14,18 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from alerts.raised import Raised
 from alerts.stages.order import in_order
 from cep.counters import Count, Counts
-from cep.evaluate import Session
 from cep.events import Events
-from cep.job.manifest import Manifest, Result, following, parse, result, result_of
-from cep.job.outcome import BatchOutcome, put_together
-from cep.job.rows import Kind, pack
-from cep.job.running_time import Stretch
-from cep.job.shard import ShardBatch
-from cep.job.shard_states import ShardStates
-from cep.matching.state import Stored, Written
+from cep.inprocess.session import Session
+from cep.job.clocks.running_time import Stretch
+from cep.job.shipping.rows import Kind, pack
+from cep.job.state_folder.manifest import Manifest, Result, following, parse, result, result_of
+from cep.job.workers.outcome import BatchOutcome, put_together
+from cep.job.workers.shard import ShardBatch
+from cep.job.workers.shard_states import ShardStates
 from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
+from cep.shard.state_bytes import Stored, Written
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 SHARDS = 3

@@ -7,13 +7,13 @@ import io
 import pytest
 from terminal import terminal
 
-from cep.automata.plan import compile_plan
+from cep.batch.clock import Seen
 from cep.counters import StreamEvents
-from cep.job.driver import Batch
-from cep.job.manifest import Manifest
-from cep.job.outcome import BatchOutcome
-from cep.job.progress import Progress, span
-from cep.watermark import Seen
+from cep.job.batches.driver import Batch
+from cep.job.running.progress import Progress, span
+from cep.job.state_folder.manifest import Manifest
+from cep.job.workers.outcome import BatchOutcome
+from cep.packs.compile import compile_plan
 from rules.packs import load_texts
 
 PACK = 'pack p version "1"\nstream e { n: long  at: timestamp  id n  time at }\nrule r { on e emit n }\n'

@@ -14,8 +14,8 @@ from job_folder import JobFolder
 from rules_of_tests import OTHER, pack
 
 from cep.cli.main import main
-from cep.job import life
-from cep.job.errors import OutsideError
+from cep.errors import OutsideError
+from cep.job.running import life
 
 
 @pytest.fixture(autouse=True)

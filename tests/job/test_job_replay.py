@@ -11,7 +11,7 @@ import pytest
 from job_folder import JobFolder, in_process
 from rules_of_tests import OTHER, in_files, pack, payments
 
-from cep.deploy import Request, answered, new_id, submit
+from cep.job.state_folder.deploy_requests import Request, answered, new_id, submit
 from rules.packs import load_texts
 
 pytestmark = pytest.mark.spark

@@ -9,9 +9,9 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.formats import BY_NAME
-from cep.job.balance import shard_keys
-from cep.job.share import share
+from cep.decode.formats import BY_NAME
+from cep.job.spark.balance import shard_keys
+from cep.job.workers.share import share
 from cep.sources.files.extents import FileExtent
 from cep.sources.files.files import Files
 from cep.sources.source import Feed
@@ -74,6 +74,6 @@ def test_shards_are_spread_evenly_over_partitions(shards: int, partitions: int) 
 
 def test_keys_hash_as_spark_hashes() -> None:
     # org.apache.spark.sql.functions.hash of an int column, as Spark 4.2.0 answers
-    from cep.job.balance import _hash
+    from cep.job.spark.balance import _hash
 
     assert [_hash(n) for n in (0, 1)] == [933211791, -559580957]

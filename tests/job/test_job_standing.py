@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from job_folder import JobFolder, in_process
 
-from cep.deploy import Request, answered, new_id, submit
-from cep.job.errors import ConfigurationError
-from cep.job.manifest import read
+from cep.errors import ConfigurationError
 from cep.job.shipping import task
+from cep.job.state_folder.deploy_requests import Request, answered, new_id, submit
+from cep.job.state_folder.manifest import read
 from cep.plan.plan import hit_streams
 from cep.resources.resource import CANNOT_BE_OPENED, Pin
 from cep.standing.store import QueryStore

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from cep.job.stopping import Stage, Stop
+from cep.job.running.stopping import Stage, Stop
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_a_java_that_is_killed_is_told_in_a_sentence(
 
 def _workers(folder: JobFolder) -> list[psutil.Process]:
     """The job's Python workers, not the process that forks them."""
-    alike = [process for process in folder.processes() if "-m cep.job.daemon" in _line(process)]
+    alike = [process for process in folder.processes() if "-m cep.job.workers.daemon" in _line(process)]
     found = []
     for process in alike:
         with suppress(psutil.Error):  # ended since it was listed

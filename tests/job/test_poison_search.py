@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.job.errors import OutsideError
-from cep.job.search import SINGLE, Dies, Indices, blamed
-from cep.job.trial import CannotTellError, Death, tried
+from cep.errors import OutsideError
+from cep.job.poison.search import SINGLE, Dies, Indices, blamed
+from cep.job.poison.trial import CannotTellError, Death, tried
 
 SEGMENT = Death("was ended by SIGSEGV")
 KILLED = Death("was ended by SIGKILL", killed=True)

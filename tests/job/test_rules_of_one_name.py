@@ -14,20 +14,20 @@ from event_tables import tables
 from job_folder import JobFolder
 from random_streams import SECOND, Arrival
 
-from cep.automata.plan import compile_plan
+from cep.batch.clock import Seen
 from cep.counters import AlternativesDropped, Overflows, RunsDropped, RunsOverLimit
-from cep.deploy import Answer, Request, RuleFate, answered, new_id, submit
-from cep.evaluate import Session
-from cep.job.accounts import Accounts
-from cep.job.driver import Batch
-from cep.job.manifest import Manifest, following, result, result_of
-from cep.job.outcome import BatchOutcome, Settled, put_together
-from cep.job.rows import Kind, pack
-from cep.job.running_time import Stretch
-from cep.job.takeover import begun, fates
-from cep.metrics import Metrics
+from cep.inprocess.session import Session
+from cep.job.batches.driver import Batch
+from cep.job.batches.takeover import begun, fates
+from cep.job.clocks.running_time import Stretch
+from cep.job.running.reporting import Accounts
+from cep.job.shipping.rows import Kind, pack
+from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate, answered, new_id, submit
+from cep.job.state_folder.manifest import Manifest, following, result, result_of
+from cep.job.workers.outcome import BatchOutcome, Settled, put_together
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
-from cep.watermark import Seen
+from cep.web.metrics import Metrics
 from rules.packs import load_texts
 
 STREAM = "stream e { id_: string  at: timestamp  k: string  v: long  s: string?  id id_  time at }\n"

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rules_of_tests import BEGIN, SECOND, pack
 
-from cep.automata.plan import compile_plan
+from cep.batch.clock import Partition, Seen, watermark_after
 from cep.events import MIN_TIME
-from cep.job.manifest import Manifest, Result, following, parse, result, result_of
-from cep.job.running_time import RESTART, STALL, Pause, RunningTime, SetBack, Stretch
+from cep.job.clocks.running_time import RESTART, STALL, Pause, RunningTime, SetBack, Stretch
+from cep.job.state_folder.manifest import Manifest, Result, following, parse, result, result_of
+from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
-from cep.watermark import Partition, Seen, watermark_after
 from rules.packs import load_texts
 
 TICK = SECOND // 5

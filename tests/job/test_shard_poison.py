@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
 from alerts.stages.order import in_order
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
+from cep.batch.clock import Clock
 from cep.events import MAX_TIME
-from cep.job.held_keys import HeldKeys
-from cep.job.poison import HELD, Poison
-from cep.job.shard_events import ShardEvents
-from cep.job.shard_poison import searched, without
-from cep.matching.match import match_shard
-from cep.matching.memory import ShardMemory
-from cep.matching.state import read, write
-from cep.operators.operator import Clock
+from cep.inprocess.session import Session
+from cep.job.poison.events import HELD, Poison
+from cep.job.poison.held_keys import HeldKeys
+from cep.job.poison.shard_events import ShardEvents
+from cep.job.poison.shard_poison import searched, without
+from cep.packs.compile import compile_plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
+from cep.shard.advance import match_shard
+from cep.shard.memory import ShardMemory
+from cep.shard.state_bytes import read, write
 
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  t: string?  id id_  time at }

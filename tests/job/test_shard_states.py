@@ -12,15 +12,15 @@ from event_tables import tables
 from random_streams import SECOND, Arrival
 
 from alerts.stages.order import in_order
-from cep.automata.plan import compile_plan
-from cep.evaluate import Session
-from cep.job.shard_states import ShardStates
-from cep.matching.match import match_shard
-from cep.matching.memory import Merging
-from cep.matching.state import StateError, Stored, Written
-from cep.operators.operator import Clock
+from cep.batch.clock import Clock
+from cep.inprocess.session import Session
+from cep.job.workers.shard_states import ShardStates
+from cep.packs.compile import compile_plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
+from cep.shard.advance import match_shard
+from cep.shard.memory import Merging
+from cep.shard.state_bytes import StateError, Stored, Written
 
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.automata.plan import compile_plan
-from cep.job.errors import ConfigurationError, OutsideError, from_text
-from cep.job.folder import StateFolder
-from cep.job.manifest import Lost, Manifest
-from cep.job.mapper import Lanes
-from cep.job.matcher import Matcher
-from cep.job.rows import AWAY, Kind
+from cep.errors import ConfigurationError, OutsideError, from_text
 from cep.job.shipping import declared, packs
 from cep.job.shipping.blobs import Sender, clear, opened
 from cep.job.shipping.declared import ALL, AWAY_FROM, MISSING, TOO_LARGE, Shipped
 from cep.job.shipping.folders import Shared
+from cep.job.shipping.rows import AWAY, Kind
 from cep.job.shipping.task import current, pickled, send
-from cep.job.shipping.worker import worker
+from cep.job.state_folder.folder import StateFolder
+from cep.job.state_folder.manifest import Lost, Manifest
+from cep.job.workers.mapper import Lanes
+from cep.job.workers.matcher import Matcher
+from cep.job.workers.worker import worker
+from cep.packs.compile import compile_plan
 from rules.packs import load_texts
 
 DOCS = Path(__file__).parents[2] / "docs"

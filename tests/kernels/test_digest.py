@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from cep.matching.compiled import PATTERNS
-from cep.routing.compiled import FAMILY as STRINGS
+from cep.hashing.compiled import FAMILY as STRINGS
+from cep.operators.patterns.runtime.compiled import PATTERNS
 from kernels import digest as digests
 from kernels import kept
 from kernels.digest import LOADER, digest

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cep.packs import checked_in
+from cep.packs.read import checked_in
 from rules.pack_files import RefusedError, opened
 from rules.packs import load
 from rules.render import render_all

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_constructs import Pack, packs
 
-from cep.automata.unsupported import TITLES, unsupported
+from cep.packs.unsupported import TITLES, unsupported
 from rules import typed
 from rules.format import formatted
 from rules.packs import Loaded, load_texts

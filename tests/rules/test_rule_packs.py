@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cep.packs import checked_in
+from cep.packs.read import checked_in
 from rules.diagnostics import DiagnosticsError
 from rules.packs import Loaded, load, load_texts
 

@@ -11,11 +11,11 @@ from typing import Any
 from alerts.identity import canonical
 from alerts.notation import json_value
 from alerts.stages.order import in_order
-from cep.automata.plan import compile_plan
 from cep.cli.cases import Case, read_case
-from cep.evaluate import Session
 from cep.events import ID, MAX_TIME, MIN_TIME, OFFSET, TIME, Events
 from cep.inprocess.rows import line_events
+from cep.inprocess.session import Session
+from cep.packs.compile import compile_plan
 from cep.reference import Decided, decided
 from rules.instants import parse_instant
 from rules.packs import load_texts

@@ -22,20 +22,21 @@ from alerts.identity import alert_id
 from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.stages.order import in_order
-from cep.automata.plan import compile_plan
-from cep.automata.space_tables import SpaceTables
-from cep.automata.tables import NEVER_SLEEPS
-from cep.automata.too_many import OF_AUTOMATA
-from cep.automata.unsupported import unsupported
+from cep.batch.trace import Trace
 from cep.counters import AlternativesDropped, Count
-from cep.evaluate import Session
 from cep.events import MAX_TIME, MIN_TIME
-from cep.expressions.text_judge import text_judge
-from cep.matching import kernel
-from cep.matching.memory import Merging
-from cep.matching.trace import Trace
+from cep.inprocess.session import Session
+from cep.operators.patterns.compile.space_tables import SpaceTables
+from cep.operators.patterns.compile.tables import NEVER_SLEEPS
+from cep.operators.patterns.compile.too_many import OF_AUTOMATA
+from cep.operators.patterns.kernel import layout, merge
+from cep.operators.patterns.kernel import tables as kernel_tables
+from cep.packs.compile import compile_plan
+from cep.packs.unsupported import unsupported
 from cep.plan.plan import Plan
 from cep.reference import Decided, TooManyWaysError, decided
+from cep.reference.text_conditions import text_judge
+from cep.shard.memory import Merging
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
 from rules.typed import Emit, Match, Pack, Rule
@@ -63,7 +64,7 @@ class Program:
     drain: bool = True
     compiled: bool = False
     crowd: int | None = None
-    all_ways: int = kernel.ALL_WAYS
+    all_ways: int = merge.ALL_WAYS
     merging: Merging = LOOSE
 
     def __str__(self) -> str:
@@ -145,7 +146,7 @@ def _loaded(text: str) -> Loaded:
     return load_texts([("p.rules", text)])
 
 
-def plan_of(text: str, crowd: int | None = None, all_ways: int = kernel.ALL_WAYS) -> Plan:
+def plan_of(text: str, crowd: int | None = None, all_ways: int = merge.ALL_WAYS) -> Plan:
     """A plan as a worker derives it, from the text alone; `crowd` and `all_ways` as in Program.
 
     Where it is given, ways are merged from so many in a run on, too, and of so many nodes for one edge the
@@ -155,13 +156,13 @@ def plan_of(text: str, crowd: int | None = None, all_ways: int = kernel.ALL_WAYS
     for of in patterns_of(plan):
         for of_width in of.classes:
             for rule, of_rule in zip(of_width.rules, of_width.rows, strict=True):
-                of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_ALL_WAYS] = all_ways
+                of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_ALL_WAYS] = all_ways
                 if crowd is None:
                     continue
-                of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_MERGE] = crowd
-                of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_BACKBONES] = crowd
-                if of.tables(rule).array[kernel.H_SLEEP] != NEVER_SLEEPS:
-                    of_width.tables[of_rule[kernel.U_TABLES] + kernel.H_SLEEP] = crowd
+                of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_MERGE] = crowd
+                of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_BACKBONES] = crowd
+                if of.tables(rule).array[kernel_tables.H_SLEEP] != NEVER_SLEEPS:
+                    of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_SLEEP] = crowd
     return plan
 
 

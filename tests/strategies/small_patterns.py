@@ -17,8 +17,8 @@ from event_tables import Row
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
-from cep.automata.too_many import OF_AUTOMATA
-from cep.automata.unsupported import unsupported
+from cep.operators.patterns.compile.too_many import OF_AUTOMATA
+from cep.packs.unsupported import unsupported
 from cep.reference import Decided, decided
 from rules.packs import load_texts
 from rules.typed import Pack

@@ -7,6 +7,6 @@ packs        packs as texts by revision; a worker compiles its plan of them
 blobs        payloads too large for Spark's rows
 worker       what one worker process keeps from batch to batch: plans, resources, states of shards
 
-Compiled query sets lie in cep.standing.store, lists of files in cep.job.extents: under the folders of
-`folders`. A cluster whose machines share no disk has to change this package and those two modules.
+Compiled query sets lie in cep.standing.store, lists of files in cep.job.state_folder.extents: under the
+folders of `folders`. A cluster whose machines share no disk has to change this package and those two modules.
 """

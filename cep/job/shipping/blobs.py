@@ -1,7 +1,7 @@
 """Payloads too large to go through Spark's rows: they lie in files as blobs, and rows say where.
 
 On its way from one Python process to the next Spark copies a row some ten times and compresses it. All
-processes of a job run on one machine (cep.job.session), so that a file that the page cache holds is the
+processes of a job run on one machine (cep.job.spark.session), so that a file that the page cache holds is the
 shorter way. A file belongs to one task and goes with its batch; what a crash leaves goes at the next start.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from cep.job.rows import AWAY, Kind, pack, unpack
 from cep.job.shipping.declared import AWAY_FROM, BLOB
+from cep.job.shipping.rows import AWAY, Kind, pack, unpack
 
 
 class Sender:

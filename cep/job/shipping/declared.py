@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cep.job.errors import ConfigurationError
+from cep.errors import ConfigurationError
 from cep.resources.resource import CANNOT_BE_OPENED
 from cep.resources.standing import ANEW
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from cep.job.folder import StateFolder
+from cep.job.state_folder.folder import StateFolder
 
 
 @dataclass(frozen=True, slots=True)

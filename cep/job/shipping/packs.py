@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cep.job.errors import ConfigurationError
-from cep.job.files import DamagedFileError, read_json, write_json
+from cep.errors import ConfigurationError
+from cep.files import DamagedFileError, read_json, write_json
 from cep.job.shipping.declared import PACK
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Plans:
 
     def plan(self, revisions: Mapping[str, str]) -> Plan:
         """The plan of these packs, by name. Raises ConfigurationError."""
-        from cep.automata.plan import compile_plan
+        from cep.packs.compile import compile_plan
 
         key = tuple(sorted(revisions.items()))
         found = self._compiled.pop(key, None)

@@ -6,8 +6,8 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from cep.job.manifest import Manifest, parse
 from cep.job.shipping import declared
+from cep.job.state_folder.manifest import Manifest, parse
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from cep.automata.space_tables import SpaceTables, space_tables
-from cep.matching.runs import RunRows
 from cep.operators.operator import Operator
-from cep.operators.patterns.kinds import HISTORIES, RAISED, RUNS, SIGHTINGS
-from cep.operators.patterns.pattern_plan import PatternPlan, pattern_plan
+from cep.operators.patterns.compile.pattern_plan import PatternPlan, pattern_plan
+from cep.operators.patterns.compile.space_tables import SpaceTables, space_tables
+from cep.operators.patterns.runtime.kinds import HISTORIES, RAISED, RUNS, SIGHTINGS
+from cep.operators.patterns.runtime.runs import RunRows
 from cep.plan.plan import StreamPlan
 from cep.state.keyed_rows import Bools, FlatRows, Ints, Kept, KeyedRows
 from rules.typed import Match, Pack, Rule
 
 if TYPE_CHECKING:
-    from cep.matching.arrivals import Arrivals
-    from cep.matching.decisions import Decisions
+    from cep.batch.arrivals import Arrivals
+    from cep.batch.decisions import Decisions
     from cep.operators.operator import BatchContext
-    from cep.operators.patterns.delta import GoingOn
+    from cep.operators.patterns.runtime.delta import GoingOn
     from cep.state.named_texts import Cells
 
 
@@ -57,37 +57,37 @@ class MatchOperator(Operator[PatternPlan, SpaceTables]):
         self, group: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext
     ) -> tuple[list[Decisions], Kept]:
         """Run every rule over the events."""
-        from cep.operators.patterns.advance import run_patterns
+        from cep.operators.patterns.runtime.advance import run_patterns
 
         return run_patterns(group, kept, events, context)
 
     def wanted(self, group: SpaceTables, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:
         """Keys with an event that a waiting run may wait for: others only begin runs."""
-        from cep.matching.beginnings import may_matter
+        from cep.operators.patterns.runtime.start_only import may_matter
 
         return may_matter(group, plan, events, numbers, keys)
 
     def due(self, group: SpaceTables, kept: Kept, keys: int) -> Ints:
         """When a run's time is over, or a past ends that is looked back at."""
-        from cep.operators.patterns.due import due
+        from cep.operators.patterns.runtime.due import due
 
         return due(group, kept, keys)
 
     def carry(self, group: SpaceTables, kept: Kept, context: BatchContext) -> Kept:
         """The runs with the registers that the rules' tables have now."""
-        from cep.operators.patterns.carry import carried
+        from cep.operators.patterns.runtime.carry import carried
 
         return carried(group, kept, context)
 
     def texts(self, group: SpaceTables, kept: Kept, carried: bool) -> Iterator[Cells]:
         """Registers of ways, which are worked out anew when they are carried, and values for `prev`."""
-        from cep.matching.text_places import text_places
+        from cep.operators.patterns.runtime.text_places import text_places
 
         return text_places(group, registers=not carried).of(kept)
 
     def delta(self, group: SpaceTables, before: Kept, after: Kept) -> GoingOn:
         """Of a key whose runs all stay, only those that have begun are written."""
-        from cep.operators.patterns.delta import GoingOn
+        from cep.operators.patterns.runtime.delta import GoingOn
 
         return GoingOn.of(group, before, after)
 

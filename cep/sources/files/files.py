@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cep.formats import FeedFormat
+from cep.decode.formats import FeedFormat
 from cep.sources.source import BATCH_BYTES, Feed, GoneError, Options, Piece, Source
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cep.globs import matcher, wild
+from cep.sources.files.globs import matcher, wild
 
 
 def matching(pattern: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cep import globs
+from cep.sources.files import globs
 
 # What a regular expression has and no path of files needs.
 _SURE = re.compile(r"\\[.dwsDWS]|\.\+|\][+*]|\([^()]*\|[^()]*\)|(?:^|/)\^|\$$|(?:^|/)\.\*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cep.formats import FeedFormat, UnknownFormatError
+from cep.decode.formats import FeedFormat, UnknownFormatError
 
 _LOOKED_AT = 256 << 20
 """Bytes before a place that are read to number its line."""

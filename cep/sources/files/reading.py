@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
 
-from cep.beginning import Beginning
+from cep.decode.beginning import Beginning
 from cep.decode.blocks import Decoder
 from cep.decode.bounds import LONGEST, SHOWN, Kept, too_long
+from cep.decode.formats import BY_NAME, FeedFormat, UnknownFormatError
 from cep.decode.inflate import Inflated, inflated
 from cep.decode.letters import DeadLetter, Decoded, Stage
 from cep.decode.parquet_rows import opened
 from cep.events import Events, event_schema
-from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
 from cep.sources.files.splits import Split
 from cep.sources.source import BLOCK
 from rules.diagnostics import Diagnostic

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from cep.formats import UnknownFormatError, format_of
-from cep.globs import GlobError, parse
+from cep.decode.formats import UnknownFormatError, format_of
 from cep.sources import values
 from cep.sources.files.files import Files
+from cep.sources.files.globs import GlobError, parse
 from cep.sources.files.path_as_regex import from_regular_expression
 from cep.sources.section import FeedSection
 from cep.sources.values import UnfitError

@@ -9,10 +9,10 @@ from typing import BinaryIO, Literal, cast
 
 import pyarrow as pa
 
-from cep.beginning import Beginning
+from cep.decode.beginning import Beginning
+from cep.decode.formats import BY_NAME, FeedFormat, UnknownFormatError
 from cep.decode.inflate import inflated
 from cep.decode.parquet_rows import opened
-from cep.formats import BY_NAME, FeedFormat, UnknownFormatError
 from cep.sources.source import BLOCK, END, Piece
 
 _TOLD = (OSError, pa.ArrowException, EOFError, UnicodeDecodeError, UnknownFormatError)

@@ -21,9 +21,9 @@ from pyspark.sql import functions as f
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from cep.decode.blocks import Decoder
+from cep.decode.formats import FeedFormat
 from cep.decode.json_lines import JsonReader
 from cep.decode.letters import Decoded
-from cep.formats import FeedFormat
 from cep.sources import values
 from cep.sources.checkpoint import Checkpoint
 from cep.sources.section import FeedSection

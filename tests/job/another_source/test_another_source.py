@@ -25,10 +25,11 @@ from cep.cli.main import main
 from cep.config import load_job
 from cep.config.shape import GivenFeeds, JobFile
 from cep.decode.blocks import decoder
-from cep.formats import BY_NAME
-from cep.job import extents, life, manifest
-from cep.job.errors import ConfigurationError, OutsideError
-from cep.job.share import share
+from cep.decode.formats import BY_NAME
+from cep.errors import ConfigurationError, OutsideError
+from cep.job.running import life
+from cep.job.state_folder import extents, manifest
+from cep.job.workers.share import share
 from cep.sources import kinds
 from cep.sources.source import Feed
 from rules.packs import load_texts
@@ -152,7 +153,7 @@ def test_every_record_is_read_by_one_lane(
     feeds = {"payment": Feed("payment", log, BY_NAME)}
     using = decoder(load_texts([("p.rules", pack())]).need().stream("payment"))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("cep.job.share._SMALLEST", 3_000)
+        patched.setattr("cep.job.workers.share._SMALLEST", 3_000)
         parts = [part for n in range(lanes) for _, part in share(log.listed("payment"), feeds, n, lanes)]
     read = [
         (block.events.partition, offset)

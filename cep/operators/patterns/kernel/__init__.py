@@ -1,7 +1,8 @@
 """The kernel of patterns: rules' tables interpreted over a shard's events of one batch.
 
-Written in the subset of Python that numba compiles (`cep.matching.compiled`); otherwise it runs as it is.
-Arrays that travel together are named tuples (`layout`); functions with few arrays take those alone.
+Written in the subset of Python that numba compiles (`cep.operators.patterns.runtime.compiled`); otherwise it
+runs as it is. Arrays that travel together are named tuples (`layout`); functions with few arrays take those
+alone.
 
 A run is a priority automaton (Cox, Regular Expression Matching: the Virtual Machine Approach, 2009) whose
 alternatives, here called ways, wait for several things together. What a way waits for after an event or a

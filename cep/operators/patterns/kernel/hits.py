@@ -17,7 +17,7 @@ def count_hits(data: KeptBytes, ends: Ints, bits: bool, rows: Ints, base: int, c
     """Count the events of some rows that each atom is true of.
 
     A row has the bytes from `ends[row]` to `ends[row + 1]`: bits, the most significant first, or numbers of
-    atoms (cep.routing.verdicts); `bits`: always bits. `counts[base + a + 1]` grows for atom a, so that their
+    atoms (cep.batch.predicates); `bits`: always bits. `counts[base + a + 1]` grows for atom a, so that their
     running sum is where each atom's events begin.
     """
     for row in rows:

@@ -1,4 +1,4 @@
-"""A rule's tables, which `cep.automata.tables` writes: states, leaves, guards, counters, traits."""
+"""A rule's tables, which `compile.tables` writes: states, leaves, guards, counters, traits."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ ACTION = 2
 B_COLUMN, B_DURATION, LOOK = range(3)
 
 # A trait: what of a way that waits in a state its future can depend on, besides what it waits for
-# (cep.automata.traits): a number in its row, as it is or up to a bound; whether anything was taken since a
-# counter was set; whether it came by the newest event; whether a register is null; its value if it is not;
-# the events that a step took.
+# (cep.operators.patterns.compile.traits): a number in its row, as it is or up to a bound; whether anything
+# was taken since a counter was set; whether it came by the newest event; whether a register is null; its
+# value if it is not; the events that a step took.
 D_KIND, D_PLACE, D_MORE, TRAIT = range(4)
 EXACTLY, UP_TO, TAKEN_SINCE, JUST_NOW, NULLNESS, IF_KNOWN, TAKEN_BY = range(7)
 Q_PLACE, Q_COLUMN, QUESTION = range(3)

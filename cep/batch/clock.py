@@ -1,0 +1,141 @@
+"""Event time of a batch: the watermark before and after it, equal in every shard, as every mapper tells every
+shard what it saw."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cep.events import MAX_TIME, MIN_TIME
+
+if TYPE_CHECKING:
+    from cep.plan.plan import Plan, RuleName, RulePlan
+
+Partition = tuple[str, str]
+"""Stream and source partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Times of events, in nanoseconds: of a batch, of a part of it, or of all batches so far.
+
+    `greatest` by partition, of late events too; `first` the least by stream, of events in time.
+    """
+
+    greatest: Mapping[Partition, int] = field(default_factory=dict)
+    first: Mapping[str, int] = field(default_factory=dict)
+
+    def joined(self, others: Iterable[Seen]) -> Seen:
+        """All that was seen, here and in the others."""
+        greatest, first = dict(self.greatest), dict(self.first)
+        for other in others:
+            for partition, time in other.greatest.items():
+                greatest[partition] = max(time, greatest.get(partition, time))
+            for stream, time in other.first.items():
+                first[stream] = min(time, first.get(stream, time))
+        return Seen(greatest, first)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStart:
+    """Event time as it stands when a batch begins; together with the events it fixes what the batch raises.
+
+    `number` is that of the batch, `watermark` the one before it, `seen` what the batches before saw. `since`
+    has for rules that were deployed to a running job the watermark of that moment. `silent` partitions hold
+    nothing back unless they deliver in this batch; a stream that never delivered is one, under any name or
+    "". `paced` is the watermark that the clock alone gives where no stream read delivers. `forced` sets the
+    watermark after the batch (tests and cases), `drain` ends time.
+    """
+
+    number: int = 0
+    watermark: int = MIN_TIME
+    seen: Seen = field(default_factory=Seen)
+    since: Mapping[RuleName, int] = field(default_factory=dict)
+    silent: Collection[Partition] = ()
+    paced: int = MIN_TIME
+    forced: int | None = None
+    drain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The batch's number, the watermark before and after it, and since when rules watch.
+
+    `since` has for rules that were deployed to a running job the watermark of that moment, `first` for every
+    stream the time of its earliest event so far.
+
+    `one_partition`: events of all streams came interleaved, their offsets alone order them (cases, tests).
+    """
+
+    batch: int
+    watermark_before: int
+    watermark_after: int
+    since: Mapping[RuleName, int] = field(default_factory=dict)
+    one_partition: bool = False
+    first: Mapping[str, int] = field(default_factory=dict)
+
+    def watching(self, plan: RulePlan) -> int:
+        """Since when a rule has been watching: the first event of its streams, or its deploy."""
+        streams = plan.rule.streams
+        begun = min((self.first[name] for name in streams if name in self.first), default=MAX_TIME)
+        return max(begun, self.since.get(plan.name, MIN_TIME))
+
+
+def clock_of(start: BatchStart, plan: Plan, seen: Seen, one_partition: bool = False) -> Clock:
+    """The clock by which a shard matches a batch; `seen` is what all parts of the batch saw.
+
+    `one_partition`: events of all streams came interleaved, their offsets alone order them (cases, tests).
+    """
+    return Clock(
+        start.number,
+        start.watermark,
+        watermark_after(start, plan, seen),
+        start.since,
+        one_partition,
+        start.seen.joined([seen]).first,
+    )
+
+
+def next_start(start: BatchStart, clock: Clock, seen: Seen) -> BatchStart:
+    """Where the batch after this one starts, with nothing silent, forced or ended."""
+    return BatchStart(start.number + 1, clock.watermark_after, start.seen.joined([seen]), start.since)
+
+
+def watermark_after(start: BatchStart, plan: Plan, seen: Seen) -> int:
+    """The watermark after a batch, never below the one before; `seen` is what all its parts saw.
+
+    Every partition holds it at its greatest event time less the lateness of its stream. A stream that some
+    rule reads and that never delivered holds it where it is, unless it is silent; while all are silent, it
+    stays, but for `paced`.
+    """
+    if start.drain:
+        return MAX_TIME
+    if start.forced is not None:
+        return max(start.watermark, start.forced)
+    delivered = {stream for stream, _ in seen.greatest}
+    after = _of_partitions(start, plan, start.seen.joined([seen]), _still_silent(start, seen))
+    return after if delivered & set(plan.read) else max(after, start.paced)
+
+
+def _still_silent(start: BatchStart, seen: Seen) -> set[Partition]:
+    delivered = {stream for stream, _ in seen.greatest}
+    return {
+        (stream, partition)
+        for stream, partition in start.silent
+        if (stream, partition) not in seen.greatest and not (partition == "" and stream in delivered)
+    }
+
+
+def _of_partitions(start: BatchStart, plan: Plan, seen: Seen, silent: set[Partition]) -> int:
+    silent_streams = {stream for stream, _ in silent}
+    bounds: list[int] = []
+    for stream in plan.read:
+        own = {partition: time for partition, time in seen.greatest.items() if partition[0] == stream}
+        if not own and stream not in silent_streams:
+            return start.watermark
+        lateness = plan.streams[stream].lateness
+        bounds.extend(
+            max(time - lateness, MIN_TIME) for partition, time in own.items() if partition not in silent
+        )
+    return max(start.watermark, min(bounds, default=start.watermark))

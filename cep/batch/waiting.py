@@ -1,0 +1,99 @@
+"""Events that wait for the watermark, and how the verdicts of the plan that judged them are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cep.batch.payload import TIME
+from cep.events import MIN_TIME
+from cep.plan.plan import ByStream, Plan, RuleId, Space
+
+Judged = Mapping[RuleId, tuple[ByStream, ByStream]]
+"""For each rule, by place, the bit and the column of each stream: how verdicts of a plan are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a plan numbers the rules of a space, and how its verdicts are read. `number`: as a part."""
+
+    number: int
+    plan: str
+    rules: tuple[RuleId, ...]
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Events above the watermark, with the layout of the plan that judged them (decision 0001)."""
+
+    stream: str
+    layout: Layout
+    table: pa.Table
+
+    def after(self, time: int) -> Waiting:
+        """Those later than a time."""
+        later = pc.greater(self.table.column(TIME), time)
+        return self if pc.all(later).as_py() else replace(self, table=self.table.filter(later))
+
+
+@dataclass(frozen=True, slots=True)
+class Delayed:
+    """Events that waited when they came: in batch `batch` or later ones, up to the one that wrote this.
+
+    `last` is the greatest of their times. `number`: as a part.
+    """
+
+    number: int
+    batch: int
+    last: int
+    events: tuple[Waiting, ...]
+
+    def __len__(self) -> int:
+        return sum(len(events.table) for events in self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class AtWatermark:
+    """By stream the ids of events at the watermark, of which a repeated one may still come. `number`: as a
+    part."""
+
+    number: int
+    ids: Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Events that wait for the watermark, and ids. Of the events those up to `until` have been matched: they
+    stay where they stand until all of their part have."""
+
+    until: int = MIN_TIME
+    delayed: tuple[Delayed, ...] = ()
+    known: AtWatermark | None = None
+
+    @property
+    def waiting(self) -> list[Waiting]:
+        """The events, those that came first before the others."""
+        waiting = (events.after(self.until) for part in self.delayed for events in part.events)
+        return [events for events in waiting if len(events.table)]
+
+    @property
+    def empty(self) -> bool:
+        """True if there is none of either."""
+        return not self.delayed and self.known is None
+
+    @property
+    def ids(self) -> Mapping[str, pa.Table]:
+        """By stream the ids of events at the watermark."""
+        return {} if self.known is None else self.known.ids
+
+
+NOTHING_PENDING = Pending()
+
+
+def layout_of(plan: Plan, space: Space, number: int) -> Layout:
+    """The layout of a space under a plan."""
+    return Layout(number, plan.id, space.keeping, space.judged)

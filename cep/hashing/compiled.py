@@ -1,0 +1,33 @@
+"""The functions of `cep.hashing.kernel`, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from cep.hashing import kernel
+from kernels.family import Family
+
+
+class Kernel(NamedTuple):
+    """What is called, under the kernel's names."""
+
+    add_texts: Callable[..., None]
+    number_texts: Callable[..., int]
+
+
+FAMILY = Family("strings", (kernel,), Kernel._fields)
+
+
+def at_hand() -> Kernel | None:
+    """The compiled functions, if the process has loaded them."""
+    return load() if load.cache_info().currsize else None
+
+
+@lru_cache(maxsize=1)
+def load() -> Kernel:
+    """The compiled functions: two seconds of processor the first time on a machine, then a few hundredths."""
+    from kernels import loader
+
+    return Kernel(**loader.load(FAMILY))

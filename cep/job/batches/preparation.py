@@ -1,0 +1,95 @@
+"""The manifest of a batch: on disk before its one action begins, and read back when it is run again."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+
+from cep.errors import OutsideError
+from cep.job.batches.deploys import Deploys
+from cep.job.batches.surroundings import Surroundings
+from cep.job.clocks.running_time import RunningTime
+from cep.job.clocks.wrong_clock import wrong
+from cep.job.state_folder import extents
+from cep.job.state_folder import manifest as manifests
+from cep.job.state_folder.manifest import Manifest, Result
+from cep.resources.standing import pins
+
+
+class Preparation:
+    """Makes manifests, one after the other.
+
+    `running_time` has to be ticked while batches go on; `drain` makes the next new batch the last of all.
+    `accepted` are files, as resolved paths, that the first batch may go without.
+    """
+
+    def __init__(self, around: Surroundings, deploys: Deploys) -> None:
+        self._around = around
+        self._deploys = deploys
+        self._shards = deploys.running.job.shards
+        self.running_time = RunningTime(time.monotonic_ns, around.clock)
+        self.drain = False
+        self.accepted: frozenset[str] = frozenset()
+
+    def manifest(self, number: int, before: Result | None) -> Manifest:
+        """What batch `number` runs with, after a batch with the result `before` (None for batch 0).
+
+        Raises ConfigurationError where the folder is damaged, or a file of the batch is not as it was.
+        Raises OutsideError where no batch can begin: time has ended, or the clock is wrong.
+        """
+        folder = self._around.folder
+        found = manifests.read(folder.manifests, number)
+        if found is not None:
+            self._deploys.pin(found)
+            return self._again(found)
+        if before is not None and before.drained:  # the batch before was one that a crash had cut short
+            raise OutsideError("time has ended for this state folder", "name a new [job] state")
+        if self._around.outbox.batch(number) is not None:
+            raise folder.damaged(f"the manifest of batch {number} is missing, which the outbox has")
+        return self._new(number, before)
+
+    def _new(self, number: int, before: Result | None) -> Manifest:
+        folder, clock = self._around.folder, self._now()
+        deployed, fresh = self._deploys.take()
+        running = self._deploys.running.revisions
+        plan, stretch = self._deploys.plan(running), self.running_time.lap()
+        first = Manifest(
+            number, running, self._shards, clock,
+            drain=self.drain, deployed=tuple(deployed), resources=pins(plan),
+        )  # fmt: skip
+        made = manifests.following(first, before, plan, stretch, fresh)
+        made = extents.fixed(folder, self._deploys.sources(), made, extents.accepting(self.accepted))
+        manifests.write(folder.manifests, made)
+        self._tell_lost(made)
+        if deployed and (since := manifests.oldest(folder.manifests, number)) is not None:
+            self._deploys.forget(since)
+        return made
+
+    def _again(self, found: Manifest) -> Manifest:
+        """The manifest of a batch that is run again, with what was lost of its files since."""
+        folder, sources = self._around.folder, self._deploys.sources()
+        accepts = extents.accepting(self.accepted)
+        if found.version < manifests.VERSION and not found.files:
+            found = extents.fixed(folder, sources, found, accepts)
+        elif lost := extents.lost_since(folder, sources, found, accepts):
+            found = replace(found, lost=(*found.lost, *lost))
+            manifests.write(folder.manifests, found)
+        self._tell_lost(found)
+        return found
+
+    def _now(self) -> int:
+        """The wall clock. Raises OutsideError if it cannot be right."""
+        if odd := wrong(now := self._around.clock()):
+            raise OutsideError(f"{odd.message} ({odd.code})", odd.help)
+        return now
+
+    def _tell_lost(self, manifest: Manifest) -> None:
+        """Report the files that the batch goes without; an accepted loss counts for this batch only."""
+        batch, tell = manifest.batch, self._around.tell
+        for one in manifest.lost:
+            noun = self._deploys.sources()[one.stream].noun
+            tell(f"batch {batch} goes without the {noun} {one.path}, which {one.reason}")
+        for path in sorted(self.accepted - {os.path.realpath(one.path) for one in manifest.lost}):
+            tell(f"--accept-loss {path}: batch {batch} does not go without it")
+        self.accepted = frozenset()

@@ -1,0 +1,180 @@
+"""Packs that were handed over, as they enter a manifest; and what that means for every rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+
+from cep.config import Job, check_feeds, check_receivers, load_job
+from cep.config.against_machine import check_folders
+from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate
+from cep.job.state_folder.manifest import Deployed
+from cep.packs.compile import compile_plan
+from cep.plan.plan import Plan, RuleName, hit_streams
+from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
+from cep.standing.store import QueryStore
+from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
+from rules.packs import load_texts
+from rules.query_files import with_contents
+from rules.source import Span
+from rules.typed import Pack, Stream
+
+DIFFERING_QUERIES = "CEP0920"
+DIFFERING_STREAMS = "CEP0951"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The packs that run, by name, and the job that they run in; `read` are feeds that it read before."""
+
+    packs: Mapping[str, Pack]
+    job: Job
+    read: Collection[str] = ()
+
+    @property
+    def revisions(self) -> dict[str, str]:
+        """The revision of every pack."""
+        return {name: pack.revision for name, pack in sorted(self.packs.items())}
+
+    def findings(self) -> list[Diagnostic]:
+        """Diagnostics of the packs together, and of the packs with the job. Errors stop the job."""
+        packs = [pack for _, pack in sorted(self.packs.items())]
+        return [
+            *differing_streams(packs),
+            *differing_queries(packs),
+            *check_feeds(self.job, packs, self.read),
+            *check_receivers(self.job, packs),
+        ]
+
+    def plan(self) -> Plan:
+        """Their plan. Raises DiagnosticsError where they cannot run together, or do not fit the job."""
+        plan = compile_plan([pack for _, pack in sorted(self.packs.items())])
+        findings = [*self.findings(), *check_folders(self.job)]
+        if has_errors(findings):
+            raise DiagnosticsError(findings)
+        return plan
+
+
+def take(
+    running: Running, request: Request, environ: Mapping[str, str], store: QueryStore
+) -> tuple[Running, Deployed] | Answer:
+    """What runs with the pack of a request in place of the one of its name; or the refusal.
+
+    The files of its standing queries are in the store. job.toml is read again, for feeds that it lacked, and
+    to tell of receivers; what it says of others counts at a start.
+    """
+    loaded = load_texts(request.files)
+    if loaded.pack is None:
+        return _refused(request, loaded.diagnostics)
+    pack = with_contents(loaded.pack, dict(request.queries))
+    described = load_job(running.job.file, environ)
+    if described.job is None:
+        return _refused(request, described.diagnostics)
+    known = {feed.name for feed in running.job.feeds}
+    more = tuple(feed for feed in described.job.feeds if feed.name not in known)
+    job = replace(described.job, feeds=(*running.job.feeds, *more))
+    after = replace(running, packs={**running.packs, pack.name: pack}, job=job)
+    try:
+        for hits in after.plan().hits.values():
+            store.put(hits)
+    except DiagnosticsError as error:
+        return _refused(request, error.diagnostics)
+    except (UnreadableError, OSError) as error:  # a full disk, too, leaves the last good pack running
+        return _refused(
+            request,
+            [
+                Diagnostic(
+                    CANNOT_BE_READ,
+                    "error",
+                    str(error),
+                    help="see that the files can be read and that the disk has room, then deploy again",
+                )
+            ],
+        )
+    before = running.packs.get(pack.name)
+    return after, Deployed(request.id, pack.name, pack.revision, before.revision if before else "")
+
+
+def fates(
+    before: Pack | None, after: Pack, runs_before: Mapping[RuleName, int], runs_after: Mapping[RuleName, int]
+) -> tuple[RuleFate, ...]:
+    """Every rule of the pack and what became of its runs, in the order of the pack, removed ones last."""
+    old = {rule.name: rule.structure for rule in before.rules} if before else {}
+    found: list[RuleFate] = []
+    for rule in after.rules:
+        if rule.name not in old:
+            found.append(RuleFate(rule.name, "new", 0))
+        elif old[rule.name] == rule.structure:
+            found.append(RuleFate(rule.name, "kept", runs_after.get((after.name, rule.name), 0)))
+        else:
+            found.append(RuleFate(rule.name, "started anew", runs_before.get((after.name, rule.name), 0)))
+    here = {rule.name for rule in after.rules}
+    found.extend(
+        RuleFate(name, "removed", runs_before.get((after.name, name), 0)) for name in old if name not in here
+    )
+    return tuple(found)
+
+
+def begun(before: Pack | None, after: Pack) -> set[RuleName]:
+    """The rules that begin to watch with the deploy."""
+    old = {rule.name: rule.structure for rule in before.rules} if before else {}
+    return {(after.name, rule.name) for rule in after.rules if old.get(rule.name) != rule.structure}
+
+
+def unserved(before: Mapping[str, Pack], after: Mapping[str, Pack], job: Job) -> list[Diagnostic]:
+    """Warnings about receivers that a deploy made true."""
+    known = {(d.code, d.message) for d in check_receivers(job, list(before.values()))}
+    return [d for d in check_receivers(job, list(after.values())) if (d.code, d.message) not in known]
+
+
+def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
+    """Streams of one name that two packs declare differently: in a job they are one stream."""
+    found: list[Diagnostic] = []
+    first: dict[str, tuple[Stream, str]] = {}
+    for pack in packs:
+        for stream in pack.fed:
+            known, whose = first.setdefault(stream.name, (stream, pack.name))
+            if _meaning(known) != _meaning(stream):
+                message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"
+                fix = "declare it equally in both packs"
+                found.append(Diagnostic(DIFFERING_STREAMS, "error", message, stream.span, help=fix))
+    return found
+
+
+def differing_queries(packs: Sequence[Pack]) -> list[Diagnostic]:
+    """Standing queries of one name that are others in two packs: the streams of their hits are one stream."""
+    found: list[Diagnostic] = []
+    first: dict[str, tuple[str, str]] = {}
+    for pack in packs:
+        for hits in hit_streams(pack):
+            queries = hits.queries
+            content, whose = first.setdefault(hits.stream.name, (queries.content, pack.name))
+            if content != queries.content:
+                message = f"queries `{queries.name}` are others in pack `{whose}`, of the same job"
+                fix = "give them another name in one of the packs"
+                found.append(Diagnostic(DIFFERING_QUERIES, "error", message, queries.span, help=fix))
+    return found
+
+
+def _meaning(stream: object) -> object:
+    """A stream without the places where it is written."""
+    if isinstance(stream, Span):
+        return None
+    if is_dataclass(stream):
+        return (type(stream).__name__, *(_meaning(getattr(stream, f.name)) for f in fields(stream)))
+    if isinstance(stream, tuple):
+        return tuple(_meaning(part) for part in stream)
+    return stream
+
+
+def _refused(request: Request, diagnostics: Collection[Diagnostic]) -> Answer:
+    errors = [d for d in diagnostics if d.level == "error"]
+    assert has_errors(errors)
+    return Answer(
+        request.id,
+        request.pack,
+        request.revision,
+        refused=f"the pack was refused: {errors[0].message}",
+        help=errors[0].help,
+        diagnostics=tuple(d.as_dict() for d in diagnostics),
+    )

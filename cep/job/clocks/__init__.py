@@ -1,0 +1,1 @@
+"""Time while a job runs, idle partitions, and a wall clock that is wrong."""

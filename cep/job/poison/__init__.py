@@ -1,0 +1,1 @@
+"""Events that end every process that works on them: looked for, and left out."""

@@ -1,0 +1,1 @@
+"""A running job besides its batches: its life, its delivery, its port, what its user sees."""

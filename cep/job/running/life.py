@@ -1,0 +1,216 @@
+"""From the lock to the last batch: what a job does besides its batches, in the order in which it does it.
+
+origin       the outbox and the packs with which a start goes on
+port         metrics and health answer from here on
+inspection   the state folder is looked over before Java starts
+delivery     alerts go out, also those that an earlier run left
+query_watch  batches, until the job is done or is to stop; started again where it has to be
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from alerts.outbox import Outbox
+from cep.config import Job
+from cep.errors import ConfigurationError
+from cep.files import write_json
+from cep.job.batches.driver import Batch, Driver
+from cep.job.batches.surroundings import Surroundings
+from cep.job.batches.takeover import Running
+from cep.job.clocks.wrong_clock import wrong
+from cep.job.running.delivery import Deliverer
+from cep.job.running.health import Standing
+from cep.job.running.port import answering
+from cep.job.running.progress import Progress
+from cep.job.running.query_watch import QueryWatch
+from cep.job.running.reporting import Accounts
+from cep.job.running.stopping import Stage, Stop
+from cep.job.spark import session
+from cep.job.spark.cores import usable_cores
+from cep.job.spark.failures import explained
+from cep.job.spark.java import require_java
+from cep.job.start import beforehand, origin
+from cep.job.start.inspection import look_over
+from cep.job.state_folder import lock
+from cep.job.state_folder.folder import Layout, StateFolder
+from cep.web.metrics import Metrics
+from rules.diagnostics import Diagnostic, DiagnosticsError
+from rules.render import render_all
+from rules.typed import Pack
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Spark = Callable[..., "AbstractContextManager[SparkSession]"]
+"""Opens a session, as cep.job.spark.session.running does."""
+Warn = Callable[[Sequence[Diagnostic]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """`once`: take what is there and stop; `drain`: then settle everything and close the folder.
+
+    `accepted` are resolved paths of files that the batch which is open may go without.
+    """
+
+    once: bool = False
+    drain: bool = False
+    accepted: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A job that is to run, and how. `packs` gives those for the first start of the state folder."""
+
+    job: Job
+    packs: Callable[[], Sequence[Pack]]
+    environ: Mapping[str, str]
+    mode: Mode
+
+
+def run(
+    launch: Launch,
+    progress: Progress,
+    spark: Spark = session.running,
+    *,
+    warn: Warn | None = None,
+    stop: Stop | None = None,
+) -> None:
+    """Runs the job until it is asked to `stop` or, with `once`, done.
+
+    `warn` is called with warnings about the job file; without it they are drawn as progress is. Raises
+    JobError. Raises DiagnosticsError for a job file that cannot be right and packs that cannot run together;
+    of these a first start leaves nothing on disk.
+    """
+    if found := wrong(time.time_ns()):
+        raise DiagnosticsError([found])
+    launch = replace(launch, packs=cache(launch.packs))
+    folder = StateFolder(launch.job.state)
+    warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
+    if not folder.closed:
+        warn(beforehand.check(launch.job, folder, launch.environ, launch.packs))
+    folder.make()
+    asked = stop or Stop(progress.tell)
+    try:
+        with ExitStack() as stack:
+            log = stack.enter_context(lock.held(folder))
+            _Life(launch, progress, warn, asked, stack).run(spark, log)
+    except (ConfigurationError, DiagnosticsError):
+        raise
+    except Exception as error:
+        if not asked.abandoned:
+            raise explained(error, folder, time.time()) from error
+
+
+class _Life:
+    """One run of the program. What it begins ends with `stack`, in the reverse order."""
+
+    def __init__(self, launch: Launch, progress: Progress, warn: Warn, stop: Stop, stack: ExitStack) -> None:
+        self._launch = launch
+        self._folder = StateFolder(launch.job.state)
+        self._progress = progress
+        self._warn = warn
+        self._stop = stop
+        self._stack = stack
+        self._metrics = Metrics()
+        self._standing = Standing(launch.job, stop)
+        self._accounts = Accounts(self._metrics, progress.tell)
+        self._delivery = Deliverer(launch.job.receivers, launch.environ, self._metrics, progress, stop)
+
+    def run(self, spark: Spark, log: int) -> None:
+        """Everything in order. `log` is the file of what Spark says."""
+        job, folder, environ = self._launch.job, self._folder, self._launch.environ
+        if folder.closed:
+            self._deliver_rest()
+            raise origin.closed(folder)
+        require_java(environ)
+        before = folder.layout()
+        if before is not None and (differing := beforehand.differences(job, before)):
+            raise DiagnosticsError(differing)
+        port = self._stack.enter_context(ExitStack())
+        port.enter_context(answering(job.http, self._metrics, self._standing.health))
+        if self._stop.is_set():
+            return
+        outbox = origin.open_outbox(job, folder, environ)
+        self._stack.callback(outbox.close)
+        self._stack.callback(port.close)  # before the outbox closes, which requests ask
+        driver = self._go_on(outbox, before)
+        cores = job.cores or usable_cores()
+        streams = driver.deploys.fed(before.feeds if before else ())
+        layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
+        self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
+        self._delivery.start(outbox, self._stack)
+        if self._stop.is_set():
+            return
+        self._stop.stage = lambda: _stage(driver)
+        self._progress.tell("starting Spark; the first batch takes 5 to 20 seconds")
+        opened = spark(folder, layout.partitions, cores, log, environ, self._stop.java)
+        self._batches(self._stack.enter_context(opened), driver, layout, cores)
+        if self._launch.mode.once:
+            self._delivery.finish()
+        self._stop.stage = lambda: "ending"
+
+    def _go_on(self, outbox: Outbox, before: Layout | None) -> Driver:
+        """The driver of the batches to come, with what the folder and the outbox have of those before."""
+        job, folder, tell = self._launch.job, self._folder, self._progress.tell
+        accepted = look_over(folder, before, outbox, job, self._launch.mode.accepted, tell)
+        packs = origin.packs(folder, outbox, self._launch.packs, tell)
+        running = Running({pack.name: pack for pack in packs}, job, before.feeds if before else ())
+        running.plan()
+        self._warn(running.findings())
+        self._metrics.packs(running.revisions)
+        around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell)
+        driver = Driver(around, running, self._finished, self._metrics.deployed)
+        driver.preparation.accepted = accepted
+        self._standing.driver, self._standing.outbox = driver, outbox
+        return driver
+
+    def _deliver_rest(self) -> None:
+        """A closed folder may still owe alerts to receivers."""
+        outbox = Outbox.open(self._launch.job.outbox_url(self._launch.environ), create=False)
+        self._stack.callback(outbox.close)
+        if outbox.waiting(self._delivery.names):
+            self._progress.tell("delivering what is left in the outbox")
+            self._delivery.start(outbox, self._stack)
+            self._delivery.finish()
+
+    def _batches(self, spark: SparkSession, driver: Driver, layout: Layout, cores: int) -> None:
+        """Runs the query until it is done or the job is to stop; with `drain` once more, to end time."""
+        mode = self._launch.mode
+        query = QueryWatch(spark, driver, self._stop, self._launch.job.trigger / 1e9, mode.once)
+        try:
+            query.run(layout, cores)
+            if mode.drain and not self._stop.is_set() and not driver.drained:
+                driver.preparation.drain = True
+                query.run(layout, cores)
+        except Exception:
+            self._standing.failed()
+            raise
+        if driver.last is None:
+            return
+        if driver.drained:
+            write_json(self._folder.closed_file, {"batch": driver.last.number})
+        if not query.broken_off:
+            what = "the folder is closed" if driver.drained else "stopped"
+            self._progress.end()
+            self._progress.tell(f"{what} after batch {driver.last.number}: {self._progress.counted()}")
+
+    def _finished(self, batch: Batch) -> None:
+        """After every batch, in Spark's thread."""
+        self._standing.batch(batch)
+        self._delivery.wake()
+        if not batch.replayed:
+            self._accounts.take(batch)
+        self._progress.batch(batch)
+
+
+def _stage(driver: Driver) -> Stage:
+    if driver.begun is not None:
+        return "within a batch"
+    return "starting" if driver.last is None else "between batches"

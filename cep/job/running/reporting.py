@@ -1,0 +1,75 @@
+"""What a batch counted: to the metrics, and in sentences where somebody should look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from cep.counters import AlternativesDropped, Count, UndecidedDocuments, of_kind, values
+from cep.job.running.progress import lags
+from cep.losses import OverLimit, over_limit
+from cep.operators.patterns.kernel.merge import MOST_WAYS
+
+if TYPE_CHECKING:
+    from cep.job.batches.driver import Batch
+    from cep.web.metrics import Metrics
+
+_Kind = TypeVar("_Kind", bound=Count)
+
+
+class Accounts:
+    """Of one run of a job. `tell` is called with sentences for the user."""
+
+    def __init__(self, metrics: Metrics, tell: Callable[[str], None]) -> None:
+        self._metrics = metrics
+        self._tell = tell
+        self._undecided: set[tuple[str, str]] = set()
+
+    def take(self, batch: Batch) -> None:
+        """A batch that counts: one that was not replayed."""
+        outcome, metrics = batch.outcome, self._metrics
+        runs = Counter({rule.rule.name: 0 for rule in batch.plan.rules()})
+        for (_, rule), number in outcome.runs.items():
+            runs[rule] += number
+        metrics.count(outcome.counts)
+        for (pack, rule), lost in sorted(over_limit(outcome.counts).items()):
+            self._over_limit(batch, pack, rule, lost)
+        for unknown, number in _in_order(outcome.counts, UndecidedDocuments):
+            self._not_known(unknown, number)
+        for given_up, number in _in_order(outcome.counts, AlternativesDropped):
+            self._too_many_ways(batch, f"{given_up.rule} of pack {given_up.pack}", number)
+        metrics.rules(batch.matches, runs)
+        metrics.alerts(batch.alerts)
+        metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
+        metrics.packs(batch.manifest.revisions)
+        metrics.lags(lags(batch))
+
+    def _over_limit(self, batch: Batch, pack: str, name: str, lost: OverLimit) -> None:
+        rule = next(plan.rule for plan in batch.plan.rules() if plan.name == (pack, name))
+        runs = f"{lost.runs:,} run{'' if lost.runs == 1 else 's'}"
+        self._tell(
+            f"batch {batch.number}: rule {name} of pack {pack} dropped {runs} {lost.sentence(rule)}; "
+            "what they waited for is not found"
+        )
+
+    def _too_many_ways(self, batch: Batch, rule: str, number: int) -> None:
+        ways = f"{number:,} way{'' if number == 1 else 's'}"
+        self._tell(
+            f"batch {batch.number}: rule {rule} gave up {ways} in which runs might have gone on, the least "
+            f"preferred of more than {MOST_WAYS:,}; what they would have come to is not found"
+        )
+
+    def _not_known(self, of: UndecidedDocuments, number: int) -> None:
+        """Once for a query: what it costs does not change with the next batch."""
+        if (of.queries, of.query) not in self._undecided:
+            self._undecided.add((of.queries, of.query))
+            self._tell(
+                f"query {of.query} of {of.queries} came to its limit on {number:,} of {of.stream}: whether "
+                "it hits them is not known; `cep percolate --slow` measures queries"
+            )
+
+
+def _in_order(counts: Mapping[Count, int], kind: type[_Kind]) -> list[tuple[_Kind, int]]:
+    """The counters of a kind with their numbers, by the values of their labels."""
+    return sorted(of_kind(counts, kind), key=lambda one: values(one[0]))

@@ -1,0 +1,1 @@
+"""Spark with the job's settings, and the one query that it runs."""

@@ -1,0 +1,166 @@
+"""Spark with the job's settings: local, listening on loopback only, silent but for its log file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cep.job.spark.class_archive import class_archive, made_later
+from cep.job.spark.gateway import classpath, command, launched
+from cep.job.spark.java import require_java
+from cep.job.state_folder.folder import StateFolder
+from cep.sources.files.spark_log import COMPACTED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LEAVING = 10.0
+"""Seconds for Java to remove its temporary files when Spark has stopped."""
+
+_STATE = "org.apache.spark.sql.execution.streaming"
+
+_LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = {folder}/spark-messages.log
+appender.file.filePattern = {folder}/spark-messages.log.%i
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{{yyyy-MM-dd'T'HH:mm:ss.SSSX}}{{UTC}} %p %c{{1}}: %m%n%ex
+appender.file.policies.type = Policies
+appender.file.policies.size.type = SizeBasedTriggeringPolicy
+appender.file.policies.size.size = 10MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 3
+logger.state.name = org.apache.spark.sql.execution.python
+logger.state.level = error
+logger.plan.name = org.apache.spark.sql.execution.streaming
+logger.plan.level = error
+"""
+
+
+def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
+    """Spark's settings, each of which was measured or is needed (docs/decisions, the job's settings).
+
+    `partitions` is the number of shuffle and state partitions, fixed for the life of the state folder.
+    """
+    scratch = str(folder.scratch.absolute())
+    return {
+        "spark.app.name": "cep",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.local.dir": scratch,
+        "spark.sql.warehouse.dir": f"{scratch}/warehouse",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+        # few rows with large payloads: what generated code would save, generating it costs a hundredfold
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.python.daemon.module": "cep.job.workers.daemon",
+        # by default mappers get an environment that matchers do not get, and so a daemon of their own
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+        "spark.sql.streaming.stateStore.providerClass": f"{_STATE}.state.RocksDBStateStoreProvider",
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            f"{_STATE}.checkpointing.FileSystemBasedCheckpointFileManager"
+        ),
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
+        "spark.sql.streaming.offsetLog.formatVersion": "2",
+        # Spark 4.2.0 leaves the number of partitions out of such a log (SPARK-59919), and this check, which
+        # is for an offline tool that is not used here, then fails on every batch that was begun and not ended
+        "spark.sql.streaming.checkUnfinishedRepartitionOnRestart": "false",
+        "spark.sql.streaming.metricsEnabled": "false",
+        "spark.sql.streaming.numRecentProgressUpdates": "10",
+        # the log of files read grows for ever and is rewritten whole each time
+        "spark.sql.streaming.fileSource.log.compactInterval": str(COMPACTED),
+    }
+
+
+def options(folder: StateFolder) -> tuple[str, ...]:
+    """Options of the JVM: a heap collected by one thread, and the quick compiler only, for it does little."""
+    return (
+        *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
+        *(f"-Djava.io.tmpdir={folder.scratch.absolute()}", "-Duser.timezone=UTC"),
+        f"-Dlog4j2.configurationFile={_log4j(folder).absolute().as_uri()}",
+    )
+
+
+def _log4j(folder: StateFolder) -> Path:
+    return folder.scratch / "log4j2.properties"
+
+
+@contextmanager
+def running(
+    folder: StateFolder,
+    partitions: int,
+    cores: int,
+    log: int,
+    environment: Mapping[str, str],
+    java: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
+) -> Iterator[SparkSession]:
+    """A session on `cores` cores, whose JVM writes what it prints to the descriptor `log`.
+
+    Signals to this process's group do not reach the JVM, which has a session of its own. `java` is called
+    with its process as soon as there is one; it has ended when the block has. Changes this process's
+    environment where Spark can be told things in no other way. Raises OutsideError without a Java that will
+    do, or when the JVM does not start.
+    """
+    program = require_java(environment)
+    folder.empty_scratch()
+    logs = folder.logs.absolute()
+    _log4j(folder).write_text(_LOG4J.format(folder=logs), "utf-8")
+    for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_MASTER"):
+        os.environ.pop(name, None)  # of another Spark on this machine
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+    import pyspark
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    told = {"spark.master": f"local[{cores}]", **settings(folder, partitions)}
+    classes = classpath(Path(pyspark.__file__).parent)
+    archive, listed = class_archive(program, classes, environment), folder.scratch / "classes"
+    more = () if archive is None else archive.options(listed)
+    line = command(program, classes, (*options(folder), *more), told)
+    gateway = launched(line, log, logs / "spark.log", java)
+    try:
+        conf = SparkConf(loadDefaults=False).setAll(list(told.items()))
+        spark = SparkSession(SparkContext(conf=conf, gateway=gateway))
+        try:
+            with made_later(archive, listed, logs / "class-archive.log", java):
+                yield spark
+        finally:
+            with suppress(Py4JError, OSError):  # a JVM that is gone
+                spark.stop()
+    finally:
+        with suppress(Py4JError, OSError):
+            gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+        _leave(gateway.proc)
+
+
+def _leave(java: subprocess.Popen[bytes]) -> None:
+    """Has the JVM end, which it does when its standard input does."""
+    if java.stdin is not None:
+        with suppress(OSError):
+            java.stdin.close()
+    try:
+        java.wait(_LEAVING)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(java.pid, signal.SIGKILL)
+        java.wait()

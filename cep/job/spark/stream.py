@@ -1,0 +1,55 @@
+"""The one streaming query: listing -> classify -> shuffle by shard -> match -> the driver's foreachBatch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from cep.config import Feed
+from cep.job.shipping import declared
+from cep.job.shipping.folders import Shared
+from cep.job.shipping.rows import MAPPED, MATCHED
+from cep.job.shipping.task import pickled
+from cep.job.spark.balance import shard_keys
+from cep.job.spark.listing import listing
+from cep.job.state_folder.folder import Layout, StateFolder
+from cep.job.workers.mapper import Lanes
+from cep.job.workers.matcher import Matcher
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+def start(
+    session: SparkSession,
+    folder: StateFolder,
+    layout: Layout,
+    lanes: int,
+    feeds: Sequence[Feed],
+    batch: Callable[[DataFrame, int], None],
+    trigger: float | None,
+) -> StreamingQuery:
+    """Starts the query on the state folder's checkpoint.
+
+    `trigger` is the least number of seconds from one batch's begin to the next's; None: take what is there
+    and stop. `batch` is called with each batch's frame and number. Raises ConfigurationError.
+    """
+    keys = shard_keys(layout.shards, layout.partitions)
+    shared = Shared.of(folder)
+    mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, {feed.name: feed for feed in feeds}))
+    matcher = pickled(declared.MATCHER, Matcher(shared, keys))
+    matched = (
+        listing(session, feeds, lanes)
+        .mapInArrow(mapper, MAPPED)
+        .groupBy("shard")
+        .transformWithState(matcher, MATCHED, "append", "none")
+    )
+    writer = (
+        matched.writeStream.queryName("cep")
+        .foreachBatch(batch)
+        .option("checkpointLocation", str(folder.checkpoint.absolute()))
+    )
+    if trigger is None:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=f"{round(trigger * 1000)} milliseconds").start()

@@ -1,0 +1,1 @@
+"""Checks of a start, before Spark and before the first batch."""

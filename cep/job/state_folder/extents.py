@@ -1,0 +1,172 @@
+"""What a batch reads, fixed before it runs, so that a replay reads the same or stops.
+
+The driver writes N.files before the manifest of batch N, which has its checksum. Mappers read the extents
+that N.files names, each as its source fixed it (cep.sources). Spark's own list would not do: of files, it
+silently leaves out those that are gone.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cep.decode.letters import DeadLetter
+from cep.errors import RESTORE, ConfigurationError
+from cep.files import DamagedFileError, checksum_of, read_json, write_json
+from cep.job.state_folder.folder import StateFolder
+from cep.job.state_folder.manifest import Lost, Manifest
+from cep.sources.checkpoint import Checkpoint, DamagedError
+from cep.sources.source import AnySource, Extent, GoneError
+
+Sources = Mapping[str, AnySource]
+"""The sources of a job's feeds by stream."""
+Accepts = Callable[[str], bool]
+"""True for the path of a file whose loss the user accepts."""
+
+
+def accepting(accepted: Collection[str]) -> Accepts:
+    """What accepts the loss of the files at these resolved paths, and of no other."""
+    return lambda path: os.path.realpath(path) in accepted
+
+
+_KEPT = 100  # batches: so far back Spark can go
+
+
+def gone(source: AnySource, batch: int, path: str, why: str) -> ConfigurationError:
+    """The error that stops a batch of which something is not there as it was."""
+    return ConfigurationError(
+        f"the {source.noun} {path} of batch {batch} {why}",
+        "put it back as it was and start the job again, or let the batch go without it: "
+        f"cep run JOB --accept-loss {shlex.quote(path)}",
+    )
+
+
+def fixed(folder: StateFolder, sources: Sources, manifest: Manifest, accepts: Accepts) -> Manifest:
+    """The manifest of a batch that never ran, with its extents fixed as they are now, and written.
+
+    Raises ConfigurationError for one that cannot be read, where its loss is not accepted.
+    """
+    found, lost = look(folder, sources, manifest.batch, accepts)
+    return replace(manifest, files=store(folder.manifests, manifest.batch, found), lost=tuple(lost))
+
+
+def look(
+    folder: StateFolder, sources: Sources, batch: int, accepts: Accepts
+) -> tuple[list[Extent], list[Lost]]:
+    """The extents of a batch as they are now, and those that cannot be read.
+
+    Raises ConfigurationError for such a one whose loss is not accepted.
+    """
+    found: list[Extent] = []
+    lost: list[Lost] = []
+    for one in planned(folder, sources, batch):
+        try:
+            found.append(sources[one.stream].pin(one))
+        except GoneError as error:
+            if not accepts(one.path):
+                raise gone(sources[one.stream], batch, one.path, str(error)) from error
+            lost.append(Lost(one.stream, one.path, str(error)))
+    return found, lost
+
+
+def lost_since(folder: StateFolder, sources: Sources, manifest: Manifest, accepts: Accepts) -> list[Lost]:
+    """The extents that a batch has lost since its manifest was written and whose loss is accepted.
+
+    Raises ConfigurationError for one that is not there as it was and whose loss is not accepted, and where
+    Spark's record of the batch names others.
+    """
+    batch = manifest.batch
+    lost = []
+    for one in without(agreed(folder, sources, manifest), manifest.lost):
+        if why := sources[one.stream].difference(one):
+            if not accepts(one.path):
+                raise gone(sources[one.stream], batch, one.path, why)
+            lost.append(Lost(one.stream, one.path, why))
+    return lost
+
+
+def agreed(folder: StateFolder, sources: Sources, manifest: Manifest) -> tuple[Extent, ...]:
+    """The extents of a batch that ran. Raises ConfigurationError where Spark's record of it names others."""
+    batch, lost = manifest.batch, {(one.stream, one.path) for one in manifest.lost}
+    extents = load(folder.manifests, sources, batch, manifest.files)
+    recorded = planned(folder, sources, batch)
+    read = {one.planned for one in without(extents, manifest.lost)}
+    same = read == {one.planned for one in without(recorded, manifest.lost)}
+    if not same or not lost <= {(one.stream, one.path) for one in recorded}:
+        raise folder.damaged(
+            f"batch {batch} reads other files by Spark's record in {folder.checkpoint} than by its manifest"
+        )
+    return extents
+
+
+def planned(folder: StateFolder, sources: Sources, batch: int) -> list[Extent]:
+    """What a batch reads, as Spark recorded it, by stream and place. Raises ConfigurationError."""
+    checkpoint = Checkpoint(folder.checkpoint)
+    try:
+        streams = sorted(checkpoint.offsets(batch))
+        return [one for name in streams for one in sources[name].planned(checkpoint, name, batch)]
+    except DamagedError as error:
+        raise folder.damaged(str(error)) from error
+
+
+def store(manifests: Path, batch: int, extents: Sequence[Extent]) -> str:
+    """Writes the extents of a batch; returns their checksum, "" where there are none. Old ones go."""
+    (manifests / f"{batch - _KEPT}.files").unlink(missing_ok=True)
+    if not extents:
+        return ""
+    value = _value(batch, extents)
+    write_json(_file(manifests, batch), value)
+    return checksum_of(value)
+
+
+def load(manifests: Path, sources: Sources, batch: int, checksum: str) -> tuple[Extent, ...]:
+    """The extents of a batch whose manifest has this checksum of them. Raises ConfigurationError."""
+    if not checksum:
+        return ()
+    path = _file(manifests, batch)
+    try:
+        value = read_json(path)
+        if checksum_of(value) != checksum:
+            raise DamagedFileError("is of another batch than its manifest")
+        return of_rows(sources, value["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        why = str(error) if isinstance(error, DamagedFileError) else "is missing or cannot be read"
+        raise ConfigurationError(f"the list of files {path} {why}", RESTORE) from error
+
+
+def of_rows(sources: Sources, rows: Iterable[Sequence[Any]]) -> tuple[Extent, ...]:
+    """The extents of rows. Raises KeyError, TypeError and ValueError."""
+    return tuple(sources[row[0]].extent(row) for row in rows)
+
+
+def without(extents: Iterable[Extent], lost: Collection[Lost]) -> list[Extent]:
+    """The extents that are read: not those that are lost."""
+    names = {(one.stream, one.path) for one in lost}
+    return [one for one in extents if (one.stream, one.path) not in names]
+
+
+def letters(sources: Sources, lost: Iterable[Lost]) -> list[DeadLetter]:
+    """The dead letters of what a batch goes without."""
+    return [
+        DeadLetter(
+            one.stream,
+            one.path,
+            0,
+            "lost",
+            f"the {sources[one.stream].noun} {one.reason}; its loss was accepted",
+            b"",
+        )
+        for one in lost
+    ]
+
+
+def _value(batch: int, extents: Sequence[Extent]) -> dict[str, object]:
+    return {"batch": batch, "files": [list(one.row()) for one in extents]}
+
+
+def _file(manifests: Path, batch: int) -> Path:
+    return manifests / f"{batch}.files"

@@ -1,0 +1,345 @@
+"""What batch N runs with, fixed before it runs: so that a replay, whenever it comes, is the same batch.
+
+The driver writes N.json before the batch's one action and reads it back when Spark replays the batch.
+Everything in it follows from the result of batch N-1, which the outbox keeps, from the clock, and from what
+was asked of the job since. Its digest goes to the outbox with the batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cep.batch.clock import BatchStart, Partition, Seen
+from cep.errors import RESTORE, ConfigurationError
+from cep.events import MIN_TIME
+from cep.files import DamagedFileError, checksum_of, read_json, sealed, to_json, unsealed, write_json
+from cep.job.clocks import idle as silence
+from cep.job.clocks.idle import Quiet
+from cep.job.clocks.running_time import Stretch
+from cep.job.poison.events import Poison, from_json, listed
+from cep.plan.plan import Plan, RuleName
+from cep.resources.resource import Pin
+
+VERSION = 3
+_READ = (2, VERSION)
+"""Of version 2 there is no checksum, and nothing of the batch's files."""
+_KEPT = 1_000  # manifests of so many batches: Spark can go back 100
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """A deploy that this batch is the first to run with; `previous` is the revision before, "" for none."""
+
+    request: str
+    pack: str
+    revision: str
+    previous: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A file that the batch goes without, as its user accepted (`cep run --accept-loss`), and why."""
+
+    stream: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Batch `batch`: all times in nanoseconds, event times since 1970 UTC.
+
+    `watermark` and `greatest` (event time by partition) are those before the batch. `clock` is the wall
+    clock, `elapsed` batch time (cep.job.clocks.idle), `heard` when in it each partition last delivered, or a
+    pause ended after which it had its `idle` anew.
+    `since` has for rules that were deployed to a running job the watermark of that moment, by pack and name,
+    `first` for every stream the time of its earliest event. `drain`: time ends with this batch.
+    `files` is the checksum of what its files were before it ran (cep.job.state_folder.extents), "" where it
+    has none; `lost` are files that it goes without, `poison` events. `resources` are the versions of what the
+    batch may look up; it has none where packs name none, nor in manifests from before it was there.
+    """
+
+    batch: int
+    revisions: Mapping[str, str]
+    shards: int
+    clock: int
+    elapsed: int = 0
+    watermark: int = MIN_TIME
+    greatest: Mapping[Partition, int] = field(default_factory=dict)
+    heard: Mapping[Partition, int] = field(default_factory=dict)
+    silent: tuple[Partition, ...] = ()
+    quiet: Quiet | None = None
+    since: Mapping[RuleName, int] = field(default_factory=dict)
+    drain: bool = False
+    deployed: tuple[Deployed, ...] = ()
+    first: Mapping[str, int] = field(default_factory=dict)
+    files: str = ""
+    lost: tuple[Lost, ...] = ()
+    poison: tuple[Poison, ...] = ()
+    resources: tuple[Pin, ...] = ()
+    version: int = VERSION
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON object."""
+        pinned = {"resources": [[one.kind, one.name, one.version] for one in self.resources]}
+        return {
+            **(pinned if self.resources else {}),
+            "version": self.version,
+            "batch": self.batch,
+            "revisions": dict(self.revisions),
+            "shards": self.shards,
+            "clock": self.clock,
+            "elapsed": self.elapsed,
+            "watermark": self.watermark,
+            "greatest": _rows(self.greatest),
+            "heard": _rows(self.heard),
+            "silent": [list(p) for p in self.silent],
+            "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
+            "since": _rows(self.since),
+            "drain": self.drain,
+            "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
+            "first": dict(sorted(self.first.items())),
+            "files": self.files,
+            "lost": [[one.stream, one.path, one.reason] for one in self.lost],
+            "poison": listed(self.poison),
+        }
+
+    @property
+    def seen(self) -> Seen:
+        """What the batches before saw."""
+        return Seen(self.greatest, self.first)
+
+    def start(self, plan: Plan) -> BatchStart:
+        """Event time as it stands when the batch begins."""
+        idle = {name: stream.idle for name, stream in plan.streams.items()}
+        paced = silence.paced(self.quiet, plan.read, idle, self.elapsed, self.clock)
+        return BatchStart(
+            self.batch, self.watermark, self.seen, self.since, self.silent, paced, drain=self.drain
+        )
+
+    def text(self) -> str:
+        """The JSON object as text; equal manifests have equal texts."""
+        return to_json(self.as_dict()).decode()
+
+    @property
+    def digest(self) -> str:
+        """Checksum by which the outbox knows the batch; the same if it is run again without some of it."""
+        later = {"lost", "poison"} if self.version == VERSION else {"lost", "poison", "files"}
+        return checksum_of({name: value for name, value in self.as_dict().items() if name not in later})
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the next manifest must know of a batch: a JSON object in the outbox.
+
+    `runs` are the live runs by pack and rule after the batch.
+    """
+
+    revisions: Mapping[str, str]
+    watermark: int
+    greatest: Mapping[Partition, int]
+    heard: Mapping[Partition, int]
+    clock: int
+    elapsed: int
+    quiet: Quiet | None
+    since: Mapping[RuleName, int]
+    runs: Mapping[RuleName, int]
+    drained: bool
+    first: Mapping[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON object, with its checksum."""
+        value = {
+            "revisions": dict(self.revisions),
+            "watermark": self.watermark,
+            "greatest": _rows(self.greatest),
+            "heard": _rows(self.heard),
+            "clock": self.clock,
+            "elapsed": self.elapsed,
+            "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
+            "since": _rows(self.since),
+            "runs": _rows(self.runs),
+            "drained": self.drained,
+            "first": dict(sorted(self.first.items())),
+            "version": VERSION,
+        }
+        return sealed(value)
+
+
+def result_of(value: Mapping[str, object]) -> Result:
+    """The result that `as_dict` gave, or a version before it that knew no checksums. Raises ValueError."""
+    value = unsealed(value, earlier=lambda value: "version" not in value)
+    try:
+        quiet = value["quiet"]
+        return Result(
+            revisions=_texts(value["revisions"]),
+            watermark=_int(value["watermark"]),
+            greatest=_pairs(value["greatest"]),
+            heard=_pairs(value["heard"]),
+            clock=_int(value["clock"]),
+            elapsed=_int(value["elapsed"]),
+            quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
+            since=_pairs(value["since"]),
+            first=_ints(value["first"]),
+            runs=_pairs(value["runs"]),
+            drained=bool(value["drained"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no result of a batch: {error}") from error
+
+
+def parse(text: str) -> Manifest:
+    """The manifest of a text. Raises ValueError."""
+    return _manifest_of(json.loads(text))
+
+
+def _manifest_of(value: Mapping[str, Any]) -> Manifest:
+    try:
+        version = value["version"]
+        if version not in _READ:
+            raise DamagedFileError(f"has version {version}, this program reads version {VERSION}")
+        quiet = value["quiet"]
+        return Manifest(
+            batch=_int(value["batch"]),
+            revisions=_texts(value["revisions"]),
+            shards=_int(value["shards"]),
+            clock=_int(value["clock"]),
+            elapsed=_int(value["elapsed"]),
+            watermark=_int(value["watermark"]),
+            greatest=_pairs(value["greatest"]),
+            heard=_pairs(value["heard"]),
+            silent=tuple((str(s), str(p)) for s, p in value["silent"]),
+            quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
+            since=_pairs(value["since"]),
+            first=_ints(value["first"]),
+            drain=bool(value["drain"]),
+            deployed=tuple(Deployed(*map(str, d)) for d in value["deployed"]),
+            files=str(value.get("files", "")),
+            lost=tuple(Lost(*map(str, one)) for one in value.get("lost", ())),
+            poison=from_json(value.get("poison", ())),
+            resources=tuple(Pin(*map(str, one)) for one in value.get("resources", ())),
+            version=version,
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DamagedFileError(f"is no manifest: {error}") from error
+
+
+def read(manifests: Path, batch: int) -> Manifest | None:
+    """The manifest of a batch; None if none was written. Raises ConfigurationError for a damaged one."""
+    path = manifests / f"{batch}.json"
+    try:
+        found = _manifest_of(read_json(path, earlier=lambda value: value.get("version") != VERSION))
+        if found.batch != batch:
+            raise DamagedFileError(f"is of batch {found.batch}")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        why = str(error) if isinstance(error, DamagedFileError) else "cannot be read"
+        raise ConfigurationError(f"the manifest {path} {why}", RESTORE) from error
+    return found
+
+
+def write(manifests: Path, manifest: Manifest) -> None:
+    """Writes the manifest of a batch, whole and on disk before anything else happens; old ones go."""
+    write_json(manifests / f"{manifest.batch}.json", manifest.as_dict())
+    (manifests / f"{manifest.batch - _KEPT}.json").unlink(missing_ok=True)
+
+
+def oldest(manifests: Path, batch: int) -> float | None:
+    """When the oldest of the kept ones was written, in seconds since 1970 UTC; None while they are fewer."""
+    try:
+        return (manifests / f"{batch - _KEPT + 1}.json").stat().st_mtime
+    except FileNotFoundError:
+        return None
+
+
+def following(
+    first: Manifest,
+    before: Result | None,
+    plan: Plan,
+    stretch: Stretch,
+    fresh: Collection[RuleName] = (),
+) -> Manifest:
+    """The manifest of a batch that was never begun: as it would be if it were the `first` of all, and what
+    follows from the result of the batch `before` it, None for batch 0.
+
+    `plan` is that of its revisions. `stretch` is the time since the batch before as this process saw it; only
+    what it ran of it counts as batch time. `fresh` are the rules that a deploy lets begin with this batch.
+    """
+    if before is None:
+        return first
+    elapsed = before.elapsed + stretch.ran
+    idle = {name: stream.idle for name, stream in plan.streams.items()}
+    heard = silence.excused(before.heard, plan.read, idle, elapsed, stretch.pauses)
+    quiet_ones = silence.silent(heard, plan.read, idle, elapsed)
+    names = {rule.name for rule in plan.rules()}
+    since = {name: at for name, at in before.since.items() if name in names}
+    since |= dict.fromkeys(fresh, before.watermark)
+    return replace(
+        first,
+        elapsed=elapsed,
+        watermark=before.watermark,
+        greatest=before.greatest,
+        heard=heard,
+        silent=quiet_ones,
+        quiet=silence.quiet(before.quiet, quiet_ones, heard, plan.read, elapsed, before.watermark),
+        since=since,
+        first=before.first,
+    )
+
+
+def result(
+    manifest: Manifest,
+    plan: Plan,
+    seen: Seen,
+    after: int,
+    runs: Mapping[RuleName, int],
+) -> Result:
+    """What is to be remembered of the batch; `after` is the watermark after it."""
+    so_far = manifest.seen.joined([seen])
+    return Result(
+        revisions=manifest.revisions,
+        watermark=after,
+        greatest=so_far.greatest,
+        heard=silence.delivering(manifest.heard, seen.greatest, manifest.elapsed),
+        clock=manifest.clock,
+        elapsed=manifest.elapsed,
+        quiet=None if {s for s, _ in seen.greatest} & set(plan.read) else manifest.quiet,
+        since=manifest.since,
+        first=so_far.first,
+        runs=runs,
+        drained=manifest.drain,
+    )
+
+
+def _rows(of: Mapping[tuple[str, str], int]) -> list[list[object]]:
+    """Numbers by partition, or by rule."""
+    return [[*name, number] for name, number in sorted(of.items())]
+
+
+def _pairs(value: object) -> dict[tuple[str, str], int]:
+    return {(str(a), str(b)): _int(number) for a, b, number in _list(value)}
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("a list is expected")
+    return value
+
+
+def _int(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("a whole number is expected")
+    return value
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(k): str(v) for k, v in value.items()}  # type: ignore[attr-defined]
+
+
+def _ints(value: object) -> dict[str, int]:
+    return {str(k): _int(v) for k, v in value.items()}  # type: ignore[attr-defined]

@@ -1,0 +1,36 @@
+"""The process that Spark forks its Python workers from: it loads once what every worker needs.
+
+Spark's own daemon imports nothing before it forks, so that each worker spends its first second on imports.
+The modules below start no thread when they are imported; what does (numba's pools) is not imported here.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+
+
+def main() -> None:
+    """Load what mappers and matchers need, then be Spark's daemon."""
+    logging.getLogger("pyspark").setLevel(logging.WARNING)
+    import pyspark.sql.streaming.proto.StateMessage_pb2
+    import pyspark.sql.streaming.stateful_processor_util
+    import pyspark.worker  # noqa: F401
+    from pyspark.daemon import manager
+
+    import cep.job.workers.mapper
+    import cep.job.workers.matcher
+    import cep.job.workers.shard  # noqa: F401
+    import rules.checks
+    import rules.grammar
+    import rules.resolve
+    import rules.structure  # noqa: F401
+
+    # Spark has its workers collect garbage after every task; what is loaded here is none
+    gc.collect()
+    gc.freeze()
+    manager()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Behind the shuffle: what a batch comes to in one shard, from the rows that it was sent and its state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field
+
+from cep.batch.clock import Clock, Seen, clock_of
+from cep.counters import PoisonEvents
+from cep.decode.letters import DeadLetter
+from cep.errors import ConfigurationError
+from cep.job.poison.events import found
+from cep.job.shipping.rows import PASSED_ON, Kind, pack, pack_raised, unpack
+from cep.job.state_folder.manifest import Manifest
+from cep.job.workers.outcome import Settled
+from cep.job.workers.shard_states import Held, ShardStates, Variables
+from cep.plan.plan import Plan
+from cep.shard.advance import match_shard
+from cep.shard.memory import ShardMemory
+from cep.shard.state_bytes import StateError, write
+
+
+@dataclass(slots=True)
+class ShardBatch:
+    """One shard's part of a batch: first `sort` the rows that came, then `match` them."""
+
+    plan: Plan
+    manifest: Manifest
+    shard: int
+    _payloads: list[bytes] = field(default_factory=list)
+    _seen: Seen = field(default_factory=Seen)
+
+    def sort(self, rows: Iterable[tuple[Kind, bytes]]) -> Iterator[tuple[Kind, bytes]]:
+        """Takes in rows of (kind, payload); gives those that are for the driver."""
+        for kind, payload in rows:
+            if kind is Kind.EVENTS:
+                self._payloads.append(payload)
+            elif kind is Kind.SEEN:
+                self._seen = self._seen.joined([unpack(payload)])
+            elif kind in PASSED_ON:
+                yield kind, payload
+
+    def match(
+        self, states: ShardStates, variables: Variables, careful: bool = False
+    ) -> list[tuple[Kind, bytes]]:
+        """Matches, and stores what is to be remembered; the rows for the driver.
+
+        Raises ConfigurationError for a state that cannot be used; if `careful`, PoisonError for events that
+        cannot be matched.
+        """
+        begun = time.perf_counter()
+        clock = clock_of(self.manifest.start(self.plan), self.plan, self._seen)
+        try:
+            held = states.open(self.shard, variables)
+        except StateError as error:
+            raise ConfigurationError(
+                f"the state of shard {self.shard} cannot be used: {error}",
+                "restore the state folder from a backup together with the outbox, or name a new [job] state",
+            ) from error
+        memory, payloads, letters = self._without_poison(held, clock, careful)
+        outcome = match_shard(self.plan, memory, payloads, clock)
+        size = states.store(self.shard, held, outcome.memory, variables).size
+        rows = [(Kind.RAISED, pack_raised(outcome.raised))] if outcome.raised else []
+        if letters:
+            rows.append((Kind.DEAD, pack([astuple(letter) for letter in letters])))
+            outcome.counts.update(PoisonEvents(letter.feed, "match") for letter in letters)
+        spent = time.perf_counter() - begun
+        settled = Settled(clock.watermark_after, self._seen, outcome.counts, outcome.runs, size, spent)
+        return [*rows, (Kind.SETTLED, pack(settled))]
+
+    def _without_poison(
+        self, held: Held, clock: Clock, careful: bool
+    ) -> tuple[ShardMemory, Sequence[bytes], list[DeadLetter]]:
+        """What is remembered and what came, without poison, and its dead letters."""
+        poison = [one for one in self.manifest.poison if one.shard == self.shard]
+        if not (poison or careful):
+            return held.memory, self._payloads, []
+        from cep.job.poison.shard_poison import searched, without
+
+        memory, payloads, letters = without(self.plan, held.memory, self._payloads, poison)
+
+        def work(memory: ShardMemory, payloads: Sequence[bytes]) -> None:
+            outcome = match_shard(self.plan, memory, payloads, clock)
+            pack_raised(outcome.raised)
+            write(outcome.memory, held.stored)
+
+        if careful and (more := searched(self.plan, memory, payloads, self.shard, work)):
+            raise found(more)
+        return memory, payloads, letters

@@ -1,0 +1,1 @@
+"""Patterns to automata, programs and the tables that the kernel runs."""

@@ -1,0 +1,298 @@
+"""The patterns of one key space over one shard's events: from arrivals and state to decisions and state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.batch.arrivals import Arrivals
+from cep.batch.decisions import Decisions
+from cep.batch.texts import Texts
+from cep.batch.trace import Trace
+from cep.counters import AlternativesDropped, Count, Counts, Overflows, RunsDropped, RunsOverLimit
+from cep.operators.operator import BatchContext
+from cep.operators.patterns.compile.space_tables import SpaceTables, WidthClass
+from cep.operators.patterns.kernel import layout
+from cep.operators.patterns.runtime import already_raised
+from cep.operators.patterns.runtime.blocks import blocks
+from cep.operators.patterns.runtime.engines import INTERPRETED, Engine, engine
+from cep.operators.patterns.runtime.kinds import RAISED, RUNS
+from cep.operators.patterns.runtime.matches import RuleMatches, decisions_of
+from cep.operators.patterns.runtime.over_limit import crowded, most_dropped
+from cep.operators.patterns.runtime.past import Events, Past, looking_back
+from cep.operators.patterns.runtime.pool import Pool
+from cep.operators.patterns.runtime.predicate_bits import Columns, Judgement
+from cep.operators.patterns.runtime.runs import RunRows, Runs, joined
+from cep.operators.patterns.runtime.trace_records import Teller
+from cep.operators.patterns.runtime.whole_events import Evidence, Judge
+from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
+
+Ints = npt.NDArray[np.int64]
+
+
+def run_patterns(
+    tables: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext
+) -> tuple[list[Decisions], Kept]:
+    """Run every rule of a space over events up to the watermark, key by key in order of time."""
+    texts, watermark = context.texts, context.clock.watermark_after
+    machine = engine(len(context.numbers), context.compiled)
+    judgement = Judgement(context.plan.id, events, texts, tables)
+    judgement.encode()
+    constants = _constants(tables, texts)
+    ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
+    seen = Events(context.numbers, events.time, watermark, judgement.hits(machine), constants, ranks)
+    runs, past = of_kind(kept, RUNS, RunRows).by_width, Past.of(tables, kept)
+    active = _active(seen, runs, past)
+    columns = judgement.columns(active)
+    evidence = Evidence(context.book, context.keys, texts)
+    if tables.back:
+        rules = active[np.isin(active, tables.back)]
+        columns, past = looking_back(tables, rules, past, seen, columns, evidence)
+    batch = _Batch(tables, machine, seen, columns, evidence, context)
+    matched: list[RuleMatches] = []
+    live: dict[int, Runs] = {}
+    told: list[Told] = []
+    for of_width in tables.classes:
+        rules = of_width.rules[np.isin(of_width.rules, active)]
+        if not len(rules):
+            continue
+        parts = []
+        for pool in batch.run(of_width, rules, runs.get(of_width.width)):
+            _count(tables, pool, context.counts)
+            batch.name_dropped(of_width, pool)
+            matched += _matches(tables, pool)
+            parts.append(pool.live())
+            if context.trace is not None:
+                told += _told(pool, parts[-1])
+        going_on = joined(parts)
+        if len(going_on.lists):
+            live[of_width.width] = going_on
+    if context.trace is not None:
+        _tell(tables, told, context, context.trace)
+    fresh, raised = _once(tables, matched, already_raised.rows_in(kept), live)
+    left: Kept = {RUNS: RunRows(live), **past.kept, **({RAISED: raised} if raised.size else {})}
+    return decisions_of(fresh, context.keys, context.book), left
+
+
+Told = tuple[int, Ints, Ints, Runs]
+"""A rule's number, what the trace says, the nodes that it names, and the runs that live on."""
+
+
+def _tell(tables: SpaceTables, told: Sequence[Told], context: BatchContext, trace: Trace) -> None:
+    """Make records of what the kernel told, rule by rule as the packs have them."""
+    places = {rule.identity: place for place, rule in enumerate(context.space.rules)}
+    for number, rows, nodes, going_on in sorted(told, key=lambda one: places[tables.rules[one[0]].identity]):
+        if trace.selection.has(tables.rules[number].rule.name):
+            teller = Teller(context.plan, tables.rules[number], context.keys, context.book, trace)
+            teller.tell(rows, nodes)
+            teller.tell_waiting(going_on)
+
+
+def _once(
+    tables: SpaceTables, matched: Sequence[RuleMatches], before: Ints, live: Mapping[int, Runs]
+) -> tuple[list[RuleMatches], FlatRows]:
+    """The matches that were not raised before, each at its first decision; and those that a live run may come
+    to again."""
+    fresh: list[RuleMatches] = []
+    rows = [before]
+    for found in matched:
+        if tables.tables(number := found.number).forks:
+            timeouts = found.matches[:, layout.M_TIMEOUT]
+            named = already_raised.identities(timeouts, found.ends, found.steps, found.sequences)
+            known = before[before[:, RULE] == number, already_raised.IDENTITY]
+            new = already_raised.first_of_each(named, known)
+            found = found.chosen(new)
+            rows.append(already_raised.rows_of(number, found.matches, named[new]))
+        if len(found.matches):
+            fresh.append(found)
+    return fresh, already_raised.still_possible(rows, live.values(), len(tables.rules))
+
+
+def _constants(tables: SpaceTables, texts: Texts) -> Ints:
+    """All rules' constants as 64 bits, texts by their numbers in the shard's dictionary."""
+    if not len(tables.texts):
+        return tables.constants
+    found = tables.constants.copy()
+    found[tables.text_places] = texts.numbers(tables.texts)
+    return found
+
+
+def _active(events: Events, kept: Mapping[int, Runs], past: Past) -> Ints:
+    """The rules that have anything to do, rising: an event, runs, or a past that ends."""
+    found = events.hits.by_rule() > 0
+    for runs in kept.values():
+        found[runs.lists[:, layout.KEPT_RULE]] = True
+    found[list(past.rules())] = True
+    return np.flatnonzero(found)
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Values that the classes of a space share in one shard and batch."""
+
+    tables: SpaceTables
+    engine: Engine
+    events: Events
+    columns: Columns
+    evidence: Evidence
+    context: BatchContext
+
+    @property
+    def keys(self) -> int:
+        """The number of keys."""
+        return self.context.keys.count
+
+    @property
+    def traced(self) -> bool:
+        """True if the kernel is to tell what it does."""
+        return self.context.trace is not None
+
+    def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None) -> Iterator[Pool]:
+        """Run some rules of a class; pools with what came of it."""
+        rows = of_width.rows[np.searchsorted(of_width.rules, rules)]
+        rows[:, layout.U_PAIRS] = self.events.hits.first_pairs[rules]
+        rows[:, layout.U_PAIRS_END] = self.events.hits.first_pairs[rules + 1]
+        rows[:, layout.U_COLUMNS] = self.columns.first_of_rule[rules]
+        for number in np.flatnonzero(np.isin(rules, self.tables.back)).tolist():
+            rows[number, layout.U_SINCE] = self.context.clock.watching(self.tables.rules[rules[number]])
+        # Rules that ask a judge run alone, and those between them together.
+        kept = Runs.none(of_width.width) if kept is None else kept
+        asking = np.flatnonzero(np.isin(rules, self.tables.outside))
+        ends = np.unique(np.concatenate(([0, len(rules)], asking, asking + 1))).tolist()
+        for first, last in pairwise(ends):
+            pool = self._pool(of_width, rows[first:last], kept)
+            with self._asked(int(rules[first]), pool) as machine:
+                self._run(pool, machine)
+            yield pool
+
+    def _pool(self, of_width: WidthClass, rows: Ints, kept: Runs) -> Pool:
+        """An empty pool for rules that run together."""
+        hits, rules = self.events.hits, rows[:, layout.U_RULE]
+        if self.traced:
+            # What the trace names stays where it is.
+            ends = np.array([[len(self.events.keys), self.keys]], np.int64)
+        else:
+            looks = int(hits.by_rule()[rules].sum())
+            ends = blocks(self.events.keys, self.keys, looks, kept, len(rules))
+        begun = int(hits.by_rule(self.tables.begins)[rules].sum())
+        return self._placed(Pool.of(of_width, rows, ends, kept, begun, self.traced))
+
+    def _placed(self, pool: Pool) -> Pool:
+        """The pool, knowing where in time and among all events its events are."""
+        cursor = pool.cursor
+        # An event's number is its sequence number, for good.
+        cursor[layout.C_SEQUENCE] = cursor[layout.C_EVENT] = self.evidence.book.first
+        cursor[layout.C_EVENTS] = len(self.events.keys)
+        cursor[layout.C_WATERMARK] = self.events.watermark
+        return pool
+
+    def name_dropped(self, of_width: WidthClass, pool: Pool) -> None:
+        """Count for each rule of a pool that dropped runs over its `limit` those of one of their keys."""
+        for row in np.flatnonzero(pool.rules[:, layout.U_DROPPED]).tolist():
+            number = int(pool.rules[row, layout.U_RULE])
+            tried = crowded(self.tables, self.events.hits, self.events.keys, self.keys, pool.kept, number)
+            found = most_dropped(
+                self.tables.rules[number], self.evidence.keys, tried, int(pool.rules[row, layout.U_DROPPED]),
+                partial(self._dropped, of_width, pool, row),
+            )  # fmt: skip
+            if found is not None:
+                counter = RunsOverLimit(*self.tables.rules[number].name, found[0])
+                self.context.counts[counter] += found[1]
+
+    def _dropped(self, of_width: WidthClass, pool: Pool, row: int, key: int) -> int:
+        """Number of runs of one key that a rule drops. The rule is run again, on that key alone."""
+        keys, hits, lists = self.events.keys, self.events.hits, pool.kept.lists
+        rule = pool.rules[row : row + 1].copy()
+        number = int(rule[0, layout.U_RULE])
+        rule[:, layout.U_DROPPED] = 0
+        mine = (lists[:, layout.KEPT_RULE] == number) & (lists[:, layout.KEPT_KEY] == key)
+        begin, end = np.searchsorted(keys, (key, key + 1)).tolist()
+        # The kernel takes up after the block before: all keys before this one.
+        ends = np.empty((2, layout.BLOCK), np.int64)
+        ends[:, layout.B_EVENT], ends[:, layout.B_KEY] = (begin, end), (key, key + 1)
+        alone = Pool.of(of_width, rule, ends, pool.kept.chosen(np.flatnonzero(mine)), end - begin, False)
+        self._placed(alone).cursor[layout.C_BLOCK] = 1
+        heads = hits.ends[hits.pairs[:, 1]]
+        for pair in range(int(hits.first_pairs[number]), int(hits.first_pairs[number + 1])):
+            atom = hits.pairs[pair, 1]
+            heads[pair] += np.searchsorted(hits.events[hits.ends[atom] : hits.ends[atom + 1]], begin)
+        with self._asked(number, alone) as machine:
+            self._run(alone, machine, heads)
+        return int(alone.rules[0, layout.U_DROPPED])
+
+    def _run(self, pool: Pool, machine: Engine, heads: Ints | None = None) -> None:
+        """Run the rules of a pool. `heads` says by pair which hit comes first, where some are left out."""
+        size, hits, kept = len(self.events.keys), self.events.hits, pool.kept
+        heads = hits.ends[hits.pairs[:, 1]] if heads is None else heads
+        batch = layout.Batch(
+            pool.rules.ravel(), pool.tables, self.events.constants, hits.pairs.ravel(), hits.ends,
+            hits.events, self.events.keys, self.events.times, self.columns.values.ravel(),
+            self.columns.nulls.ravel(), self.events.ranks, pool.blocks.ravel(),
+        )  # fmt: skip
+        given = layout.Kept(
+            _read_only(kept.lists), _read_only(kept.runs), _read_only(kept.threads), _read_only(kept.nodes),
+            pool.order, kept.firsts().ravel(),
+        )  # fmt: skip
+        slots = self.tables.most_slots + 2
+        scratch = layout.Scratch(
+            np.full(self.keys, layout.NONE, np.int64), np.full(2 * self.keys, layout.NONE, np.int64),
+            np.zeros(size, np.int64), heads, np.zeros(self.tables.most_places * size, np.uint8),
+            np.zeros(slots, np.int64), np.zeros(slots, np.int64),
+        )  # fmt: skip
+        while True:
+            if machine.run_rules(batch, given, scratch, pool.pools(), pool.kept_later()) == layout.DONE:
+                return
+            pool.grow(machine)
+
+    @contextmanager
+    def _asked(self, number: int, pool: Pool) -> Iterator[Engine]:
+        """The engine of a rule; conditions that no program expresses are asked of a judge meanwhile."""
+        if number not in self.tables.outside:
+            yield self.engine
+            return
+        rule, first = self.tables.rules[number], self.columns.first_of_rule[number]
+        columns, nulls = self.columns.values[first:], self.columns.nulls[first:]
+        with Judge(rule, pool, self.evidence, columns, nulls).asked():
+            yield INTERPRETED
+
+
+def _read_only(rows: Ints) -> Ints:
+    """Rows one after the other as an array that nobody writes, without a copy of them."""
+    flat = rows.ravel().view()
+    flat.flags.writeable = False
+    return flat
+
+
+def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
+    rows = pool.rules
+    kinds = (layout.U_DROPPED, layout.U_GIVEN_UP, layout.U_OVERFLOWS)
+    for row in np.flatnonzero(rows[:, kinds].any(axis=1)).tolist():
+        name = tables.rules[int(rows[row, layout.U_RULE])].name
+        counters: tuple[Count, ...] = (
+            RunsDropped(*name, "limit"),
+            AlternativesDropped(*name),
+            Overflows("rule", *name),
+        )
+        for kind, counter in zip(kinds, counters, strict=True):
+            if rows[row, kind]:
+                counts[counter] += int(rows[row, kind])
+
+
+def _matches(tables: SpaceTables, pool: Pool) -> Iterator[RuleMatches]:
+    """The matches of a pool's rules, rule by rule."""
+    for number, matches, ends, taken in pool.found():
+        steps = tables.tables(number).edges[taken[:, layout.A_EDGE]]
+        events, sequences = taken[:, layout.AN_EVENT].copy(), taken[:, layout.A_SEQUENCE].copy()
+        yield RuleMatches(number, tables.rules[number], matches, ends, steps, events, sequences)
+
+
+def _told(pool: Pool, left: Runs) -> Iterator[Told]:
+    for row, number in enumerate(pool.rules[:, layout.U_RULE].tolist()):
+        waiting = left.chosen(np.flatnonzero(left.lists[:, layout.KEPT_RULE] == number))
+        yield number, pool.told(row), pool.nodes, waiting

@@ -1,0 +1,55 @@
+"""The kernel of patterns, compiled."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from cep.collector import settled
+from cep.hashing import compiled as strings
+from cep.operators.patterns.kernel import (
+    advance,
+    alternatives,
+    arrive,
+    batch,
+    bytecode,
+    capacity,
+    chains,
+    decide,
+    guards,
+    hits,
+    layout,
+    loop,
+    merge,
+    recall,
+    runs,
+    store,
+    tables,
+    timers,
+    trace,
+    wait_index,
+    wake,
+)  # fmt: skip
+from cep.operators.patterns.runtime.entry_points import Engine
+from kernels import loader
+from kernels.family import Family
+
+PATTERNS = Family(
+    "patterns",
+    (
+        layout, tables, bytecode, trace, alternatives, timers, chains, arrive, guards, advance, merge,
+        wait_index, runs, decide, capacity, loop, hits, wake, recall, store, batch,
+    ),
+    tuple(Engine.__dataclass_fields__),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def load() -> Engine:
+    """The compiled engine: half a minute of processor the first time on a machine, then 0.2 s.
+
+    Strings are hashed and numbered compiled from then on, too.
+    """
+    strings.load()
+    engine = Engine(**loader.load(PATTERNS))
+    settled()
+    return engine

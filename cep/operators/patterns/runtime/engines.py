@@ -1,0 +1,81 @@
+"""The kernel's entry points, interpreted or compiled. numba is imported only when there is much to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cep.operators.patterns.kernel.batch import run_rules
+from cep.operators.patterns.kernel.hits import count_hits, list_hits
+from cep.operators.patterns.kernel.layout import (
+    C_EFFORT,
+    END_OF_TIME,
+    LATER,
+    Batch,
+    Ints,
+    Kept,
+    Left,
+    Pools,
+    Scratch,
+)
+from cep.operators.patterns.kernel.recall import replay
+from cep.operators.patterns.kernel.store import drop_nodes
+from cep.operators.patterns.runtime.entry_points import Engine as Engine
+
+PATIENCE = 20_000
+"""Steps in one process from which the compiled kernel has paid for its import: 15 us each interpreted. An
+event is one, and each time that a run is asked about an event or a time (C_EFFORT)."""
+
+
+INTERPRETED = Engine(count_hits, list_hits, run_rules, drop_nodes, replay)
+
+
+@dataclass(slots=True)
+class _Patience:
+    """The steps that this process still does interpreted: it decides how fast, never what is found."""
+
+    steps: int = PATIENCE
+
+
+_LEFT = _Patience()
+
+
+def engine(events: int, compiled: bool | None = None) -> Engine:
+    """The engine for so many more events; `compiled` decides where it is given.
+
+    A process begins interpreted and goes over to the compiled kernel once there was much to do, also amid
+    the events of one key.
+    """
+    if compiled is None:
+        _LEFT.steps -= events
+        compiled = _LEFT.steps <= 0
+        if not compiled:
+            return _BEGINNING
+    return _compiled() if compiled else INTERPRETED
+
+
+def _compiled() -> Engine:
+    from cep.operators.patterns.runtime.compiled import load
+
+    return load()
+
+
+def _run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Left) -> int:
+    """Run rules interpreted until the process has lost patience; then the compiled kernel goes on in the same
+    arrays, between two events."""
+    cursor = pools.alternatives.cursor
+    if _LEFT.steps > 0:
+        cursor[C_EFFORT] = _LEFT.steps
+        outcome = run_rules(batch, kept, scratch, pools, left)
+        _LEFT.steps = int(cursor[C_EFFORT])
+        if outcome != LATER:
+            return outcome
+    cursor[C_EFFORT] = END_OF_TIME
+    return _compiled().run_rules(batch, kept, scratch, pools, left)
+
+
+def _drop_nodes(pools: Pools, marks: Ints) -> None:
+    """Drop nodes likewise: there are many where there was much to do."""
+    (INTERPRETED if _LEFT.steps > 0 else _compiled()).drop_nodes(pools, marks)
+
+
+_BEGINNING = Engine(count_hits, list_hits, _run_rules, _drop_nodes, replay)

@@ -1,0 +1,10 @@
+"""The kinds of state that patterns keep of a key."""
+
+RUNS = "runs"
+"""Live runs (cep.operators.patterns.runtime.runs)."""
+HISTORIES = "histories"
+"""The last events of the key, for `prev` (history.py)."""
+SIGHTINGS = "sightings"
+"""When events that an `absent` before the first step forbids were there (last_seen.py)."""
+RAISED = "raised"
+"""Matches to which another fork of a live run may come again (already_raised.py)."""

@@ -1,0 +1,92 @@
+"""The matches that the kernel found, as decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from alerts.ranks import FURTHER
+from cep.batch.decisions import Decisions, EventColumns, Objects, lengths, objects
+from cep.batch.taken import EventBook
+from cep.collector import paused
+from cep.hashing.rows import rising
+from cep.operators.patterns.compile.pattern_plan import PatternPlan
+from cep.operators.patterns.kernel import layout
+from cep.state.keyed_rows import ranges
+from cep.state.keys import Keys
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMatches:
+    """The matches of one rule, whose number `number` is: rows of the kernel's `matches`, and the chains of
+    events taken, end to end.
+
+    The k-th match took those from `ends[k - 1]` up to `ends[k]`: number of the step's name, event number,
+    sequence number.
+    """
+
+    number: int
+    rule: PatternPlan
+    matches: Ints
+    ends: Ints
+    steps: Ints
+    events: Ints
+    sequences: Ints
+
+    def chosen(self, which: Ints) -> RuleMatches:
+        """Some of the matches."""
+        if len(which) == len(self.matches):
+            return self
+        counts = lengths(self.ends)[which]
+        rows = ranges(self.ends[which] - counts, counts)
+        return RuleMatches(
+            self.number, self.rule, self.matches[which], np.cumsum(counts), self.steps[rows],
+            self.events[rows], self.sequences[rows],
+        )  # fmt: skip
+
+
+def decisions_of(matched: Sequence[RuleMatches], keys: Keys, book: EventBook) -> list[Decisions]:
+    """The matches of a space, rule by rule."""
+    if not matched:
+        return []
+    with paused():
+        numbers = rising(np.concatenate([found.events for found in matched]))
+        columns = EventColumns.of(len(numbers), [source[1:] for source in book.sources(numbers)])
+        return [_decisions(found, keys, numbers, columns) for found in matched]
+
+
+def _decisions(found: RuleMatches, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
+    """The matches of a rule; `columns` has the events with these numbers (rising)."""
+    matches, ends = found.matches, found.ends
+    return Decisions(
+        found.rule,
+        matches[:, layout.M_TIME],
+        [objects(column.to_pylist()) for column in keys.of(matches[:, layout.M_KEY])],
+        _orders(matches[:, layout.M_BY_EVENT], ends, found.sequences),
+        matches[:, layout.M_TIMEOUT] == 1,
+        ends,
+        found.steps,
+        np.searchsorted(numbers, found.events),
+        columns,
+    )
+
+
+def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> Objects:
+    """The order of decision of matches: at an instant deadlines come first, then earlier events taken."""
+    size = len(ends)
+    begins = ends - lengths(ends) + np.arange(size)
+    numbers = np.empty(size + len(sequences), np.int64)
+    of_chain = np.ones(len(numbers), bool)
+    of_chain[begins] = False
+    numbers[begins], numbers[of_chain] = by_event, sequences
+    rows = np.empty((len(numbers), 9), np.uint8)
+    rows[:, 0] = FURTHER[0]
+    rows[:, 1:] = (numbers.view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8").view(np.uint8).reshape(-1, 8)
+    data = rows.tobytes()
+    stops = ends + np.arange(size) + 1
+    return objects([data[a:b] for a, b in zip((begins * 9).tolist(), (stops * 9).tolist(), strict=True)])

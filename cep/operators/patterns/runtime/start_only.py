@@ -1,0 +1,36 @@
+"""Which keys have events that only begin runs: what is remembered of them need not be looked at.
+
+Runs know nothing of one another until a match is raised, and a match ends only runs that began at or after
+its first event. So a run that begins changes none that began before it. An event that no waiting run can wait
+for, by what it is alone (`compile.interests`), leaves all of its key as they are; what it begins goes on
+where they end. One thing runs have in common is the limit of their number: keys that have many runs, or many
+events at once, are looked at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.batch.arrivals import Arrivals
+from cep.operators.patterns.compile.interests import MANY
+from cep.operators.patterns.compile.space_tables import SpaceTables
+from cep.state.segments import FEW, MOST_SEGMENTS
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+_MOST_EVENTS = MANY - MOST_SEGMENTS * FEW
+
+
+def may_matter(tables: SpaceTables, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:
+    """Which of so many keys have an event that may matter to runs that wait.
+
+    `numbers` are those of the events' keys. `plan` is the one that runs: how another one judged says nothing.
+    """
+    found: Bools = np.bincount(numbers, minlength=keys) > _MOST_EVENTS
+    for number, part in enumerate(events.parts):
+        where, rows = events.rows_of(number)
+        if part.layout.plan == plan:
+            where = where.compress(part.verdicts.any_of(tables.awaited[part.stream], rows))
+        found[numbers.take(where)] = True
+    return found
