@@ -16,7 +16,7 @@ from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.record import BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, metadata, versions
-from alerts.outbox.stored import Delivery, Stored, Wanted
+from alerts.outbox.stored import Delivery, StoredAlert, Wanted
 from alerts.raised import Raised
 from alerts.routing import Route
 
@@ -148,12 +148,12 @@ class Outbox:
 
     def alerts(
         self, wanted: Wanted | None = None, *, limit: int | None = None, newest_first: bool = False
-    ) -> list[Stored]:
+    ) -> list[StoredAlert]:
         """The alerts that are wanted (all), in the order raised or the reverse."""
         with self.reading() as connection:
             return stored.read_alerts(connection, wanted or Wanted(), limit, newest_first)
 
-    def alert(self, id_: str) -> Stored | None:
+    def alert(self, id_: str) -> StoredAlert | None:
         """The alert of that id."""
         with self.reading() as connection:
             return stored.read_alert(connection, id_)

@@ -25,7 +25,7 @@ def too_long(length: int) -> str:
 
 
 @dataclass(slots=True)
-class Kept:
+class LetterBudget:
     """The dead letters of one part of a file that were kept so far, and the bytes of their records."""
 
     letters: int = 0

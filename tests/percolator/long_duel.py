@@ -54,7 +54,7 @@ from percolator.matching.surface import SurfaceWords
 from percolator.query.parse import parse
 from percolator.query.print import to_text
 from percolator.query.tree import Node
-from percolator.reference import Names, Place
+from percolator.reference import Names, PositionSpan
 from percolator.schema import FieldType, Kind, Schema
 from percolator.values import Terms
 
@@ -130,9 +130,9 @@ def with_new_words(document: Document, chance: random.Random) -> Document:
 class RememberingReader(reference.Reader):
     """The reference on one document, which looks for each term once."""
 
-    found: dict[tuple[Terms, str], dict[Place, frozenset[Range]]] = field(default_factory=dict)
+    found: dict[tuple[Terms, str], dict[PositionSpan, frozenset[Range]]] = field(default_factory=dict)
 
-    def terms(self, node: Terms, name: str) -> dict[Place, frozenset[Range]]:
+    def terms(self, node: Terms, name: str) -> dict[PositionSpan, frozenset[Range]]:
         known = self.found.get((node, name))
         if known is None:
             known = self.found[node, name] = super().terms(node, name)

@@ -11,13 +11,13 @@ from percolator_trees import WHOLE_SCHEMA
 
 from percolator.build import SegmentBuilder
 from percolator.checks import check
-from percolator.matching.matcher import Hits, Matcher
+from percolator.matching.matcher import HitPairs, Matcher
 from percolator.query.errors import QueryError
 from percolator.query.print import to_text
 from percolator.query.tree import Node
 from percolator.reference import Reader
 from percolator.schema import Schema
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 
 Document = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ def accepted(queries: Sequence[Node]) -> list[Node]:
     return found
 
 
-def segment_of(queries: Sequence[Node], schema: Schema = WHOLE_SCHEMA) -> Segment:
+def segment_of(queries: Sequence[Node], schema: Schema = WHOLE_SCHEMA) -> QuerySegment:
     """A segment of these queries; their texts are their ids."""
     builder = SegmentBuilder(schema)
     for node in queries:
@@ -55,7 +55,7 @@ def brute(
     return found
 
 
-def pairs(hits: Hits) -> list[tuple[int, int]]:
+def pairs(hits: HitPairs) -> list[tuple[int, int]]:
     """Hits as a list."""
     assert hits.document.dtype == hits.query.dtype == np.int32
     assert not hits.undecided

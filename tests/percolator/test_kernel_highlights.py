@@ -27,7 +27,7 @@ from percolator.query.print import to_text
 from percolator.query.tree import Node
 from percolator.reference import hit
 from percolator.schema import Schema
-from percolator.words import places
+from percolator.words import token_spans
 
 
 def judge(matcher: Matcher, queries: Sequence[Node], rows: Sequence[Document], noted: bool = True) -> int:
@@ -204,7 +204,7 @@ def test_words_begin_and_end_where_the_definition_says(values: list[str]) -> Non
     wanted: list[tuple[int, ...]] = []
     base = 0
     for value in [*values, *values]:
-        wanted += [tuple(base + edge for edge in place) for place in places(value)]
+        wanted += [tuple(base + edge for edge in place) for place in token_spans(value)]
         base += len(value) + 1
     assert edges.reshape(-1, EDGE)[: len(wanted)].tolist() == [list(edge) for edge in wanted]
     assert text.borders.tolist() == [0, base // 2]

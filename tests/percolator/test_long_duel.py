@@ -11,7 +11,7 @@ from effort import examples
 from long_duel import Duel
 
 from percolator.library.collection import Collection
-from percolator.matching.matcher import Hits
+from percolator.matching.matcher import HitPairs
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ def test_a_hit_that_is_lost_and_a_highlight_that_is_wrong_are_told(
 ) -> None:
     answer_columns, tell = Collection.match_batch, Collection.found_all
 
-    def lossy(queries: Collection, *arguments: Any) -> Hits:
+    def lossy(queries: Collection, *arguments: Any) -> HitPairs:
         found = answer_columns(queries, *arguments)
-        return Hits(found.document[1:], found.query[1:])
+        return HitPairs(found.document[1:], found.query[1:])
 
     def shifted(queries: Collection, *arguments: Any, **options: Any) -> Any:
         return [

@@ -26,7 +26,7 @@ def test_hits_have_the_fields_of_the_document_and_of_the_query() -> None:
         ("names", ListOf(Scalar.STRING), False),
     ]
     assert hits.fields[:3] == documents.fields
-    assert (hits.id, hits.time, hits.origin) == (("url",), ("seen",), typed.Hits("article", "w"))
+    assert (hits.id, hits.time, hits.origin) == (("url",), ("seen",), typed.QueryHits("article", "w"))
     assert [(q.name, q.file) for q in pack.queries] == [("w", "w.jsonl")]
     assert NAME not in [s.name for s in pack.fed]
 
@@ -73,7 +73,7 @@ rule read { by url  match picked matching w{2}  within 1h }
 """
     hits = loaded(ARTICLES + text).need().stream("picked matching w")
     assert [f.name for f in hits.fields][:2] == ["title", "url"]
-    assert hits.origin == typed.Hits("picked", "w")
+    assert hits.origin == typed.QueryHits("picked", "w")
 
 
 POST = "stream post { id_: string  body: text  tags: string  query: long  at: timestamp  id id_  time at }\n"
