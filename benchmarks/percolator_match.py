@@ -5,7 +5,7 @@
 `mix` is generated: boolean, phrase, NOT, wildcard and NEAR queries over words drawn by Zipf's law, 180-word
 documents. `luwak` and `analysts` are queries that people wrote, on 999 articles, each time with new words
 mixed in; the analysts' need FOLDER (queries/sdg_queries_7972.jsonl.gz), which the project may not ship. Every
-figure is the best of some runs on other documents, in processor time; the calibration beside it tells how
+figure is the best of some runs on other documents, in processor time; the calibration beside it says how
 fast the moment was: `findall` of words and a dict for a document of 668 words.
 """
 

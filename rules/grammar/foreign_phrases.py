@@ -1,4 +1,4 @@
-"""Phrases of other languages, each with help: the text around a word tells what the author means.
+"""Phrases of other languages, each with help: the text around a word says what the author means.
 
 The first phrase that fits counts. `habits` looks them up, before the tables of `foreign_words`.
 """

@@ -20,7 +20,7 @@ def view_meant(found: UnexpectedToken) -> str:
     name, of = view["view"].lower(), view["of"].rpartition(",")[2].strip()
     if "length" in name:
         number = of if of.isdigit() else "n"
-        return f"write `over {found.last} last {number} events`: it is judged at each event"
+        return f"write `over {found.last} last {number} events`: it is evaluated at each event"
     if found.clause == "match":
         return f"a pattern is bounded by `within {_length(of)}`, behind its last step"
     return f"write `over {found.last} {'tumbling' if 'batch' in name else 'sliding'} {_length(of)}`"

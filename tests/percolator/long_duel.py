@@ -8,8 +8,8 @@ answer documents that no state of it has seen: in columns and alone, with metada
 reader that follows it, at the end readers that go back to pins. The hits of every pair are compared, names
 and highlights for the documents that are asked alone. Rounds take turns in the languages of the text fields,
 new words keep coming, and the table of words is so small that it is started anew again and again. Equal seeds
-give equal rounds; `--first 37 --rounds 1` runs one of them again. Every difference is told with its query and
-document; the exit code is 1 if there was one.
+give equal rounds; `--first 37 --rounds 1` runs one of them again. Every difference is printed with its query
+and document; the exit code is 1 if there was one.
 
 Pairs are counted once: texts of queries that stand, times documents that have come.
 """
@@ -145,7 +145,7 @@ class RememberingReader(reference.Reader):
 
 @dataclass
 class Duel:
-    """What one run has seen. One document of `share` is asked alone, too, and compared with highlights."""
+    """The findings of one run. One document of `share` is asked alone, too, and compared with highlights."""
 
     seed: int
     share: int
@@ -174,7 +174,7 @@ class Duel:
             patch.object(matcher, "TIMED", 3),
             patch.object(matcher, "SurfaceWords", lambda _: SurfaceWords(WORDS)),
             patch.object(surface, "LETTERS_A_WORD", LETTERS_A_WORD),
-            # What a term asks of a word is worked out once, not at every document.
+            # What a term asks of a word is computed once, not at every document.
             patch.object(reference, "_tests", cache(reference._tests)),
             patch.object(reference, "pieces", cache(reference.pieces)),
         ):

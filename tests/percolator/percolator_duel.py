@@ -1,4 +1,4 @@
-"""What the tests of the matcher share: segments of queries, the reference's pairs, columns of documents."""
+"""Shared by the tests of the matcher: segments of queries, the reference's pairs, columns of documents."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def difference(
     queries: Sequence[Node],
     rows: Sequence[Document],
 ) -> str:
-    """What a person has to look at."""
+    """The extra and missed pairs, one a line, each with its query and document."""
     return "\n".join(
         f"{'extra' if pair in found else 'missed'}: {to_text(queries[pair[1]])}   on   {rows[pair[0]]}"
         for pair in sorted(set(found) ^ set(wanted))

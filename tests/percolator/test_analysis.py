@@ -1,4 +1,4 @@
-"""What a word is, and which words are the same."""
+"""Words: how text is split, and which words are the same."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ test r "x" { at 0s article { title: "x" } expect { query: "q1", kind: "hit", eve
     assert loaded(ARTICLES + text).need().tests
 
 
-def test_of_unknown_queries_nothing_else_is_told() -> None:
+def test_of_unknown_queries_nothing_else_is_reported() -> None:
     rule = "rule r { by article.query = login.card_id  match article matching v[x > 1]{2} -> l: login"
     text = ARTICLES + rule + "  within 1h  emit z = last(article.z), query }"
     assert [d.code for d in loaded(text).diagnostics if d.level == "error"] == ["CEP0255"]
@@ -157,14 +157,14 @@ MISTAKES = {
 }
 
 
-def told(text: str) -> list[tuple[str, str, str, str]]:
+def reported(text: str) -> list[tuple[str, str, str, str]]:
     found = [d for d in loaded(text).diagnostics if d.level == "error"]
     return [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_with_standing_queries_is_told(text: str) -> None:
-    assert told(text) == MISTAKES[text]
+def test_a_mistake_with_standing_queries_is_reported(text: str) -> None:
+    assert reported(text) == MISTAKES[text]
 
 
 def test_a_field_that_cannot_be_read_may_be_called_as_one_of_hits() -> None:

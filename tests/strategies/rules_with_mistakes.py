@@ -216,7 +216,7 @@ def written(parts: Sequence[Piece]) -> str:
 
 
 def mistaken(parts: Sequence[Piece]) -> Iterator[tuple[str, str, int, int]]:
-    """Every text with one mistake: the text, the code to be told, and from where to where it may be told."""
+    """Every text with one mistake: the text, the code to be reported, and between which places."""
     for place, part in enumerate(parts):
         start = len(written(parts[:place]))
         for text, code in part.mistakes:
