@@ -84,7 +84,7 @@ class Outbox:
                 )
 
     def check(self) -> None:
-        """Looks through the database for damage, as far as it can tell. Raises OutboxError."""
+        """Looks through the database for damage, as far as it can see. Raises OutboxError."""
         with self.reading() as connection:
             look_through(connection, self.place)
 
