@@ -67,7 +67,7 @@ class Raised(NamedTuple):
         return Alert(**json.loads(self.body))
 
     def speaking_for(self, suppressed: int) -> Raised:
-        """The same alert, which tells of so many that were withheld before it."""
+        """The same alert with the number of those that were withheld before it."""
         if not suppressed:
             return self
         assert self.body.endswith(_NOT_SUPPRESSED)

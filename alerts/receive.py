@@ -160,7 +160,7 @@ class AlertReceiver:
         except ClientDisconnect:
             self.counts["disconnected"] += 1
             return Response(status_code=400)
-        status, reason = self._judge(request, body)
+        status, reason = self._status_of(request, body)
         if status != 204:
             self.counts[str(status)] += 1
             return Response(reason + "\n", status_code=status, media_type="text/plain")
@@ -177,7 +177,7 @@ class AlertReceiver:
             pieces.append(piece)
         return b"".join(pieces)
 
-    def _judge(self, request: Request, body: bytes | None) -> tuple[int, str]:
+    def _status_of(self, request: Request, body: bytes | None) -> tuple[int, str]:
         if body is None:
             return 413, f"an alert has at most {self._most_bytes} bytes"
         id_ = request.headers.get(ID, "")

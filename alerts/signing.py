@@ -77,7 +77,7 @@ def verify(
         age = "old" if timestamp < now else "new"
         raise SignatureError(f"{TIMESTAMP} is too {age}, by more than {tolerance:g} seconds")
     expected = [signature(key, given[ID], timestamp, body).encode() for key in keys]
-    # every pair is compared, so that the time taken does not tell which key it was
+    # every pair is compared, so that the time taken does not reveal which key it was
     matches = [
         hmac.compare_digest(one, offered.encode()) for offered in given[SIGNATURE].split() for one in expected
     ]

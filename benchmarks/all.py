@@ -63,7 +63,7 @@ def main() -> int:
     arguments.add_argument("--data", type=Path)
     arguments.add_argument("--only", nargs="+", choices=FULL, default=list(FULL), metavar="NAME")
     options = arguments.parse_args()
-    told = []
+    ran = []
     for name in options.only:
         command = [f"{name}.py", *(SMALL if options.small else FULL)[name].split()]
         if name == "percolator_match" and options.data is not None:
@@ -72,11 +72,11 @@ def main() -> int:
         begin = time.monotonic()
         path = Path(__file__).with_name(command[0])
         code = subprocess.run([sys.executable, path, *command[1:]], check=False).returncode
-        told.append((name, time.monotonic() - begin, code))
+        ran.append((name, time.monotonic() - begin, code))
     print(f"\n{'benchmark':<22}{'s':>6}")
-    for name, seconds, code in told:
+    for name, seconds, code in ran:
         print(f"{name:<22}{seconds:>6.0f}{'' if code == 0 else f'   failed, exit code {code}'}")
-    return 1 if any(code for _, _, code in told) else 0
+    return 1 if any(code for _, _, code in ran) else 0
 
 
 if __name__ == "__main__":

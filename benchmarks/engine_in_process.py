@@ -131,7 +131,7 @@ def watch(spent: Spent) -> None:
         (match, "number_keys", "number keys"),
         (match, "recall", "cut out what is touched"),
         (match, "remember", "remember the difference"),
-        (advance.Judgement, "hits", "read verdicts"),
+        (advance.Judgement, "hits", "read predicate bits"),
         (advance.Judgement, "columns", "read columns"),
         (advance.Judgement, "encode", "read columns"),
         (advance.Pool, "live", "collect live runs"),

@@ -60,12 +60,12 @@ def main() -> None:
     count, hits = len(documents), sum(map(len, places))
     print(f"{count} documents; in each {hits / count:.1f} hits, {ranges / count:.0f} ranges")
     # An answer is gone when the next one comes, as where documents stream.
-    plain = tell("hits", lambda: deque(answers(False), 0), count, hits, 0.0)
-    tell("hits with highlights", lambda: deque(answers(True), 0), count, hits, plain)
-    tell("highlights, percolator.highlight", by_closures, count, hits, 0.0)
+    plain = measure("hits", lambda: deque(answers(False), 0), count, hits, 0.0)
+    measure("hits with highlights", lambda: deque(answers(True), 0), count, hits, plain)
+    measure("highlights, percolator.highlight", by_closures, count, hits, 0.0)
 
 
-def tell(name: str, work: Callable[[], object], documents: int, hits: int, less: float) -> float:
+def measure(name: str, work: Callable[[], object], documents: int, hits: int, less: float) -> float:
     """Prints a row and gives the seconds; microseconds of a hit are those beyond `less`."""
     taken = []
     for _ in range(4):

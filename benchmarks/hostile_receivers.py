@@ -148,8 +148,8 @@ def main() -> None:
 def _delivered(version: Path, alerts: int, ports: list[int]) -> tuple[float, float]:
     command = [sys.executable, __file__, "--alerts", str(alerts), "--deliver", *map(str, ports)]
     environ = {**os.environ, "PYTHONPATH": str(version)}
-    told = subprocess.run(command, cwd=version, env=environ, capture_output=True, text=True, check=True)
-    seconds, processor = told.stdout.split()
+    child = subprocess.run(command, cwd=version, env=environ, capture_output=True, text=True, check=True)
+    seconds, processor = child.stdout.split()
     return float(seconds), float(processor)
 
 

@@ -5,7 +5,7 @@
 `mix` is generated: boolean, phrase, NOT, wildcard and NEAR queries over words drawn by Zipf's law, 180-word
 documents. `luwak` and `analysts` are queries that people wrote, on 999 articles, each time with new words
 mixed in; the analysts' need FOLDER (queries/sdg_queries_7972.jsonl.gz), which the project may not ship. Every
-figure is the best of some runs on other documents, in processor time; the calibration beside it tells how
+figure is the best of some runs on other documents, in processor time; the calibration beside it says how
 fast the moment was: `findall` of words and a dict for a document of 668 words.
 """
 
@@ -32,7 +32,7 @@ from percolator.query.errors import QueryError
 from percolator.query.parse import parse
 from percolator.query.tree import Node
 from percolator.schema import Schema
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 
 SCHEMA = Schema.of({"body": "text"})
 VOCABULARY = 60_000
@@ -171,8 +171,8 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "segment"
         segment.save(path)
-        opened = best(lambda: Segment.open(path))
-        segment = Segment.open(path)
+        opened = best(lambda: QuerySegment.open(path))
+        segment = QuerySegment.open(path)
         matcher = Matcher(SCHEMA, [segment])
         half = len(batches) // 2
         for batch in batches[:half]:
@@ -198,7 +198,7 @@ def measure(
         )
 
 
-def built(queries: Sequence[str], sample: Sequence[str]) -> tuple[Segment, float, float]:
+def built(queries: Sequence[str], sample: Sequence[str]) -> tuple[QuerySegment, float, float]:
     """A segment, and the microseconds a query of parsing and of the rest."""
     start = time.process_time()
     nodes: list[Node] = []

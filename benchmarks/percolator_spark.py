@@ -33,7 +33,7 @@ from pyspark.sql import SparkSession
 from percolator.disk import Disk
 from percolator.library.collection import Collection
 from percolator.library.load import prepare_lines
-from percolator.library.stored import Stored
+from percolator.library.stored import StoredSegment
 from percolator.schema import Schema
 
 SCHEMA = Schema.of({"body": "text"})
@@ -92,7 +92,7 @@ def save(folder: Path, queries: list[str]) -> None:
     lines = [json.dumps({"id": f"q{n}", "query": text}) for n, text in enumerate(queries)]
     changes, report = prepare_lines(Collection(SCHEMA), lines)
     assert not report.refused
-    stored = Stored.of([(one.query, one.node, one.estimate.units) for one in changes], SCHEMA)
+    stored = StoredSegment.of([(one.query, one.node, one.estimate.units) for one in changes], SCHEMA)
     stored.save(folder, "set", Disk())
 
 
@@ -108,7 +108,7 @@ def hits_of(folder: str, bodies: pa.Array) -> int:
     """The number of hits, by this process's collection, which maps the set."""
     found = _opened.get(folder)
     if found is None:
-        stored = Stored.open(Path(folder), "set")
+        stored = StoredSegment.open(Path(folder), "set")
         found = _opened[folder] = Collection(SCHEMA, [(stored, np.zeros(len(stored), np.bool_))])
     return len(found.match_batch({"body": bodies}).query)
 

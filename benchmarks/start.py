@@ -3,10 +3,10 @@
     python benchmarks/start.py [--times 5] [--only NAME...] [--before FOLDER]
 
 Each command runs in a process of its own, with Python's bytecode in place, as in an ordinary install: seconds
-by the clock and of processor time, the medians. `run` is timed until the line that tells of its first batch,
+by the clock and of processor time, the medians. `run` is timed until the line about its first batch,
 with the processor time of all its processes; `run archive` is a job that has its archive of classes, which is
 made first and takes half a minute. With `--before`, a checkout of another version, both versions take turns,
-and the ratios of the medians are told: beside other work they say more than the seconds.
+and the ratios of the medians are printed: beside other work they say more than the seconds.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class DemoError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DemoRun:
     """Where a run of a demo keeps its files, the ports that it found free, and its environment."""
 
     work: Path
@@ -57,7 +57,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class OutboxContent:
     """The content of the outbox at the end: alerts by id, deliveries still open, dead letters."""
 
     alerts: Mapping[str, Mapping[str, Any]]
@@ -65,7 +65,7 @@ class Kept:
     dead: int
 
 
-def prepare(example: Path, work: Path, streams: Sequence[str]) -> Place:
+def prepare(example: Path, work: Path, streams: Sequence[str]) -> DemoRun:
     """An empty work folder with a job file of its own and an inbox for each stream."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -74,7 +74,7 @@ def prepare(example: Path, work: Path, streams: Sequence[str]) -> Place:
     text = text.replace("work/", "").replace('"packs/"', f'"{example / "packs"}"')
     text = text.replace(":8091", f":{desk}").replace(":8090", f":{http}")
     secret = "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
-    place = Place(work, desk, http, {**os.environ, "DESK_SECRET": secret})
+    place = DemoRun(work, desk, http, {**os.environ, "DESK_SECRET": secret})
     place.job.write_text(text, "utf-8")
     for stream in streams:
         (work / "inbox" / stream).mkdir(parents=True)
@@ -91,7 +91,7 @@ def _free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def desk(place: Place) -> Iterator[None]:
+def desk(place: DemoRun) -> Iterator[None]:
     """A receiver that verifies what it gets."""
     command = [CEP, "receive", "--secret-env", "DESK_SECRET", "--listen", f"127.0.0.1:{place.desk}"]
     with _running("the receiver", [*command, "--output", place.accepted], place, "receiver.log"):
@@ -101,7 +101,7 @@ def desk(place: Place) -> Iterator[None]:
 class Job:
     """A running `cep run`, which has run its first batch."""
 
-    def __init__(self, place: Place, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, place: DemoRun, process: subprocess.Popen[bytes]) -> None:
         self.place = place
         self._process = process
         self._lines = 0
@@ -159,7 +159,7 @@ class Job:
 
 
 @contextmanager
-def job(place: Place) -> Iterator[Job]:
+def job(place: DemoRun) -> Iterator[Job]:
     """`cep run`, from its first batch on."""
     with _running("the job", [CEP, "run", place.job], place, "job.log") as process:
         print("starting the job (Spark takes some seconds) ...", flush=True)
@@ -170,7 +170,7 @@ def job(place: Place) -> Iterator[Job]:
         yield started
 
 
-def drain(place: Place) -> None:
+def drain(place: DemoRun) -> None:
     """`cep run --once --drain`: settles what is still open. Raises DemoError if it fails."""
     with _running("the drain", [CEP, "run", place.job, "--once", "--drain"], place, "drain.log") as process:
         if process.wait(PATIENCE):
@@ -180,7 +180,7 @@ def drain(place: Place) -> None:
 
 @contextmanager
 def _running(
-    name: str, command: Sequence[object], place: Place, log: str
+    name: str, command: Sequence[object], place: DemoRun, log: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process that is asked to stop at the end; what it prints goes to a file of the work folder."""
     path = place.work / log
@@ -200,19 +200,19 @@ def _running(
                     print(f"demo: {name} did not stop when asked and was killed; see {path}", file=sys.stderr)
 
 
-def kept(place: Place) -> Kept:
+def kept(place: DemoRun) -> OutboxContent:
     """The content of the job's outbox."""
     outbox = Outbox.open(f"sqlite:///{place.work / 'state' / 'outbox.db'}", create=False)
     try:
         with outbox.reading() as connection:
             dead = deadletters.count(connection)
         alerts = {stored.alert["id"]: stored.alert for stored in outbox.alerts()}
-        return Kept(alerts, outbox.pending("desk"), dead)
+        return OutboxContent(alerts, outbox.pending("desk"), dead)
     finally:
         outbox.close()
 
 
-def check_nothing_is_missing(place: Place, held: Kept, malformed: int) -> None:
+def check_nothing_is_missing(place: DemoRun, held: OutboxContent, malformed: int) -> None:
     """Every alert was verified by the receiver, every malformed line kept. Raises DemoError."""
     if {alert["id"] for alert in place.received()} != held.alerts.keys() or held.open_deliveries:
         raise DemoError("what the receiver verified is not what the outbox holds")

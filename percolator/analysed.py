@@ -21,7 +21,7 @@ from percolator.query import tree
 from percolator.query.pieces import pieces
 from percolator.schema import Schema
 from percolator.values import Document, texts
-from percolator.words import exact, is_unit, places, sections
+from percolator.words import exact, is_unit, sections, token_spans
 
 VALUE_GAP = 100
 """Positions that lie between two values of a field."""
@@ -30,8 +30,8 @@ MOST_STEPS = 300_000
 """Places that are looked at for one query at one document before `BudgetError` is raised."""
 
 Range = tuple[int, int]
-Place = tuple[int, int]
-Places = dict[Place, frozenset[Range]]
+PositionSpan = tuple[int, int]
+Places = dict[PositionSpan, frozenset[Range]]
 Terms = tree.Word | tree.Exact | tree.Wildcard | tree.Regex | tree.Fuzzy | tree.Phrase
 
 
@@ -39,7 +39,7 @@ class BudgetError(Exception):
     """A query has more places in a document than anybody would want to see."""
 
 
-class Part(NamedTuple):
+class LeafWord(NamedTuple):
     """The requirement on one word of a leaf; `text` is analysed as the words of the field are."""
 
     kind: Literal["word", "exact", "prefix", "pattern", "regex", "fuzzy"]
@@ -52,7 +52,7 @@ class Leaf(NamedTuple):
     """A term or phrase in a field; `ends_in_unit` where its last word is one CJK character."""
 
     field: str
-    parts: tuple[Part, ...]
+    parts: tuple[LeafWord, ...]
     slop: int
     ends_in_unit: bool
 
@@ -62,9 +62,9 @@ def leaf(node: Terms, name: str, schema: Schema) -> Leaf:
     analysed = analyser(schema.fields[name].analyser)
     match node:
         case tree.Regex():
-            return Leaf(name, (Part("regex", node.pattern),), 0, False)
+            return Leaf(name, (LeafWord("regex", node.pattern),), 0, False)
         case tree.Fuzzy():
-            part = Part("fuzzy", analysed.fold(node.text), node.distance, analysed.term(node.text))
+            part = LeafWord("fuzzy", analysed.fold(node.text), node.distance, analysed.term(node.text))
             return Leaf(name, (part,), 0, False)
         case _:
             written = pieces(node)
@@ -74,18 +74,18 @@ def leaf(node: Terms, name: str, schema: Schema) -> Leaf:
             return Leaf(name, tuple(_part(kind, text, analysed) for kind, text in written), slop, unit)
 
 
-def _part(kind: Literal["word", "pattern", "exact"], text: str, analysed: Analyser) -> Part:
+def _part(kind: Literal["word", "pattern", "exact"], text: str, analysed: Analyser) -> LeafWord:
     match kind:
         case "word":
-            return Part("word", analysed.term(text))
+            return LeafWord("word", analysed.term(text))
         case "exact":
-            return Part("exact", exact(text))
+            return LeafWord("exact", exact(text))
         case "pattern":
             folded = analysed.fold(text)
             letters = folded[:-1]
             if folded.endswith("*") and "*" not in letters and "?" not in letters:
-                return Part("prefix", letters)
-            return Part("pattern", folded)
+                return LeafWord("prefix", letters)
+            return LeafWord("pattern", folded)
         case _:
             assert_never(kind)
 
@@ -129,7 +129,7 @@ class FieldWords:
     def __init__(self, values: Sequence[str], analysed: Analyser) -> None:
         self._values = values
         self._analysed = analysed
-        self._numbers: dict[Part, list[int]] = {}
+        self._numbers: dict[LeafWord, list[int]] = {}
         self._read_edges()
         self._by_term: Mapping[str, list[int]]
         if len(values) == 1 and analysed.name == "plain" and values[0].isascii():
@@ -190,7 +190,7 @@ class FieldWords:
                 if all(first + index in numbers for index, numbers in enumerate(sets, 1))
                 and positions[first + behind] - positions[first] == behind
             }
-        found: dict[Place, set[Range]] = {}
+        found: dict[PositionSpan, set[Range]] = {}
         for chosen in self._choices(lists, wanted.slop):
             first, last = min(chosen), max(chosen)
             end = last_ends[last] if last == chosen[-1] else ends[last]
@@ -246,7 +246,7 @@ class FieldWords:
                 found.append((starts[first], self._unit_ends[last] if unit else self._ends[last]))
         return found
 
-    def _numbers_of(self, part: Part) -> list[int]:
+    def _numbers_of(self, part: LeafWord) -> list[int]:
         if part.kind == "word":
             return self._by_term.get(part.text, [])
         found = self._numbers.get(part)
@@ -254,7 +254,7 @@ class FieldWords:
             found = self._numbers[part] = self._search(part)
         return found
 
-    def _search(self, part: Part) -> list[int]:
+    def _search(self, part: LeafWord) -> list[int]:
         text = part.text
         match part.kind:
             case "word":
@@ -334,7 +334,7 @@ class FieldWords:
         found: list[tuple[int, int]] = []
         sentences = paragraphs = 0
         for text in self._values:
-            numbered = sections(text, places(text))
+            numbered = sections(text, token_spans(text))
             found.extend((sentences + sentence, paragraphs + paragraph) for sentence, paragraph in numbered)
             if numbered:
                 sentences, paragraphs = found[-1][0] + 1, found[-1][1] + 1

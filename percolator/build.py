@@ -24,7 +24,7 @@ from percolator.parts import Parts, Text
 from percolator.query.tree import Node
 from percolator.ranges import add_ranges
 from percolator.schema import Schema
-from percolator.segment import Regex, Segment
+from percolator.segment import QuerySegment, Regex
 from percolator.trie import Trie, trie_of
 
 Ints = npt.NDArray[np.int32]
@@ -50,7 +50,7 @@ class SegmentBuilder:
         self.compiler = Compiler.over(self.schema)
 
     def add(self, id_: str, node: Node, allowed: Mapping[str, Sequence[str]] | None = None) -> None:
-        """One query more; equal ids are allowed, the place in the segment tells them apart.
+        """One query more; equal ids are allowed, they differ by their place in the segment.
 
         `allowed` is the query's filter: by key of the metadata the values of which a document needs one.
         """
@@ -65,7 +65,7 @@ class SegmentBuilder:
         self.ids.append(id_)
         self.expressions.append(expression)
 
-    def segment(self, sample: Mapping[str, Column] | None = None) -> Segment:
+    def segment(self, sample: Mapping[str, Column] | None = None) -> QuerySegment:
         """The segment of all queries so far.
 
         `sample` are documents in columns, as for `Matcher.match_batch`: which words are rare in them decides
@@ -83,7 +83,7 @@ class SegmentBuilder:
         return assembled(self.ids, self.expressions, compiler, rarity)
 
 
-def build(queries: Iterable[tuple[str, Node]], schema: Schema) -> Segment:
+def build(queries: Iterable[tuple[str, Node]], schema: Schema) -> QuerySegment:
     """A segment of (id, query). Raises QueryError for a query that the schema does not allow."""
     builder = SegmentBuilder(schema)
     for id_, node in queries:
@@ -93,7 +93,7 @@ def build(queries: Iterable[tuple[str, Node]], schema: Schema) -> Segment:
 
 def assembled(
     ids: Sequence[str], expressions: Sequence[Expression], compiler: Compiler, rarity: Rarity
-) -> Segment:
+) -> QuerySegment:
     """The arrays of a segment."""
     leaves, nodes = compiler.leaves, compiler.nodes
     head = np.zeros(layout.HEAD, np.int64)
@@ -134,7 +134,7 @@ def assembled(
     head[layout.H_UNITS] = units
     encoded = [id_.encode("utf-8", "surrogatepass") for id_ in ids]
     regexes = [Regex(*test) for test in leaves.regexes]
-    return Segment(
+    return QuerySegment(
         np.concatenate((head, spaces, points)),
         parts.array(),
         text.array(),

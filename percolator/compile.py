@@ -2,7 +2,7 @@
 
 Default fields, terms of several words, brackets and constants are gone here: the expression says exactly
 what has to be true. A positional node stands beside the leaves without which it cannot be true, so that
-it is worked out only where they are.
+it is evaluated only where they are.
 """
 
 from __future__ import annotations

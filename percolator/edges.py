@@ -1,4 +1,4 @@
-"""Where the words of a text begin and end, by arrays: what percolator.words.places gives, without objects."""
+"""The bounds of a text's words as arrays: those of percolator.words.token_spans, without objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from percolator.words import has_cjk, marks, places
+from percolator.words import has_cjk, marks, token_spans
 
 _LETTER, _JOINER, _MARK = 1, 2, 3
 
@@ -29,7 +29,7 @@ def edges(text: str) -> Edges:
     inside = padded == _LETTER
     marked = padded == _MARK
     if marked.any():
-        # A mark continues a word and begins none; where one stands apart, the slow way tells.
+        # A mark continues a word and begins none; where one stands apart, the slow way decides.
         if (marked[1:] & ~(inside | marked)[:-1]).any():
             return _by_token(text)
         letters, inside = inside, inside | marked
@@ -43,7 +43,7 @@ def edges(text: str) -> Edges:
 
 
 def _by_token(text: str) -> Edges:
-    at = places(text)
+    at = token_spans(text)
     return [place.start for place in at], [place.end for place in at], [place.unit_end for place in at]
 
 

@@ -17,7 +17,7 @@ from percolator.hit import Range, apart
 from percolator.query import tree
 from percolator.query.pieces import pieces
 from percolator.query.print import to_text
-from percolator.reference import Place, Reader
+from percolator.reference import PositionSpan, Reader
 from percolator.schema import Kind, Schema
 from percolator.values import Document, field_values, texts
 
@@ -237,7 +237,7 @@ class _Doubt:
             case _:
                 raise AssertionError(f"{type(node).__name__} has no places")
 
-    def by_field(self, names: tuple[str, ...], *nodes: tree.Node) -> list[tuple[list[Place], ...]]:
+    def by_field(self, names: tuple[str, ...], *nodes: tree.Node) -> list[tuple[list[PositionSpan], ...]]:
         """The places of the nodes in each text field."""
         return [
             tuple([list(self.reader.places(node, name, names)) for node in nodes])
@@ -245,7 +245,7 @@ class _Doubt:
         ]
 
 
-def _gaps(left: Iterable[Place], right: Iterable[Place], ordered: bool) -> Iterator[int]:
+def _gaps(left: Iterable[PositionSpan], right: Iterable[PositionSpan], ordered: bool) -> Iterator[int]:
     rights = list(right)
     for one in left:
         for other in rights:

@@ -4,8 +4,8 @@
     analysed = Analysed(document, schema)            once a document
     highlighter.hit(analysed)                        what percolator.reference.hit gives
 
-A query becomes a tree of closures: each tells whether its part is true, and leaves the ranges of what
-was true in a list.
+A query becomes a tree of closures: each returns whether its part is true, and adds the ranges that
+made it true to a list.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from percolator.values import Terms, field_values, range_test, value_test
 
 __all__ = ["Analysed", "BudgetError", "Highlighter"]
 
-Found = list[tuple[str, Sequence[Range], bool]]
+FieldRanges = list[tuple[str, Sequence[Range], bool]]
 """Field, ranges, and whether they are words, of which no two overlap."""
-Test = Callable[[Analysed, Found, set[int]], bool]
+Test = Callable[[Analysed, FieldRanges, set[int]], bool]
 """Whether a part is true; adds to the ranges found and to the numbers of the true named parts."""
 Reading = Callable[[Analysed], Places]
 
@@ -43,7 +43,7 @@ class Highlighter:
 
         Raises BudgetError where its places are too many to be looked at.
         """
-        found: Found = []
+        found: FieldRanges = []
         named: set[int] = set()
         if not self._test(analysed, found, named):
             return None
@@ -57,7 +57,7 @@ class Highlighter:
         return Hit(names, {name: _highlight([one for one in found if one[0] == name]) for name in fields})
 
 
-def _highlight(found: Found) -> list[Range]:
+def _highlight(found: FieldRanges) -> list[Range]:
     if all(words for _, _, words in found):
         return sorted(set().union(*[ranges for _, ranges, _ in found]))
     return apart({one for _, ranges, _ in found for one in ranges})
@@ -151,7 +151,7 @@ def _term(wanted: Leaf) -> Test:
     name = wanted.field
     one_word = len(wanted.parts) == 1 and not wanted.ends_in_unit
 
-    def test(analysed: Analysed, found: Found, _named: set[int]) -> bool:
+    def test(analysed: Analysed, found: FieldRanges, _named: set[int]) -> bool:
         ranges = analysed.ranges(wanted)
         if not ranges:
             return False
@@ -162,7 +162,7 @@ def _term(wanted: Leaf) -> Test:
 
 
 def _standing(reading: Reading, name: str) -> Test:
-    def test(analysed: Analysed, found: Found, _named: set[int]) -> bool:
+    def test(analysed: Analysed, found: FieldRanges, _named: set[int]) -> bool:
         places = reading(analysed)
         if not places:
             return False
@@ -173,7 +173,7 @@ def _standing(reading: Reading, name: str) -> Test:
 
 
 def _every(operands: list[Test], names: list[str]) -> Test:
-    def test(analysed: Analysed, found: Found, named: set[int]) -> bool:
+    def test(analysed: Analysed, found: FieldRanges, named: set[int]) -> bool:
         before = len(found)
         for number, operand in enumerate(operands):
             if not operand(analysed, found, named):
@@ -189,7 +189,7 @@ def _every(operands: list[Test], names: list[str]) -> Test:
 
 
 def _some(operands: list[Test], count: int) -> Test:
-    def test(analysed: Analysed, found: Found, named: set[int]) -> bool:
+    def test(analysed: Analysed, found: FieldRanges, named: set[int]) -> bool:
         before, true = len(found), 0
         for operand in operands:
             true += operand(analysed, found, named)
@@ -202,7 +202,7 @@ def _some(operands: list[Test], count: int) -> Test:
 
 
 def _opposite(operand: Test) -> Test:
-    def test(analysed: Analysed, found: Found, named: set[int]) -> bool:
+    def test(analysed: Analysed, found: FieldRanges, named: set[int]) -> bool:
         before = len(found)
         value = operand(analysed, found, named)
         del found[before:]
@@ -212,7 +212,7 @@ def _opposite(operand: Test) -> Test:
 
 
 def _naming(operand: Test, number: int) -> Test:
-    def test(analysed: Analysed, found: Found, named: set[int]) -> bool:
+    def test(analysed: Analysed, found: FieldRanges, named: set[int]) -> bool:
         value = operand(analysed, found, named)
         if value:
             named.add(number)

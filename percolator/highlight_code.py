@@ -1,8 +1,8 @@
-"""Tree -> code of highlights: what the kernel runs on a document to show why a query is true there.
+"""Tree -> code of highlights, which the kernel runs on a document to find why a query is true there.
 
 Most queries are made of words and phrases: their code asks for leaves of the segment that holds the query,
-and the lists by which words make leaves true are there already. A part that is no text is worked out by
-Python and given. Of a query that asks for distances (NEAR, slop, sentence ...) percolator.highlight tells.
+and the lists by which words make leaves true are there already. A part that is no text is evaluated by
+Python and given. A query that asks for distances (NEAR, slop, sentence ...) is percolator.highlight's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def highlight_code(
         writer.write(node, schema.default)
     except _NoCodeError:
         return None
-    cells = (writer.deepest, *writer.cells, kernel.SHOW_END)
+    cells = (writer.deepest, *writer.cells, kernel.MARK_END)
     return HighlightCode(cells, tuple(writer.names), tuple(writer.tests))
 
 
@@ -70,7 +70,7 @@ class _Writer:
                 self._several(node.operands, node.count, names)
             case tree.Not():
                 self.write(node.operand, names)
-                self._row(kernel.SHOW_NOT, 0)
+                self._row(kernel.MARK_NOT, 0)
             case tree.Fielded():
                 self.write(node.operand, (node.name,))
             case tree.Named():
@@ -79,7 +79,7 @@ class _Writer:
                     raise _NoCodeError
                 self.names.append(node.name)
                 self.write(node.operand, names)
-                self._row(kernel.SHOW_NAME, number)
+                self._row(kernel.MARK_NAME, number)
             case tree.Everything():
                 self._enough(0, 0)
             case tree.Present():
@@ -118,18 +118,18 @@ class _Writer:
                 raise _NoCodeError
             leaves.append(found)
         self._push()
-        self._row(kernel.SHOW_WORDS, self._numbers[name], int(wanted.ends_in_unit), *leaves)
+        self._row(kernel.MARK_WORDS, self._numbers[name], int(wanted.ends_in_unit), *leaves)
 
     def _given(self, test: Test) -> None:
         self.tests.append(test)
         self._push()
-        self._row(kernel.SHOW_GIVEN, 0)
+        self._row(kernel.MARK_GIVEN, 0)
 
     def _enough(self, operands: int, count: int) -> None:
         """Takes the results of the operands for one: whether so many are true."""
         self._depth -= operands
         self._push()
-        self._row(kernel.SHOW_SOME, operands, count)
+        self._row(kernel.MARK_SOME, operands, count)
 
     def _push(self) -> None:
         self._depth += 1

@@ -11,11 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from percolator.analysed import Part
+from percolator.analysed import LeafWord
 from percolator.entries import keyed
 from percolator.leaves import WordTest
 from percolator.matching.kernel import hashing, layout
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 
 _LOW = (1 << 64) - 1
 _SEED, _PRIME, _MIX = int(hashing.SEED), int(hashing.PRIME), int(hashing.MIX)
@@ -24,12 +24,12 @@ _SEED, _PRIME, _MIX = int(hashing.SEED), int(hashing.PRIME), int(hashing.MIX)
 class Lookup:
     """The leaves of one segment that documents are asked for."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: QuerySegment) -> None:
         self._segment = segment
         self._fields = {name: number for number, name in enumerate(segment.fields)}
         self._fuzzy: dict[int, frozenset[int]] = {}
 
-    def leaf(self, name: str, part: Part) -> int | None:
+    def leaf(self, name: str, part: LeafWord) -> int | None:
         """A leaf that is true of exactly those words of a text field that a part takes; None without one.
 
         There may be several, of words that differ in other fields.
@@ -43,7 +43,7 @@ class Lookup:
                 return leaf
         return None
 
-    def _candidates(self, number: int, name: str, part: Part) -> Iterator[int]:
+    def _candidates(self, number: int, name: str, part: LeafWord) -> Iterator[int]:
         match part.kind:
             case "regex":
                 yield from self._regexes.get((name, part.text), ())

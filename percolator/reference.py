@@ -24,7 +24,7 @@ from percolator.query import tree
 from percolator.query.pieces import Piece, pieces
 from percolator.schema import Kind, Schema
 from percolator.values import Document, Terms, field_values, range_test, texts, value_test
-from percolator.words import exact, is_unit, places, sections, split
+from percolator.words import exact, is_unit, sections, split, token_spans
 
 VALUE_GAP = 100
 """Positions that lie between two values of a field."""
@@ -32,14 +32,14 @@ VALUE_GAP = 100
 Names = Sequence[str]
 
 
-class Place(NamedTuple):
+class PositionSpan(NamedTuple):
     """Positions, `end` exclusive."""
 
     start: int
     end: int
 
 
-Places = dict[Place, frozenset[Range]]
+Places = dict[PositionSpan, frozenset[Range]]
 
 
 class Word(NamedTuple):
@@ -150,7 +150,7 @@ class Reader:
         """The places in those sentences or paragraphs that hold one of every operand."""
         number = {word.position: getattr(word, unit) for word in self.words[name]}
 
-        def of(place: Place) -> int | None:
+        def of(place: PositionSpan) -> int | None:
             first, last = number[place.start], number[place.end - 1]
             return first if first == last else None
 
@@ -164,11 +164,11 @@ class Reader:
         tests = _tests(node, analysed)
         parts = [[word for word in words if test(word.surface)] for test in tests]
         ends_in_unit = not isinstance(node, tree.Regex | tree.Fuzzy) and _is_unit(pieces(node)[-1])
-        found: dict[Place, set[Range]] = {}
+        found: dict[PositionSpan, set[Range]] = {}
         for chosen in _choices(parts, slop):
             last = max(chosen)
             end = last.unit_end if ends_in_unit and last is chosen[-1] else last.end
-            place = Place(min(chosen).position, last.position + 1)
+            place = PositionSpan(min(chosen).position, last.position + 1)
             found.setdefault(place, set()).add((min(chosen).start, end))
         return {place: frozenset(ranges) for place, ranges in found.items()}
 
@@ -220,7 +220,7 @@ def read_words(values: Sequence[str]) -> list[Word]:
     words: list[Word] = []
     position = offset = sentences = paragraphs = 0
     for text in values:
-        at = places(text)
+        at = token_spans(text)
         numbered = sections(text, at)
         for surface, place, (sentence, paragraph) in zip(split(text), at, numbered, strict=True):
             start, end, unit_end = (offset + edge for edge in place)
@@ -281,23 +281,23 @@ def _choices(parts: list[list[Word]], slop: int, chosen: tuple[Word, ...] = ()) 
 
 def _near(left: Places, right: Places, distance: int, ordered: bool) -> Places:
     """The enclosing places of all pairs that do not overlap, with at most so many words between them."""
-    found: dict[Place, frozenset[Range]] = {}
+    found: dict[PositionSpan, frozenset[Range]] = {}
     for one, ranges in left.items():
         for other, more in right.items():
             after, before = other.start - one.end, one.start - other.end
             if 0 <= after <= distance or (not ordered and 0 <= before <= distance):
-                place = Place(min(one.start, other.start), max(one.end, other.end))
+                place = PositionSpan(min(one.start, other.start), max(one.end, other.end))
                 found[place] = found.get(place, frozenset()) | ranges | more
     return found
 
 
-def _apart(place: Place, other: Place, distance: int) -> bool:
+def _apart(place: PositionSpan, other: PositionSpan, distance: int) -> bool:
     """For NOT NEAR/n: whether `other` keeps away from the place and the n words on each side of it."""
     return other.start >= place.end + distance or other.end <= place.start - distance
 
 
 def _union(operands: Sequence[Places] | Iterator[Places]) -> Places:
-    found: dict[Place, frozenset[Range]] = {}
+    found: dict[PositionSpan, frozenset[Range]] = {}
     for places_ in operands:
         for place, ranges in places_.items():
             found[place] = found.get(place, frozenset()) | ranges

@@ -39,7 +39,7 @@ class Regex:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Segment:
+class QuerySegment:
     """`fields` are the fields that its queries ask for, in the order of their numbers in the arrays."""
 
     longs: npt.NDArray[np.int64]
@@ -99,7 +99,7 @@ class Segment:
         Disk().write_whole(path, self.parts())
 
     @classmethod
-    def open(cls, path: Path) -> Segment:
+    def open(cls, path: Path) -> QuerySegment:
         """The segment of a file, mapped and not read. Raises SegmentError, OSError."""
         with path.open("rb") as file:
             fixed = file.read(_FIXED.size)

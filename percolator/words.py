@@ -106,7 +106,7 @@ def split(text: str) -> list[str]:
     return pattern_for(text).findall(text)
 
 
-class Place(NamedTuple):
+class TokenSpan(NamedTuple):
     """Where a token stands, in code points; `end` is exclusive.
 
     `unit_end` is the end of its first character where that is CJK, else `end`.
@@ -117,12 +117,12 @@ class Place(NamedTuple):
     unit_end: int
 
 
-def places(text: str) -> list[Place]:
+def token_spans(text: str) -> list[TokenSpan]:
     """Where each token of `split(text)` stands."""
     pattern = pattern_for(text)
     if not pattern.groups:
-        return [Place(start, end, end) for start, end in map(re.Match.span, pattern.finditer(text))]
-    return [Place(found.start(1), found.end(1), found.end()) for found in pattern.finditer(text)]
+        return [TokenSpan(start, end, end) for start, end in map(re.Match.span, pattern.finditer(text))]
+    return [TokenSpan(found.start(1), found.end(1), found.end()) for found in pattern.finditer(text)]
 
 
 def has_cjk(text: str) -> bool:
@@ -135,7 +135,7 @@ def is_unit(text: str) -> bool:
     return not text.isascii() and _single_unit().fullmatch(text) is not None
 
 
-def sections(text: str, tokens: Sequence[Place]) -> list[tuple[int, int]]:
+def sections(text: str, tokens: Sequence[TokenSpan]) -> list[tuple[int, int]]:
     """For each token the numbers of its sentence and of its paragraph, both from 0."""
     found: list[tuple[int, int]] = []
     sentence = paragraph = 0
@@ -152,7 +152,7 @@ def sections(text: str, tokens: Sequence[Place]) -> list[tuple[int, int]]:
     return found
 
 
-def _ends_sentence(text: str, before: Place, between: str) -> bool:
+def _ends_sentence(text: str, before: TokenSpan, between: str) -> bool:
     for found in _SENTENCE_END.finditer(between):
         initial = found.start() == 0 and (found[1] or "") == "."
         if not (initial and _is_initial(text[before.start : before.end])):

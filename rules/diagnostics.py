@@ -1,4 +1,4 @@
-"""Diagnostics: what a user is told about an input that cannot be right, as values, not exceptions.
+"""Diagnostics: the messages about an input that cannot be right, as values, not exceptions.
 
 DiagnosticsError    raised where a caller asked for a value and only diagnostics exist
 """

@@ -1,7 +1,7 @@
 """Files that a pack may make us read: regular ones, inside its folder, of a bounded size.
 
 A pack may come from somebody whom this machine's other files do not concern, and what is wrong with a file
-is told with its text.
+is reported with its text.
 
 RefusedError    the file is there, and is not read
 """

@@ -57,8 +57,8 @@ def load(paths: Sequence[Path], inside: Path | None = None) -> Loaded:
     if loaded.pack is None or not loaded.pack.queries:
         return loaded
     pack, missing = with_files(loaded.pack)
-    told = tuple(in_order((*loaded.diagnostics, *missing)))
-    return Loaded(None if missing else pack, told, loaded.allowed)
+    reported = tuple(in_order((*loaded.diagnostics, *missing)))
+    return Loaded(None if missing else pack, reported, loaded.allowed)
 
 
 def read_texts(

@@ -1,8 +1,8 @@
-r"""The check that a regular expression is one of RE2's, with the place where it is not: RE2 tells none.
+r"""The check that a regular expression is one of RE2's, with the place where it is not: RE2 names none.
 
 RE2 (github.com/google/re2/wiki/Syntax) has no look-around, no back references, no possessive or atomic
 groups. What it has and Python lacks (`\pL`, `\z`, `\C`, `\Q..\E`, `(?U)`) is replaced by as many
-harmless characters before Python's parser judges the rest.
+harmless characters before Python's parser checks the rest.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def problem_in(pattern: str) -> tuple[str, int] | None:
         if any(len(n) > 4 or int(n) > MOST for n in counts.groups() if n):
             return f"RE2 repeats {MOST:,} times at most", counts.start()
     plain = _NAMED.sub(lambda f: "(?:".ljust(len(f[0]), "x"), _FLAGS.sub(_plain_group, neutral))
-    return _judged(plain, 0) or _too_large(pattern)
+    return _python_error(plain, 0) or _too_large(pattern)
 
 
 def _too_large(pattern: str) -> tuple[str, int] | None:
@@ -66,7 +66,7 @@ def _too_large(pattern: str) -> tuple[str, int] | None:
     return None
 
 
-def _judged(pattern: str, base: int) -> tuple[str, int] | None:
+def _python_error(pattern: str, base: int) -> tuple[str, int] | None:
     try:
         re.compile(pattern)
     except re.error as problem:
@@ -115,4 +115,4 @@ def _in_escape(written: str, at: int) -> tuple[str, int] | None:
 def _in_class(written: str, at: int) -> tuple[str, int] | None:
     if _CLASS_OF_RE2.search(written) or "[" in written[1:]:
         return None  # Python reads these differently; RE2 has the last word
-    return _judged(written, at)
+    return _python_error(written, at)

@@ -14,7 +14,7 @@ from rules.source import SourceFile, Span
 from rules.terminal import printable
 
 WIDTH = 140
-"""Cells of a line where the terminal does not tell, and at least."""
+"""Cells of a line where the terminal does not give its width, and the least."""
 
 _COLOURS = {"error": "1;31", "warning": "1;33", "hint": "1;36"}
 _GUTTER = "1;34"

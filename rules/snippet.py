@@ -158,10 +158,10 @@ def _underlined(marks: Sequence[Mark], part: Excerpt) -> Iterator[Cells]:
         cells.extend([(" ", "")] * (end - len(cells)))
         if not any(cell == (mark.sign, mark.style) for cell in cells[start:end]):  # a primary one stays seen
             cells[start:end] = [(mark.sign, mark.style)] * (end - start)
-    told = sorted((m for m in marks if m.text), key=lambda m: (places[m], m.primary))
-    hanging = told
-    if told and places[told[-1]][1] == len(cells):
-        *hanging, beside = told
+    labelled = sorted((m for m in marks if m.text), key=lambda m: (places[m], m.primary))
+    hanging = labelled
+    if labelled and places[labelled[-1]][1] == len(cells):
+        *hanging, beside = labelled
         cells.extend((char, beside.style) for char in f" {beside.text}")
     yield cells
     if hanging:

@@ -11,7 +11,7 @@ class SourceFile:
     """A named text, with its lines indexed once.
 
     `name` is what messages show: a path as the user gave it, or a label such as `<stdin>`. Of a large file
-    `text` may be the lines that somebody is told of: `first_line` is the number of its first one. `drawn` is
+    `text` may be the lines that messages are about: `first_line` is the number of its first one. `drawn` is
     what messages show of a text that not everybody may see, character by character; empty: the text itself.
     """
 

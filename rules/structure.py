@@ -97,7 +97,7 @@ def _stream(stream: typed.Stream) -> Json:
     match stream.origin:
         case typed.Fed():
             pass
-        case typed.Hits(documents, queries):
+        case typed.QueryHits(documents, queries):
             found.append(["hits", documents, queries])
         case typed.Derived(maker):
             found.append(["derived", maker])

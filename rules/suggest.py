@@ -37,7 +37,7 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The help for an unknown name, empty where no known one is like it.
 
-    `True`, `NULL` and `None` are told how the language writes them.
+    For `True`, `NULL` and `None` it is how the language writes them.
     """
     guess = _CONSTANTS.get(word.lower()) or closest(word, known)
     return f"did you mean `{guess}`?" if guess is not None else ""

@@ -37,7 +37,7 @@ class Excerpt:
 def excerpt(line: str, first: int, last: int, width: int) -> Excerpt:
     """The part of a line that fits into `width` cells, with as much of `first` to `last` as can be.
 
-    What is cut off is told by three dots.
+    Three dots stand for what is cut off.
     """
     if len(line) <= width:
         whole = _drawn(line, 0)

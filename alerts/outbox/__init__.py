@@ -14,7 +14,7 @@ from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError
 from alerts.outbox.record import BatchRecord, Recorded
 from alerts.outbox.store import Outbox
-from alerts.outbox.stored import Delivery, Stored, Wanted
+from alerts.outbox.stored import Delivery, StoredAlert, Wanted
 
 __all__ = [
     "BatchRecord",
@@ -25,6 +25,6 @@ __all__ = [
     "Recorded",
     "Settled",
     "Status",
-    "Stored",
+    "StoredAlert",
     "Wanted",
 ]

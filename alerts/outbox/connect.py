@@ -105,7 +105,7 @@ def _begin(connection: Connection) -> None:
 
 
 def look_through(connection: Connection, place: str) -> None:
-    """Looks for damage where the database is SQLite, which tells of none before it comes across it.
+    """Looks for damage where the database is SQLite, which reports none before it comes across it.
 
     Of a file longer than `WHOLE` only the tables that say where the job stands are looked through. Raises
     OutboxError.

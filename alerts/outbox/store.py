@@ -16,7 +16,7 @@ from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.record import BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, metadata, versions
-from alerts.outbox.stored import Delivery, Stored, Wanted
+from alerts.outbox.stored import Delivery, StoredAlert, Wanted
 from alerts.raised import Raised
 from alerts.routing import Route
 
@@ -84,7 +84,7 @@ class Outbox:
                 )
 
     def check(self) -> None:
-        """Looks through the database for damage, as far as it can tell. Raises OutboxError."""
+        """Looks through the database for damage, as far as it can see. Raises OutboxError."""
         with self.reading() as connection:
             look_through(connection, self.place)
 
@@ -148,12 +148,12 @@ class Outbox:
 
     def alerts(
         self, wanted: Wanted | None = None, *, limit: int | None = None, newest_first: bool = False
-    ) -> list[Stored]:
+    ) -> list[StoredAlert]:
         """The alerts that are wanted (all), in the order raised or the reverse."""
         with self.reading() as connection:
             return stored.read_alerts(connection, wanted or Wanted(), limit, newest_first)
 
-    def alert(self, id_: str) -> Stored | None:
+    def alert(self, id_: str) -> StoredAlert | None:
         """The alert of that id."""
         with self.reading() as connection:
             return stored.read_alert(connection, id_)

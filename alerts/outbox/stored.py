@@ -12,7 +12,7 @@ from alerts.outbox.schema import alerts, batches, deliveries
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredAlert:
     """An alert in the outbox: `number` rises in the order raised, `alert` is the JSON object.
 
     `time` is event time, `recorded_at` wall clock, both in nanoseconds since 1970 UTC.
@@ -54,7 +54,7 @@ class Wanted:
 
 def read_alerts(
     connection: Connection, wanted: Wanted, limit: int | None, newest_first: bool
-) -> list[Stored]:
+) -> list[StoredAlert]:
     """The wanted alerts, in the order raised or the reverse."""
     a = alerts.c
     conditions = {
@@ -71,7 +71,7 @@ def read_alerts(
     return [_stored(row) for row in connection.execute(query, values)]
 
 
-def read_alert(connection: Connection, id_: str) -> Stored | None:
+def read_alert(connection: Connection, id_: str) -> StoredAlert | None:
     """The alert of that id."""
     row = connection.execute(_select().where(alerts.c.id == id_)).one_or_none()
     return None if row is None else _stored(row)
@@ -104,5 +104,5 @@ def _select() -> Select[int, int, int, int, str]:
     return select(a.number, a.batch, a.time, a.recorded_at, a.body)
 
 
-def _stored(row: Row[int, int, int, int, str]) -> Stored:
-    return Stored(row.number, row.batch, row.time, row.recorded_at, json.loads(row.body))
+def _stored(row: Row[int, int, int, int, str]) -> StoredAlert:
+    return StoredAlert(row.number, row.batch, row.time, row.recorded_at, json.loads(row.body))

@@ -37,7 +37,7 @@ def decide(raised: Sequence[Raised], memory: Memory) -> Passed[Raised]:
 
 @dataclass(frozen=True, slots=True)
 class Values(Generic[Key, Value]):
-    """A store in this process; `over` tells of a value whether it can change nothing from an instant on."""
+    """A store in this process; `over(value, instant)`: the value can change nothing from then on."""
 
     over: Callable[[Value, int], bool]
     of_key: dict[Key, Value] = field(default_factory=dict)

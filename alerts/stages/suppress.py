@@ -24,7 +24,7 @@ class Suppression:
     """The last raised alert of a slot: it withholds from `since` until before `until`.
 
     Both are nanoseconds of event time. `pending` counts the alerts withheld since; the next one raised
-    will tell it.
+    carries it.
     """
 
     since: int
@@ -36,7 +36,7 @@ class Suppression:
         return self.since <= time < self.until and time - self.since < duration
 
     def over(self, now: int) -> bool:
-        """True if it can withhold nothing from event time `now` on, and has no count to tell."""
+        """True if it can withhold nothing from event time `now` on, and has no count to pass on."""
         return not self.pending and self.until <= now
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cep.cli.eval import output_file
-from percolator.library.collection import Found
+from percolator.library.collection import QueryHit
 
 Row = dict[str, Any]
 
@@ -29,7 +29,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def hit_row(document: str, found: Found) -> Row:
+def hit_row(document: str, found: QueryHit) -> Row:
     """A hit: document, query, version, priority, tags, names, and where they were asked for highlights."""
     row: Row = {
         "document": document,

@@ -12,7 +12,7 @@ from cep.sources.source import Feed
 from rules.diagnostics import Diagnostic, in_order
 from rules.instants import parse_instant
 from rules.suggest import closest, did_you_mean, meant
-from rules.typed import Derived, Fed, Hits, Pack, Stream
+from rules.typed import Derived, Fed, Pack, QueryHits, Stream
 from rules.types import Scalar, Type
 
 
@@ -72,7 +72,7 @@ def _fed(pack: Pack, name: str) -> Iterator[str]:
     match pack.stream(name).origin:
         case Fed():
             yield name
-        case Hits(documents=documents):
+        case QueryHits(documents=documents):
             yield from _fed(pack, documents)
         case Derived(rule=maker):
             for rule in pack.rules:

@@ -195,7 +195,7 @@ def decoder(stream: Stream, feed: FeedFormat | None = None, clock: int | None = 
     `clock` is that which `future` is held against, in ns since 1970 UTC; without it nothing is.
 
     Raises Malformed if a constant has not its field's type, and ValueError if one source field is to
-    be read as two types (check_feeds tells the user of both before).
+    be read as two types (check_feeds reports both before).
     """
     feed = feed or FeedFormat()
     types = {f.name: f.type for f in stream.fields}

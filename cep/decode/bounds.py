@@ -25,14 +25,14 @@ def too_long(length: int) -> str:
 
 
 @dataclass(slots=True)
-class Kept:
+class LetterBudget:
     """The dead letters of one part of a file that were kept so far, and the bytes of their records."""
 
     letters: int = 0
     octets: int = 0
 
     def within(self, block: Decoded) -> Decoded:
-        """A block with those of its dead letters that may still be kept, and one that tells of all others."""
+        """The block with those of its dead letters that may still be kept, and one for all others."""
         for number, letter in enumerate(block.dead):
             if self.letters >= LETTERS or self.octets + len(letter.data) > LETTER_BYTES:
                 rest = _of_all(block.dead[number:])

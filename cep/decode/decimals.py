@@ -1,4 +1,4 @@
-"""Texts of decimals, judged before Arrow reads them, because it shifts some beyond what 128 bits hold.
+"""Texts of decimals, checked before Arrow reads them, because it shifts some beyond what 128 bits hold.
 
 Arrow looks up a power of ten without a bound (`1e-57` became 0, `1e-999999999` ended the process), and its
 test for an overflow misses some (`3e22` became 551...). So what it is given has at most 20 digits before the

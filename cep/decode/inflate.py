@@ -1,4 +1,4 @@
-"""The text of compressed files, as far as it can be read: what is wrong with the rest is told, not raised.
+"""The text of compressed files, as far as it can be read: a fault in the rest is reported, not raised.
 
 A read gives at most as many bytes as are asked for, however few of the file they come from. Several gzip
 members, or zstd frames, in one file are one text; zeros behind a gzip member are padding, as for gzip itself.
@@ -183,14 +183,14 @@ class _Zstd:
             while len(pieces) < most and (byte := self._text.read(1)):
                 pieces.append(byte)
         except (OSError, pa.ArrowException) as error:
-            told = str(error).splitlines()[0].removeprefix("ZSTD decompress failed: ").rstrip(".")
-            if "Truncated" in told:
+            reason = str(error).splitlines()[0].removeprefix("ZSTD decompress failed: ").rstrip(".")
+            if "Truncated" in reason:
                 self.problem = f"it is cut short: the zstd data has no end after {self._length:,} bytes"
                 self.cut = True
-            elif "Unknown frame" in told:
+            elif "Unknown frame" in reason:
                 self.problem = "what it holds behind that is not zstd"
             else:
-                self.problem, self.cut = f"its zstd data is damaged ({told})", True
+                self.problem, self.cut = f"its zstd data is damaged ({reason})", True
         return b"".join(pieces)
 
 

@@ -1,7 +1,7 @@
 """Why one line of JSON is no event: looked for only where Arrow refused a block with that line.
 
 A reason is given only where it is certain that Arrow refuses the line too; what Python's parser and
-Arrow's judge differently (`Inf`, very deep nesting, very long numbers) is left to Arrow's message.
+Arrow's read differently (`Inf`, very deep nesting, very long numbers) is left to Arrow's message.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _outside(octets: NDArray[np.uint8], quotes: Indices) -> Indices:
 
 def _well_placed(octets: NDArray[np.uint8], quotes: Indices, delimiter: int) -> bool:
     """True if odd quotes open a field and even ones close it (or are a doubled quote inside), so that
-    counting quotes tells what is quoted."""
+    counting quotes finds what is quoted."""
     opening, closing = quotes[::2], quotes[1::2]
     before = octets[opening[opening > 0] - 1]
     behind = octets[closing[closing < len(octets) - 1] + 1]

@@ -79,7 +79,7 @@ def split(condition: Expression | None) -> tuple[Expression | None, Expression |
 
 
 def references(expression: Expression) -> tuple[StepRef | PrevRef | Aggregate, ...]:
-    """What it names of earlier events, in the order of the text."""
+    """The references to earlier events in it, in the order of the text."""
     return tuple(n for n in walk(expression) if isinstance(n, StepRef | PrevRef | Aggregate))
 
 

@@ -16,7 +16,7 @@ from cep.collector import paused
 from cep.operators.operator import BatchContext, Operator
 from cep.plan.plan import AlertForm, Needs, RulePlan, StreamPlan
 from cep.state.keyed_rows import Kept
-from rules.typed import FieldRef, Hits, On, Pack, Rule, walk
+from rules.typed import FieldRef, On, Pack, QueryHits, Rule, walk
 
 if TYPE_CHECKING:
     from cep.batch.arrivals import Arrivals
@@ -50,7 +50,7 @@ class SingleOperator(Operator[RulePlan, SingleRules]):
         shown += [] if rule.by is None else rule.by.of(body.stream)
         form = AlertForm("event", (body.stream,))
         origin = pack.stream(body.stream).origin
-        if isinstance(origin, Hits):
+        if isinstance(origin, QueryHits):
             form = AlertForm("hit", (origin.documents,))
             shown.append(("query",))  # the alert's id names it
         fields = {body.stream: tuple(dict.fromkeys(shown))}

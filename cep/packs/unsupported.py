@@ -18,7 +18,6 @@ from rules.typed import (
     Expression,
     Fed,
     Guard,
-    Hits,
     Hopping,
     Literal,
     Logical,
@@ -27,6 +26,7 @@ from rules.typed import (
     On,
     Over,
     Pack,
+    QueryHits,
     Rule,
     Sliding,
     Step,
@@ -95,11 +95,11 @@ def _of_streams(pack: Pack, rule: Rule) -> Iterator[Diagnostic]:
     for name in rule.streams:
         stream = pack.stream(name)
         match stream.origin:
-            case Hits(documents) if isinstance(pack.stream(documents).origin, Derived):
+            case QueryHits(documents) if isinstance(pack.stream(documents).origin, Derived):
                 yield _finding("CEP0916", f"the derived stream `{documents}`", _read(rule, name))
             case Derived():
                 yield _finding("CEP0916", f"the derived stream `{name}`", _read(rule, name))
-            case Fed() | Hits():
+            case Fed() | QueryHits():
                 pass
         if stream.corrected is not None:
             yield _finding("CEP0917", "`corrected by`", stream.corrected.span)

@@ -11,7 +11,7 @@ from typing import Protocol, Self
 
 from alerts.alert import Kind
 from cep.plan.regions import Together
-from rules.typed import Emit, Expression, Hits, Pack, Path, Queries, Rule, Stream, TextMatch
+from rules.typed import Emit, Expression, Pack, Path, Queries, QueryHits, Rule, Stream, TextMatch
 from rules.types import Type
 
 RuleName = tuple[str, str]
@@ -202,7 +202,7 @@ def hit_streams(pack: Pack) -> Iterator[HitStream]:
     """The streams of hits of a pack, with all their fields."""
     queries = {one.name: one for one in pack.queries}
     for stream in pack.streams:
-        if isinstance(stream.origin, Hits):
+        if isinstance(stream.origin, QueryHits):
             documents = pack.stream(stream.origin.documents)
             fields = tuple(f.name for f in stream.fields)
             yield HitStream(stream, documents, queries[stream.origin.queries], fields)

@@ -20,7 +20,7 @@ from cep.events import MAX_TIME, hit_id
 from cep.expressions.held import value_at
 from cep.reference.runs import Decided, HitJudge, Matcher, Scope, TextJudge, TooManyWaysError, emitted
 from cep.reference.ways import Event, Way
-from rules.typed import By, Hits, Match, On, Over, Pack, Rule, Stream
+from rules.typed import By, Match, On, Over, Pack, QueryHits, Rule, Stream
 from rules.types import Type
 
 __all__ = ["Decided", "HitJudge", "TextJudge", "TooManyWaysError", "decided"]
@@ -62,7 +62,7 @@ def _hits_of(pack: Pack, document: Event, judge: HitJudge | None) -> Iterable[Ev
     """The hits of an event, right behind it."""
     place = document.place
     for stream in pack.streams:
-        if isinstance(stream.origin, Hits) and stream.origin.documents == document.stream:
+        if isinstance(stream.origin, QueryHits) and stream.origin.documents == document.stream:
             assert judge is not None
             for hit in judge(stream.name, document.values, document.time):
                 place += 1
@@ -103,7 +103,7 @@ def _of_rule(
 def _of_events(
     rule: Rule, stream: Stream, body: On, events: list[Event], text: TextJudge | None
 ) -> Iterable[Decided]:
-    hits = isinstance(stream.origin, Hits)
+    hits = isinstance(stream.origin, QueryHits)
     for event in events:
         key = _labels(rule.by, event)
         scope = Scope(Way(), event, [event], None, text, dict(key))

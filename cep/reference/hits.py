@@ -19,7 +19,7 @@ from percolator.query.tree import Node
 from percolator.reference import hit
 from percolator.schema import Kind, Schema
 from rules.text_schema import document_schema, leaves
-from rules.typed import Hits, Pack, Stream
+from rules.typed import Pack, QueryHits, Stream
 from rules.types import Scalar, Type
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ def hit_judge(pack: Pack) -> HitJudge:
     sets = {
         stream.name: _read(pack, pack.stream(stream.origin.documents), stream.origin.queries)
         for stream in pack.streams
-        if isinstance(stream.origin, Hits)
+        if isinstance(stream.origin, QueryHits)
     }
 
     def judge(name: str, values: Mapping[str, object], time: int) -> list[Mapping[str, object]]:

@@ -24,7 +24,7 @@ from cep.files import read_json, write_json
 from percolator.disk import Disk
 from percolator.library.damage import DamagedError
 from percolator.library.manifest import FileEntry
-from percolator.library.stored import SUFFIXES, Stored
+from percolator.library.stored import SUFFIXES, StoredSegment
 
 Bools = npt.NDArray[np.bool_]
 Digests = npt.NDArray[np.bytes_]
@@ -39,7 +39,7 @@ _LINES, _DEAD, _FILES = "lines.npy", ".dead.npy", "files.json"
 class Part:
     """Queries, some of them dead; `files` is the path without suffix of its files, where it has some."""
 
-    stored: Stored
+    stored: StoredSegment
     dead: Bools
     files: Path | None = None
 
@@ -119,7 +119,7 @@ class Kept:
         """Maps its files. Raises DamagedError, OSError."""
         parts = []
         for number in range(len(list(folder.glob(f"*{_DEAD}")))):
-            stored = Stored.open(folder, str(number))
+            stored = StoredSegment.open(folder, str(number))
             dead = np.zeros(len(stored), np.bool_)
             places = _array(folder / f"{number}{_DEAD}")
             if len(places) and places[-1] >= len(dead):

@@ -21,7 +21,7 @@ from percolator.library.cost import estimate
 from percolator.library.load import LoadReport, LookalikeLine, prepare_lines
 from percolator.library.refusal import Refusal
 from percolator.library.standing import StandingQuery
-from percolator.library.stored import Stored, id_hash
+from percolator.library.stored import StoredSegment, id_hash
 from percolator.query.lookalikes import lookalikes
 from percolator.query.tree import Node
 from percolator.schema import Schema
@@ -64,7 +64,7 @@ class Renewal:
                 new += [self._again(parts[number], place) for place in rows["place"].tolist()]
                 of_line += rows["digest"].tolist()
                 warned += rows["warned"].tolist()
-            made = [Part(Stored.of(new, self.schema), np.zeros(len(new), np.bool_))] if new else []
+            made = [Part(StoredSegment.of(new, self.schema), np.zeros(len(new), np.bool_))] if new else []
         staying = [number for number in range(len(parts)) if number not in merged]
         lines = np.zeros(len(held) - sum(parts[n].living for n in merged) + len(new), LINES)
         stay = held[~np.isin(held["part"], merged)]

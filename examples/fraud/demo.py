@@ -12,7 +12,7 @@ import csv
 import time
 from pathlib import Path
 
-from demo_job import DemoError, Place, check_nothing_is_missing, desk, drain, job, kept, prepare
+from demo_job import DemoError, DemoRun, check_nothing_is_missing, desk, drain, job, kept, prepare
 from fraud.generate import Generated, generate
 from fraud.score import report, scores
 
@@ -48,7 +48,7 @@ def demo(work: Path, payments: int, seed: int) -> None:
     print(f"the fraud demo  {time.monotonic() - begun:.0f} s")
 
 
-def conclude(place: Place, generated: Generated, speed: float) -> None:
+def conclude(place: DemoRun, generated: Generated, speed: float) -> None:
     """Print what was caught, and check that nothing is missing. Raises DemoError."""
     with (place.work / "generated" / "labels.csv").open(encoding="utf-8") as text:
         labels = {row["payment_id"]: int(row["scenario"]) for row in csv.DictReader(text)}

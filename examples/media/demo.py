@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from demo_job import CEP, DemoError, Place, check_nothing_is_missing, desk, drain, job, kept, prepare
+from demo_job import CEP, DemoError, DemoRun, check_nothing_is_missing, desk, drain, job, kept, prepare
 from media.arrivals import Arrived, arrive
 
 HERE = Path(__file__).parent
@@ -59,7 +59,7 @@ def demo(work: Path, seed: int) -> None:
     print(f"the media demo  {time.monotonic() - begun:.0f} s")
 
 
-def compare(place: Place) -> None:
+def compare(place: DemoRun) -> None:
     """The job raised what `cep eval` does, but for the query that it had only for half a day.
 
     Raises DemoError.
@@ -82,7 +82,7 @@ def compare(place: Place) -> None:
     print(f"cep eval        the same {len(evaluated):,} alerts over the same files")
 
 
-def conclude(place: Place, arrived: Arrived) -> None:
+def conclude(place: DemoRun, arrived: Arrived) -> None:
     """Print what was found, and check that nothing is missing. Raises DemoError."""
     received, held = place.received(), kept(place)
     by_rule = Counter(str(alert["rule"]) for alert in received)

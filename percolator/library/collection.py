@@ -26,10 +26,10 @@ from percolator.hit import Range
 from percolator.library.cost import Estimate, Limits, estimate
 from percolator.library.refusal import LifeCode, Refusal, RefusedError
 from percolator.library.standing import StandingQuery
-from percolator.library.stored import Stored, id_hash
+from percolator.library.stored import StoredSegment, id_hash
 from percolator.matching.compiled import Engine
 from percolator.matching.documents import Column
-from percolator.matching.matcher import BUDGET, Hits, Matcher
+from percolator.matching.matcher import BUDGET, HitPairs, Matcher
 from percolator.query.dialects import DIALECTS
 from percolator.query.errors import QueryError
 from percolator.query.tree import Node
@@ -56,11 +56,11 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class QueryHit:
     """A query that is true on a document.
 
     `names` are its named parts that were true; `highlights` are ranges by field (percolator.hit), None where
-    they were not asked for. `complete` is false where names and highlights have too many places to be told.
+    they were not asked for. `complete` is false where names and highlights have too many places to be listed.
     """
 
     query: StandingQuery
@@ -76,15 +76,15 @@ class Answer:
     `undecided` are queries whose positions came to the budget: whether they hit is not known.
     """
 
-    hits: tuple[Found, ...]
+    hits: tuple[QueryHit, ...]
     undecided: tuple[StandingQuery, ...] = ()
 
 
 @dataclass(slots=True)
-class Part:
+class SegmentInUse:
     """A segment in use: which of its queries are dead, how often each has hit, what is remembered of them."""
 
-    stored: Stored
+    stored: StoredSegment
     dead: npt.NDArray[np.bool_]
     hits: npt.NDArray[np.int64] = field(init=False)
     queries: dict[int, StandingQuery] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Collection:
     def __init__(
         self,
         schema: Schema,
-        base: Iterable[tuple[Stored, npt.NDArray[np.bool_]]] = (),
+        base: Iterable[tuple[StoredSegment, npt.NDArray[np.bool_]]] = (),
         *,
         limits: Limits | None = None,
         engine: Engine | None = None,
@@ -129,7 +129,7 @@ class Collection:
     ) -> None:
         self.schema = schema
         self.limits = limits or Limits()
-        self.parts = [Part(stored, dead.copy()) for stored, dead in base]
+        self.parts = [SegmentInUse(stored, dead.copy()) for stored, dead in base]
         self.base_parts = len(self.parts)
         self.undecided: Counter[str] = Counter()
         """How often the positions of a query came to the budget, by id."""
@@ -283,8 +283,8 @@ class Collection:
         columns: pa.Table | pa.RecordBatch | Mapping[str, Column],
         metadata: Mapping[str, Column] | None = None,
         times: npt.NDArray[np.int64] | None = None,
-    ) -> Hits:
-        """The hits of each row, as `Matcher.match_batch` gives them; `query` tells what a place stands for.
+    ) -> HitPairs:
+        """The hits of each row, as `Matcher.match_batch` gives them; `query` gives the query of a place.
 
         `times` are the documents', as in `match`. Places hold until the next change or `settle`.
         """
@@ -293,35 +293,35 @@ class Collection:
         return self._alive(self._matcher.match_batch(columns, metadata), times)
 
     def query(self, place: int) -> StandingQuery:
-        """The query of a place in `Hits`."""
+        """The query of a place in `HitPairs`."""
         part, own = self._part_of(place)
         return part.query(own)
 
-    def found_all(self, places: Sequence[int], document: Document, *, highlight: bool) -> list[Found]:
+    def found_all(self, places: Sequence[int], document: Document, *, highlight: bool) -> list[QueryHit]:
         """The hits of the queries of these places, in order, on a document on which all of them are true.
 
-        Without `highlight` only names are told. Raises DocumentError.
+        Without `highlight` only names are found. Raises DocumentError.
         """
-        told = [highlight or self._has_names(place) for place in places]
-        shown = [place for place, wanted in zip(places, told, strict=True) if wanted]
-        hits = iter(self._matcher.highlights(document, shown, self._node))
+        searched = [highlight or self._has_names(place) for place in places]
+        wanted = [place for place, search in zip(places, searched, strict=True) if search]
+        hits = iter(self._matcher.highlights(document, wanted, self._node))
         analysed = Analysed(document, self.schema)
         found = []
-        for place, wanted in zip(places, told, strict=True):
-            if not wanted:
-                found.append(Found(self.query(place)))
+        for place, search in zip(places, searched, strict=True):
+            if not search:
+                found.append(QueryHit(self.query(place)))
             elif (hit := next(hits)) is None:
                 found.append(self.found(place, analysed, highlight=highlight))
             else:
-                found.append(Found(self.query(place), hit.names, hit.highlights if highlight else None))
+                found.append(QueryHit(self.query(place), hit.names, hit.highlights if highlight else None))
         return found
 
-    def found(self, place: int, analysed: Analysed, *, highlight: bool) -> Found:
+    def found(self, place: int, analysed: Analysed, *, highlight: bool) -> QueryHit:
         """The hit of the query of a place, which is true on that document."""
         part, own = self._part_of(place)
         query = part.query(own)
         if not highlight and not part.stored.named[own]:
-            return Found(query)
+            return QueryHit(query)
         highlighter = part.highlighters.get(own)
         if highlighter is None:
             highlighter = Highlighter(tree_of(query, self.schema), self.schema)
@@ -329,10 +329,10 @@ class Collection:
         try:
             hit = highlighter.hit(analysed)
         except BudgetError:
-            return Found(query, (), {} if highlight else None, complete=False)
+            return QueryHit(query, (), {} if highlight else None, complete=False)
         if hit is None:
             raise AssertionError(f"query {query.id!r} hit a document on which it is not true: {query.query}")
-        return Found(query, hit.names, hit.highlights if highlight else None)
+        return QueryHit(query, hit.names, hit.highlights if highlight else None)
 
     def settle(self) -> None:
         """Makes the queries that came since the last document a segment."""
@@ -345,17 +345,17 @@ class Collection:
             self._retire(kept[-1])
             new += [self.read(query) for query in kept[-1].living()]
             kept = kept[:-1]
-        stored = Stored.of(new, self.schema)
-        self.parts = [*kept, Part(stored, np.zeros(len(stored), np.bool_))]
+        stored = StoredSegment.of(new, self.schema)
+        self.parts = [*kept, SegmentInUse(stored, np.zeros(len(stored), np.bool_))]
         self._use()
 
     def read(self, query: StandingQuery) -> tuple[StandingQuery, Node, float]:
-        """A query that was accepted before, as `Stored.of` takes it."""
+        """A query that was accepted before, as `StoredSegment.of` takes it."""
         node = tree_of(query, self.schema)
         return query, node, estimate(node, self.limits).units
 
     def changed(self) -> list[tuple[StandingQuery, Node, float]]:
-        """The queries that are in no segment of `base`, as `Stored.of` takes them."""
+        """The queries that are in no segment of `base`, as `StoredSegment.of` takes them."""
         kept = [self.read(query) for part in self.parts[self.base_parts :] for query in part.living()]
         fresh = [(one.query, one.node, one.estimate.units) for one in self._fresh.values()]
         return kept + fresh
@@ -406,7 +406,7 @@ class Collection:
         """The private memory of the matcher and of what is kept by query."""
         return self._matcher.nbytes + sum(part.dead.nbytes + part.hits.nbytes for part in self.parts)
 
-    def _locate(self, id_: str) -> tuple[Part, int] | None:
+    def _locate(self, id_: str) -> tuple[SegmentInUse, int] | None:
         wanted = id_hash(id_)
         for part in reversed(self.parts):
             place = part.stored.find(id_, wanted)
@@ -414,7 +414,7 @@ class Collection:
                 return part, place
         return None
 
-    def _kill(self, part: Part, places: npt.NDArray[np.int64]) -> None:
+    def _kill(self, part: SegmentInUse, places: npt.NDArray[np.int64]) -> None:
         part.dead[places] = True
         at = next(index for index, one in enumerate(self.parts) if one is part)
         self._matcher.kill((places + self._starts[at]).tolist())
@@ -426,7 +426,7 @@ class Collection:
         for start, part in zip(self._starts, self.parts, strict=False):
             self._matcher.kill((np.flatnonzero(part.dead) + start).tolist())
 
-    def _retire(self, part: Part) -> None:
+    def _retire(self, part: SegmentInUse) -> None:
         self._past_hits.update(_counted(part))
 
     def _has_names(self, place: int) -> bool:
@@ -436,18 +436,18 @@ class Collection:
     def _node(self, place: int) -> Node:
         return tree_of(self.query(place), self.schema)
 
-    def _part_of(self, place: int) -> tuple[Part, int]:
+    def _part_of(self, place: int) -> tuple[SegmentInUse, int]:
         at = bisect_right(self._starts, place) - 1
         return self.parts[at], place - self._starts[at]
 
-    def _alive(self, hits: Hits, times: npt.NDArray[np.int64] | None) -> Hits:
+    def _alive(self, hits: HitPairs, times: npt.NDArray[np.int64] | None) -> HitPairs:
         """The hits of queries that have not expired at their document's time; they are counted."""
         undecided = hits.undecided
         if times is not None and any(part.stored.some_expire for part in self.parts):
             expires = np.concatenate([part.stored.expires for part in self.parts])
             alive = times[hits.document] < expires[hits.query]
             undecided = [pair for pair in undecided if times[pair[0]] < expires[pair[1]]]
-            hits = Hits(hits.document[alive], hits.query[alive], undecided)
+            hits = HitPairs(hits.document[alive], hits.query[alive], undecided)
         if len(hits.query):
             counts = np.bincount(hits.query, minlength=self._starts[-1])
             for start, part in zip(self._starts, self.parts, strict=False):
@@ -462,7 +462,7 @@ class Collection:
                 part.queries.clear()
                 part.highlighters.clear()
 
-    def _answer(self, hits: Hits, document: Document, highlight: bool) -> Answer:
+    def _answer(self, hits: HitPairs, document: Document, highlight: bool) -> Answer:
         self._bound_memory()
         found = self.found_all(hits.query.tolist(), document, highlight=highlight)
         undecided = [self.query(place) for _, place in hits.undecided]
@@ -479,7 +479,7 @@ def tree_of(query: StandingQuery, schema: Schema) -> Node:
     return node
 
 
-def _counted(part: Part) -> dict[str, int]:
+def _counted(part: SegmentInUse) -> dict[str, int]:
     return {
         part.stored.segment.id_of(place): int(part.hits[place])
         for place in np.flatnonzero(part.hits).tolist()

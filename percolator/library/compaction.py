@@ -19,7 +19,7 @@ from percolator.library.collection import Collection
 from percolator.library.manifest import FileEntry, Manifest, Pin, SegmentEntry, segment_entry
 from percolator.library.reader import Reader
 from percolator.library.sample import read_sample
-from percolator.library.stored import Stored
+from percolator.library.stored import StoredSegment
 
 TIER = 4
 
@@ -57,7 +57,7 @@ def merge(
         else:
             kept.append(_with_dead(folder, entry, part.dead, name, disk))
     if merged:
-        Stored.of(merged, manifest.schema, read_sample(folder)).save(folder, name, disk)
+        StoredSegment.of(merged, manifest.schema, read_sample(folder)).save(folder, name, disk)
         kept.append(segment_entry(folder, name, len(merged)))
     return Manifest(manifest.generation + 1, manifest.schema, tuple(kept))
 

@@ -1,4 +1,4 @@
-"""Many queries at once, one JSON object a line: the good ones come in, every other line is told of."""
+"""Many queries at once, one JSON object a line: the good ones come in, every other line is reported."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A frame is a length, a checksum, and JSON lines: {"add": QUERY} | {"remove": ID} | {"expire": MICROSECONDS}.
 It is written at once and counts as soon as it is whole; what a crash left of one is cut off by the next
-writer. A damaged frame with others behind it is damage, and is told.
+writer. A damaged frame with others behind it is damage, and is reported.
 """
 
 from __future__ import annotations

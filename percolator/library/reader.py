@@ -14,7 +14,7 @@ from percolator.library.log import Record, frames
 from percolator.library.manifest import Manifest, Pin, generations, read_manifest
 from percolator.library.refusal import RefusedError
 from percolator.library.standing import StandingQuery
-from percolator.library.stored import Stored
+from percolator.library.stored import StoredSegment
 from percolator.matching.compiled import Engine
 from percolator.matching.matcher import BUDGET
 from percolator.query.errors import QueryError
@@ -30,7 +30,7 @@ class Reader:
         self._engine = engine
         self._budget = budget
         self._verify = verify
-        self._stored: dict[str, Stored] = {}
+        self._stored: dict[str, StoredSegment] = {}
         self.manifest: Manifest
         self.queries: Collection
         self._offset = 0
@@ -91,7 +91,7 @@ class Reader:
             if known is None:
                 for file in entry.all_files():
                     file.verify(self.folder, contents=self._verify)
-                known = Stored.open(self.folder, entry.name)
+                known = StoredSegment.open(self.folder, entry.name)
             stored[entry.name] = known
         self._stored = stored
         base = [(stored[entry.name], entry.dead_places(self.folder)) for entry in manifest.segments]

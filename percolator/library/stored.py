@@ -26,16 +26,16 @@ from percolator.library.standing import NEVER, StandingQuery
 from percolator.matching.documents import Column
 from percolator.query.tree import Named, Node, children
 from percolator.schema import Schema
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 
 SUFFIXES = (".segment", ".records")
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredSegment:
     """`expires` and `cost` are by place; `cost` is percolator.library.cost's."""
 
-    segment: Segment
+    segment: QuerySegment
     records: pa.RecordBatch
 
     @classmethod
@@ -44,7 +44,7 @@ class Stored:
         queries: Sequence[tuple[StandingQuery, Node, float]],
         schema: Schema,
         sample: Mapping[str, Column] | None = None,
-    ) -> Stored:
+    ) -> StoredSegment:
         """From queries of different ids, their trees, which percolator.checks lets pass, and costs.
 
         `sample` is `SegmentBuilder.segment`'s.
@@ -77,7 +77,7 @@ class Stored:
             disk.write_whole(folder / (name + suffix), parts)
 
     @classmethod
-    def open(cls, folder: Path, name: str) -> Stored:
+    def open(cls, folder: Path, name: str) -> StoredSegment:
         """Maps its files. Raises DamagedError, FileNotFoundError."""
         path = folder / (name + ".records")
         try:
@@ -88,7 +88,7 @@ class Stored:
             raise DamagedError(path, f"no records of queries: {problem}") from None
         path = folder / (name + ".segment")
         try:
-            segment = Segment.open(path)
+            segment = QuerySegment.open(path)
         except (ValueError, KeyError, TypeError) as problem:
             raise DamagedError(path, f"no segment: {problem}") from None
         if len(segment) != records.num_rows:

@@ -37,7 +37,7 @@ from percolator.library.manifest import Manifest, Pin, generations, read_manifes
 from percolator.library.reader import take_in
 from percolator.library.sample import write_sample
 from percolator.library.standing import StandingQuery
-from percolator.library.stored import Stored
+from percolator.library.stored import StoredSegment
 from percolator.schema import Schema
 
 MOST_IN_LOG = 2_000
@@ -50,7 +50,7 @@ KEPT = 8
 class Library:
     """`queries` are the standing queries as they are now; change them through the library only.
 
-    `failed` tells why the last compaction that began by itself came to nothing: the changes are safe, and
+    `failed` is why the last compaction that began by itself came to nothing: the changes are safe, and
     the next one waits until twice as many stand in the log.
     """
 
@@ -65,7 +65,7 @@ class Library:
         self._limits = limits
         self._disk = disk
         self._kept = max(kept, 1)
-        self._stored: dict[str, Stored] = {}
+        self._stored: dict[str, StoredSegment] = {}
         self._open_log: LogWriter | None = None
         self._child: subprocess.Popen[str] | None = None
         self._child_pin = Pin(0, 0)
@@ -313,7 +313,7 @@ class Library:
         """Goes to the state of a generation and its log."""
         stored = {}
         for entry in manifest.segments:
-            stored[entry.name] = self._stored.get(entry.name) or Stored.open(self.folder, entry.name)
+            stored[entry.name] = self._stored.get(entry.name) or StoredSegment.open(self.folder, entry.name)
         base = [(stored[entry.name], entry.dead_places(self.folder)) for entry in manifest.segments]
         past = None if self._open_log is None else self.queries.hit_counts()
         queries = Collection(manifest.schema, base, limits=self._limits, past_hits=past)

@@ -41,7 +41,7 @@ Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What is called from outside of the kernel, under the kernel's names."""
+    """The functions of the kernel that are called from outside, under the kernel's names."""
 
     scan: Callable[..., None]
     rehash: Callable[..., None]
@@ -72,7 +72,7 @@ def interpreted() -> Engine:
 
 def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
-        # Hashes wrap around, which numpy tells of and compiled code does not.
+        # Hashes wrap around, of which numpy warns and compiled code does not.
         with np.errstate(over="ignore"):
             return function(*arguments)
 

@@ -16,10 +16,10 @@ from percolator.hit import Hit
 from percolator.lookup import Lookup
 from percolator.matching.documents import Pieces
 from percolator.matching.kernel.arrays import EDGE, PIECE
-from percolator.matching.kernel.highlights import ShownCodes, ShownText
+from percolator.matching.kernel.highlights import HighlightCodes, HighlightText
 from percolator.query.tree import Node
 from percolator.schema import Schema
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 from percolator.values import Document, Test, texts
 
 Ints = npt.NDArray[np.int32]
@@ -87,7 +87,7 @@ def text_pieces(document: Document, numbers: Mapping[str, int]) -> TextPieces:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class QueryCode:
     """Where the code of a query begins, and what belongs to it."""
 
     begin: int
@@ -98,7 +98,7 @@ class Kept:
 class Codes:
     """The codes of highlights of one segment's queries, as they are asked for."""
 
-    def __init__(self, segment: Segment, schema: Schema, numbers: Mapping[str, int]) -> None:
+    def __init__(self, segment: QuerySegment, schema: Schema, numbers: Mapping[str, int]) -> None:
         self._schema = schema
         self._numbers = numbers
         self._lookup = Lookup(segment)
@@ -107,14 +107,14 @@ class Codes:
     def _forget(self) -> None:
         self.cells: Ints = np.empty(256, np.int32)
         self._size = 0
-        self._kept: dict[int, Kept | None] = {}
+        self._kept: dict[int, QueryCode | None] = {}
 
     @property
     def nbytes(self) -> int:
         """The memory that the codes take."""
         return self.cells.nbytes
 
-    def of(self, queries: Sequence[int], node: Callable[[int], Node]) -> list[Kept | None]:
+    def of(self, queries: Sequence[int], node: Callable[[int], Node]) -> list[QueryCode | None]:
         """The codes of queries by their places; None for those that the kernel has no code for."""
         if self._size > MOST_CODE or len(self._kept) > MOST_KEPT:
             self._forget()
@@ -124,7 +124,7 @@ class Codes:
             kept[query] = None if made is None else self._keep(made)
         return [kept[query] for query in queries]
 
-    def _keep(self, code: HighlightCode) -> Kept:
+    def _keep(self, code: HighlightCode) -> QueryCode:
         begin, end = self._size, self._size + len(code.cells)
         if end > len(self.cells):
             cells = np.empty(2 * end, np.int32)
@@ -132,31 +132,31 @@ class Codes:
             self.cells = cells
         self.cells[begin:end] = code.cells
         self._size = end
-        return Kept(begin, code.names, code.tests)
+        return QueryCode(begin, code.names, code.tests)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ShownDocument:
+class HighlightDocument:
     """A document with its tokens, as the kernel takes them; `names` are its text fields."""
 
     document: Document
     names: tuple[str, ...]
-    text: ShownText
+    text: HighlightText
 
 
-def shown_document(text: TextPieces, edges: Ints, tokens: Ints, runs: Longs) -> ShownDocument:
+def highlight_document(text: TextPieces, edges: Ints, tokens: Ints, runs: Longs) -> HighlightDocument:
     """A document that was scanned; its `edges` are in code points."""
     owners, places = np.empty(len(tokens), np.int32), np.empty(len(tokens), np.int32)
-    return ShownDocument(
-        text.document, text.names, ShownText(tokens, runs, edges, text.borders, owners, places)
+    return HighlightDocument(
+        text.document, text.names, HighlightText(tokens, runs, edges, text.borders, owners, places)
     )
 
 
-def shown_codes(cells: Ints, codes: Sequence[Kept], document: ShownDocument) -> ShownCodes:
+def highlight_codes(cells: Ints, codes: Sequence[QueryCode], document: HighlightDocument) -> HighlightCodes:
     """The codes of some queries, with what they are given of a document."""
     chosen = np.array([code.begin for code in codes], np.int32)
     deepest = max(1, int(cells[chosen].max()))
-    return ShownCodes(
+    return HighlightCodes(
         cells=cells,
         chosen=chosen,
         given=np.array([test(document.document) for code in codes for test in code.tests], np.uint8),
@@ -168,10 +168,13 @@ def shown_codes(cells: Ints, codes: Sequence[Kept], document: ShownDocument) -> 
 
 
 def hits_of(
-    codes: Sequence[Kept], names: Sequence[str], shown: ShownCodes, ranges: Longs, which: Ints
+    codes: Sequence[QueryCode], names: Sequence[str], asked: HighlightCodes, ranges: Longs, which: Ints
 ) -> list[Hit]:
-    """What the kernel found, as hits; `names` are the text fields. All codes were true on the document."""
-    bits, ends = shown.names, shown.ends
+    """Hits made of the ranges that the kernel found; `names` are the text fields.
+
+    All codes were true on the document.
+    """
+    bits, ends = asked.names, asked.ends
     if len(bits) and bits.min() < 0:
         raise AssertionError("a query hit a document on which it is not true")
     each = list(zip((ranges >> 32).tolist(), (ranges & 0xFFFFFFFF).tolist(), strict=True))
@@ -180,8 +183,8 @@ def hits_of(
     if len(names) == 1:
         begin, (name,) = 0, names
         for code, end, true in zip(codes, ends.tolist(), bits.tolist(), strict=True):
-            told = _named(code, true) if code.names else ()
-            hits.append(Hit(told, {name: pairs[begin:end]} if end > begin else {}))
+            named = _named(code, true) if code.names else ()
+            hits.append(Hit(named, {name: pairs[begin:end]} if end > begin else {}))
             begin = end
         return hits
     begin = 0
@@ -195,5 +198,5 @@ def hits_of(
     return hits
 
 
-def _named(code: Kept, bits: int) -> tuple[str, ...]:
+def _named(code: QueryCode, bits: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys([name for number, name in enumerate(code.names) if bits >> number & 1]))

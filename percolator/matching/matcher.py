@@ -31,7 +31,7 @@ from percolator.matching.documents import (
     values_of_column,
     values_of_document,
 )
-from percolator.matching.highlights import Noted, shown_document, text_pieces
+from percolator.matching.highlights import Noted, highlight_document, text_pieces
 from percolator.matching.kernel.arrays import (
     KILLED,
     PIECE_END,
@@ -40,7 +40,7 @@ from percolator.matching.kernel.arrays import (
     RUN_DOCUMENT,
     VALUE,
     VALUE_DOCUMENT,
-    Batch,
+    DocumentBatch,
     Ints,
     Longs,
     Splitting,
@@ -52,7 +52,7 @@ from percolator.matching.view import Clock, View
 from percolator.matching.work import NO_EDGES, Work
 from percolator.query.tree import Node
 from percolator.schema import Kind, Schema
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 from percolator.values import Document
 
 CHUNK_BYTES = 1 << 18
@@ -66,7 +66,7 @@ BUDGET = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class HitPairs:
     """Pairs (document, query) in this order: row of the columns, place among all queries of the matcher.
 
     `undecided` are pairs for which a positional node came to its budget: no hits, and not known not to be.
@@ -88,7 +88,7 @@ class Matcher:
     def __init__(
         self,
         schema: Schema,
-        segments: Sequence[Segment] = (),
+        segments: Sequence[QuerySegment] = (),
         *,
         engine: Engine | None = None,
         most_words: int = MOST_WORDS,
@@ -129,7 +129,7 @@ class Matcher:
         self._analysers.append(analysed)
         self._modes = read_only(np.append(self._modes, np.int32(mode)))
 
-    def use(self, segments: Sequence[Segment]) -> None:
+    def use(self, segments: Sequence[QuerySegment]) -> None:
         """The segments that count from now on; what was learnt about those that stay is kept.
 
         Raises ValueError for a segment of another schema.
@@ -172,12 +172,12 @@ class Matcher:
         return frozenset(self._metadata)
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
+    def segments(self) -> tuple[QuerySegment, ...]:
         """The segments in use, in order."""
         return tuple(view.segment for view in self._views)
 
     def __len__(self) -> int:
-        """How many queries the segments hold."""
+        """The number of queries in the segments."""
         return sum(len(view.segment) for view in self._views)
 
     def kill(self, queries: Iterable[int]) -> None:
@@ -220,10 +220,10 @@ class Matcher:
         metadata: Mapping[str, str | Sequence[str]] | None = None,
         *,
         noted: bool = False,
-    ) -> Hits:
+    ) -> HitPairs:
         """The hits of one document: by field a value, a sequence of values, or None. Raises DocumentError.
 
-        `noted` tells that `highlights` of the same document will be asked for next.
+        `noted`: `highlights` of the same document will be asked for next.
         """
         text = text_pieces(document, self._texts)
         pieces = [text.pieces]
@@ -241,7 +241,7 @@ class Matcher:
         self,
         columns: pa.Table | pa.RecordBatch | Mapping[str, Column],
         metadata: Mapping[str, Column] | None = None,
-    ) -> Hits:
+    ) -> HitPairs:
         """The hits of each row.
 
         Columns of texts and keywords are strings, dictionaries of strings, or lists of them (a field with
@@ -274,7 +274,7 @@ class Matcher:
         self._noted = None
         return self._run(pieces, rows, lengths.pop() if lengths else 0, NO_EDGES)
 
-    def _run(self, pieces: Sequence[Pieces], values: Longs, documents: int, edges: Ints) -> Hits:
+    def _run(self, pieces: Sequence[Pieces], values: Longs, documents: int, edges: Ints) -> HitPairs:
         """`values` are rows (document, field, key) in order of documents."""
         self._read += sum(piece.size for piece in pieces)
         work = self._ready()
@@ -289,7 +289,7 @@ class Matcher:
             tokens, runs = self._scan(parts_, edges, self._units)
             low, high = np.searchsorted(values[:, VALUE_DOCUMENT], (first, behind))
             mine = values[low:high] - np.array([first, 0, 0, 0], np.int64)
-            batch = Batch(tokens, runs, mine.ravel(), behind - first)
+            batch = DocumentBatch(tokens, runs, mine.ravel(), behind - first)
             base = first << 32
             for view in self._views:
                 hits, undecided = view.match(work, batch, self._budget, self._clock if timed else None)
@@ -301,15 +301,15 @@ class Matcher:
         if len(self._views) > 1:
             keys.sort()
         unknown = [(key >> 32, key & 0xFFFFFFFF) for one in doubts for key in one.tolist()]
-        return Hits((keys >> 32).astype(np.int32), keys.astype(np.int32), unknown)
+        return HitPairs((keys >> 32).astype(np.int32), keys.astype(np.int32), unknown)
 
     def highlights(
         self, document: Document, queries: Sequence[int], node: Callable[[int], Node]
     ) -> list[Hit | None]:
-        """What each of these queries, which are true on the document, found there; `node` gives their trees.
+        """The highlights of these queries, which are true on the document; `node` gives their trees.
 
-        Queries are in order of their places. None for those of which percolator.highlight has to tell, as
-        distances matter. Raises DocumentError.
+        Queries are in order of their places. None for those that ask for distances, which
+        percolator.highlight answers. Raises DocumentError.
         """
         if not queries:
             return []
@@ -322,7 +322,7 @@ class Matcher:
         text, edges = noted.text, noted.edges
         tokens, runs = self._scanned()
         work.engine.code_point_edges(text.pieces.data, text.pieces.rows.ravel(), text.bases, edges, runs)
-        shown = shown_document(text, edges, tokens, runs)
+        scanned = highlight_document(text, edges, tokens, runs)
         found: list[Hit | None] = []
         first = 0
         for view in self._views:
@@ -330,7 +330,7 @@ class Matcher:
             mine = queries[len(found) : bisect_left(queries, behind, len(found))]
             if mine:
                 codes = view.codes.of([query - first for query in mine], partial(_of_segment, node, first))
-                found += view.highlights(work, shown, codes)
+                found += view.highlights(work, scanned, codes)
             first = behind
         return found
 

@@ -20,7 +20,7 @@ TOGETHER = 32
 
 
 class Regexes:
-    """What words of which fields are tried on; fields go by the matcher's numbers."""
+    """Regular expressions by the field whose words they are tried on; fields have the matcher's numbers."""
 
     def __init__(self, asked: Sequence[Regex], schema: Schema, numbers: Mapping[str, int]) -> None:
         self._groups: dict[int, list[_Group]] = {}

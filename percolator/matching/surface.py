@@ -47,7 +47,7 @@ class SurfaceWords:
 
     @property
     def capacity(self) -> int:
-        """How many words there is room for."""
+        """The number of words that there is room for."""
         return len(self.table.seen)
 
     @property
@@ -58,7 +58,7 @@ class SurfaceWords:
     def make_room(self, engine: Engine, afresh: bool) -> bool:
         """More room for words or letters, or an empty table (True) where it has all it may have.
 
-        `afresh` tells that it was emptied for the very text that does not fit: then it grows in any case.
+        `afresh`: it was emptied for the very text that does not fit, so it grows in any case.
         Raises MemoryError beyond 2 GB of letters.
         """
         table = self.table
@@ -142,7 +142,7 @@ class SurfaceWords:
         return self.table.letters[start : start + length].tobytes().decode("utf-8", "surrogatepass")
 
     def forms_of(self, word: int) -> set[str]:
-        """What regular expressions are compared with: the term, the word before stemming, before folding."""
+        """The forms that regular expressions match: the term, the word before stemming, before folding."""
         row = self.table.rows[word * k.WORD : (word + 1) * k.WORD]
         found = set()
         for column in (k.W_TERM, k.W_FOLD, k.W_LOWER):

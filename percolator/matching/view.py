@@ -9,7 +9,14 @@ import numpy as np
 
 from percolator.hit import Hit
 from percolator.matching.compiled import read_only
-from percolator.matching.highlights import HITS_AT_ONCE, Codes, Kept, ShownDocument, hits_of, shown_codes
+from percolator.matching.highlights import (
+    HITS_AT_ONCE,
+    Codes,
+    HighlightDocument,
+    QueryCode,
+    highlight_codes,
+    hits_of,
+)
 from percolator.matching.kernel import counters as c
 from percolator.matching.kernel.arrays import (
     NODE_ROOM,
@@ -17,7 +24,7 @@ from percolator.matching.kernel.arrays import (
     UNKNOWN,
     W_FIELD,
     WORD,
-    Batch,
+    DocumentBatch,
     DocumentState,
     Ints,
     Longs,
@@ -29,7 +36,7 @@ from percolator.matching.regexes import Regexes
 from percolator.matching.surface import SurfaceWords
 from percolator.matching.work import Work
 from percolator.schema import Schema
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 
 Clock = Callable[[], int]
 """Nanoseconds, from anywhere on."""
@@ -43,13 +50,13 @@ class TooLongError(ValueError):
 
 
 class View:
-    """What one worker keeps about a segment: lists of the words it met, and what is known of one document.
+    """A segment in one worker: lists of the words it met, and the knowledge of one document.
 
     `numbers` are the matcher's fields, `words` its table of words.
     """
 
     def __init__(
-        self, segment: Segment, schema: Schema, numbers: Mapping[str, int], words: SurfaceWords
+        self, segment: QuerySegment, schema: Schema, numbers: Mapping[str, int], words: SurfaceWords
     ) -> None:
         self.segment = segment
         leaves, nodes = int(segment.longs[H_LEAVES]), int(segment.longs[H_NODES])
@@ -95,7 +102,9 @@ class View:
         arrays: tuple[np.ndarray[Any, Any], ...] = (*self._lists, *self._state, self.marks, self.spent)
         return sum(array.nbytes for array in arrays) + self.codes.nbytes
 
-    def match(self, work: Work, batch: Batch, budget: int, clock: Clock | None = None) -> tuple[Longs, Longs]:
+    def match(
+        self, work: Work, batch: DocumentBatch, budget: int, clock: Clock | None = None
+    ) -> tuple[Longs, Longs]:
         """Hits and doubts of this segment, as document << 32 | query, sorted.
 
         With a clock the time that candidates take is measured and shared out to the queries.
@@ -117,7 +126,7 @@ class View:
             self.timed += batch.documents
         return work.hits[: counters[c.C_HITS]].copy(), work.doubts[: counters[c.C_DOUBTS]].copy()
 
-    def _run(self, work: Work, batch: Batch, mode: int) -> None:
+    def _run(self, work: Work, batch: DocumentBatch, mode: int) -> None:
         """The kernel over all documents, with all the room it needs."""
         afresh = self._learn_regexes(work, batch.tokens, afresh=False)
         counters = self._state.counters
@@ -151,9 +160,9 @@ class View:
         return self.spent.astype(np.float64) * a_step
 
     def highlights(
-        self, work: Work, document: ShownDocument, codes: Sequence[Kept | None]
+        self, work: Work, document: HighlightDocument, codes: Sequence[QueryCode | None]
     ) -> list[Hit | None]:
-        """What queries found in a document, by their codes; None where there is no code."""
+        """The highlights of queries in a document, by their codes; None where there is no code."""
         self._follow(work.words)
         known = [code for code in codes if code is not None]
         found: list[Hit] = []
@@ -162,20 +171,22 @@ class View:
         hits = iter(found)
         return [None if code is None else next(hits) for code in codes]
 
-    def _highlights(self, work: Work, document: ShownDocument, codes: Sequence[Kept]) -> list[Hit]:
+    def _highlights(self, work: Work, document: HighlightDocument, codes: Sequence[QueryCode]) -> list[Hit]:
         counters, tokens = self._state.counters, document.text.tokens
-        shown = shown_codes(self.codes.cells, codes, document)
+        asked = highlight_codes(self.codes.cells, codes, document)
         afresh = False
         while True:
             afresh = self._learn_regexes(work, tokens, afresh)
-            work.engine.highlight(self._arrays, self._lists, self._state, document.text, shown, work.shown)
+            work.engine.highlight(
+                self._arrays, self._lists, self._state, document.text, asked, work.highlights
+            )
             status = int(counters[c.C_STATUS])
             if status == c.DONE:
-                ranges = work.shown.ranges[: counters[c.C_RANGES]]
-                which = work.shown.which[: shown.ends[-1] if len(shown.ends) else 0]
-                return hits_of(codes, document.names, shown, ranges, which)
+                ranges = work.highlights.ranges[: counters[c.C_RANGES]]
+                which = work.highlights.which[: asked.ends[-1] if len(asked.ends) else 0]
+                return hits_of(codes, document.names, asked, ranges, which)
             if status != c.NEED_WORDS:
-                work.enlarge_shown(status)
+                work.enlarge_highlights(status)
                 continue
             # The tables were started anew since the document was matched.
             fields = self._lists.fields[work.words.table.rows.reshape(-1, WORD)[tokens, W_FIELD]]
@@ -194,7 +205,7 @@ class View:
     def _more_pool(self, afresh: bool) -> bool:
         """More room for lists, or none learnt (True) where they have all the room they may have.
 
-        `afresh` tells that they were forgotten for the very documents that need more: then they grow.
+        `afresh`: they were forgotten for the very documents that need more, so they grow.
         """
         before = self._lists.pool
         if len(before) >= MOST_POOL and not afresh:

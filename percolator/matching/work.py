@@ -1,4 +1,4 @@
-"""What the segments of one worker share: the engine at hand, the words, and room that grows."""
+"""The things that the segments of one worker share: the engine at hand, the words, and room that grows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from percolator.matching.compiled import Engine
 from percolator.matching.kernel import counters
-from percolator.matching.kernel.arrays import DIGITS, RUN, Ints, Longs, Results, Room, TokenRoom
-from percolator.matching.kernel.highlights import ShownRoom
+from percolator.matching.kernel.arrays import DIGITS, RUN, Ints, Longs, MatchOutput, Room, TokenRoom
+from percolator.matching.kernel.highlights import HighlightRoom
 from percolator.matching.kernel.layout import COUNTERS
 from percolator.matching.surface import SurfaceWords
 
@@ -34,11 +34,11 @@ class Work:
         self.hits = np.empty(1 << 10, np.int64)
         self.doubts = np.empty(1 << 6, np.int64)
         self._spare = _spare(self.hits)
-        self.shown = _shown_room(1 << 9, 1 << 10)
+        self.highlights = _highlight_room(1 << 9, 1 << 10)
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.tokens, self.runs, *self.room, self.hits, self.doubts, self._spare, *self.shown)
+        arrays = (self.tokens, self.runs, *self.room, self.hits, self.doubts, self._spare, *self.highlights)
         return self.words.nbytes + sum(array.nbytes for array in arrays)
 
     def tokens_for(self, tokens: int, runs: int, edges: Ints = NO_EDGES) -> TokenRoom:
@@ -54,9 +54,9 @@ class Work:
         if 3 * borders > len(self.room.borders):
             self.room = self.room._replace(borders=np.empty(6 * borders, np.int32))
 
-    def results(self, marks: np.ndarray[tuple[int], np.dtype[np.uint8]], spent: Longs) -> Results:
+    def results(self, marks: np.ndarray[tuple[int], np.dtype[np.uint8]], spent: Longs) -> MatchOutput:
         """Room for the hits of queries with these marks."""
-        return Results(self.hits, self.doubts, self._spare, marks, spent)
+        return MatchOutput(self.hits, self.doubts, self._spare, marks, spent)
 
     def stamps_for(self, documents: int) -> None:
         """Stamps for so many documents, all greater than any that words have seen."""
@@ -83,13 +83,13 @@ class Work:
             case _:
                 raise AssertionError(status)
 
-    def enlarge_shown(self, status: int) -> None:
+    def enlarge_highlights(self, status: int) -> None:
         """Twice the room of what it found too small for highlights."""
-        words, ranges = len(self.shown.words), len(self.shown.ranges)
+        words, ranges = len(self.highlights.words), len(self.highlights.ranges)
         if status == counters.NEED_LOG:
-            self.shown = _shown_room(2 * words, ranges)
+            self.highlights = _highlight_room(2 * words, ranges)
         elif status == counters.NEED_SPANS:
-            self.shown = _shown_room(words, 2 * ranges)
+            self.highlights = _highlight_room(words, 2 * ranges)
         else:
             raise AssertionError(status)
 
@@ -98,8 +98,8 @@ def _spare(hits: Longs) -> Longs:
     return np.empty(len(hits) + DIGITS + 1, np.int64)
 
 
-def _shown_room(words: int, ranges: int) -> ShownRoom:
-    return ShownRoom(
+def _highlight_room(words: int, ranges: int) -> HighlightRoom:
+    return HighlightRoom(
         log=np.empty(2 * words, np.int32),
         words=np.empty(words, np.int32),
         ranges=np.empty(ranges, np.int64),

@@ -69,7 +69,7 @@ def _cut(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BareWord:
     """A word outside of quotes, and what stands beside it.
 
     An operand stands before it (`joined`) or behind it (`joins`) without an operator between; `before` and
@@ -101,7 +101,7 @@ _DISTANCE = (
     r"|(?:w(?:ithin)?/|(?P<sign>[/+]))(?P<unit>s|p|sent|para|sentence|paragraph)"
     r"|(?P<step>[/+])(?P<words>\d{1,3})"
 )
-# Patterns are compiled when they are first needed: few queries come to be judged.
+# Patterns are compiled when they are first needed: few queries come so far.
 _BARE = r"adj|ADJ|NEAR|WITHIN|PRE|SAME"
 _COUNTED = r"(?i)atl(?:east)?/?(\d{1,7})"
 _ORDERED = frozenset(["onear", "adj", "pre", "next", "p"])
@@ -192,7 +192,7 @@ _IN_WORDS = (
 )  # fmt: skip
 
 
-def word_finding(place: Place, dialect: str) -> Finding | None:
+def word_finding(place: BareWord, dialect: str) -> Finding | None:
     """The finding about a word."""
     return _logic(place, dialect) or _distance(place, dialect) or _sign(place, dialect)
 
@@ -233,7 +233,7 @@ def _in_native(dialect: str) -> str:
     return "write " if dialect == "native" else "only the native language has this: "
 
 
-def _logic(place: Place, dialect: str) -> Finding | None:
+def _logic(place: BareWord, dialect: str) -> Finding | None:
     if place.word.lower() == "xor":
         return _either(place, dialect) if place.joins and place.joined else None
     meant = _LOGIC.get(place.word.lower())
@@ -245,7 +245,7 @@ def _logic(place: Place, dialect: str) -> Finding | None:
     return Finding(LookalikeCode.WORD, place.word, _AS_WORD, help_)
 
 
-def _either(place: Place, dialect: str) -> Finding:
+def _either(place: BareWord, dialect: str) -> Finding:
     """One of two and not both, which no dialect has a word for."""
     a, b = place.before, place.after
     help_ = f"`({a} AND NOT {b}) OR ({b} AND NOT {a})` is one of the two, and not both"
@@ -254,7 +254,7 @@ def _either(place: Place, dialect: str) -> Finding:
     return Finding(LookalikeCode.WORD, place.word, said, help_)
 
 
-def _distance(place: Place, dialect: str) -> Finding | None:
+def _distance(place: BareWord, dialect: str) -> Finding | None:
     if (counted := re.fullmatch(_COUNTED, place.word)) is not None and (place.joins or place.touches):
         slash = "" if dialect == "factiva" else "/"
         help_ = f"`atleast{slash}{counted[1]} {place.after}` has {counted[1]} places of it, or more"
@@ -280,7 +280,7 @@ def _distance(place: Place, dialect: str) -> Finding | None:
     return Finding(LookalikeCode.DISTANCE, written, _AS_WORD, help_)
 
 
-def _distance_help(found: re.Match[str], place: Place, dialect: str) -> str:
+def _distance_help(found: re.Match[str], place: BareWord, dialect: str) -> str:
     name = (found["name"] or found["close"] or found["letter"] or found["step"]).lower()
     number = int(found["number"] or found["steps"] or found["few"] or found["words"])
     ordered = name in _ORDERED or name == "+" or found["letter"] in ("w", "W")
@@ -333,7 +333,7 @@ def unit_meant(text: str, at: int) -> str:
     return f"; `a {unit[0]} b` of other languages is {_unit_help(unit[1], 'a', 'b', 'native')}"
 
 
-def _sign(place: Place, dialect: str) -> Finding | None:
+def _sign(place: BareWord, dialect: str) -> Finding | None:
     for sign in _IN_WORDS:
         if dialect in sign.dialects and (found := re.fullmatch(sign.pattern, place.word)) is not None:
             parts = {name: _cut(text) for name, text in found.groupdict("").items()}

@@ -1,11 +1,12 @@
 """Words of a query that read like operators of another search language, and are searched as words here.
 
 None of this is an error: `football or soccer` is a query for three words. Most of its authors mean something
-else, so they are told the place and how to write it. Quiet where the author was explicit (in quotes, escaped,
-the value of a field, beside an operator as in `gold AND or`) and where the dialect gives the word a meaning.
+else, so the finding has the place and how to write it. Nothing is found where the author was explicit (in
+quotes, escaped, the value of a field, beside an operator as in `gold AND or`), nor where the dialect gives
+the word a meaning.
 
 The tree is right about what was read as a word, so its leaves are looked at, with the text between them. A
-search by regular expression comes first and spares most queries that walk; foreign_words judges.
+search by regular expression comes first and spares most queries that walk; foreign_words decides.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from types import MappingProxyType
 
 from percolator.query.foreign_words import (
     QUOTES,
+    BareWord,
     Finding,
     Lookalike,
-    Place,
     flags_finding,
     is_distance,
     may_be_foreign,
@@ -29,9 +30,9 @@ from percolator.query.foreign_words import (
 from percolator.query.strange_words import strange_words
 from percolator.query.tree import Everything, Fuzzy, Node, Phrase, Regex, Span, Wildcard, Word, children
 
-# A superset of what is judged, quick to search for. The first finds words by their beginning, behind white
-# space or a bracket; the second what stands inside of words. Native operators are left out: most queries have
-# some.
+# A superset of what foreign_words decides on, quick to search for. The first finds words by their beginning,
+# behind white space or a bracket; the second what stands inside of words. Native operators are left out: most
+# queries have some.
 _BEGINS = (
     r"[\s()\"/}\]](?:(?:and|And|or|Or|not|Not|xor|Xor|XOR|andnot|ANDNOT|butnot|BUTNOT|adj|ADJ|SAME|NEAR|WITHIN|PRE)(?=[\s()\"{]|\Z)"
     r"|[+&]|(?i:o?near|adj|pre|within|w|n|atl(?:east)?)(?=\d)"
@@ -56,7 +57,7 @@ _OPERATOR: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 """Text behind a word that no operand follows directly: an operator, a bracket or the end, by dialect."""
-Part = tuple[Span, Node | None]
+Operand = tuple[Span, Node | None]
 """A leaf in order of the text; None stands for one that is no word outside of quotes."""
 _BITS = re.compile(r"\"[^\"]*\"|[^\s()\"=<>]+")
 
@@ -108,7 +109,7 @@ def _findings(text: str, node: Node, dialect: str) -> Iterator[tuple[Span, Findi
             yield span, finding
 
 
-def _flags(text: str, parts: Sequence[Part], number: int, dialect: str) -> Finding | None:
+def _flags(text: str, parts: Sequence[Operand], number: int, dialect: str) -> Finding | None:
     """The finding about a word that touches the regular expression before it, as `i` in `/fire/i`."""
     span, leaf = parts[number]
     before, regex = parts[number - 1] if number else (span, None)
@@ -122,12 +123,12 @@ def _flags(text: str, parts: Sequence[Part], number: int, dialect: str) -> Findi
     return flags_finding(text[before.start : before.end], flags)
 
 
-def _says_not(text: str, part: Part) -> bool:
+def _says_not(text: str, part: Operand) -> bool:
     span, leaf = part
     return leaf is not None and text[span.start : span.end].lower() == "not"
 
 
-def _place(text: str, word: str, parts: Sequence[Part], first: int, last: int, dialect: str) -> Place:
+def _place(text: str, word: str, parts: Sequence[Operand], first: int, last: int, dialect: str) -> BareWord:
     """A word, which with a `not` before it has the parts `first` to `last`, and what stands beside it."""
     start, end = parts[first][0].start, parts[last][0].end
     before = parts[first - 1][0] if first else None
@@ -136,7 +137,7 @@ def _place(text: str, word: str, parts: Sequence[Part], first: int, last: int, d
     right = text[end : after.start if after else len(text)]
     joined = None if before is None else _JOINED.fullmatch(left)
     merged = first < last
-    return Place(
+    return BareWord(
         word,
         joined is not None,
         _OPERATOR[dialect].match(text, end) is None,
@@ -153,8 +154,8 @@ def _shown(operand: str) -> str:
     return operand if 0 < len(operand) <= 24 else "..." if operand else "(...)"
 
 
-def _parts(text: str, node: Node, dialect: str) -> list[Part]:
-    found: list[Part] = []
+def _parts(text: str, node: Node, dialect: str) -> list[Operand]:
+    found: list[Operand] = []
     for leaf in sorted(_leaves(text, node), key=lambda leaf: leaf.span.start):
         if dialect == "factiva" and isinstance(leaf, Phrase):
             # Words side by side are a phrase, with quoted ones or without.

@@ -196,7 +196,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`risk = (recall OR lawsuit)`: the operand; a hit tells whether it was true."""
+    """`risk = (recall OR lawsuit)`: the operand; a hit names it where it was true."""
 
     name: str
     operand: Node

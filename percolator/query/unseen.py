@@ -2,7 +2,7 @@
 
 Signs that turn the direction of writing make an editor show other code than is there (CVE-2021-42574, "Trojan
 Source"); control characters drive a terminal; a Cyrillic letter in a Latin word matches nothing that it looks
-like. Scripts are told by the names of characters, mixtures as the "highly restrictive" level of Unicode's
+like. Scripts are known by the names of characters, mixtures as the "highly restrictive" level of Unicode's
 UTS 39 has them, look-alikes by the letters of its table that most typefaces draw like Latin ones.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rules import typed
-from rules.checks.truth import Judged, judge
+from rules.checks.truth import Truth, truth_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Condition:
     rule: typed.Rule
     owner: object
     node: typed.Expression
-    judged: Judged
+    truth: Truth
 
 
 def conditions(pack: typed.Pack) -> Iterator[Condition]:
@@ -30,4 +30,4 @@ def conditions(pack: typed.Pack) -> Iterator[Condition]:
             for name, candidate in (("condition", stream), ("having", None)):
                 node = getattr(part, name, None)
                 if isinstance(node, typed.Expression):
-                    yield Condition(rule, part, node, judge(node, candidate))
+                    yield Condition(rule, part, node, truth_of(node, candidate))

@@ -13,15 +13,15 @@ from rules.diagnostics import Diagnostic, Label
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every condition that is certain before there is an event."""
     for condition in subject.conditions:
-        verdict = condition.judged.verdict
-        if verdict == "open":
+        certainty = condition.truth.certainty
+        if certainty == "open":
             continue
-        message = f"this condition is {verdict} true" + (_so(condition) if verdict == "never" else "")
-        places = dict.fromkeys(span for span in condition.judged.because if span != condition.node.span)
+        message = f"this condition is {certainty} true" + (_so(condition) if certainty == "never" else "")
+        places = dict.fromkeys(span for span in condition.truth.because if span != condition.node.span)
         labels = tuple(Label(span, "this") for span in places)
         help_ = (
             "remove it"
-            if verdict == "always"
+            if certainty == "always"
             else "mend the comparison that was meant otherwise, often `or` for `and`"
         )
         yield Diagnostic("CEP0305", "warning", message, condition.node.span, "", labels, help=help_)

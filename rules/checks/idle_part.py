@@ -13,16 +13,16 @@ from rules.diagnostics import Diagnostic, Label
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every comparison that is always or never true where it stands."""
     for condition in subject.conditions:
-        for part in condition.judged.parts:
+        for part in condition.truth.parts:
             if not isinstance(part.node, typed.IsNull):
                 yield _finding(part)
 
 
 def _finding(part: Certain) -> Diagnostic:
     if part.because:
-        message = f"this is {part.verdict} true here"
+        message = f"this is {part.certainty} true here"
         labels = tuple(Label(span, "because of this") for span in dict.fromkeys(part.because))
     else:
-        message, labels = f"this is {part.verdict} true", ()
+        message, labels = f"this is {part.certainty} true", ()
     help_ = "remove it, or mend the comparison that was meant otherwise"
     return Diagnostic("CEP0233", "warning", message, part.node.span, labels=labels, help=help_)

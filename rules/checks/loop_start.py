@@ -25,7 +25,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every step whose condition is never true of its first event, when it has taken none."""
     for condition in subject.conditions:
         step = condition.owner
-        if not isinstance(step, typed.Step) or condition.judged.verdict != "open":
+        if not isinstance(step, typed.Step) or condition.truth.certainty != "open":
             continue
         own = [
             part

@@ -19,5 +19,5 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 f"stream `{stream.name}` has no `id`: redelivered events count again, "
                 "and alert ids differ between engines",
                 subject.name_of(syntax.Stream, stream.name),
-                help_="add `id` with the field that tells its events apart",
+                help_="add `id` with the field that identifies an event",
             )

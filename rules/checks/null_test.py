@@ -12,9 +12,9 @@ from rules.diagnostics import Diagnostic
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """A warning for every null test in a larger condition that the declaration of its field decides."""
     for condition in subject.conditions:
-        for part in condition.judged.parts:
+        for part in condition.truth.parts:
             if not isinstance(part.node, typed.IsNull) or part.because:
                 continue
             tested = part.node.operand.span.text
-            message = f"`{tested}` is never null, so this is {part.verdict} true"
+            message = f"`{tested}` is never null, so this is {part.certainty} true"
             yield warning("CEP0235", message, part.node.span, help_="remove the test, or declare it with `?`")

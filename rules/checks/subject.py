@@ -49,7 +49,7 @@ class Subject:
         for rule in self.pack.rules:
             for name in rule.streams:
                 origin = origins[name]
-                read |= {name, origin.documents} if isinstance(origin, typed.Hits) else {name}
+                read |= {name, origin.documents} if isinstance(origin, typed.QueryHits) else {name}
         return read
 
 

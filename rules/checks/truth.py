@@ -18,8 +18,8 @@ from rules.checks.ranges import Range
 from rules.checks.shapes import shape
 from rules.source import Span
 
-Verdict = Literal["never", "always", "open"]
-_OTHER: dict[Verdict, Verdict] = {"never": "always", "always": "never", "open": "open"}
+Certainty = Literal["never", "always", "open"]
+_OTHER: dict[Certainty, Certainty] = {"never": "always", "always": "never", "open": "open"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +27,25 @@ class Certain:
     """A part of a condition that decides nothing. `because` are parts before it that say so."""
 
     node: typed.Expression
-    verdict: Literal["never", "always"]
+    certainty: Literal["never", "always"]
     because: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Truth:
     """The certain truth of a whole condition, and of its parts where nothing is certain of the whole."""
 
-    verdict: Verdict
+    certainty: Certainty
     because: tuple[Span, ...]
     parts: tuple[Certain, ...]
 
 
-def judge(condition: typed.Expression, stream: typed.Stream | None) -> Judged:
+def truth_of(condition: typed.Expression, stream: typed.Stream | None) -> Truth:
     """The certain truth of a condition whose candidate is of that stream."""
-    judging = _Judging(stream)
-    verdict, because = judging.of(condition, False)
-    parts = tuple(judging.parts) if verdict == "open" else ()
-    return Judged(verdict, because, parts)
+    evaluation = _Evaluation(stream)
+    certainty, because = evaluation.of(condition, False)
+    parts = tuple(evaluation.parts) if certainty == "open" else ()
+    return Truth(certainty, because, parts)
 
 
 def implies(condition: typed.Expression | None, other: typed.Expression | None, stream: typed.Stream) -> bool:
@@ -53,12 +53,12 @@ def implies(condition: typed.Expression | None, other: typed.Expression | None, 
     if other is None:
         return True
     if condition is None:
-        return judge(other, stream).verdict == "always"
+        return truth_of(other, stream).certainty == "always"
     if shape(condition) == shape(other):
         return True
-    judging = _Judging(stream)
-    judging.of(condition, False)
-    return judging.of(other, False)[0] == "always"
+    evaluation = _Evaluation(stream)
+    evaluation.of(condition, False)
+    return evaluation.of(other, False)[0] == "always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class _Known:
     because: tuple[Span, ...] = ()
 
 
-class _Judging:
+class _Evaluation:
     def __init__(self, stream: typed.Stream | None) -> None:
         self.parts: list[Certain] = []
         self._stream = stream
         self._known: dict[object, _Known] = {}
         self._trail: list[tuple[object, _Known | None]] = []
 
-    def of(self, node: typed.Expression, negated: bool) -> tuple[Verdict, tuple[Span, ...]]:
+    def of(self, node: typed.Expression, negated: bool) -> tuple[Certainty, tuple[Span, ...]]:
         """The certain truth of the node, or of its negation; what it says when true is known from then on."""
         match node:
             case typed.Literal():
@@ -94,36 +94,36 @@ class _Judging:
                 tested = atom(node, negated)
                 return ("open", ()) if tested is None else self._atom(tested, node.span)
 
-    def _all(self, node: typed.Logical, negated: bool) -> tuple[Verdict, tuple[Span, ...]]:
-        verdicts: set[Verdict] = set()
-        told = _has_parts(node)
+    def _all(self, node: typed.Logical, negated: bool) -> tuple[Certainty, tuple[Span, ...]]:
+        certainties: set[Certainty] = set()
+        listed = _has_parts(node)
         for operand in node.operands:
-            verdict, because = self.of(operand, negated)
-            if told:
-                self._certain(operand, negated, verdict, because)
-            if verdict == "never":
+            certainty, because = self.of(operand, negated)
+            if listed:
+                self._certain(operand, negated, certainty, because)
+            if certainty == "never":
                 return "never", (operand.span, *because)
-            verdicts.add(verdict)
-        return ("always" if verdicts == {"always"} else "open"), ()
+            certainties.add(certainty)
+        return ("always" if certainties == {"always"} else "open"), ()
 
-    def _any(self, node: typed.Logical, negated: bool) -> tuple[Verdict, tuple[Span, ...]]:
-        verdicts: set[Verdict] = set()
+    def _any(self, node: typed.Logical, negated: bool) -> tuple[Certainty, tuple[Span, ...]]:
+        certainties: set[Certainty] = set()
         because: tuple[Span, ...] = ()
-        told = _has_parts(node)
+        listed = _has_parts(node)
         seen: dict[object, Span] = {}
         for operand in node.operands:
             with self._supposing():
-                verdict, because = self.of(operand, negated)
+                certainty, because = self.of(operand, negated)
             name = shape(operand)
-            if name in seen and told:
+            if name in seen and listed:
                 self._certain(operand, negated, "never", (seen[name],))
             seen.setdefault(name, operand.span)
-            if verdict == "always":
+            if certainty == "always":
                 return "always", because
-            if told:
-                self._certain(operand, negated, verdict, because)
-            verdicts.add(verdict)
-        if verdicts == {"never"}:
+            if listed:
+                self._certain(operand, negated, certainty, because)
+            certainties.add(certainty)
+        if certainties == {"never"}:
             return "never", because
         return ("always" if self._cover(node, negated) else "open"), ()
 
@@ -141,13 +141,13 @@ class _Judging:
                 self._learn(tested.subject, _Known(narrowed, known.null, known.because))
             return False
 
-    def _same(self, node: typed.Compare, negated: bool) -> tuple[Verdict, tuple[Span, ...]]:
+    def _same(self, node: typed.Compare, negated: bool) -> tuple[Certainty, tuple[Span, ...]]:
         """A value compared with itself."""
         if (node.operator in ("==", "<=", ">=")) is negated:
             return "never", ()
         return ("always" if self._of(node.left).null is False else "open"), ()
 
-    def _atom(self, tested: Atom, span: Span) -> tuple[Verdict, tuple[Span, ...]]:
+    def _atom(self, tested: Atom, span: Span) -> tuple[Certainty, tuple[Span, ...]]:
         known = self._of(tested.subject)
         if tested.operator in ("null", "not null"):
             null = tested.operator == "null"
@@ -188,14 +188,14 @@ class _Judging:
                     self._known[name] = before
 
     def _certain(
-        self, node: typed.Expression, negated: bool, verdict: Verdict, because: tuple[Span, ...]
+        self, node: typed.Expression, negated: bool, certainty: Certainty, because: tuple[Span, ...]
     ) -> None:
         """Remember a part that decides nothing, by what it says itself; a `not` around it turns that."""
-        said = _OTHER[verdict] if negated else verdict
+        said = _OTHER[certainty] if negated else certainty
         if said != "open" and not (isinstance(node, typed.Logical) and _has_parts(node)):
             self.parts.append(Certain(node, said, because))
 
 
 def _has_parts(node: typed.Logical) -> bool:
-    """True if the parts are judged, and told, one by one: those of `between` have no text of their own."""
+    """True if the parts are reported one by one: those of `between` have no text of their own."""
     return node.operands[-1].span != node.span

@@ -36,4 +36,4 @@ def _tables(pack: typed.Pack) -> Iterator[str]:
 
 
 def _queries(pack: typed.Pack) -> Iterator[str]:
-    return (s.origin.queries for s in pack.streams if isinstance(s.origin, typed.Hits))
+    return (s.origin.queries for s in pack.streams if isinstance(s.origin, typed.QueryHits))

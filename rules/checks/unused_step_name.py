@@ -16,7 +16,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     Of the steps of one stream only one can go without.
     """
     called = {
-        s.name: s.origin.documents if isinstance(s.origin, typed.Hits) else s.name
+        s.name: s.origin.documents if isinstance(s.origin, typed.QueryHits) else s.name
         for s in subject.pack.streams
     }
     for rule in subject.pack.rules:

@@ -59,8 +59,8 @@ def parse(source: SourceFile) -> tuple[File, tuple[Diagnostic, ...]]:
             break
     unseen = unseen_in(source)
     places = {finding.span.start for finding in unseen if finding.span is not None}
-    told = (d for d in pieces.diagnostics if not reader.explains(d))
-    own = (d for d in (*told, *reader.diagnostics) if d.span is None or d.span.start not in places)
+    foreign = (d for d in pieces.diagnostics if not reader.explains(d))
+    own = (d for d in (*foreign, *reader.diagnostics) if d.span is None or d.span.start not in places)
     diagnostics = [*unseen, *own, *paths_among(reader.blocks)]
     if len(diagnostics) >= ERRORS:
         place = diagnostics[ERRORS - 1].span

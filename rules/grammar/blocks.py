@@ -150,7 +150,7 @@ class _Cutter:
 
     def _close(self, start: int) -> None:
         if not self._braces and self._owed:
-            self._owed -= 1  # the `}` of the block around, which was told as never closed
+            self._owed -= 1  # the `}` of the block around, which was reported as never closed
             self._blank(start, start + 1)
             return
         if not self._braces:

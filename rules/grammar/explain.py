@@ -19,7 +19,7 @@ from rules.grammar.window import WINDOWS
 from rules.suggest import closest
 
 if TYPE_CHECKING:
-    from rules.grammar.phrases import Found
+    from rules.grammar.phrases import UnexpectedToken
 
 _TOKEN = re.compile(r"`[^`\n]+`|\"(?:[^\"\\\n]|\\.)*\"|[0-9][\w.]*|\w+|->|=>|~>|==|!=|<=|>=|=~|\S")
 _KNOWN = frozenset('()[]{},.:?+-*/%<>=!~|&"`#_&^')
@@ -152,12 +152,14 @@ def _help(text: BlockText, start: int, end: int, word: str, expected: str, keywo
     return f"write that here, or remove `{_clipped(word)}`" if word else "write that before the block ends"
 
 
-def _at(text: BlockText, start: int, end: int, expected: str) -> Found:
+def _at(text: BlockText, start: int, end: int, expected: str) -> UnexpectedToken:
     """The text from `start` to `end`, which stands where `expected` was, with the text around it."""
-    from rules.grammar.phrases import Found
+    from rules.grammar.phrases import UnexpectedToken
 
     before = text[max(start - _BEFORE, 0) : start]
-    return Found(expected, str(text[start:end]), before, text[end:][:_SHOWN].lstrip(), _last_clause(before))
+    return UnexpectedToken(
+        expected, str(text[start:end]), before, text[end:][:_SHOWN].lstrip(), _last_clause(before)
+    )
 
 
 def _last_clause(before: str) -> str:

@@ -1,7 +1,7 @@
 """Signs of other languages that are certainly meant as one of ours: comments, quotes, spaces, semicolons.
 
 `blocks` finds them while it cuts a file, reads on as if ours stood there, and reports each kind once a
-block. So a habit costs one message, and what else is wrong is told beside it.
+block. So a habit costs one message, and what else is wrong is reported beside it.
 """
 
 from __future__ import annotations

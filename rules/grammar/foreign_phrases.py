@@ -1,4 +1,4 @@
-"""Phrases of other languages, each with help: the text around a word tells what the author means.
+"""Phrases of other languages, each with help: the text around a word says what the author means.
 
 The first phrase that fits counts. `habits` looks them up, before the tables of `foreign_words`.
 """
@@ -30,17 +30,17 @@ from rules.grammar.foreign_words import (
     ONE_TEXT,
 )
 from rules.grammar.lexical import RESERVED
-from rules.grammar.phrases import BEFORE_IT, Found, Phrase
+from rules.grammar.phrases import BEFORE_IT, Phrase, UnexpectedToken
 from rules.instants import DURATION
 
 _BODY_WORD = re.compile(r"\b(?:match|on|over)\b(?!\s+timeout\b)")
 
 
-def _behind(found: Found) -> str:
+def _behind(found: UnexpectedToken) -> str:
     return BEHIND.get(found.clause, {}).get(found.word.lower(), "")
 
 
-def _emitted(found: Found) -> str:
+def _emitted(found: UnexpectedToken) -> str:
     """Help that writes the value before the word as a field of `emit`."""
     start, rest = BEFORE_IT.search(found.before), re.match(r"\w+", found.following.lstrip('"'))
     written = "name = value"
@@ -58,7 +58,7 @@ def _emitted(found: Found) -> str:
     return f"a value is emitted under a name: `{written}`"
 
 
-def _in_small_letters(found: Found) -> str:
+def _in_small_letters(found: UnexpectedToken) -> str:
     before = BEFORE_IT.search(found.before)
     for written in (found.word, before[1] if before else ""):
         if written.lower() in RESERVED and written != written.lower():
@@ -66,7 +66,7 @@ def _in_small_letters(found: Found) -> str:
     return ""
 
 
-def _counted(found: Found) -> str:
+def _counted(found: UnexpectedToken) -> str:
     """Help for `count(*)`: `count()` in a window; in the condition of a single event, a pattern."""
     if found.clause not in ("on", "match"):
         return "events are counted by `count()`"
@@ -75,12 +75,12 @@ def _counted(found: Found) -> str:
     return f"several events are a pattern: {as_pattern('s[...]', least)}"
 
 
-def _method(found: Found) -> str:
+def _method(found: UnexpectedToken) -> str:
     ours = f"write `{SHOWN[found.last]}`" if found.last in SHOWN else called_here(found.last)
     return f"values have no methods: {ours}" if ours else ""
 
 
-def _without_quotes(found: Found) -> str:
+def _without_quotes(found: UnexpectedToken) -> str:
     plain = re.sub(r"\W+", "_", found.word.strip('"')).strip("_")
     return f"a name stands without quotes: `{plain}`" if plain else "names stand without quotes"
 

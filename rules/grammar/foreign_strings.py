@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from rules.grammar.phrases import Found
+from rules.grammar.phrases import UnexpectedToken
 
 LETTERS = r"\b(?:[fFrRbBuU]|[fFbB][rR]|[rR][fFbB])"
 """What stands before such a string."""
 _ONE_NAME = re.compile(r"\{\s*([^\W\d][\w.]*)\s*\}")
 
 
-def lettered(found: Found) -> str:
+def lettered(found: UnexpectedToken) -> str:
     """The help for a string with a letter before it; the string is the word that was found."""
     inside = found.word[1:-1]
     name = _ONE_NAME.fullmatch(inside)

@@ -83,8 +83,8 @@ BEHIND: Mapping[str, Mapping[str, str]] = {
     "on": _EVENTS,
     "over": {
         **_EVENTS,
-        "where": "what a window is judged by stands after `having`",
-        "every": "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes",
+        "where": "the condition on a window stands after `having`",
+        "every": "`sliding` is evaluated at each event; `hopping 1h every 5m` every five minutes",
     },
     **dict.fromkeys(
         ["emit", "by", "tags"], dict.fromkeys(["and", "&", ";"], "a comma stands between the items of a list")
@@ -104,7 +104,9 @@ _OF_A_STREAM: Mapping[str, str] = {
     **dict.fromkeys(["not", "required"], "a field without `?` is never null: remove it"),
     **dict.fromkeys(["=", "default"], f"fields have no defaults: {_NULLABLE}"),
     **dict.fromkeys(["watermark", "delay", "out_of_order"], "the watermark trails by `lateness 5 seconds`"),
-    **dict.fromkeys(["primary", "key", "unique"], "the field that tells events apart is named by `id FIELD`"),
+    **dict.fromkeys(
+        ["primary", "key", "unique"], "the field that identifies an event is named by `id FIELD`"
+    ),
     "partition": "the key belongs to the rules: `by FIELD`",
     **dict.fromkeys(
         ["event_time", "eventtime", "timefield", "rowtime"],

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from rules.grammar.foreign_phrases import PHRASES
 from rules.grammar.foreign_words import BETWEEN_BLOCKS, CHARACTERS, HABITS
-from rules.grammar.phrases import Found
+from rules.grammar.phrases import UnexpectedToken
 
 
-def said_here(found: Found) -> str:
+def said_here(found: UnexpectedToken) -> str:
     """The help for a word of another language, empty for others."""
     for phrase in PHRASES:
         if help_ := phrase.said(found):

@@ -12,7 +12,7 @@ BEFORE_IT = re.compile(r"(\w+)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class UnexpectedToken:
     """A token that stands where something else was expected, with the text around it.
 
     `expected` is the parser's message, `word` the token; `before` and `following` are the text around it.
@@ -41,14 +41,14 @@ class Phrase:
     `$last`, the word before, and the named groups of `before` and `following`.
     """
 
-    help: str | Callable[[Found], str]
+    help: str | Callable[[UnexpectedToken], str]
     word: str = ""
     expected: str = ""
     clause: str = ""
     before: str = ""
     following: str = ""
 
-    def said(self, found: Found) -> str:
+    def said(self, found: UnexpectedToken) -> str:
         """The help, if everything fits; else an empty text."""
         if self.word and not re.fullmatch(self.word, found.word, re.IGNORECASE | re.DOTALL):
             return ""

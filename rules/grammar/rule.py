@@ -83,7 +83,7 @@ def _outputs() -> ParserElement:
 
 @cache
 def _key() -> ParserElement:
-    """`f`, or `a.f = b.g` in a list of its own, so that lists of keys can be told apart."""
+    """`f`, or `a.f = b.g` in a list of its own, which differs from a list of several keys."""
 
     def build(parts: list[object], span: Span) -> By:
         return By((_all(Dotted, parts),), span)

@@ -27,7 +27,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LexerState:
     """The alternatives of a place, the first that fits; and what ends the place, as a punctuation."""
 
     words: tuple[Words, ...]
@@ -111,17 +111,17 @@ _TYPE = "string|long|double|decimal|boolean|timestamp|duration|text|list"
 _SETTING = "id|time|lateness|idle|future"
 
 
-def _head(opens: str, *words: Words) -> Place:
+def _head(opens: str, *words: Words) -> LexerState:
     """From a block's keyword to its end."""
     brace = Words(r"(\{)", ("punctuation",), opens)
-    return Place(
+    return LexerState(
         (*_TEXTS, *words, Words(rf"({NAME})", ("name",)), Words(r"([,*])", ("punctuation",)), brace),
         r"(?<=\})",
     )
 
 
-PLACES: dict[str, Place] = {
-    "file": Place(
+PLACES: dict[str, LexerState] = {
+    "file": LexerState(
         (
             *_TEXTS,
             Words(rf"\b(pack|let)(\s+)({NAME})", ("keyword", "", "name")),
@@ -139,7 +139,7 @@ PLACES: dict[str, Place] = {
     "table head": _head("stream", _then("key")),
     "queries head": _head("queries"),
     "test head": _head("test"),
-    "rule": Place(
+    "rule": LexerState(
         (
             *_TEXTS,
             Words(r"\b(match|having)(?=\s*\()", ("keyword",)),
@@ -153,7 +153,7 @@ PLACES: dict[str, Place] = {
         ),
         r"\}",
     ),
-    "stream": Place(
+    "stream": LexerState(
         (
             *_TEXTS,
             _LABEL,
@@ -170,8 +170,8 @@ PLACES: dict[str, Place] = {
         ),
         r"\}",
     ),
-    "queries": Place((*_TEXTS, Words(r"\b(from)(?=\s*\")", ("keyword",)), *_REST), r"\}"),
-    "test": Place(
+    "queries": LexerState((*_TEXTS, Words(r"\b(from)(?=\s*\")", ("keyword",)), *_REST), r"\}"),
+    "test": LexerState(
         (
             *_TEXTS,
             Words(rf"\b(expect)(\s+)(at)(\s+)({DURATION})", ("keyword", "", "keyword", "", "number")),
@@ -194,9 +194,9 @@ PLACES: dict[str, Place] = {
         ),
         r"\}",
     ),
-    "map": Place((*_TEXTS, _LABEL, Words(r"\b(within)(?=\s+[-0-9(])", ("keyword",)), *_REST), r"\}"),
-    "counts": Place((Words(r"([0-9]+)", ("number",)), Words(r"(,)", ("punctuation",)), _COMMENT), r"\}"),
-    "brackets": Place((*_TEXTS, *_REST), r"[\])]"),
-    "group": Place((*_TEXTS, _CALL, _LABEL, *_PATTERN, *_REST), r"\)"),
+    "map": LexerState((*_TEXTS, _LABEL, Words(r"\b(within)(?=\s+[-0-9(])", ("keyword",)), *_REST), r"\}"),
+    "counts": LexerState((Words(r"([0-9]+)", ("number",)), Words(r"(,)", ("punctuation",)), _COMMENT), r"\}"),
+    "brackets": LexerState((*_TEXTS, *_REST), r"[\])]"),
+    "group": LexerState((*_TEXTS, _CALL, _LABEL, *_PATTERN, *_REST), r"\)"),
 }
 """Every place by its name; a file begins in `file`."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pygments.lexer import RegexLexer, bygroups
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
-from rules.highlight.places import PLACES, Kind, Place
+from rules.highlight.places import PLACES, Kind, LexerState
 
 TOKENS: dict[Kind, Any] = {
     "comment": Comment.Single,
@@ -25,7 +25,7 @@ TOKENS: dict[Kind, Any] = {
 }
 
 
-def _state(place: Place) -> list[Any]:
+def _state(place: LexerState) -> list[Any]:
     rules: list[Any] = [(r"\s+", Whitespace)]
     if place.end:
         rules.insert(0, (place.end, Punctuation, "#pop"))

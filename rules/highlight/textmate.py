@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rules.highlight.places import PLACES, Kind, Place, Words
+from rules.highlight.places import PLACES, Kind, LexerState, Words
 
 SCOPES: dict[Kind, str] = {
     "comment": "comment.line.number-sign.cep",
@@ -39,7 +39,7 @@ def text() -> str:
     return json.dumps(grammar(), indent=2) + "\n"
 
 
-def _patterns(place: Place) -> list[dict[str, Any]]:
+def _patterns(place: LexerState) -> list[dict[str, Any]]:
     return [_pattern(words) for words in place.words]
 
 

@@ -54,7 +54,7 @@ def resolve(files: Sequence[syntax.File], findings: Findings) -> tuple[typed.Pac
     _resolve_rules(rules, declared)
     declared.rules.update({name: None for kind, name in again if kind == "rule"})
     tests = [_test(b, declared) for f in files for b in f.blocks if isinstance(b, syntax.TestBlock)]
-    drop_what_names_would_explain(findings, files)
+    drop_what_names_would_explain(findings, files, again)
     _check_not_empty(files, findings)
     pack = typed.Pack(
         header[0],

@@ -46,7 +46,7 @@ def call(node: syntax.Call, scope: Scope, resolve: Resolve) -> typed.Expression 
         return _navigation(node, scope, resolve)
     if name in WINDOW_AGGREGATES or name in OVER_WINDOWS:
         message = f"`{name}` belongs to windows"
-        help_ = "`over STREAM[...] sliding 5 minutes having ...` judges a window"
+        help_ = "`over STREAM[...] sliding 5 minutes having ...` evaluates a window"
         scope.findings.error("CEP0423", message, node.function.span, help_=help_)
         return None
     message = f"{scope.subject} calls an unknown function `{name}`"

@@ -1,4 +1,4 @@
-"""Constant expressions worked out: `-5`, `3 * 1000`, what a `let` stands for."""
+"""Constant expressions evaluated: `-5`, `3 * 1000`, what a `let` stands for."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from rules.types import STRINGS, ListOf, Scalar, Type, kind_of
 
 
 def expression(node: syntax.Expression, scope: Scope) -> typed.Expression | None:
-    """The typed expression, constants in it worked out."""
+    """The typed expression, constants in it evaluated."""
     result = _expression(node, scope)
     return None if result is None else folded(result)
 

@@ -96,5 +96,5 @@ def _stream(name: str, documents: typed.Stream, queries: syntax.Name) -> typed.S
         documents.idle,
         documents.span,
         documents.corrected,
-        typed.Hits(documents.name, queries.text),
+        typed.QueryHits(documents.name, queries.text),
     )

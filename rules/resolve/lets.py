@@ -12,7 +12,7 @@ from rules.resolve.scope import Scope
 
 
 def declare_lets(nodes: Sequence[syntax.Let], declared: Declared) -> None:
-    """Add every constant to what is declared; one that could not be worked out as None."""
+    """Add every constant to what is declared; one that could not be evaluated as None."""
     by_name = {node.name.text: node for node in nodes}
     for node in _in_order(by_name, declared):
         declared.constants[node.name.text] = _constant(node, declared)
@@ -47,7 +47,7 @@ def _constant(node: syntax.Let, declared: Declared) -> typed.Literal | None:
     found = expression(node.value, scope)
     if found is None or isinstance(found, typed.Literal):
         return found
-    message = f"{scope.subject} must be worked out before anything runs"
+    message = f"{scope.subject} must be evaluated before anything runs"
     declared.findings.error(
         "CEP0226", message, node.value.span, help_="write a constant, or an expression of constants"
     )

@@ -46,10 +46,15 @@ def drop_what_follows(findings: Findings, since: int, node: Stream | Table | Rul
         findings.diagnostics[since:] = [d for d in findings.diagnostics[since:] if d.code not in explained]
 
 
-def drop_what_names_would_explain(findings: Findings, files: Iterable[File]) -> None:
-    """Take back findings of unknown names that may be those of blocks whose own name could not be read."""
+def drop_what_names_would_explain(
+    findings: Findings, files: Iterable[File], again: Iterable[tuple[str, str]]
+) -> None:
+    """Take back findings of unknown names that a block would declare whose own name is lost or a repetition.
+
+    `again` are kind and name of the blocks declared twice: a copy that was not renamed.
+    """
     broken = [block for file in files for block in file.blocks if isinstance(block, Broken)]
-    nameless = {block.keyword for block in broken if block.name is None}
+    nameless = {block.keyword for block in broken if block.name is None} | {kind for kind, _ in again}
     if any(block.keyword in _WITHOUT_BRACES and "{" in block.span.text for block in broken):
         nameless.add("")  # it took in the next block, which has lost its keyword
     named = _UNKNOWN if "" in nameless else nameless

@@ -1,4 +1,4 @@
-"""Names in the order in which they can be worked out, and the circles in which they cannot."""
+"""Names in the order in which they can be resolved, and the circles in which they cannot."""
 
 from __future__ import annotations
 

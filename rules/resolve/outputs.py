@@ -96,7 +96,7 @@ def resolve_suppress(node: syntax.Suppress, names: Collection[str], findings: Fi
 
 
 def _to_emit(written: str) -> str:
-    """The help for what a summary cannot work out itself; empty for a name."""
+    """The help for an expression in a summary, which evaluates none; empty for a name."""
     name, colon, _ = written.partition(":")
     if colon and name.strip().isidentifier():
         return f"a name stands alone in its braces; round it where it is emitted: `{name} = round({name}, 2)`"

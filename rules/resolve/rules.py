@@ -103,10 +103,10 @@ def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
 def _on_rule(
     node: syntax.Rule, body: syntax.On, severity: typed.Severity, clauses: _Clauses, declared: Declared
 ) -> typed.Rule | None:
-    _check_clauses(clauses, _OF_PATTERNS, "a rule with `on` judges one event alone", declared)
+    _check_clauses(clauses, _OF_PATTERNS, "a rule with `on` sees one event alone", declared)
     stream, having = body.source.stream.text, clauses.get(syntax.Having)
     asked = None if having is None else count_asked(having.condition)
-    help_ = f"a rule with `on` judges one event: put its condition behind the stream, `{stream}[...]`"
+    help_ = f"a rule with `on` sees one event: put its condition behind the stream, `{stream}[...]`"
     if asked is not None:
         help_ = f"several events are a pattern: {as_pattern(stream, asked[1])}"
     _check_clauses(clauses, (syntax.Having,), help_, declared)
@@ -140,7 +140,7 @@ def _window_rule(
 ) -> typed.Rule | None:
     findings = declared.findings
     _check_clauses(
-        clauses, _OF_PATTERNS, "a window is judged as it stands, and says how long it is", declared
+        clauses, _OF_PATTERNS, "a window is evaluated as it stands, and says how long it is", declared
     )
     source = info_of(body.source, declared)
     window = Windowed(source, resolve_window(body.window, findings))
@@ -154,8 +154,8 @@ def _window_rule(
         help_ = "add `having`; `having count() > 0` takes every window"
         findings.error("CEP0422", message, _word(body), help_=help_)
     else:
-        judged = Scope(declared, "`having`", keys=keys, window=window)
-        having = condition(having_clause.condition, judged)
+        over_window = Scope(declared, "`having`", keys=keys, window=window)
+        having = condition(having_clause.condition, over_window)
     output_scope = Scope(declared, "`emit`", keys=keys, window=window, in_output=True)
     outputs = () if emitted is None else resolve_outputs(emitted.outputs, output_scope)
     if having is None or window.shape is None:

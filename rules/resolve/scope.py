@@ -34,7 +34,7 @@ class Scope:
 
     `subject` begins messages ("step `big`"). `candidate` is the event that bare names mean; without
     one they mean the fields of `keys`. `own` is the step whose condition this is: visible only as
-    the loop so far. `all_steps` are the pattern's, to tell "not yet" from "nowhere". `window` is the
+    the loop so far. `all_steps` are the pattern's, to know "not yet" from "nowhere". `window` is the
     rule's; the filter of its events has a candidate, too.
     """
 

@@ -250,7 +250,7 @@ class _Timeline:
         return (tuple(pairs),)
 
     def _steps(self, rule: typed.Rule) -> frozenset[str]:
-        """The names under which the rule's alerts list events, worked out once for all tests."""
+        """The names under which the rule's alerts list events, computed once for all tests."""
         known = self._declared.steps.get(rule.name)
         if known is None:
             known = self._declared.steps[rule.name] = frozenset(_steps_of(rule, self._declared))

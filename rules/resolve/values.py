@@ -87,7 +87,7 @@ class Values:
             value = expected(node, type_, self.scope)
         if value is None or isinstance(value, typed.Literal):
             return value
-        message = "the test needs a value that can be worked out before anything runs"
+        message = "the test needs a value that can be evaluated before anything runs"
         self.scope.findings.error("CEP0226", message, node.span, help_="write the value itself")
         return None
 

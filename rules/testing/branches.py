@@ -53,7 +53,7 @@ def branches(condition: Expression) -> Iterator[Branch]:
 
 
 def outcomes(condition: Expression, value: Value) -> Iterator[tuple[Branch, str]]:
-    """The parts that were judged, each with its outcome."""
+    """The parts that were evaluated, each with its outcome."""
     for branch, node, others in _walked(condition, value):
         match branch.kind:
             case "comparison":
@@ -68,7 +68,7 @@ def outcomes(condition: Expression, value: Value) -> Iterator[tuple[Branch, str]
 def _walked(
     node: Expression, value: Value | None
 ) -> Iterator[tuple[Branch, Expression, tuple[Expression, ...]]]:
-    """Every branch with its expression and the operands beside it; with values, only of what was judged."""
+    """Every branch, its expression and the operands beside it; with values, only of what was evaluated."""
     if isinstance(node, Logical):
         if is_range(node):
             yield Branch("range", node.span), node, ()

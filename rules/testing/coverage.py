@@ -138,7 +138,7 @@ class _Seen:
                         self._count("gap", element, "kept")
                 else:
                     self._look_back(node, "held")
-                self._judge(node.condition, seen)
+                self._count_outcomes(node.condition, seen)
             case "tried" if isinstance(node, Step) and seen.failed == "until":
                 pass  # the step would have taken it
             case "tried" if isinstance(node, Step):
@@ -146,25 +146,25 @@ class _Seen:
                     self._look_back(node, "fired")
                 else:
                     self._count("step", node.span, "refused")
-                self._judge(node.condition, seen)
+                self._count_outcomes(node.condition, seen)
             case "tried" if isinstance(node, Guard):
-                self._judge(node.condition, seen)
+                self._count_outcomes(node.condition, seen)
             case "prevented" | "stopped" if isinstance(node, Guard):
                 self._count("guard", node.span, "fired")
                 self._fired.add((node.span, _beginning(seen)))
-                self._judge(node.condition, seen)
+                self._count_outcomes(node.condition, seen)
             case "passed" if isinstance(node, Guard):
                 self._count("guard", node.span, "held")
             case "matched" | "tried" if isinstance(node, On):
                 self._count("event", node.span, "satisfied" if seen.kind == "matched" else "refused")
-                self._judge(node.condition, seen)
+                self._count_outcomes(node.condition, seen)
             case "matched":
                 taken = {step for step, _ in seen.taken}
                 self._left_out(taken)
                 self._held(taken, seen)
-                self._judge(self._having, seen)
+                self._count_outcomes(self._having, seen)
             case "refused":
-                self._judge(self._having, seen)
+                self._count_outcomes(self._having, seen)
             case "expired" | "timed out" if seen.bound == "within":
                 self._count("within", self.rule.span, "ended a run")
             case "expired" | "timed out" if seen.bound == "gap":
@@ -180,7 +180,7 @@ class _Seen:
                 self._count("step", step.span, "left out")
 
     def _held(self, taken: set[str], seen: Happening) -> None:
-        """The `not` and `until` that a match came past; of an `absent` behind a step the engine tells."""
+        """The `not` and `until` that a match came past; an `absent` behind a step is in the story."""
         for guard, steps in self._watching:
             if steps & taken and (guard.span, _beginning(seen)) not in self._fired:
                 self._count("guard", guard.span, "held")
@@ -189,7 +189,7 @@ class _Seen:
         for guard in self._looks[step.span]:
             self._count("guard", guard.span, side)
 
-    def _judge(self, condition: Expression | None, seen: Happening) -> None:
+    def _count_outcomes(self, condition: Expression | None, seen: Happening) -> None:
         if condition is not None and seen.value is not None:
             for branch, outcome in outcomes(condition, seen.value):
                 self._count(branch.kind, branch.span, outcome)
@@ -243,7 +243,7 @@ def _of_match(rule: Rule, body: Match) -> Iterator[tuple[Kind, Span, tuple[str, 
                 yield from _of_condition(node.condition)
             case Guard():
                 yield "guard", node.span, ("fired", "held")
-                if node.span not in first:  # of those nobody tells how they were judged
+                if node.span not in first:  # how those were evaluated is not in the story
                     yield from _of_condition(node.condition)
         if isinstance(node, Step | Group | Either | AnyOrder) and node.gap is not None:
             yield "gap", node.span, ("kept", "ended a run")

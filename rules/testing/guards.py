@@ -1,4 +1,4 @@
-"""Evidence that a run came past a guard: for coverage, from the steps that took an event.
+"""Guards that a run came past: for coverage, from the steps that took an event.
 
 A `not` stands in a sequence, an `until` at a loop: a match came past them if one of the steps there took an
 event. An `absent` that comes first is looked for when a step behind it takes the run's first event.

@@ -24,7 +24,7 @@ MOST = 20
 
 
 def nearest(result: Result, expected: Expected, story: Story, notation: Notation) -> list[str]:
-    """Lines that tell it, of the rule that came nearest; none where no rule of the test could raise it."""
+    """Lines about the run of the rule that came nearest; none where no rule of the test could raise it."""
     pack = result.pack
     names = {name for name, _ in expected.values} - {"key", "events", "severity", "kind"}
     emitting = [
@@ -88,9 +88,9 @@ def _of_run(rule: Rule, run: Sequence[Happening], result: Result, notation: Nota
     steps: dict[str, list[Arrival]] = {}
     for step, arrival in taken:
         steps.setdefault(step, []).append(arrival)
-    told = ", ".join(f"{step} ({_ids(arrivals)})" for step, arrivals in steps.items())
+    events = ", ".join(f"{step} ({_ids(arrivals)})" for step, arrivals in steps.items())
     begun = clock(taken[0][1].time, notation)
-    yield f"nearest: {_run_of(rule, run[0])} began at {begun} and took {told}"
+    yield f"nearest: {_run_of(rule, run[0])} began at {begun} and took {events}"
     after = [h for h in run if len(h.taken) == len(taken) and h.kind not in ("began", "took")]
     tries = [h for h in after if h.kind == "tried" and isinstance(h.node, Step)]
     waited = list(dict.fromkeys(h.node.name for h in tries if isinstance(h.node, Step)))
@@ -206,7 +206,7 @@ def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Ite
         case "passed" if isinstance(end.node, Guard):
             yield f"  at {at} its time without `{end.node.span.text}` was over"
         case "matched":
-            yield f"  at {at} it came to a match, whose alert is told above"
+            yield f"  at {at} it came to a match, whose alert stands above"
         case "waiting":
             waits = " and ".join(f"`{name}`" for name in end.waits) or "its end"
             until = "" if end.until is None else f" until {clock(end.until, notation)}"

@@ -88,7 +88,7 @@ def _placed(node: Expression, value: Value) -> Iterator[tuple[int, Expression]]:
     match node:
         case Literal():
             if not _PLAIN.fullmatch(node.span.text):
-                yield node.span.start, node  # a `let`, or what was worked out of constants
+                yield node.span.start, node  # a `let`, or the value of a constant expression
         case FieldRef() | KeyRef() | StepRef() | PrevRef() | Aggregate() | WindowAggregate():
             yield node.span.start, node
         case Lookup(_, key):

@@ -15,7 +15,7 @@ from rules.typed import Expected, Step
 from rules.types import Scalar
 
 _DOINGS = 4
-"""Runs that are told beside an event."""
+"""Runs that are listed beside an event."""
 _SHOWN = 40
 """Events of a timeline that are shown; of more, the first and the last."""
 
@@ -23,7 +23,7 @@ _SHOWN = 40
 def result_text(result: Result, notation: Notation, story: Story | None = None) -> str:
     """A test's outcome without a line end: one line, and below it the timeline if it failed.
 
-    With a story, the timeline tells what each event did, and each expectation that no alert comes near is
+    With a story, the timeline says what each event did, and each expectation that no alert comes near is
     followed by how far the nearest run came.
     """
     place = where(result.test.span)
@@ -44,10 +44,10 @@ def result_text(result: Result, notation: Notation, story: Story | None = None) 
 def summary(result: Result) -> str:
     """Why a test failed, in one sentence."""
     missing, others = len(result.comparison.missing), len(_unexpected(result))
-    told = [*result.timeline.problems]
-    told += [f"{missing:,} expected alert{'s' if missing > 1 else ''} did not come"] if missing else []
-    told += [f"{others:,} alert{'s' if others > 1 else ''} came unexpected"] if others else []
-    return "; ".join(told)
+    problems = [*result.timeline.problems]
+    problems += [f"{missing:,} expected alert{'s' if missing > 1 else ''} did not come"] if missing else []
+    problems += [f"{others:,} alert{'s' if others > 1 else ''} came unexpected"] if others else []
+    return "; ".join(problems)
 
 
 def _unexpected(result: Result) -> tuple[Seen, ...]:
@@ -97,8 +97,8 @@ def _rows(result: Result, notation: Notation, story: Story) -> Iterator[tuple[st
         rows.append((seen.time, 1, "", f"{_alert(seen)}, as expected in line {expected.span.line}"))
     accepted = result.test.allow_other and not result.test.nothing
     for seen in found.others:
-        verdict = "(allowed)" if accepted else "was not expected"
-        rows.append((seen.time, 1, "" if accepted else "!", f"{_alert(seen)} {verdict}"))
+        outcome = "(allowed)" if accepted else "was not expected"
+        rows.append((seen.time, 1, "" if accepted else "!", f"{_alert(seen)} {outcome}"))
     for expected in found.missing:
         at = expected.at
         text = f"line {expected.span.line} expected an alert {_short(expected)}"
@@ -116,12 +116,12 @@ def _elided(rows: list[tuple[int, int, str, str]]) -> Iterator[tuple[int, int, s
         return
     half = _SHOWN // 2
     hidden = {id(row) for row in events[half:-half]}
-    told = False
+    counted = False
     for row in rows:
         if id(row) not in hidden:
             yield row
-        elif not told:
-            told = True
+        elif not counted:
+            counted = True
             yield row[0], 3, "", f"... {len(hidden):,} more events"
 
 
@@ -152,11 +152,11 @@ def _doing(arrival: Arrival, story: Story) -> str:
                 done.setdefault((f"{name} begins", h.rule), []).append(h.run)
             case "prevented" | "broken" | "dropped", _:
                 done.setdefault(("ends", h.rule), []).append(h.run)
-    told = [
+    effects = [
         f"{what} {_runs(numbers)}" + (f" of {rule}" if several else "")
         for (what, rule), numbers in done.items()
     ]
-    return f"  <- {', '.join(told)}" if told else ""
+    return f"  <- {', '.join(effects)}" if effects else ""
 
 
 def _runs(numbers: list[int]) -> str:
@@ -169,12 +169,12 @@ def _runs(numbers: list[int]) -> str:
 
 def _nearest(result: Result, notation: Notation, story: Story) -> Iterator[str]:
     """For each expectation that no alert comes near, how far the nearest run came; alike ones together."""
-    told: dict[tuple[str, ...], list[int]] = {}
+    by_text: dict[tuple[str, ...], list[int]] = {}
     for expected in result.comparison.missing:
         if not _closest(result, expected, notation):
             found = nearest(result, expected, story, notation)
-            told.setdefault(tuple(found), []).append(expected.span.line)
-    for text, lines in told.items():
+            by_text.setdefault(tuple(found), []).append(expected.span.line)
+    for text, lines in by_text.items():
         numbers = [str(number) for number in dict.fromkeys(lines)]
         place = f"line{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)}, "
         of = "" if len(result.comparison.missing) == 1 else place
@@ -203,12 +203,12 @@ def _closest(result: Result, expected: Expected, notation: Notation) -> str:
     if len(names) > len(expected.values):
         return ""
     emit = seen.alert["emit"] if isinstance(seen.alert["emit"], Mapping) else {}
-    told = [
+    differing = [
         f"has {name}: {written(emit[name] if name in emit else seen.alert.get(name))}"
         for name in names
         if name != "time"
     ]
     time = clock(seen.time, notation)
     if "time" in names:
-        return f"; an alert came at {time}" + (f", and {' and '.join(told)}" if told else "")
-    return f"; the alert at {time} " + " and ".join(told)
+        return f"; an alert came at {time}" + (f", and {' and '.join(differing)}" if differing else "")
+    return f"; the alert at {time} " + " and ".join(differing)

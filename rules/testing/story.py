@@ -1,4 +1,4 @@
-"""The story of a test's runs, as an engine tells it: for failure texts and for coverage."""
+"""The story of a test's runs, as an engine records it: for failure texts and for coverage."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Happening:
 
     `failed` is "absence" where a step was tried and only what was to be absent before it stood in its way.
     `key` holds the key's fields as an alert shows them, times are nanoseconds since 1970, `taken` is what the
-    run had taken by then, in order. `value` works out an expression as it was seen then.
+    run had taken by then, in order. `value` evaluates an expression as it was seen then.
     """
 
     kind: Kind

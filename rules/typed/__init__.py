@@ -63,7 +63,7 @@ from rules.typed.pattern import (
     Step,
     Unless,
 )
-from rules.typed.stream import Correction, Derived, Fed, Field, Hits, Origin, Queries, Stream, Table
+from rules.typed.stream import Correction, Derived, Fed, Field, Origin, Queries, QueryHits, Stream, Table
 from rules.typed.window import Hopping, LastEvents, Session, Sliding, Tumbling, Window
 
 __all__ = [
@@ -90,7 +90,6 @@ __all__ = [
     "Given",
     "Group",
     "Guard",
-    "Hits",
     "Hopping",
     "In",
     "IsNull",
@@ -113,6 +112,7 @@ __all__ = [
     "PrevRef",
     "Quantifier",
     "Queries",
+    "QueryHits",
     "Rule",
     "Search",
     "Sequence",

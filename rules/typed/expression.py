@@ -91,7 +91,7 @@ class WindowAggregate:
     """An aggregate over a window's events; `count` and `rate` have an empty path.
 
     `function` is one of count sum avg min max first last stddev distinct percentile rate; `parameter` is
-    percentile's fraction, `rate` the events per second. `which`: the window that is judged (`offset` 0),
+    percentile's fraction, `rate` the events per second. `which`: the window that is evaluated (`offset` 0),
     the `offset` windows before it taken together, or the window `offset` nanoseconds ago.
     """
 

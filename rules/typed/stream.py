@@ -29,7 +29,7 @@ class Fed:
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class QueryHits:
     """One event per event of stream `documents` and query of `queries` that hits it, in order of query id.
 
     The fields are those of the document, then `HIT_FIELDS`; the id is that of the document with that
@@ -50,7 +50,7 @@ class Derived:
     rule: str
 
 
-Origin = Fed | Hits | Derived
+Origin = Fed | QueryHits | Derived
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Stream:
     @property
     def step(self) -> str:
         """The name that an unnamed step over the stream goes by."""
-        return self.origin.documents if isinstance(self.origin, Hits) else self.name
+        return self.origin.documents if isinstance(self.origin, QueryHits) else self.name
 
 
 @dataclass(frozen=True, slots=True)

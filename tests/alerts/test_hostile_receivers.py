@@ -283,7 +283,7 @@ def test_a_look_up_that_got_no_thread_is_tried_again(monkeypatch: pytest.MonkeyP
     assert names.addresses("desk.example", 9, 1) == ["127.0.0.1"]
 
 
-def test_a_name_that_nobody_knows_is_told() -> None:
+def test_a_name_that_nobody_knows_is_reported() -> None:
     def lookup(*_: Any, **__: Any) -> list[tuple[Any, ...]]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

@@ -226,7 +226,7 @@ def test_the_oldest_pending_delivery_tells_its_age(tmp_path: Path) -> None:
     assert outbox.status() == {"r0": Status(1, 0, 0), "r1": Status(1, 0, 10 * SECOND)}
 
 
-def test_deliveries_to_a_receiver_that_is_no_more_are_told_apart(outbox: Outbox) -> None:
+def test_deliveries_to_a_receiver_that_is_no_more_are_counted_apart(outbox: Outbox) -> None:
     outbox.record(batch(0), [raised(1), raised(2)], [Route("desk"), Route("old"), Route("none", frozenset())])
     assert outbox.unserved(["desk", "none"]) == {"old": Status(2, 0, 5_000)}
     settled = [Settled("old", number, "delivered", 1, "204", None, 6_000) for number in (1, 2)]

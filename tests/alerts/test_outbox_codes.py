@@ -21,8 +21,8 @@ def test_every_code_of_the_outbox_has_a_page(code: str, title: str) -> None:
     assert "\n    " in rest, "a page shows an example"
 
 
-def test_what_a_database_says_is_told_under_a_known_code() -> None:
+def test_what_a_database_says_is_reported_under_a_known_code() -> None:
     named = {value for name, value in vars(codes).items() if name.isupper() and isinstance(value, str)}
     assert named == set(TITLES)
-    told = {*errors._SENTENCES, *errors._SQLITE.values(), *errors._POSTGRES.values()}
-    assert told <= named
+    reported = {*errors._SENTENCES, *errors._SQLITE.values(), *errors._POSTGRES.values()}
+    assert reported <= named

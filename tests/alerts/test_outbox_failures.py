@@ -1,4 +1,4 @@
-"""What can be wrong with an outbox is told with its fix, and harms nothing that was written."""
+"""Faults of an outbox are reported with their fix, and harm nothing that was written."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_a_large_batch_is_in_the_database_itself_while_the_job_goes_on(tmp_path:
     outbox.close()
 
 
-def test_a_checkpoint_that_fails_is_told_by_the_next_batch(
+def test_a_checkpoint_that_fails_is_reported_by_the_next_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db")

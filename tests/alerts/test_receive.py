@@ -185,17 +185,17 @@ def test_the_time_is_the_one_given() -> None:
         assert post(receiver, signed(id_="b", at=980))[0] == 401
 
 
-def test_a_taken_port_is_told(receiver: AlertReceiver) -> None:
+def test_a_taken_port_is_reported(receiver: AlertReceiver) -> None:
     with pytest.raises(ReceiveError, match=f"cannot listen on 127.0.0.1:{receiver.port}"):
         AlertReceiver([SECRET], port=receiver.port).start()
 
 
-def test_a_host_that_is_not_ours_is_told() -> None:
+def test_a_host_that_is_not_ours_is_reported() -> None:
     with pytest.raises(ReceiveError, match="cannot listen on"):
         AlertReceiver([SECRET], host="192.0.2.1").start()
 
 
-def test_a_file_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ReceiveError, match="cannot be used"):
         AlertReceiver([SECRET], file=tmp_path / "no" / "folder.jsonl").start()
 

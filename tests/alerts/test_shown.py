@@ -1,4 +1,4 @@
-"""What people see of text from outside: nothing that a terminal would act on, and JSON exactly as it is."""
+"""Text from outside as people see it: nothing that a terminal would act on, and JSON exactly as it is."""
 
 from __future__ import annotations
 

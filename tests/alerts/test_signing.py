@@ -1,4 +1,4 @@
-"""Signatures on the wire, judged by the published standardwebhooks package."""
+"""Signatures on the wire, checked by the published standardwebhooks package."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def numbers(recorded: Recorded) -> tuple[list[object], list[object], int]:
 
 
 def test_an_outbox_of_before_goes_on(old: Outbox) -> None:
-    """What was withheld and is decided again counts no second time; then it is forgotten."""
+    """An alert that was withheld and is decided again counts no second time; then it is forgotten."""
 
     def of_a(number: int, time: int) -> Raised:
         return raised(number, key="a", time=time, suppress=100)

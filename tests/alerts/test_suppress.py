@@ -62,9 +62,9 @@ def by_definition(ordered: list[Raised]) -> tuple[list[Raised], list[Raised]]:
         if one.withholding and any(0 <= one.time - k.time < one.withholding.duration for k in rivals[-1:]):
             withheld.append(one)
         else:
-            told = sum(count for k, count in kept if like(k)) if one.withholding else 0
+            reported = sum(count for k, count in kept if like(k)) if one.withholding else 0
             silent = sum(map(like, withheld)) if one.withholding else 0
-            kept.append((one, silent - told))
+            kept.append((one, silent - reported))
     return [one.speaking_for(count) for one, count in kept], withheld
 
 
@@ -100,7 +100,7 @@ def test_memory_forgets_what_cannot_matter() -> None:
     assert slots(memory) == [("p", "quick", "k99")]
 
 
-def test_a_count_is_kept_until_it_is_told() -> None:
+def test_a_count_is_kept_until_it_is_reported() -> None:
     memory = nothing_known()
     suppressed([raised("quick", "a", 0), raised("quick", "a", 1)], memory)
     suppressed([raised("plain", "z", 10**12)], memory)

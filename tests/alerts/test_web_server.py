@@ -118,7 +118,7 @@ def handles() -> Iterator[None]:
 
 
 def ended(connection: socket.socket) -> bytes:
-    """What comes until the other side closes; fails if it does not."""
+    """The bytes that come until the other side closes; fails if it does not."""
     connection.settimeout(PATIENCE)
     came = b""
     with suppress(ConnectionResetError, BrokenPipeError):

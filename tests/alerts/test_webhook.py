@@ -71,7 +71,7 @@ def test_any_other_answer_is_no_success_and_says_what_it_was(server: WaywardServ
     assert send(server.url) == Outcome("rejected", f"{status}: no such [31m desk here")
 
 
-def test_gone_is_told_apart(server: WaywardServer) -> None:
+def test_gone_has_an_outcome_of_its_own(server: WaywardServer) -> None:
     server.behave = lambda _: Answer(410)
     assert send(server.url) == Outcome("gone", "410 Gone")
 
@@ -158,14 +158,14 @@ def test_an_endless_answer_is_not_read(server: WaywardServer) -> None:
     assert sent < 50_000_000
 
 
-def test_a_dropped_connection_is_told(server: WaywardServer) -> None:
+def test_a_dropped_connection_is_reported(server: WaywardServer) -> None:
     server.behave = lambda _: Answer(drop=True)
     outcome = send(server.url)
     assert outcome.result == "unreachable"
     assert outcome.detail
 
 
-def test_what_is_no_http_is_told(server: WaywardServer) -> None:
+def test_what_is_no_http_is_reported(server: WaywardServer) -> None:
     server.behave = lambda _: Answer(raw=[b"SSH-2.0-OpenSSH_9.6\r\n"])
     assert send(server.url).result == "unreachable"
 

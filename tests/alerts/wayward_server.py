@@ -22,7 +22,7 @@ class Call:
 
 @dataclass
 class Answer:
-    """What to say: a status with headers and body, or instead something else.
+    """An answer: a status with headers and body, or instead something else.
 
     `first` is waited for before anything is said; `raw` is sent as it is, piece by piece, with `pause`
     seconds between the pieces; `drop` closes the connection without a word.

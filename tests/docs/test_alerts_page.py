@@ -113,7 +113,7 @@ def test_the_pack_raises_the_alert(tmp_path: Path) -> None:
     assert done.stdout == alert_line() + "\n", "write this alert into the page, in all its places"
 
 
-def test_every_field_and_kind_is_told_in_order() -> None:
+def test_every_field_and_kind_is_reported_in_order() -> None:
     assert list(an_alert()) == list(table("field")) == list(Alert.__slots__)
     assert list(table("kind")) == list(get_args(Kind))
 
@@ -281,11 +281,11 @@ def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
     assert f"the last {REMEMBERED:,} batches" in table("table")["outbox_batches"]
 
 
-def test_every_table_and_code_of_the_outbox_is_told() -> None:
-    told = table("table")
-    assert set(told) == set(metadata.tables)
+def test_every_table_and_code_of_the_outbox_is_reported() -> None:
+    reported = table("table")
+    assert set(reported) == set(metadata.tables)
     for one in (alerts, deliveries):
-        assert set(re.findall(r"\w+", told[one.name])) >= {
+        assert set(re.findall(r"\w+", reported[one.name])) >= {
             column.name for column in one.columns if column.name not in ("receiver", "alert", "recorded_at")
         }
     assert table("code") == dict(TITLES)
@@ -333,8 +333,8 @@ def test_the_outbox_can_be_asked_as_the_page_does(outbox: Outbox, tmp_path: Path
 
 def test_what_has_failed_is_sent_again_as_the_page_does(outbox: Outbox, tmp_path: Path) -> None:
     assert outbox.due("desk", time.time_ns(), 10) == []
-    told = python(only("python", "redeliver"), cwd=tmp_path)
-    assert told == "1 failed deliveries are pending again\n"
+    reported = python(only("python", "redeliver"), cwd=tmp_path)
+    assert reported == "1 failed deliveries are pending again\n"
     now = time.time_ns()
     assert sorted((due.number, due.attempts) for due in outbox.due("desk", now, 10)) == [(2, 0), (3, 4)]
 

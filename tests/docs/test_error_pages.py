@@ -61,7 +61,7 @@ LOOKALIKES = set(map(str, LookalikeCode))
 
 
 def found_in(code: str) -> list[Diagnostic]:
-    """What loading a page's examples as the files of one pack gives, with what cannot run yet."""
+    """The findings of loading a page's examples as the files of one pack, with what cannot run yet."""
     files = [
         (f"{number}.rules" if number else "example.rules", text)
         for number, text in enumerate(examples(code, "rules"))
@@ -72,7 +72,7 @@ def found_in(code: str) -> list[Diagnostic]:
 
 
 def of_query(code: str) -> Diagnostic:
-    """What is told of the query of a page: a word that looks like an operator, or why it cannot be read."""
+    """The finding of the query of a page: a word that looks like an operator, or why it cannot be read."""
     (text,) = examples(code, "query")
     if code in LOOKALIKES:
         query = text.rstrip("\n")
@@ -115,7 +115,7 @@ def test_the_example_of_a_page_gives_its_code(code: str) -> None:
 
 
 def test_no_diagnostic_is_made_without_saying_what_to_do() -> None:
-    """`help` has no default, so what is left are empty ones; helps that are worked out are tried by texts."""
+    """`help` has no default, so what is left are empty ones; helps that are computed are tried by texts."""
     empty = [
         f"{path.relative_to(ROOT)}:{call.lineno}"
         for name in PACKAGES
@@ -129,7 +129,7 @@ def test_no_diagnostic_is_made_without_saying_what_to_do() -> None:
 
 
 def _constants(value: ast.expr) -> list[object]:
-    """What an expression may be, as far as it is written there."""
+    """The constants that an expression may be, as far as it is written there."""
     match value:
         case ast.Constant(constant):
             return [constant]

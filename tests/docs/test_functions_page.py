@@ -33,7 +33,7 @@ def test_an_example_gives_what_the_page_says(call: str, value: str) -> None:
         result = run_test(pack, pack.tests[0], engine_of(pack), json_value)
         assert result.passed, result_text(result, json_value)
         return
-    found = pack.rules[0].emit[0].value  # decimals of constants are worked out while they are read
+    found = pack.rules[0].emit[0].value  # constant expressions of decimals are evaluated while they are read
     assert isinstance(found, typed.Literal)
     expected = pack.tests[0].timeline[-1]
     assert isinstance(expected, typed.Expected)

@@ -66,7 +66,7 @@ def whole(code: str) -> str:
 
 
 def codes(folder: Path, text: str) -> set[str]:
-    """All codes that a job file is told on a machine with packs, an inbox and a state folder of 16 shards."""
+    """All codes that a job file gets on a machine with packs, an inbox and a state folder of 16 shards."""
     (folder / "packs").mkdir()
     (folder / "packs" / "cards.rules").write_text(PACK, "utf-8")
     (folder / "inbox" / "login").mkdir(parents=True)

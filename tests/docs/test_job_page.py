@@ -17,7 +17,7 @@ SECRET = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A="
 
 
 def files(folder: Path) -> None:
-    """What the pages take for granted: the pack of feeds.md, and an inbox."""
+    """The files that the pages take for granted: the pack of feeds.md, and an inbox."""
     (rules,) = [block for block in blocks(page("feeds.md")) if block.language == "rules"]
     (folder / rules.words).parent.mkdir(parents=True)
     (folder / rules.words).write_text(rules.text, "utf-8")

@@ -40,8 +40,8 @@ def runnable(text: str) -> Pack:
     """That pack, which must load without a finding and be one that the engine runs."""
     found = loaded(text)
     pack = found.need()
-    told = [d for d in (*found.diagnostics, *unsupported(pack)) if d.code != UNUSED and d.level != "hint"]
-    assert [(d.code, d.message) for d in told] == []
+    reported = [d for d in (*found.diagnostics, *unsupported(pack)) if d.code != UNUSED and d.level != "hint"]
+    assert [(d.code, d.message) for d in reported] == []
     return pack
 
 
@@ -70,10 +70,10 @@ def test_every_example_loads_and_its_tests_pass(block: Block) -> None:
 @pytest.mark.parametrize("block", [b for b in EXAMPLES if b.words], ids=named)
 def test_every_mistake_gives_its_code_and_no_other(block: Block) -> None:
     found = loaded(block.text)
-    told = [d.code for d in found.diagnostics if d.level == "error"]
+    reported = [d.code for d in found.diagnostics if d.level == "error"]
     if found.pack is not None:  # right, and not executed yet: said at each place
-        told = sorted({d.code for d in unsupported(found.pack)})
-    assert told == [block.words]
+        reported = sorted({d.code for d in unsupported(found.pack)})
+    assert reported == [block.words]
 
 
 def test_every_function_is_named() -> None:
@@ -222,11 +222,11 @@ def test_what_is_not_executed_is_refused_with_its_code(row: tuple[str, ...]) -> 
     example, code = row
     block = re.match(r"stream|table|queries", example)
     found = loaded(f"{example}\nrule r {{ on payment }}" if block else f"rule r {{ by card_id  {example} }}")
-    told = [d for d in found.diagnostics if d.level == "error"]
+    reported = [d for d in found.diagnostics if d.level == "error"]
     if found.pack is not None:
-        told += unsupported(found.pack)
-    assert [d.code for d in told] == [code]
-    assert re.search("not (supported|executed) yet", told[0].message)
+        reported += unsupported(found.pack)
+    assert [d.code for d in reported] == [code]
+    assert re.search("not (supported|executed) yet", reported[0].message)
 
 
 def test_every_refusal_of_the_code_is_in_the_table() -> None:

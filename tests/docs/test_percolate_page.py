@@ -1,4 +1,4 @@
-"""What docs/percolate.md shows runs as it stands there."""
+"""The examples of docs/percolate.md run as they stand there."""
 
 from __future__ import annotations
 

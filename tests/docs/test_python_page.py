@@ -22,10 +22,10 @@ def test_the_examples_print_what_the_page_shows(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     unfenced = re.sub(r"^```.*$", "", TEXT, flags=re.MULTILINE)
     examples = doctest.DocTestParser().get_doctest(unfenced, {}, "python.md", "docs/python.md", 0)
-    told: list[str] = []
-    results = doctest.DocTestRunner(verbose=False).run(examples, out=told.append)
+    reported: list[str] = []
+    results = doctest.DocTestRunner(verbose=False).run(examples, out=reported.append)
     assert results.attempted > 15
-    assert results.failed == 0, "".join(told)
+    assert results.failed == 0, "".join(reported)
 
 
 def test_the_page_names_every_name_of_the_interface() -> None:

@@ -48,7 +48,7 @@ def test_every_code_is_named() -> None:
 
 
 def _foreign() -> list[tuple[str, str]]:
-    """What the table of other languages' forms has, and the code that it names for it."""
+    """The rows of the table of other languages' forms, each with the code that it names."""
     table = (
         PAGE.split("## Coming from another language")[1].split("| --- | --- | --- |\n")[1].split("\n\n")[0]
     )
@@ -61,7 +61,7 @@ def _foreign() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("written", "code"), _foreign())
-def test_what_the_page_calls_foreign_is_told_of(written: str, code: str) -> None:
+def test_what_the_page_calls_foreign_is_reported(written: str, code: str) -> None:
     query = f"a {written} b" if re.fullmatch(r"[a-z]*/?\w+|\+[5sp]", written) else written
     try:
         found = [str(one.code) for one in lookalikes(query, parse(query))]

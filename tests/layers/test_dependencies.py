@@ -1,4 +1,4 @@
-"""What is imported is declared where it is needed, and what is declared is imported or says why not."""
+"""Imports are declared where they are needed, and what is declared is imported or says why not."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_tests_and_examples_import_nothing_that_is_not_declared() -> None:
 
 
 def test_an_installation_brings_nothing_that_the_packages_do_not_import() -> None:
-    """What only tests, examples or benchmarks import belongs to the extra `dev`."""
+    """Packages that only tests, examples or benchmarks import belongs to the extra `dev`."""
     assert RUNNING - BY_PACKAGES - UNIMPORTED.keys() == set()
 
 

@@ -91,7 +91,7 @@ class FailingDisk(Disk):
         self._undo = []
 
     def lose(self) -> None:
-        """What the power cut does to data and names that were not synced: some of them are gone."""
+        """Do to files what a power cut does to data and names that were not synced: some of them are gone."""
         for path, synced in self._synced.items():
             if path.exists() and path.stat().st_size > synced:
                 with path.open("r+b") as file:

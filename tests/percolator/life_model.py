@@ -29,7 +29,7 @@ Change = tuple[Any, ...]
 
 
 def executable(node: Node) -> bool:
-    """Whether the schema allows it."""
+    """True if the schema allows it."""
     try:
         check(node, WHOLE_SCHEMA)
     except QueryError:
@@ -71,7 +71,7 @@ def programs(texts: Sequence[str], ids: int, length: int) -> st.SearchStrategy[l
 
 
 def should(held: Held, query: StandingQuery) -> StandingQuery | str:
-    """What adding a query gives: the query as it is then held, or the code of the refusal."""
+    """The query as it is held once added, or the code of the refusal."""
     try:
         check(parse(query.query), WHOLE_SCHEMA)
     except QueryError as error:
@@ -87,7 +87,7 @@ def should(held: Held, query: StandingQuery) -> StandingQuery | str:
 
 
 def expected(held: Held, change: Change) -> Held:
-    """What is held after a change."""
+    """The queries held after a change."""
     after = dict(held)
     match change:
         case ("add", query):
@@ -160,7 +160,7 @@ class Oracle:
         return found
 
     def judge(self, queries: Collection, held: Held) -> None:
-        """Whether a collection holds what it should, and answers every document as the reference does."""
+        """Assert that a collection holds what it should, and answers every document as the reference does."""
         assert len(queries) == len(held)
         assert {query.id: query for query in queries} == held
         for number, document in enumerate(self.documents):

@@ -8,8 +8,8 @@ answer documents that no state of it has seen: in columns and alone, with metada
 reader that follows it, at the end readers that go back to pins. The hits of every pair are compared, names
 and highlights for the documents that are asked alone. Rounds take turns in the languages of the text fields,
 new words keep coming, and the table of words is so small that it is started anew again and again. Equal seeds
-give equal rounds; `--first 37 --rounds 1` runs one of them again. Every difference is told with its query and
-document; the exit code is 1 if there was one.
+give equal rounds; `--first 37 --rounds 1` runs one of them again. Every difference is printed with its query
+and document; the exit code is 1 if there was one.
 
 Pairs are counted once: texts of queries that stand, times documents that have come.
 """
@@ -54,7 +54,7 @@ from percolator.matching.surface import SurfaceWords
 from percolator.query.parse import parse
 from percolator.query.print import to_text
 from percolator.query.tree import Node
-from percolator.reference import Names, Place
+from percolator.reference import Names, PositionSpan
 from percolator.schema import FieldType, Kind, Schema
 from percolator.values import Terms
 
@@ -130,9 +130,9 @@ def with_new_words(document: Document, chance: random.Random) -> Document:
 class RememberingReader(reference.Reader):
     """The reference on one document, which looks for each term once."""
 
-    found: dict[tuple[Terms, str], dict[Place, frozenset[Range]]] = field(default_factory=dict)
+    found: dict[tuple[Terms, str], dict[PositionSpan, frozenset[Range]]] = field(default_factory=dict)
 
-    def terms(self, node: Terms, name: str) -> dict[Place, frozenset[Range]]:
+    def terms(self, node: Terms, name: str) -> dict[PositionSpan, frozenset[Range]]:
         known = self.found.get((node, name))
         if known is None:
             known = self.found[node, name] = super().terms(node, name)
@@ -145,7 +145,7 @@ class RememberingReader(reference.Reader):
 
 @dataclass
 class Duel:
-    """What one run has seen. One document of `share` is asked alone, too, and compared with highlights."""
+    """The findings of one run. One document of `share` is asked alone, too, and compared with highlights."""
 
     seed: int
     share: int
@@ -174,7 +174,7 @@ class Duel:
             patch.object(matcher, "TIMED", 3),
             patch.object(matcher, "SurfaceWords", lambda _: SurfaceWords(WORDS)),
             patch.object(surface, "LETTERS_A_WORD", LETTERS_A_WORD),
-            # What a term asks of a word is worked out once, not at every document.
+            # What a term asks of a word is computed once, not at every document.
             patch.object(reference, "_tests", cache(reference._tests)),
             patch.object(reference, "pieces", cache(reference.pieces)),
         ):

@@ -1,4 +1,4 @@
-"""What the tests of the matcher share: segments of queries, the reference's pairs, columns of documents."""
+"""Shared by the tests of the matcher: segments of queries, the reference's pairs, columns of documents."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from percolator_trees import WHOLE_SCHEMA
 
 from percolator.build import SegmentBuilder
 from percolator.checks import check
-from percolator.matching.matcher import Hits, Matcher
+from percolator.matching.matcher import HitPairs, Matcher
 from percolator.query.errors import QueryError
 from percolator.query.print import to_text
 from percolator.query.tree import Node
 from percolator.reference import Reader
 from percolator.schema import Schema
-from percolator.segment import Segment
+from percolator.segment import QuerySegment
 
 Document = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ def accepted(queries: Sequence[Node]) -> list[Node]:
     return found
 
 
-def segment_of(queries: Sequence[Node], schema: Schema = WHOLE_SCHEMA) -> Segment:
+def segment_of(queries: Sequence[Node], schema: Schema = WHOLE_SCHEMA) -> QuerySegment:
     """A segment of these queries; their texts are their ids."""
     builder = SegmentBuilder(schema)
     for node in queries:
@@ -55,7 +55,7 @@ def brute(
     return found
 
 
-def pairs(hits: Hits) -> list[tuple[int, int]]:
+def pairs(hits: HitPairs) -> list[tuple[int, int]]:
     """Hits as a list."""
     assert hits.document.dtype == hits.query.dtype == np.int32
     assert not hits.undecided
@@ -68,7 +68,7 @@ def difference(
     queries: Sequence[Node],
     rows: Sequence[Document],
 ) -> str:
-    """What a person has to look at."""
+    """The extra and missed pairs, one a line, each with its query and document."""
     return "\n".join(
         f"{'extra' if pair in found else 'missed'}: {to_text(queries[pair[1]])}   on   {rows[pair[0]]}"
         for pair in sorted(set(found) ^ set(wanted))

@@ -1,4 +1,4 @@
-"""What a word is, and which words are the same."""
+"""Words: how text is split, and which words are the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from percolator.analysis import ANALYSERS, AnalyserError, analyser
 from percolator.query.parse import parse
 from percolator.reference import matches
 from percolator.schema import Schema, SchemaError
-from percolator.words import exact, lower, marks, places, sections, split
+from percolator.words import exact, lower, marks, sections, split, token_spans
 
 SPLITS = {
     "the U.S. and O'Neil's dog": ["the", "U.S", "and", "O'Neil's", "dog"],
@@ -134,12 +134,12 @@ SENTENCES = {
 
 @pytest.mark.parametrize("text", SENTENCES, ids=ascii)
 def test_sentences_end_where_a_reader_sees_it(text: str) -> None:
-    assert [sentence for sentence, _ in sections(text, places(text))] == SENTENCES[text]
+    assert [sentence for sentence, _ in sections(text, token_spans(text))] == SENTENCES[text]
 
 
 def test_paragraphs_end_at_empty_lines() -> None:
     text = "a\nb\r\n\r\nc. d\n \t\ne\u2029f"
-    assert [paragraph for _, paragraph in sections(text, places(text))] == [0, 0, 1, 1, 2, 3]
+    assert [paragraph for _, paragraph in sections(text, token_spans(text))] == [0, 0, 1, 1, 2, 3]
 
 
 def first_three(word: str) -> str:

@@ -20,7 +20,7 @@ from percolator.query.print import to_text
 from percolator.query.tree import Node
 from percolator.reference import hit
 from percolator.schema import Schema
-from percolator.words import places
+from percolator.words import token_spans
 
 
 def allowed(nodes: list[Node]) -> list[Node]:
@@ -48,7 +48,7 @@ def test_production_finds_what_the_reference_finds(nodes: list[Node], documents:
 @given(st.text("ab_1.' \n'\x00-") | st.text("aé.’'\u0301\u0308 😀\ud800") | st.text("a手\u3099か. "))
 @settings(max_examples=examples(1500), deadline=None)
 def test_words_begin_and_end_where_the_definition_says(text: str) -> None:
-    wanted = [*zip(*places(text), strict=True)] or [(), (), ()]
+    wanted = [*zip(*token_spans(text), strict=True)] or [(), (), ()]
     assert [tuple(found) for found in edges(text)] == wanted
 
 

@@ -27,22 +27,22 @@ from percolator.query.print import to_text
 from percolator.query.tree import Node
 from percolator.reference import hit
 from percolator.schema import Schema
-from percolator.words import places
+from percolator.words import token_spans
 
 
 def judge(matcher: Matcher, queries: Sequence[Node], rows: Sequence[Document], noted: bool = True) -> int:
-    """Compares every highlight that the kernel tells with the reference's; how many it told."""
-    told = 0
+    """Compares every highlight that the kernel finds with the reference's; returns their number."""
+    highlighted = 0
     for row in rows:
         found = matcher.match(row, noted=noted).query.tolist()
         for query, one in zip(found, matcher.highlights(row, found, lambda at: queries[at]), strict=True):
             wanted = hit(queries[query], row, matcher.schema)
             assert wanted is not None
             if one is not None:
-                told += 1
+                highlighted += 1
                 assert one == wanted, (to_text(queries[query]), row)
                 assert list(one.highlights) == list(wanted.highlights)
-    return told
+    return highlighted
 
 
 @given(
@@ -102,14 +102,14 @@ DOCUMENT = {
 
 
 @pytest.mark.parametrize("noted", [True, False])
-def test_what_has_no_distances_is_told_by_the_kernel(noted: bool) -> None:
+def test_what_has_no_distances_is_highlighted_by_the_kernel(noted: bool) -> None:
     queries = [parse(text) for text in TOLD]
     for engine in (load(), interpreted()):
         matcher = Matcher(SCHEMA, [segment_of(queries, SCHEMA)], engine=engine)
         for row in (DOCUMENT, {**DOCUMENT, "title": "recall"}, DOCUMENT, {**DOCUMENT, "body": "a b 手"}):
             found = matcher.match(row, noted=noted).query.tolist()
-            told = matcher.highlights(row, found, lambda at: queries[at])
-            assert told == [hit(queries[at], row, SCHEMA) for at in found]
+            highlighted = matcher.highlights(row, found, lambda at: queries[at])
+            assert highlighted == [hit(queries[at], row, SCHEMA) for at in found]
         assert len(found) > len(TOLD) // 3
 
 
@@ -132,11 +132,11 @@ def test_a_table_that_was_started_anew_shows_the_same(monkeypatch: pytest.Monkey
     # Each is shown after the others have been matched, when nothing is known of its words any more.
     found = [matcher.match(row).query.tolist() for row in rows[:50]]
     for row, some in zip(rows, found, strict=False):
-        told = matcher.highlights(row, some, lambda at: queries[at])
-        assert told == [hit(queries[at], row, SCHEMA) for at in some]
+        highlighted = matcher.highlights(row, some, lambda at: queries[at])
+        assert highlighted == [hit(queries[at], row, SCHEMA) for at in some]
 
 
-def test_a_part_that_the_segment_leaves_out_is_told_elsewhere() -> None:
+def test_a_part_that_the_segment_leaves_out_is_highlighted_elsewhere() -> None:
     queries = [parse("a OR *:*"), parse("b")]
     matcher = Matcher(SCHEMA, [segment_of(queries, SCHEMA)], engine=load())
     assert matcher.match({"title": "a b"}).query.tolist() == [0, 1]
@@ -149,7 +149,7 @@ def test_a_part_that_the_segment_leaves_out_is_told_elsewhere() -> None:
     assert found.highlights == {"title": [(0, 1)]}
 
 
-def test_more_names_than_bits_are_told_elsewhere() -> None:
+def test_more_names_than_bits_are_highlighted_elsewhere() -> None:
     query = " OR ".join(f"n{number} = (a{number})" for number in range(MOST_NAMES + 1))
     collection = Collection(SCHEMA, engine=load())
     collection.add(StandingQuery("all", query))
@@ -170,8 +170,8 @@ def test_twenty_thousand_hits_with_all_their_ranges() -> None:
     found = matcher.match(row, noted=True).query.tolist()
     wanted = [hit(query, row, SCHEMA) for query in queries]
     assert len(found) == 20_000
-    told = matcher.highlights(row, found, lambda at: nodes[at])
-    assert all(one == wanted[number % 3] for number, one in enumerate(told))
+    highlighted = matcher.highlights(row, found, lambda at: nodes[at])
+    assert all(one == wanted[number % 3] for number, one in enumerate(highlighted))
 
 
 def test_code_that_has_grown_too_much_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_words_begin_and_end_where_the_definition_says(values: list[str]) -> Non
     wanted: list[tuple[int, ...]] = []
     base = 0
     for value in [*values, *values]:
-        wanted += [tuple(base + edge for edge in place) for place in places(value)]
+        wanted += [tuple(base + edge for edge in place) for place in token_spans(value)]
         base += len(value) + 1
     assert edges.reshape(-1, EDGE)[: len(wanted)].tolist() == [list(edge) for edge in wanted]
     assert text.borders.tolist() == [0, base // 2]

@@ -1,4 +1,4 @@
-"""A library in its folder: who may write, what readers see, what is told of damage, which files stay."""
+"""A library in its folder: who may write, what readers see, what is reported of damage, which files stay."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_old_generations_are_kept_for_pins_and_then_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "reported"),
     [
         (lambda data: data[:-1], "bytes where"),
         (lambda data: data + b"x", "bytes where"),
@@ -207,8 +207,8 @@ def test_old_generations_are_kept_for_pins_and_then_go(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("suffix", [".segment", ".records", "dead"])
-def test_damage_is_told_with_the_file(
-    library: Library, suffix: str, harm: Callable[[bytes], bytes], told: str
+def test_damage_is_reported_with_the_file(
+    library: Library, suffix: str, harm: Callable[[bytes], bytes], reported: str
 ) -> None:
     for number in range(200):
         library.add(StandingQuery(f"q{number}", "a"))
@@ -220,7 +220,7 @@ def test_damage_is_told_with_the_file(
     (path,) = (path for path in library.folder.iterdir() if suffix in path.name)
     path.write_bytes(harm(path.read_bytes()))
     for opened in (Reader.open, Library.open):
-        with pytest.raises(DamagedError, match=told) as raised:
+        with pytest.raises(DamagedError, match=reported) as raised:
             opened(library.folder)
         assert raised.value.file == path
     path.unlink()
@@ -230,7 +230,7 @@ def test_damage_is_told_with_the_file(
         assert raised.value.file == path
 
 
-def test_a_manifest_that_is_damaged_is_told_and_nothing_is_removed(library: Library) -> None:
+def test_a_manifest_that_is_damaged_is_reported_and_nothing_is_removed(library: Library) -> None:
     library.add(StandingQuery("q", "a"))
     library.compact()
     library.close()
@@ -248,7 +248,7 @@ def test_a_manifest_that_is_damaged_is_told_and_nothing_is_removed(library: Libr
     assert {path.name for path in library.folder.iterdir()} == before
 
 
-def test_every_damaged_byte_of_the_log_is_told_unless_it_is_in_the_last_frame(library: Library) -> None:
+def test_every_damaged_byte_of_the_log_is_reported_unless_it_is_in_the_last_frame(library: Library) -> None:
     library.add(StandingQuery("q", "a"))
     library.add(StandingQuery("r", "a"))
     last = library.pin.offset
@@ -266,7 +266,7 @@ def test_every_damaged_byte_of_the_log_is_told_unless_it_is_in_the_last_frame(li
                 Reader.open(library.folder)
     for cut in range(last, len(data)):
         path.write_bytes(data[:cut])
-        assert Reader.open(library.folder).pin == Pin(1, last), "half of a frame was never told to be there"
+        assert Reader.open(library.folder).pin == Pin(1, last), "half of a frame was announced"
         path.write_bytes(data[:cut] + bytes(30))
         assert Reader.open(library.folder).pin == Pin(1, last), "nor was one whose blocks were never written"
     path.write_bytes(data[:last])

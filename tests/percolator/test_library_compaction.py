@@ -71,7 +71,7 @@ def test_none_is_made_where_none_is_wanted(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_one_that_fails_is_told_and_tried_again_later(folder: Path) -> None:
+def test_one_that_fails_is_reported_and_tried_again_later(folder: Path) -> None:
     with opened(folder, 5) as library:
         sample = folder / "sample.arrow"
         sample.write_bytes(b"no sample of documents")

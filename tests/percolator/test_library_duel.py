@@ -134,7 +134,7 @@ QUERIES = ["a", "a b", "NOT c", '"a b"~2', "body:run*", "a NEAR/3 b"]
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
-def test_a_power_cut_between_any_two_operations_loses_nothing_that_was_told(seed: int) -> None:
+def test_a_power_cut_between_any_two_operations_loses_nothing_that_was_confirmed(seed: int) -> None:
     chance = random.Random(seed)
     changes: list[Change] = [
         ("add", some_query(chance)),
@@ -165,7 +165,7 @@ def some_query(chance: random.Random) -> StandingQuery:
 
 @given(st.data(), st.integers(0, 120), st.integers(0, 1000))
 @settings(QUIET, max_examples=examples(25))
-def test_a_power_cut_in_any_program_loses_nothing_that_was_told(
+def test_a_power_cut_in_any_program_loses_nothing_that_was_confirmed(
     data: st.DataObject, at: int, seed: int
 ) -> None:
     with folder() as path:

@@ -11,7 +11,7 @@ from effort import examples
 from long_duel import Duel
 
 from percolator.library.collection import Collection
-from percolator.matching.matcher import Hits
+from percolator.matching.matcher import HitPairs
 
 
 @pytest.fixture
@@ -34,14 +34,14 @@ def test_a_round_finds_no_difference_and_is_the_same_again() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small")
-def test_a_hit_that_is_lost_and_a_highlight_that_is_wrong_are_told(
+def test_a_hit_that_is_lost_and_a_highlight_that_is_wrong_are_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer_columns, tell = Collection.match_batch, Collection.found_all
 
-    def lossy(queries: Collection, *arguments: Any) -> Hits:
+    def lossy(queries: Collection, *arguments: Any) -> HitPairs:
         found = answer_columns(queries, *arguments)
-        return Hits(found.document[1:], found.query[1:])
+        return HitPairs(found.document[1:], found.query[1:])
 
     def shifted(queries: Collection, *arguments: Any, **options: Any) -> Any:
         return [
@@ -53,10 +53,10 @@ def test_a_hit_that_is_lost_and_a_highlight_that_is_wrong_are_told(
     monkeypatch.setattr(Collection, "found_all", shifted)
     duel = Duel(3, 4)
     duel.round(7)
-    told = capsys.readouterr().out
-    assert told.count("round 7: missed: ") >= 5
-    assert "round 7: shown " in told
-    assert duel.differences == len(told.splitlines())
+    reported = capsys.readouterr().out
+    assert reported.count("round 7: missed: ") >= 5
+    assert "round 7: shown " in reported
+    assert duel.differences == len(reported.splitlines())
 
 
 @pytest.mark.soak

@@ -1,4 +1,4 @@
-"""Words that look like operators are told, with the form of ours; what was meant as it stands is not."""
+"""Words that look like operators are reported, with the form of ours; what was meant as it stands is not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def found(text: str, dialect: str = "native") -> tuple[Lookalike, ...]:
     return lookalikes(text, DIALECTS[dialect](text), dialect)
 
 
-def told(text: str, dialect: str = "native") -> list[tuple[str, str]]:
+def reported(text: str, dialect: str = "native") -> list[tuple[str, str]]:
     """Code and word of each."""
     return [(str(one.code), text[slice(*one.span)]) for one in found(text, dialect)]
 
@@ -125,8 +125,8 @@ def test_the_form_of_ours_is_offered_and_can_be_read(text: str) -> None:
         ("drug(s)", [("PQ16", "drug")]),
     ],
 )
-def test_each_word_is_told_once_at_its_first_place(text: str, expected: list[tuple[str, str]]) -> None:
-    assert told(text) == expected
+def test_each_word_is_reported_once_at_its_first_place(text: str, expected: list[tuple[str, str]]) -> None:
+    assert reported(text) == expected
 
 
 def test_further_places_of_a_word_are_counted() -> None:
@@ -152,7 +152,7 @@ QUIET = (
 
 
 @pytest.mark.parametrize("text", QUIET)
-def test_what_is_meant_is_not_told_of(text: str) -> None:
+def test_what_is_meant_is_not_reported(text: str) -> None:
     assert found(text) == ()
 
 
@@ -188,7 +188,7 @@ def test_what_is_meant_is_not_told_of(text: str) -> None:
 def test_a_dialect_gives_words_its_own_meaning(
     text: str, dialect: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert told(text, dialect) == expected
+    assert reported(text, dialect) == expected
 
 
 @pytest.mark.parametrize("text", ["a near5 b", "a adj5 b", "a near1 b", "a adj1 b"])
@@ -275,6 +275,6 @@ def test_a_long_word_is_cut_in_what_is_said(text: str) -> None:
     assert len(one.message) + len(one.help) < 500
 
 
-def test_a_query_of_many_words_is_told_of_once_for_each() -> None:
+def test_a_query_of_many_words_is_reported_once_for_each() -> None:
     text = " ".join(["a or b and"] * 5_000) + " c"
     assert [one.span.start for one in found(text)] == [2, 7]

@@ -1,4 +1,4 @@
-"""What the matcher takes, what it refuses, and what it does at its limits."""
+"""The matcher: documents that it takes and refuses, and its limits."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_tree_that_no_text_gives_is_refused_where_it_has_no_places() -> None:
         segment_of([node], Schema.of({"t": "text"}))
 
 
-def test_what_comes_to_its_budget_is_told_and_harms_no_other_query() -> None:
+def test_what_comes_to_its_budget_is_reported_and_harms_no_other_query() -> None:
     schema = Schema.of({"t": "text"})
     queries = [parse(text) for text in ("(a NEAR/999999 a) NEAR/5 b", "a", "b OR ((a NEAR/9999 a) NEAR/5 b)")]
     matcher = Matcher(schema, [segment_of(queries, schema)], engine=load(), budget=1000)

@@ -1,4 +1,4 @@
-"""Costly queries are told and refused before they run; the slow ones are named when they do."""
+"""Costly queries are reported and refused before they run; the slow ones are named when they do."""
 
 from __future__ import annotations
 

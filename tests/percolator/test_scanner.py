@@ -17,7 +17,7 @@ from percolator.matching.kernel.boundaries import PARAGRAPH_END, SENTENCE_END
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
 from percolator.matching.surface import SurfaceWords
 from percolator.matching.work import NO_EDGES
-from percolator.words import places, sections, split
+from percolator.words import sections, split, token_spans
 
 SPLITTING = Splitting(classes(), read_only(np.zeros(1, np.int32)), units=True)
 
@@ -55,7 +55,7 @@ def wanted(text: str) -> list[str | int]:
     found: list[str | int] = []
     words = split(text)
     before = (0, 0)
-    for word, section in zip(words, sections(text, places(text)), strict=True):
+    for word, section in zip(words, sections(text, token_spans(text)), strict=True):
         if section[1] != before[1]:
             found.append(PARAGRAPH_END)
         elif section[0] != before[0]:

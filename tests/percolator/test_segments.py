@@ -13,7 +13,7 @@ from percolator.matching.compiled import load
 from percolator.matching.matcher import Matcher
 from percolator.query.parse import parse
 from percolator.schema import Schema
-from percolator.segment import Segment, SegmentError
+from percolator.segment import QuerySegment, SegmentError
 
 SCHEMA = Schema.of({"title": "text", "body": "text english", "price": "number", "lang": "keyword"})
 GOLDEN = Path(__file__).parent / "data" / "segment_version_1.bin"
@@ -31,7 +31,7 @@ DOCUMENTS = [
 ]
 
 
-def _golden() -> Segment:
+def _golden() -> QuerySegment:
     builder = SegmentBuilder(SCHEMA)
     for id_, text in QUERIES.items():
         builder.add(id_, parse(text), {"country": ["uk"]} if id_ == "é" else None)
@@ -44,7 +44,7 @@ def _ids(matcher: Matcher, document: dict[str, object]) -> list[str]:
 
 def test_files_of_this_version_are_read_for_good(tmp_path: Path) -> None:
     """Whoever changes what a segment holds raises its version, and keeps a file of the new one here."""
-    segment = Segment.open(GOLDEN)
+    segment = QuerySegment.open(GOLDEN)
     matcher = Matcher(SCHEMA, [segment])
     assert segment.ids() == list(QUERIES)
     assert [_ids(matcher, document) for document, _ in DOCUMENTS] == [ids for _, ids in DOCUMENTS]
@@ -55,7 +55,7 @@ def test_files_of_this_version_are_read_for_good(tmp_path: Path) -> None:
 def test_an_opened_segment_answers_as_the_one_that_was_built(tmp_path: Path) -> None:
     built = _golden()
     built.save(tmp_path / "segment")
-    opened = Segment.open(tmp_path / "segment")
+    opened = QuerySegment.open(tmp_path / "segment")
     assert (len(opened), opened.fields, opened.regexes) == (len(built), built.fields, built.regexes)
     for engine in (None, load()):
         matcher = Matcher(SCHEMA, [opened], engine=engine)
@@ -76,7 +76,7 @@ def test_what_is_no_whole_segment_of_this_version_is_refused(tmp_path: Path) -> 
         path = tmp_path / "segment"
         path.write_bytes(data)
         with pytest.raises(SegmentError, match=message):
-            Segment.open(path)
+            QuerySegment.open(path)
 
 
 def test_a_segment_of_another_schema_is_refused() -> None:
@@ -88,10 +88,10 @@ def test_a_segment_of_another_schema_is_refused() -> None:
 def test_replacing_a_file_disturbs_nobody_who_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "segment"
     _golden().save(path)
-    matcher = Matcher(SCHEMA, [Segment.open(path)])
+    matcher = Matcher(SCHEMA, [QuerySegment.open(path)])
     segment_of([parse("x")], SCHEMA).save(path)
     assert [_ids(matcher, document) for document, _ in DOCUMENTS] == [ids for _, ids in DOCUMENTS]
-    assert len(Segment.open(path)) == 1
+    assert len(QuerySegment.open(path)) == 1
     assert [file.name for file in tmp_path.iterdir()] == ["segment"]
 
 

@@ -38,7 +38,7 @@ def test_no_sentence_names_a_function_that_there_is_not() -> None:
 
 
 @pytest.mark.parametrize("name", [*ELSEWHERE, *SPOKEN_OF])
-def test_a_call_of_it_is_told_in_a_condition_and_in_an_emit(name: str) -> None:
+def test_a_call_of_it_is_reported_in_a_condition_and_in_an_emit(name: str) -> None:
     """A reserved word (`between(`) is no call; it has its own message."""
     for text in (
         on(f"{name}(kind) == kind"),

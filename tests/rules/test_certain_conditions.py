@@ -1,4 +1,4 @@
-"""What is certain of a condition before there is an event is found, and nothing is said to be that is not."""
+"""The certain truth of conditions before there is an event is found, and no other is called certain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cep.expressions.scalar import compiled
 from rules import typed
-from rules.checks.truth import judge
+from rules.checks.truth import truth_of
 from rules.packs import load_texts
 
 STREAM = """pack p version "1"
@@ -221,12 +221,12 @@ def test_what_is_said_to_be_certain_is_so_for_every_event(condition: str) -> Non
     body = pack.rules[0].body
     assert isinstance(body, typed.On)
     assert body.condition is not None
-    judged = judge(body.condition, pack.stream("e"))
-    if judged.verdict == "open":
+    truth = truth_of(body.condition, pack.stream("e"))
+    if truth.certainty == "open":
         return
     evaluate = compiled(body.condition)
     truths = {evaluate(row) is True for row in ROWS}  # type: ignore[arg-type]  # these conditions read fields alone
-    assert truths == {judged.verdict == "always"}, condition
+    assert truths == {truth.certainty == "always"}, condition
 
 
 @settings(max_examples=examples(150), deadline=None)
@@ -238,9 +238,9 @@ def test_a_part_that_decides_nothing_may_be_left_out(parts: list[str]) -> None:
     body = pack.rules[0].body
     assert isinstance(body, typed.On)
     assert body.condition is not None
-    for part in judge(body.condition, pack.stream("e")).parts:
+    for part in truth_of(body.condition, pack.stream("e")).parts:
         at, text = part.node.span, part.node.span.file.text
-        changed = f"{text[: at.start]}{str(part.verdict == 'always').lower()}{text[at.end :]}"
+        changed = f"{text[: at.start]}{str(part.certainty == 'always').lower()}{text[at.end :]}"
         other = load_texts([("p", changed)]).need().rules[0].body
         assert isinstance(other, typed.On)
         assert other.condition is not None

@@ -1,4 +1,4 @@
-"""Constant expressions are worked out as engines would: the row evaluator of `cep` is the oracle."""
+"""Constant expressions are evaluated as engines would: the row evaluator of `cep` is the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derived streams and corrected clocks: what streams are made of, and what is told where they cannot be."""
+"""Derived streams and corrected clocks: what streams are made of, and the findings where they cannot be."""
 
 from __future__ import annotations
 
@@ -235,11 +235,11 @@ MISTAKES = {
 }
 
 
-def told(text: str) -> list[tuple[str, str, str, str]]:
+def reported(text: str) -> list[tuple[str, str, str, str]]:
     found = [d for d in loaded(text).diagnostics if d.level == "error"]
     return [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_with_derived_streams_is_told(text: str) -> None:
-    assert told(text) == MISTAKES[text]
+def test_a_mistake_with_derived_streams_is_reported(text: str) -> None:
+    assert reported(text) == MISTAKES[text]

@@ -58,7 +58,7 @@ class Row:
 
 
 def drawing(condition: str) -> list[str]:
-    """What is drawn under a condition that stands alone on its lines."""
+    """The lines drawn under a condition that stands alone on its lines."""
     pack = load_texts([("p.rules", f"{HEAD}rule r {{ on s[\n{condition}\n] }}")]).need()
     body = pack.rules[0].body
     assert isinstance(body, On)

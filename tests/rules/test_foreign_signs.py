@@ -12,7 +12,7 @@ from rules.packs import load_texts
 from rules.render import render
 
 ALSO = "rule also { on payment[amout > 5] }\n"
-"""A rule with a mistake of its own: it is told beside the signs, so the file was read on."""
+"""A rule with a mistake of its own: it is reported beside the signs, so the file was read on."""
 
 
 def errors(text: str) -> list[Diagnostic]:
@@ -27,7 +27,7 @@ REMARKS = {
 
 
 @pytest.mark.parametrize("sign", REMARKS)
-def test_a_comment_of_another_language_is_told_once(sign: str) -> None:
+def test_a_comment_of_another_language_is_reported_once(sign: str) -> None:
     first, *others = errors(REMARKS[sign] + ALSO)
     assert (first.code, first.message) == ("CEP0114", f"`{sign}` begins no comment here")
     assert first.help == "comments begin with `#` and end with their line"
@@ -64,7 +64,7 @@ SIGNS = {
 
 
 @pytest.mark.parametrize("text", SIGNS)
-def test_a_sign_is_told_once_and_the_rest_of_the_file_is_read(text: str) -> None:
+def test_a_sign_is_reported_once_and_the_rest_of_the_file_is_read(text: str) -> None:
     sign, help_ = SIGNS[text]
     found = errors(f"{text}\n{ALSO}")
     assert sorted(d.code for d in found) in (["CEP0108", "CEP0202"], ["CEP0108", "CEP0108", "CEP0202"])
@@ -120,7 +120,7 @@ def test_text_that_is_no_block_has_one_message_whatever_signs_are_in_it() -> Non
 
 @given(st.text(alphabet="ab \n\"'`#/-*;{}[]()=~“”→\u00a0\u200b", max_size=60))
 def test_the_places_of_a_text_are_those_of_the_file(text: str) -> None:
-    """What is read in place of a sign is as long as it, so no finding points outside of the file."""
+    """The sign read in place of another is as long as it, so no finding points outside of the file."""
     whole = f"{STREAMS}{text}\nrule r {{ on paymnet }}\n"
     found = load_texts([("t.rules", whole)]).diagnostics
     for one in found:

@@ -1,4 +1,4 @@
-"""What authors bring from other languages is told in the words of this one."""
+"""Habits from other languages get help in the words of this one."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ SAID = {
     "rule r { over payment.win:ext_timed(at, 30 sec)  having count() > 3 }":
         "write `over payment sliding 30s`",
     "rule r { over payment.win:length(5)  having count() > 3 }":
-        "write `over payment last 5 events`: it is judged at each event",
+        "write `over payment last 5 events`: it is evaluated at each event",
     "rule r { match a: payment.win:time(5 min) -> b: payment  within 1h }":
         "a pattern is bounded by `within 5m`, behind its last step",
     matching("a: payment", "for 5m"): "`for` belongs to `absent`; a pattern is bounded by `within 1 hour`",
     "rule r { by card_id  over payment sliding 5m every 1m  having count() > 3 }":
-        "`sliding` is judged at each event; `hopping 1h every 5m` is judged every five minutes",
+        "`sliding` is evaluated at each event; `hopping 1h every 5m` every five minutes",
     "rule r { on p: payment[n > 3] }": "only the steps of a pattern have names: remove it",
     on("count() > 3"): "several events are a pattern: `match a: payment{4}  within 5 minutes`",
     on("sum(n) > 3"): SEVERAL,
@@ -178,7 +178,7 @@ SAID = {
         "write `previous(aggregate, n)`",
     "rule r { by card_id  over payment sliding 1h  having median(n) > 3 }": "write `percentile(field, 0.5)`",
     "rule r { by card_id  over payment sliding 1h  where count() > 3 }":
-        "what a window is judged by stands after `having`",
+        "the condition on a window stands after `having`",
     "rule r { by card_id  over payment tumble 1h  having count() > 3 }": "did you mean `tumbling 5 minutes`?",
     "rule r { by card_id  over payment 5 minutes  having count() > 3 }":
         "a window of time is `sliding 5 minutes` or `tumbling 5 minutes`",
@@ -196,7 +196,7 @@ SAID = {
     "stream s { a: string  t: timestamp  time t  watermark for t as t }\n" + on("n > 1"):
         "the watermark trails by `lateness 5 seconds`",
     "stream s { a: string  t: timestamp  time t  primary key a }\n" + on("n > 1"):
-        "the field that tells events apart is named by `id FIELD`",
+        "the field that identifies an event is named by `id FIELD`",
     # EPL, Siddhi, FlinkCEP
     "define stream s (a string, t long);\n" + on("n > 1"):
         "a stream is declared by `stream NAME { field: type  time field }`",
@@ -357,7 +357,7 @@ SAID = {
     matching("any 3 of payment"): "a number of events stands behind the step: `s[...]{3}`, `{3,5}`, `{3,}`",
     matching("a: payment", "within 1h suppress 1 per hour"): "did you mean `1h`?",
     "rule r { on payment  having n > 5 }":
-        "a rule with `on` judges one event: put its condition behind the stream, `payment[...]`",
+        "a rule with `on` sees one event: put its condition behind the stream, `payment[...]`",
     "rule r { on payment  emit n and kind }": "a comma stands between the items of a list",
     'rule r { on payment  emit n as "value" }': "a value is emitted under a name: `value = n`",
     "rule r { by payment.card_id == login.user_card  match a: payment -> b: login  within 1h }":
@@ -367,6 +367,6 @@ SAID = {
 
 
 @pytest.mark.parametrize("text", SAID)
-def test_a_habit_is_told_once_and_how_it_is_said_here(text: str) -> None:
+def test_a_habit_is_reported_once_and_how_it_is_said_here(text: str) -> None:
     (only,) = [d for d in loaded(text).diagnostics if d.level == "error"]
     assert only.help == SAID[text]

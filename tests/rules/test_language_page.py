@@ -1,4 +1,4 @@
-"""What the language's page writes can be read; what is not built yet is said once, at its keyword."""
+"""The examples of the language's page can be read; what is not built yet is said once, at its keyword."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_every_block_is_read(text: str) -> None:
     assert loaded(text).need().rules
 
 
-def test_all_errors_of_all_files_are_told_at_once() -> None:
+def test_all_errors_of_all_files_are_reported_at_once() -> None:
     header = STREAMS.splitlines()[0]
     files = [
         ("a.rules", STREAMS + "rule a { on paymnt }\nrule b { match }\nrule c { on payment[n > ] }"),

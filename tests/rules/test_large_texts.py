@@ -56,7 +56,7 @@ def test_like_takes_no_more_time_than_it_has_pieces() -> None:
     assert not like("abab", "%ab%abb")
 
 
-def test_a_colon_in_a_call_is_told_where_the_bracket_is() -> None:
+def test_a_colon_in_a_call_is_reported_where_the_bracket_is() -> None:
     assert errors(on("abs(n : 2) > 1")) == [("CEP0103", "abs")]
 
 

@@ -121,12 +121,12 @@ def test_queries_that_look_at_more_than_their_words_are_found(query: str, dear: 
     assert (reason_of(query) is not None) == dear
 
 
-def test_an_expensive_query_is_told_where_it_stands() -> None:
+def test_an_expensive_query_is_reported_where_it_stands() -> None:
     text = 'pack p version "1"\n' + ARTICLES + 'rule r { on article[body matches "NOT test"] }'
     assert warnings(text, "") == [("CEP0315", 'body matches "NOT test"')]
 
 
-def test_a_word_that_looks_like_an_operator_is_told_inside_its_string() -> None:
+def test_a_word_that_looks_like_an_operator_is_reported_inside_its_string() -> None:
     query = r'"\"a\u0062\" \u0057/5 c" or body matches "x or y" or body matches "x \"or\" y OR z"'
     head = f'pack p version "1"\n{ARTICLES}'
     rule = f"rule r {{ on article[body matches {query}] }}"
@@ -152,16 +152,16 @@ def test_some_lints_are_on_only_where_the_pack_requires_them() -> None:
 
 
 def test_a_step_name_that_tells_two_steps_apart_is_needed() -> None:
-    told = "# require CEP0314: names mean something\nrule other { on login }\n"
+    reported = "# require CEP0314: names mean something\nrule other { on login }\n"
     pattern = "match a: payment[n > 2] -> b: payment -> c: payment  within 1h"
-    assert warnings(f"{told}rule r {{ by card_id  {pattern} }}") == [("CEP0314", "a")]
+    assert warnings(f"{reported}rule r {{ by card_id  {pattern} }}") == [("CEP0314", "a")]
     plain = pattern.replace("c: ", "")
-    assert warnings(f"{told}rule r {{ by card_id  {plain} }}") == []
+    assert warnings(f"{reported}rule r {{ by card_id  {plain} }}") == []
     hits = 'queries q { from "q.jsonl" }\nrule r { by card_id  match payment matching q -> login  within 1h }'
-    assert ("CEP0314", "payment") not in warnings(f"{told}{hits}")
+    assert ("CEP0314", "payment") not in warnings(f"{reported}{hits}")
 
 
-def test_a_requirement_of_what_is_on_anyway_is_told() -> None:
+def test_a_requirement_of_what_is_on_anyway_is_reported() -> None:
     assert warnings(f"# require CEP0301: shards\n{USED}") == [("CEP0306", "# require CEP0301: shards")]
     assert warnings(f"# require CEP0312\n{USED}") == [("CEP0306", "# require CEP0312")]
 

@@ -37,27 +37,27 @@ def packs() -> dict[str, str]:
     return {name: text for text, name in alone.items()}
 
 
-def judge(text: str, every: int, first: int, counted: Counter[str]) -> list[str]:
+def misplaced(text: str, every: int, first: int, counted: Counter[str]) -> list[str]:
     """The mutants whose diagnostics all stand on other lines; counts how the others came out."""
     wrong: list[str] = []
     for mutant in mutants(text, every, first):
         found = load_texts([("p.rules", mutant.text)]).diagnostics
         lines = {d.span.line if d.span else 0 for d in found if d.level == "error"}
         counted["all"] += 1
-        counted["still a pack" if not lines else "told"] += 1
-        counted["told at the place only"] += bool(lines) and lines <= mutant.lines
+        counted["still a pack" if not lines else "reported"] += 1
+        counted["reported at the place only"] += bool(lines) and lines <= mutant.lines
         if lines and not lines & mutant.lines:
-            wrong.append(f"{mutant.done}: told on {sorted(lines)}, not on {sorted(mutant.lines)}")
+            wrong.append(f"{mutant.done}: reported on {sorted(lines)}, not on {sorted(mutant.lines)}")
     return wrong
 
 
 @pytest.mark.slow
-def test_a_wrong_token_is_told_on_its_line() -> None:
+def test_a_wrong_token_is_reported_on_its_line() -> None:
     counted: Counter[str] = Counter()
     text = (ROOT / "examples/cards/cards.rules").read_text("utf-8")
-    assert judge(text, 3, 0, counted) == []
-    assert counted["told"] > 0.9 * counted["all"]
-    assert counted["told at the place only"] > 0.9 * counted["told"], "errors follow from errors"
+    assert misplaced(text, 3, 0, counted) == []
+    assert counted["reported"] > 0.9 * counted["all"]
+    assert counted["reported at the place only"] > 0.9 * counted["reported"], "errors follow from errors"
 
 
 def parts() -> list[tuple[str, int, int]]:
@@ -68,9 +68,9 @@ def parts() -> list[tuple[str, int, int]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "part", "count"), parts())
-def test_any_wrong_token_of_any_pack_is_told_on_its_line(name: str, part: int, count: int) -> None:
+def test_any_wrong_token_of_any_pack_is_reported_on_its_line(name: str, part: int, count: int) -> None:
     counted: Counter[str] = Counter()
-    wrong = judge(packs()[name], count * (EACH if count > 1 else 1), part, counted)
+    wrong = misplaced(packs()[name], count * (EACH if count > 1 else 1), part, counted)
     print(name, dict(counted), *wrong, sep="\n")
     assert len(wrong) <= 0.01 * counted["all"] + 1
-    assert counted["told at the place only"] > 0.9 * counted["told"], "errors follow from errors"
+    assert counted["reported at the place only"] > 0.9 * counted["reported"], "errors follow from errors"

@@ -94,6 +94,6 @@ def test_values_of_a_test_nest() -> None:
         ('test r "t" { at 1s s { a: ' + "[" * 60 + "]" * 60 + " } }", ("CEP0104", "[")),
     ],
 )
-def test_what_is_not_nested_right_is_told_where(text: str, expected: tuple[str, str]) -> None:
+def test_what_is_not_nested_right_is_reported_where(text: str, expected: tuple[str, str]) -> None:
     ((code, place, _),) = refused(text)
     assert (code, place) == expected

@@ -46,7 +46,7 @@ TOKENS = TOKEN.findall(EVERYTHING)
 WORDS = [token for token in TOKENS if token.strip()]
 
 
-def assert_judged(text: str) -> Loaded:
+def assert_checked(text: str) -> Loaded:
     found = load_texts([("some.rules", text)])
     assert (found.pack is None) == has_errors(found.diagnostics), text
     for diagnostic in found.diagnostics:
@@ -60,7 +60,7 @@ def assert_judged(text: str) -> Loaded:
 
 @pytest.mark.parametrize("text", [fraud(), CONSTRUCTS])
 def test_the_example_itself_is_right(text: str) -> None:
-    assert assert_judged(text).pack is not None
+    assert assert_checked(text).pack is not None
 
 
 @pytest.mark.slow
@@ -68,19 +68,19 @@ def test_the_example_itself_is_right(text: str) -> None:
 def test_a_missing_token_gives_a_diagnostic_or_another_pack(text: str) -> None:
     tokens = TOKEN.findall(text)
     for place in (n for n, token in enumerate(tokens) if token.strip()):
-        assert_judged("".join(tokens[:place] + tokens[place + 1 :]))
+        assert_checked("".join(tokens[:place] + tokens[place + 1 :]))
 
 
 @settings(max_examples=examples(200), deadline=None)
 @given(st.text())
-def test_any_text_is_judged(text: str) -> None:
-    assert_judged(text)
+def test_any_text_is_checked(text: str) -> None:
+    assert_checked(text)
 
 
 @settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=60))
-def test_any_words_are_judged(words: list[str]) -> None:
-    assert_judged(STREAMS + " ".join(words))
+def test_any_words_are_checked(words: list[str]) -> None:
+    assert_checked(STREAMS + " ".join(words))
 
 
 @pytest.mark.slow
@@ -92,11 +92,11 @@ def test_any_words_are_judged(words: list[str]) -> None:
         max_size=5,
     )
 )
-def test_any_damage_is_judged(damage: list[tuple[int, str]]) -> None:
+def test_any_damage_is_checked(damage: list[tuple[int, str]]) -> None:
     tokens = list(TOKENS)
     for place, token in damage:
         tokens[place] = token
-    assert_judged("".join(tokens))
+    assert_checked("".join(tokens))
 
 
 DEEP = {
@@ -121,7 +121,7 @@ DEEP = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
 def test_depth_is_refused(text: str) -> None:
-    assert assert_judged(STREAMS + text).pack is None
+    assert assert_checked(STREAMS + text).pack is None
 
 
 WIDE = {
@@ -140,7 +140,7 @@ WIDE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", WIDE.values(), ids=WIDE.keys())
 def test_width_is_taken(text: str) -> None:
-    found = assert_judged(STREAMS + text)
+    found = assert_checked(STREAMS + text)
     assert found.pack is not None, render_all(found.diagnostics[:3])
 
 
@@ -156,7 +156,7 @@ MANY_ERRORS = {
 
 @pytest.mark.parametrize("text", MANY_ERRORS.values(), ids=MANY_ERRORS.keys())
 def test_the_number_of_errors_is_bounded(text: str) -> None:
-    found = assert_judged(STREAMS + text)
+    found = assert_checked(STREAMS + text)
     assert found.pack is None
     assert len(found.diagnostics) < 5_000
 

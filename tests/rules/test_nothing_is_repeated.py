@@ -1,4 +1,4 @@
-"""What messages draw of files that may not be what they were taken for, and of lines with secrets."""
+"""Excerpts of files that may not be what they were taken for, and of lines with secrets."""
 
 from __future__ import annotations
 

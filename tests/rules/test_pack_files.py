@@ -19,7 +19,7 @@ PACK = (
 SECRET = "AWS_SECRET=hunter2"
 
 
-def told(folder: Path, file: str, name: str = "p.rules") -> tuple[str, str]:
+def reported(folder: Path, file: str, name: str = "p.rules") -> tuple[str, str]:
     """The one error of a pack that names the file, as code and message."""
     rules = folder / name
     rules.parent.mkdir(parents=True, exist_ok=True)
@@ -43,15 +43,15 @@ def test_files_outside_are_refused_however_they_are_named(tmp_path: Path, secret
     (folder / "far").symlink_to(folder / "link")
     (folder / "up").symlink_to(tmp_path)
     for file in ("../secret", str(secret), "link", "far", "up/secret", "/proc/self/environ"):
-        code, message = told(folder, file)
+        code, message = reported(folder, file)
         assert (code, "is not inside the pack's folder" in message) == ("CEP0509", True), file
 
 
 def test_devices_pipes_and_folders_are_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert told(tmp_path, "pipe") == ("CEP0509", f"`{tmp_path}/pipe` is no regular file")
+    assert reported(tmp_path, "pipe") == ("CEP0509", f"`{tmp_path}/pipe` is no regular file")
     (tmp_path / "folder").mkdir()
-    assert told(tmp_path, "folder") == ("CEP0506", f"cannot read `{tmp_path}/folder`: is a directory")
+    assert reported(tmp_path, "folder") == ("CEP0506", f"cannot read `{tmp_path}/folder`: is a directory")
     with pytest.raises(RefusedError, match="no regular file"):
         opened(Path("/dev/zero"), Path("/dev"), 100)
 

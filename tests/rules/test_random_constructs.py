@@ -19,7 +19,7 @@ def loaded(text: str) -> Loaded:
 
 
 def meant(pack: typed.Pack) -> tuple[object, ...]:
-    """What a pack says, but for the order of its streams, which decides between events of one instant."""
+    """The meaning of a pack without the order of its streams, which decides between events of one instant."""
     rules = sorted(
         (r.name, sorted(r.streams), r.structure if len(r.streams) == 1 else "", r.into) for r in pack.rules
     )
@@ -58,6 +58,6 @@ def test_the_layout_means_what_the_text_meant(pack: Pack) -> None:
 def test_a_stream_that_nobody_makes_is_missed_by_its_readers_alone(pack: Pack) -> None:
     for stream, maker in pack.makers.items():
         found = loaded(pack.text(without=maker) + "\nrule rest { on e }").diagnostics
-        told = [d.span.text for d in found if d.code == "CEP0201" and d.span is not None]
+        reported = [d.span.text for d in found if d.code == "CEP0201" and d.span is not None]
         assert {d.code for d in found if d.level == "error"} <= {"CEP0201"}
-        assert set(told) == ({stream} if stream in pack.readers else set())
+        assert set(reported) == ({stream} if stream in pack.readers else set())

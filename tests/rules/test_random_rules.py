@@ -1,4 +1,4 @@
-"""Well-typed rules are accepted; every mistake in any clause of one is told there and nowhere else."""
+"""Well-typed rules are accepted; every mistake in any clause of one is reported there and nowhere else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rules_with_mistakes import Part, mistaken, rules, written
+from rules_with_mistakes import Piece, mistaken, rules, written
 
 from rules.diagnostics import Diagnostic
 from rules.packs import load_texts
@@ -18,7 +18,7 @@ def errors(text: str) -> list[Diagnostic]:
     return [d for d in load_texts([("p.rules", text)]).diagnostics if d.level == "error"]
 
 
-def assert_told(text: str, code: str, start: int, end: int) -> None:
+def assert_reported(text: str, code: str, start: int, end: int) -> None:
     found = errors(text)
     shown = f"{text[start:end]!r} is to be {code}, not {[(d.code, d.message) for d in found]}, in\n{text}"
     assert code in {d.code for d in found}, shown
@@ -30,19 +30,19 @@ def assert_told(text: str, code: str, start: int, end: int) -> None:
 
 @settings(max_examples=examples(100), deadline=None)
 @given(rules())
-def test_a_well_typed_rule_is_accepted(parts: tuple[Part, ...]) -> None:
+def test_a_well_typed_rule_is_accepted(parts: tuple[Piece, ...]) -> None:
     assert errors(written(parts)) == [], written(parts)
 
 
 @settings(max_examples=examples(100), deadline=None)
 @given(rules(), st.randoms(use_true_random=False))
-def test_a_mistake_in_a_rule_is_told_where_it_stands(parts: tuple[Part, ...], random: Random) -> None:
-    assert_told(*random.choice(list(mistaken(parts))))
+def test_a_mistake_in_a_rule_is_reported_where_it_stands(parts: tuple[Piece, ...], random: Random) -> None:
+    assert_reported(*random.choice(list(mistaken(parts))))
 
 
 @pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(rules())
-def test_every_mistake_in_many_rules_is_told_where_it_stands(parts: tuple[Part, ...]) -> None:
+def test_every_mistake_in_many_rules_is_reported_where_it_stands(parts: tuple[Piece, ...]) -> None:
     for mistake in mistaken(parts):
-        assert_told(*mistake)
+        assert_reported(*mistake)

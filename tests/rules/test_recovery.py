@@ -60,7 +60,7 @@ def test_nothing_is_said_that_only_follows_from_what_was_lost(text: str) -> None
     assert len(errors(text)) == 1
 
 
-def test_a_severity_is_judged_beside_a_body_that_is_lost() -> None:
+def test_a_severity_is_checked_beside_a_body_that_is_lost() -> None:
     assert errors("rule r { severity urgent  on payment where n > 1 }") == [
         ("CEP0228", "urgent"),
         ("CEP0101", "where"),
@@ -104,18 +104,18 @@ ASTRAY = [
 
 
 @pytest.mark.parametrize(("text", "places"), [a[1:] for a in ASTRAY], ids=[a[0] for a in ASTRAY])
-def test_a_block_that_goes_astray_is_told_once(text: str, places: list[str]) -> None:
+def test_a_block_that_goes_astray_is_reported_once(text: str, places: list[str]) -> None:
     assert [place for _, place in errors(text)] == places
 
 
-def test_an_open_bracket_is_told_where_it_opens() -> None:
+def test_an_open_bracket_is_reported_where_it_opens() -> None:
     text = "rule r {\n on payment[length(kind > 5]\n emit n\n}"
     assert errors(text) == [("CEP0103", "]")]
     assert errors("rule r {\n on payment[n > 5]\n emit m = abs((n),\n      o = n\n}") == [("CEP0103", "abs")]
     assert errors("rule r {\n on payment[n > 5]\n emit m = abs(n\n severity high\n}") == [("CEP0103", "abs")]
 
 
-def test_an_open_brace_is_told_where_the_layout_shows_it() -> None:
+def test_an_open_brace_is_reported_where_the_layout_shows_it() -> None:
     text = (
         'rule r { on payment }\ntest r "x" {\n  at 1s payment {}\n  at 2s payment { n: 1\n  expect nothing\n}'
     )

@@ -1,4 +1,4 @@
-"""Regular expressions are judged as RE2 judges them: pyarrow has RE2, and is the oracle."""
+"""Regular expressions are refused where RE2 refuses them: pyarrow has RE2, and is the oracle."""
 
 from __future__ import annotations
 

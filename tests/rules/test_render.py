@@ -140,7 +140,7 @@ def test_long_places_are_shown_by_their_ends_and_nested_ones_side_by_side() -> N
     ]
 
 
-def test_places_that_overlap_over_lines_are_told_apart() -> None:
+def test_places_that_overlap_over_lines_are_reported_apart() -> None:
     source = "one { two\n three } four\n five }"
     main = place(source, "{ two\n three }")
     labels = (Label(Span(main.file, source.index("two"), len(source)), "second"),)
@@ -188,8 +188,8 @@ def test_what_is_not_shown_of_a_long_line_is_marked_at_the_dots() -> None:
     source = "start " + "x" * 100 + "bad" + "y" * 100
     main = place(source, "bad")
     labels = (Label(Span(main.file, 0, 5), "there"),)
-    told = render(Diagnostic("CEP0101", "error", "what", main, "", labels, help=""), width=40)
-    assert told.splitlines()[3:] == [
+    reported = render(Diagnostic("CEP0101", "error", "what", main, "", labels, help=""), width=40)
+    assert reported.splitlines()[3:] == [
         "1 | ...xxxxxxxxxxxxxxxbadyyyyyyyyyyyyyyyy...",
         "  | -                 ^^^",
         "  | |",

@@ -26,7 +26,7 @@ def test_hits_have_the_fields_of_the_document_and_of_the_query() -> None:
         ("names", ListOf(Scalar.STRING), False),
     ]
     assert hits.fields[:3] == documents.fields
-    assert (hits.id, hits.time, hits.origin) == (("url",), ("seen",), typed.Hits("article", "w"))
+    assert (hits.id, hits.time, hits.origin) == (("url",), ("seen",), typed.QueryHits("article", "w"))
     assert [(q.name, q.file) for q in pack.queries] == [("w", "w.jsonl")]
     assert NAME not in [s.name for s in pack.fed]
 
@@ -61,7 +61,7 @@ test r "x" { at 0s article { title: "x" } expect { query: "q1", kind: "hit", eve
     assert loaded(ARTICLES + text).need().tests
 
 
-def test_of_unknown_queries_nothing_else_is_told() -> None:
+def test_of_unknown_queries_nothing_else_is_reported() -> None:
     rule = "rule r { by article.query = login.card_id  match article matching v[x > 1]{2} -> l: login"
     text = ARTICLES + rule + "  within 1h  emit z = last(article.z), query }"
     assert [d.code for d in loaded(text).diagnostics if d.level == "error"] == ["CEP0255"]
@@ -73,7 +73,7 @@ rule read { by url  match picked matching w{2}  within 1h }
 """
     hits = loaded(ARTICLES + text).need().stream("picked matching w")
     assert [f.name for f in hits.fields][:2] == ["title", "url"]
-    assert hits.origin == typed.Hits("picked", "w")
+    assert hits.origin == typed.QueryHits("picked", "w")
 
 
 POST = "stream post { id_: string  body: text  tags: string  query: long  at: timestamp  id id_  time at }\n"
@@ -157,14 +157,14 @@ MISTAKES = {
 }
 
 
-def told(text: str) -> list[tuple[str, str, str, str]]:
+def reported(text: str) -> list[tuple[str, str, str, str]]:
     found = [d for d in loaded(text).diagnostics if d.level == "error"]
     return [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_with_standing_queries_is_told(text: str) -> None:
-    assert told(text) == MISTAKES[text]
+def test_a_mistake_with_standing_queries_is_reported(text: str) -> None:
+    assert reported(text) == MISTAKES[text]
 
 
 def test_a_field_that_cannot_be_read_may_be_called_as_one_of_hits() -> None:

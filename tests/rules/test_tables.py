@@ -1,4 +1,4 @@
-"""Tables and lookups: types, and what is told of those that cannot be."""
+"""Tables and lookups: types, and what is reported of those that cannot be."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ MISTAKES = {
         (
             "CEP0226",
             'm["a"].risk',
-            "constant `x` must be worked out before anything runs",
+            "constant `x` must be evaluated before anything runs",
             "write a constant, or an expression of constants",
         )
     ],
@@ -214,11 +214,11 @@ MISTAKES = {
 }
 
 
-def told(text: str) -> list[tuple[str, str, str, str]]:
+def reported(text: str) -> list[tuple[str, str, str, str]]:
     found = [d for d in loaded(text).diagnostics if d.level == "error"]
     return [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_with_tables_is_told(text: str) -> None:
-    assert told(text) == MISTAKES[text]
+def test_a_mistake_with_tables_is_reported(text: str) -> None:
+    assert reported(text) == MISTAKES[text]

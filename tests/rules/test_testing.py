@@ -304,7 +304,7 @@ def test_a_failure_shows_the_timeline_beside_what_was_expected() -> None:
     ]
 
 
-def test_an_alert_at_another_time_is_told_by_its_time() -> None:
+def test_an_alert_at_another_time_is_reported_by_its_time() -> None:
     test = block(expect(10, n=3))
     text = result_text(run_test(pack(test), test, raising(alert(12, n=3)), json_value), json_value)
     assert "line 1 expected an alert { n: 1 }; an alert came at 12s\n" in text
@@ -322,12 +322,12 @@ def test_a_long_timeline_shows_its_ends() -> None:
 
 def test_the_json_form_says_what_is_missing_and_what_was_too_much() -> None:
     test = block(at(0), expect(1, n=1))
-    told = result_json(run_test(pack(test), test, raising(alert(2, n=1)), json_value), json_value)
-    assert told["passed"] is False
-    assert told["missing"] == [
+    reported = result_json(run_test(pack(test), test, raising(alert(2, n=1)), json_value), json_value)
+    assert reported["passed"] is False
+    assert reported["missing"] == [
         {"line": 1, "time": "1970-01-01T00:00:01Z", "expected": "expect { n: 1 }", "nearest": []}
     ]
-    assert [a["emit"] for a in told["unexpected"]] == [{"n": 1}]
+    assert [a["emit"] for a in reported["unexpected"]] == [{"n": 1}]
 
 
 @pytest.mark.parametrize(("wanted", "count"), [(None, 1), ("a ti", 1), ("^r ", 1), ("nowhere", 0)])

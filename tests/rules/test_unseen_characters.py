@@ -52,7 +52,7 @@ def test_an_escape_says_the_same_in_a_string() -> None:
     assert all(code != "CEP0237" for code, _ in codes(on(r'kind == "\u202e"')))
 
 
-def test_one_of_each_line_is_told() -> None:
+def test_one_of_each_line_is_reported() -> None:
     text = "# \u202e \u202e\n# \u202c\n" + on("n > 5")
     assert [at for code, at in codes(text) if code == "CEP0237"] == [2, 8]
 
@@ -74,7 +74,7 @@ def test_names_that_are_paths_are_refused(name: str, head: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("c\u0430rd", True),  # Cyrillic a
         ("\u0441\u0441", True),  # all Cyrillic, and looks like the next rule
@@ -84,13 +84,13 @@ def test_names_that_are_paths_are_refused(name: str, head: str) -> None:
         ("\u03b1\u03b2\u03b3", False),
     ],
 )
-def test_names_that_are_not_what_they_look_like_are_told(name: str, told: bool) -> None:
+def test_names_that_are_not_what_they_look_like_are_reported(name: str, reported: bool) -> None:
     text = f"rule {name} {{ severity high on payment }} rule cc {{ severity low on payment[n > 5] }}"
     found = [(code, at) for code, at in codes(text) if code == "CEP0319"]
-    assert found == ([("CEP0319", 5)] if told else [])
+    assert found == ([("CEP0319", 5)] if reported else [])
 
 
-def test_one_name_in_two_forms_is_told() -> None:
+def test_one_name_in_two_forms_is_reported() -> None:
     text = "rule caf\u00e9 { severity high on payment } rule `cafe\u0301` { on payment[n > 5] }"
     assert [code for code, _ in codes(text) if code == "CEP0319"] == ["CEP0319"] * 2
 
@@ -109,11 +109,11 @@ def test_a_comment_allows_a_mixture() -> None:
         ("\u202erecall p\u0430ypal or x", [("PQ17", (0, 1)), ("PQ18", (8, 14)), ("PQ14", (15, 17))]),
     ],
 )
-def test_queries_that_are_not_what_they_look_like_are_told(
+def test_queries_that_are_not_what_they_look_like_are_reported(
     query: str, found: list[tuple[str, tuple[int, int]]]
 ) -> None:
-    told = [(str(one.code), (one.span.start, one.span.end)) for one in lookalikes(query, parse(query))]
-    assert told == found
+    reported = [(str(one.code), (one.span.start, one.span.end)) for one in lookalikes(query, parse(query))]
+    assert reported == found
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L"]), min_size=1))

@@ -1,4 +1,4 @@
-"""Windows: what the typed pack says of them, and what is told of those that cannot be."""
+"""Windows: what the typed pack says of them, and what is reported of those that cannot be."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ MISTAKES = {
             "CEP0414",
             "within",
             "`within` belongs to a pattern",
-            "a window is judged as it stands, and says how long it is",
+            "a window is evaluated as it stands, and says how long it is",
         )
     ],
     "sliding 5m having count() > 1 skip none": [
@@ -145,7 +145,7 @@ MISTAKES = {
             "CEP0414",
             "skip",
             "`skip` belongs to a pattern",
-            "a window is judged as it stands, and says how long it is",
+            "a window is evaluated as it stands, and says how long it is",
         )
     ],
     "sliding 5m having amount > 5": [
@@ -338,14 +338,14 @@ MISTAKES = {
 }
 
 
-def told(text: str) -> list[tuple[str, str, str, str]]:
+def reported(text: str) -> list[tuple[str, str, str, str]]:
     found = [d for d in loaded(text).diagnostics if d.level == "error"]
     return [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]
 
 
 @pytest.mark.parametrize("window", MISTAKES)
-def test_a_mistake_in_a_window_is_told(window: str) -> None:
-    assert told(f"rule r {{ by card_id  over payment {window} }}") == MISTAKES[window]
+def test_a_mistake_in_a_window_is_reported(window: str) -> None:
+    assert reported(f"rule r {{ by card_id  over payment {window} }}") == MISTAKES[window]
 
 
 ELSEWHERE = {
@@ -378,7 +378,7 @@ ELSEWHERE = {
             "CEP0423",
             "rate",
             "`rate` belongs to windows",
-            "`over STREAM[...] sliding 5 minutes having ...` judges a window",
+            "`over STREAM[...] sliding 5 minutes having ...` evaluates a window",
         )
     ],
     "rule r { on payment[avg(amount) > 5] }": [
@@ -394,7 +394,7 @@ ELSEWHERE = {
             "CEP0423",
             "previous",
             "`previous` belongs to windows",
-            "`over STREAM[...] sliding 5 minutes having ...` judges a window",
+            "`over STREAM[...] sliding 5 minutes having ...` evaluates a window",
         )
     ],
     "rule r { on payment  having count() > 1 }": [
@@ -412,5 +412,5 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("text", ELSEWHERE)
-def test_what_belongs_elsewhere_is_told(text: str) -> None:
-    assert told(text) == ELSEWHERE[text]
+def test_what_belongs_elsewhere_is_reported(text: str) -> None:
+    assert reported(text) == ELSEWHERE[text]

@@ -25,7 +25,7 @@ def fraud() -> str:
 
 
 def loaded(text: str) -> Loaded:
-    """What loading STREAMS with that text after it gives."""
+    """The result of loading STREAMS with that text after it."""
     return load_texts([("t.rules", STREAMS + text)])
 
 

@@ -88,7 +88,7 @@ def watermark_of(events: Iterable[Events], case: Case) -> int:
 
 
 def by_reference(given: Given) -> list[dict[str, Any]]:
-    """What the reference engine answers, as an alert says it."""
+    """The answers of the reference engine, as an alert says them."""
     pack = given.pack()
     events = events_of(pack, given.case)
     placed = [(row[OFFSET], event.stream, row[ID], row) for event in events for row in _rows(event)]
@@ -98,7 +98,7 @@ def by_reference(given: Given) -> list[dict[str, Any]]:
 
 
 def by_engine(given: Given, compiled: bool = False) -> list[dict[str, Any]]:
-    """What the running engine answers, in one of its two forms."""
+    """The answers of the running engine, in one of its two forms."""
     pack = given.pack()
     session = Session(compile_plan([pack]), one_partition=True, compiled=compiled)
     events = events_of(pack, given.case)
@@ -119,7 +119,7 @@ def _rows(events: Events) -> list[dict[str, Any]]:
 
 
 def shown(pack: Pack, alert: Decided) -> dict[str, Any]:
-    """What is compared of an alert: `time` in nanoseconds, values as JSON."""
+    """The compared parts of an alert: `time` in nanoseconds, values as JSON."""
     rule = next(rule for rule in pack.rules if rule.name == alert.rule)
     types = dict(zip(rule.by.names, rule.by.types, strict=True)) if rule.by else {}
     emitted = {item.name: item.value.type for item in _emits(rule)}

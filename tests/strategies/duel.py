@@ -51,7 +51,7 @@ NEVER_ASKED = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What the engines are asked. After the batches numbered in `restarts` all but the snapshot is lost.
+    """The question to the engines. After the batches numbered in `restarts` all but the snapshot is lost.
 
     `crowd`: beyond how many runs of a key those sleep that an event cannot matter to; None: as it comes.
     `all_ways`: how many ways the runs of a key keep.
@@ -130,7 +130,7 @@ class Answer:
 
 
 def accepted(text: str) -> bool:
-    """Whether a pack is taken: of random patterns the front end refuses some, others are too large to run."""
+    """True if a pack is taken: of random patterns the front end refuses some, others are too large to run."""
     pack = _loaded(text).pack
     return pack is not None and not any(found.code in OF_AUTOMATA for found in unsupported(pack))
 
@@ -204,7 +204,7 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
 
 
 def gave_up(answer: Answer) -> bool:
-    """Whether a run had more ways than the engine keeps; the reference keeps all."""
+    """True if a run had more ways than the engine keeps; the reference keeps all."""
     return any(isinstance(name, AlternativesDropped) for name in answer.counts)
 
 
@@ -222,7 +222,7 @@ def assert_agreement(program: Program) -> None:
 
 
 def disagreement(program: Program) -> str:
-    """How the engine's answer differs from the reference's; "" where it does not.
+    """The difference of the engine's answer from the reference's; "" where there is none.
 
     Raises TooManyWaysError where a run has too many ways for one of them.
     """
@@ -276,7 +276,7 @@ def _emitted(rule: Rule, kind: str) -> Sequence[Emit]:
 
 
 def difference(program: Program, expected: Answer, got: Answer) -> str:
-    """How the engine's answer differs from the reference's, with the program; empty where it does not."""
+    """The difference of the engine's answer from the reference's, with the program; "" for none."""
     names = ("id", "rule", "kind", "key", "time", "emit", "events")
     alerts = [{n: parse_instant(a["time"]) if n == "time" else a[n] for n in names} for a in got.alerts]
     if alerts != expected.alerts:
@@ -291,7 +291,7 @@ def difference(program: Program, expected: Answer, got: Answer) -> str:
 
 
 def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:
-    """What the alert of a decision must say."""
+    """The alert of a decision as it must be."""
     rule = next(rule for rule in pack.rules if rule.name == one.rule)
     types = rule.by.types if rule.by else ()
     key = {name: json_value(value, type_) for (name, value), type_ in zip(one.key, types, strict=True)}

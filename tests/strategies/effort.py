@@ -1,4 +1,4 @@
-"""How hard generated tests try. CEP_EFFORT scales their number of examples: `make quick` takes a tenth,
+"""The effort of generated tests. CEP_EFFORT scales their number of examples: `make quick` takes a tenth,
 `make test` all (1), `make soak` ten times as many.
 """
 

@@ -1,4 +1,4 @@
-"""Texts with a token left out, doubled, or swapped with the next, and the lines where that should be told."""
+"""Texts with a token left out, doubled, or swapped with the next, and the lines where that must be found."""
 
 from __future__ import annotations
 

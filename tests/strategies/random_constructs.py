@@ -60,7 +60,7 @@ def _window(draw: st.DrawFn, source: str) -> str:
 
 @st.composite
 def _body(draw: st.DrawFn, sources: list[str]) -> tuple[str, tuple[str, ...]]:
-    """What stands after `by g`, and the streams that it reads."""
+    """The text after `by g`, and the streams that it reads."""
     name = draw(st.sampled_from(sources))
     source = draw(_condition(name))
     match draw(st.sampled_from(("on", "over", "match"))):

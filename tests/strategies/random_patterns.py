@@ -17,7 +17,7 @@ _SINGLE = ("", "?", "??")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What may be built: the streams, how many elements are left, how deep groups may nest, which signs.
+    """Bounds of a pattern: the streams, how many elements are left, how deep groups may nest, which signs.
 
     `equal`: most conditions say that an event has a value of an earlier one. `dense`: most steps take any
     event, and most of them, and of the groups, are loops.

@@ -274,7 +274,7 @@ _MERGING = frozenset("-=<>~!?+*/|&")
 
 
 def must_part(one: str, other: str) -> bool:
-    """Whether two tokens would become others if nothing stood between them."""
+    """True if two tokens would become others if nothing stood between them."""
     end, begin = one[-1], other[0]
     wordlike = (end.isalnum() or end in _WORDLIKE) and (begin.isalnum() or begin in _WORDLIKE)
     merging = end in _MERGING and begin in _MERGING

@@ -18,14 +18,14 @@ Mistake = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Piece:
     """A piece of a rule's text that is right, and what would be wrong there."""
 
     text: str
     mistakes: tuple[Mistake, ...] = field(default=(), repr=False)
 
 
-Parts = list[Part]
+Parts = list[Piece]
 _CANDIDATE = (
     *("n > 3", 'k == "a"', "w is null", "n * 2 >= w", 't matches "red"', '"x" in l', "n between 1 and 3"),
     *('k like "a%"', "abs(n) in (1, 2)", "(n > 1 ? w : 2.5) < 3", 'at > "2026-01-05T09:00Z"', "hour(at) > 8"),
@@ -66,7 +66,7 @@ class Step:
 
 
 @st.composite
-def _condition(draw: st.DrawFn, seen: Sequence[Step], later: Mistake) -> Part:
+def _condition(draw: st.DrawFn, seen: Sequence[Step], later: Mistake) -> Piece:
     """A condition of a step; `later` is a step that it cannot see, with the code that says so."""
     about = list(_CANDIDATE)
     mistakes = [*_OF_VALUES, (f"{later[0]}.n > 1", later[1])]
@@ -79,13 +79,13 @@ def _condition(draw: st.DrawFn, seen: Sequence[Step], later: Mistake) -> Part:
             about += [f"n > {step.name}.n", f"at - {step.name}.at < 5m"]
             mistakes += [(f"k > {step.name}.n", "CEP0207"), (f"at - {step.name}.n > at", "CEP0208")]
     text = " and ".join(draw(st.lists(st.sampled_from(about), min_size=1, max_size=2, unique=True)))
-    return Part(text, tuple(mistakes))
+    return Piece(text, tuple(mistakes))
 
 
 @st.composite
 def _source(draw: st.DrawFn, seen: Sequence[Step], later: Mistake) -> Parts:
-    stream = Part(draw(st.sampled_from("ef")), (("nope", "CEP0201"),))
-    return [stream, Part("["), draw(_condition(seen, later)), Part("]")]
+    stream = Piece(draw(st.sampled_from("ef")), (("nope", "CEP0201"),))
+    return [stream, Piece("["), draw(_condition(seen, later)), Piece("]")]
 
 
 @st.composite
@@ -98,27 +98,27 @@ def _pattern(draw: st.DrawFn) -> tuple[Parts, list[Step]]:
     for place, name in enumerate(names):
         last = place == number - 1
         if place:
-            parts.append(Part(draw(st.sampled_from((" -> ", " => ")))))
+            parts.append(Piece(draw(st.sampled_from((" -> ", " => ")))))
         if place and draw(st.integers(0, 3)) == 0:
             guard = draw(_source(seen, (names[-1], "CEP0212")))
-            parts += [Part("not "), *guard, Part(" -> ")]
+            parts += [Piece("not "), *guard, Piece(" -> ")]
         loop = "" if last else draw(st.sampled_from(("", "{2}", "{2,3}", "+", "{2,}?", "{2} contiguous")))
         wrong: tuple[Mistake, ...] = (("{3,2}", "CEP0407"), ("{0}", "CEP0407"))
         wrong += () if loop else ((" contiguous", "CEP0408"), (" until e", "CEP0408"))
         taken = draw(_source(seen, (name, "CEP0213" if loop else "CEP0212")))
-        step = [Part(f"{name}: "), *taken, Part(loop, wrong)]
+        step = [Piece(f"{name}: "), *taken, Piece(loop, wrong)]
         if draw(st.integers(0, 3)) == 0:
             source = draw(_source(seen, (name, "CEP0212")))
             unused = [s for s in seen if s.name not in source[2].text]
             over_another = tuple((f"{s.over_the_other()} | {name}b: ", "CEP0411") for s in unused[:1])
-            step = [Part("("), *step, Part(" | "), Part(f"{name}b: ", over_another), *source, Part(")")]
+            step = [Piece("("), *step, Piece(" | "), Piece(f"{name}b: ", over_another), *source, Piece(")")]
         parts += step
         seen.append(Step(name, taken[0].text, bool(loop)))
     if draw(st.booleans()):
         parts += [
-            Part(" -> absent "),
+            Piece(" -> absent "),
             *draw(_source(seen, ("zz", "CEP0203")))[:1],
-            Part(" for 5m", ((" for 0s", "CEP0402"),)),
+            Piece(" for 5m", ((" for 0s", "CEP0402"),)),
         ]
     return parts, seen
 
@@ -135,12 +135,15 @@ def _match(draw: st.DrawFn) -> Parts:
     )
     wrong += ((f"x = {name}.k + 1", "CEP0208"), ("x = g, x = 1", "CEP0206"), (f"x = {name}.nope", "CEP0202"))
     return [
-        *(Part("  match "), *pattern),
-        *(Part("\n  within "), Part("1 hour", (("0s", "CEP0402"), ("an hour", "CEP0101"), ("5", "CEP0105")))),
-        *(Part("\n  skip "), Part(skip, (("to first zz", "CEP0203"), ("to zz", "CEP0101")))),
-        *(Part("\n  limit "), Part("50 runs", (("0 runs", "CEP0402"),))),
-        *(Part("\n  having "), Part(f"{name}.n > 1", ((f"{name}.n", "CEP0209"), ("zz.n > 1", "CEP0203")))),
-        *(Part("\n  emit g, "), Part(f"x = sum({name}.n)", wrong)),
+        *(Piece("  match "), *pattern),
+        *(
+            Piece("\n  within "),
+            Piece("1 hour", (("0s", "CEP0402"), ("an hour", "CEP0101"), ("5", "CEP0105"))),
+        ),
+        *(Piece("\n  skip "), Piece(skip, (("to first zz", "CEP0203"), ("to zz", "CEP0101")))),
+        *(Piece("\n  limit "), Piece("50 runs", (("0 runs", "CEP0402"),))),
+        *(Piece("\n  having "), Piece(f"{name}.n > 1", ((f"{name}.n", "CEP0209"), ("zz.n > 1", "CEP0203")))),
+        *(Piece("\n  emit g, "), Piece(f"x = sum({name}.n)", wrong)),
     ]
 
 
@@ -151,71 +154,71 @@ def _over(draw: st.DrawFn) -> Parts:
     bad: tuple[Mistake, ...] = (("n > 1", "CEP0417"), ("avg(k) > 1", "CEP0211"), ("count()", "CEP0209"))
     return [
         *(
-            Part("  over "),
+            Piece("  over "),
             *draw(_source([], ("zz", "CEP0203")))[:2],
-            Part(draw(st.sampled_from(_CANDIDATE)), _OF_VALUES),
+            Piece(draw(st.sampled_from(_CANDIDATE)), _OF_VALUES),
         ),
-        *(Part("] "), Part(draw(st.sampled_from(windows)), (("hopping 1h every 7m", "CEP0420"),))),
-        *(Part("\n  having "), Part(draw(st.sampled_from(having)), bad)),
-        *(Part("\n  emit g, "), Part("x = sum(n)", (("x = n", "CEP0417"), ("x = sum(nope)", "CEP0202")))),
+        *(Piece("] "), Piece(draw(st.sampled_from(windows)), (("hopping 1h every 7m", "CEP0420"),))),
+        *(Piece("\n  having "), Piece(draw(st.sampled_from(having)), bad)),
+        *(Piece("\n  emit g, "), Piece("x = sum(n)", (("x = n", "CEP0417"), ("x = sum(nope)", "CEP0202")))),
     ]
 
 
 @st.composite
 def _on(draw: st.DrawFn) -> Parts:
     source = draw(_source([], ("zz", "CEP0203")))
-    source[2] = Part(draw(st.sampled_from(_CANDIDATE)), _OF_VALUES)
+    source[2] = Piece(draw(st.sampled_from(_CANDIDATE)), _OF_VALUES)
     wrong = (("within 1h", "CEP0414"), ("skip none", "CEP0414"), ("x = k + 1", "CEP0208"))
-    emit = Part("x = n", (*wrong[2:], ("x = nope", "CEP0202"), ("x = s.n", "CEP0203")))
-    return [Part("  on "), *source, Part("\n  emit g, "), emit, Part("\n"), Part("  ", wrong[:2])]
+    emit = Piece("x = n", (*wrong[2:], ("x = nope", "CEP0202"), ("x = s.n", "CEP0203")))
+    return [Piece("  on "), *source, Piece("\n  emit g, "), emit, Piece("\n"), Piece("  ", wrong[:2])]
 
 
 _CLAUSES: Parts = [
-    *(Part("\n  severity "), Part("high", (("urgent", "CEP0228"),))),
-    *(Part("\n  summary "), Part('"{x} of {g}"', (('"{nope}"', "CEP0220"), ('"{x"', "CEP0221")))),
-    *(Part("\n  suppress "), Part("1h by g, x", (("0s", "CEP0402"), ("1h by nope", "CEP0220")))),
-    Part("\n}\n"),
+    *(Piece("\n  severity "), Piece("high", (("urgent", "CEP0228"),))),
+    *(Piece("\n  summary "), Piece('"{x} of {g}"', (('"{nope}"', "CEP0220"), ('"{x"', "CEP0221")))),
+    *(Piece("\n  suppress "), Piece("1h by g, x", (("0s", "CEP0402"), ("1h by nope", "CEP0220")))),
+    Piece("\n}\n"),
 ]
-_GIVEN = Part(
+_GIVEN = Piece(
     '{ g: "a", n: 1 }', (("{ nope: 1 }", "CEP0602"), ('{ n: "a" }', "CEP0211"), ("{ n: null }", "CEP0603"))
 )
-_WANTED = Part(
+_WANTED = Piece(
     '{ g: "a", x: 1 }', (("{ nope: 1 }", "CEP0605"), ('{ x: "a" }', "CEP0211"), ("{ g: 1 }", "CEP0211"))
 )
 _TEST: Parts = [
-    *(Part("test "), Part("r", (("rr", "CEP0601"),)), Part(' "of any kind" {\n  at 5m ')),
-    *(Part("e", (("nope", "CEP0201"),)), Part(" "), _GIVEN),
+    *(Piece("test "), Piece("r", (("rr", "CEP0601"),)), Piece(' "of any kind" {\n  at 5m ')),
+    *(Piece("e", (("nope", "CEP0201"),)), Piece(" "), _GIVEN),
     *(
-        Part("\n  at "),
-        Part("6m", (("4m", "CEP0604"), ("6", "CEP0105"))),
-        Part(" f {}\n  expect at 5m "),
+        Piece("\n  at "),
+        Piece("6m", (("4m", "CEP0604"), ("6", "CEP0105"))),
+        Piece(" f {}\n  expect at 5m "),
         _WANTED,
     ),
     *(
-        Part("\n  expect "),
-        Part('{ severity: "high" }', (('{ severity: "urgent" }', "CEP0603"),)),
-        Part("\n}\n"),
+        Piece("\n  expect "),
+        Piece('{ severity: "high" }', (('{ severity: "urgent" }', "CEP0603"),)),
+        Piece("\n}\n"),
     ),
 ]
 
 
 @st.composite
-def rules(draw: st.DrawFn) -> tuple[Part, ...]:
+def rules(draw: st.DrawFn) -> tuple[Piece, ...]:
     """A rule with its test, in parts."""
     body = draw(st.one_of(_match(), _match(), _over(), _on()))
-    key = Part("g", (("g, nope", "CEP0218"), ("g, l", "CEP0219"), ("g, g", "CEP0206")))
-    return (Part("rule r {\n  by "), key, Part("\n"), *body, *_CLAUSES, *_TEST)
+    key = Piece("g", (("g, nope", "CEP0218"), ("g, l", "CEP0219"), ("g, g", "CEP0206")))
+    return (Piece("rule r {\n  by "), key, Piece("\n"), *body, *_CLAUSES, *_TEST)
 
 
-def written(parts: Sequence[Part]) -> str:
+def written(parts: Sequence[Piece]) -> str:
     """The text of the parts after the streams."""
     return STREAMS + "".join(part.text for part in parts)
 
 
-def mistaken(parts: Sequence[Part]) -> Iterator[tuple[str, str, int, int]]:
-    """Every text with one mistake: the text, the code to be told, and from where to where it may be told."""
+def mistaken(parts: Sequence[Piece]) -> Iterator[tuple[str, str, int, int]]:
+    """Every text with one mistake: the text, the code to be reported, and between which places."""
     for place, part in enumerate(parts):
         start = len(written(parts[:place]))
         for text, code in part.mistakes:
-            changed = [*parts[:place], Part(text), *parts[place + 1 :]]
+            changed = [*parts[:place], Piece(text), *parts[place + 1 :]]
             yield written(changed), code, start, start + len(text)

@@ -65,13 +65,13 @@ def pack_of(rule: str) -> Pack:
 
 
 def accepted(rule: str) -> bool:
-    """Whether a rule is taken: the front end refuses some, others are too large to run."""
+    """True if a rule is taken: the front end refuses some, others are too large to run."""
     pack = load_texts([("p.rules", f"{HEAD}rule r {{ {rule} }}")]).pack
     return pack is not None and not any(found.code in OF_AUTOMATA for found in unsupported(pack))
 
 
 def alerts(pack: Pack, stream: Stream, until: int) -> Alerts:
-    """What the reference has told once the watermark is there."""
+    """The alerts of the reference once the watermark is there."""
     return by_content(decided(pack, rows(stream), until))
 
 

@@ -59,7 +59,7 @@ FEEDS = 5
 
 @dataclass(slots=True)
 class Tally:
-    """What was tried: distinct programs, their events, the alerts that were raised, programs that differ.
+    """Counts of distinct programs, their events, the alerts that were raised, programs that differ.
 
     `bounded` are those of which a run had more ways than the engine keeps, or than the reference can try:
     they are compared with nothing, since the interpreted engine takes minutes for some of them.
@@ -120,7 +120,7 @@ def families(draw: st.DrawFn, texts: st.SearchStrategy[str], most: int = 12) -> 
 def run_chunk(
     number: int, packs: int, source: st.SearchStrategy[list[Program]], show: Callable[[str], None]
 ) -> Tally:
-    """Try so many packs of a seed, fewer if one fails. `show` is told of the program that does."""
+    """Try so many packs of a seed, fewer if one fails. `show` is called with the program that does."""
     tally = Tally()
     tried: set[str] = set()
     smallest: list[Program] = []
@@ -179,7 +179,7 @@ def _less(program: Program) -> Iterator[Program]:
 
 
 def judged(program: Program) -> tuple[str, Answer | None]:
-    """How the engines differ about a program, and what the reference answers; None where it is not asked."""
+    """The difference of the engines on a program, and the reference's answer; None where it is not asked."""
     expected = None
     try:
         plan = _plan(program.text, program.crowd)
@@ -214,7 +214,7 @@ def unpacked(line: str) -> Program:
 
 
 def constructs(pack: Pack) -> Iterator[str]:
-    """What of the language stands in a pack, some of it more than once."""
+    """The constructs of the language in a pack, some of it more than once."""
     for rule in pack.rules:
         yield "by" if rule.by is not None else "without by"
         if isinstance(rule.body, Match):

@@ -57,7 +57,7 @@ class Screen:
         self.column += 1
 
     def lines(self) -> list[str]:
-        """What a person reads, row by row."""
+        """The text that a person reads, row by row."""
         return ["".join(row).rstrip() for row in self.rows]
 
 

@@ -82,7 +82,7 @@ def _built(template: str, *slots: _Slot, depth: int) -> st.SearchStrategy[Node]:
 
 
 def _forms(type_: str) -> Iterator[tuple[str, tuple[_Slot, ...]]]:
-    """How a value of the type is made of others."""
+    """The forms in which a value of the type is made of others."""
     same: _Slot = (type_, (_RECORD, "days"))
     truth: _Slot = ("boolean", ("n", "k", "took"))
     yield "({} ? {} : {})", (truth, same, same)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cep.decode.beginning import Beginning
 from cep.decode.blocks import Decoder
-from cep.decode.bounds import LONGEST, SHOWN, Kept, too_long
+from cep.decode.bounds import LONGEST, SHOWN, LetterBudget, too_long
 from cep.decode.formats import BY_NAME, FeedFormat, UnknownFormatError
 from cep.decode.inflate import Inflated, inflated
 from cep.decode.letters import DeadLetter, Decoded, Stage
@@ -59,7 +59,7 @@ def read(
     """
     partition = partition or decoder.stream.name
     reading = _Reading(split, decoder, partition, block, passed)
-    kept = Kept()
+    kept = LetterBudget()
     try:
         yield from map(kept.within, reading.decoded())
     except UnknownFormatError as error:

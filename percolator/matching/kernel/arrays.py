@@ -60,7 +60,7 @@ class Slice(NamedTuple):
 
 
 class Splitting(NamedTuple):
-    """How texts become words."""
+    """The rules by which texts become words."""
 
     classes: KeptBytes
     """Of every code point: a page table of 256 code points each."""
@@ -85,7 +85,7 @@ class WordTable(NamedTuple):
 
 
 class TokenRoom(NamedTuple):
-    """What scanning gives."""
+    """Room for the result of scanning."""
 
     tokens: Ints
     """Numbers of words, and what stands between them (below zero); one for each byte and piece at most."""
@@ -95,7 +95,7 @@ class TokenRoom(NamedTuple):
     """RUN cells a piece: which tokens are its."""
 
 
-class Batch(NamedTuple):
+class DocumentBatch(NamedTuple):
     """Documents to be matched; runs and values in their order."""
 
     tokens: Ints
@@ -106,7 +106,7 @@ class Batch(NamedTuple):
 
 
 class WordLists(NamedTuple):
-    """What the words mean to one segment."""
+    """The leaves that words make true in one segment."""
 
     fields: Ints
     """By field of the matcher that of the segment, -1 for none."""
@@ -117,7 +117,7 @@ class WordLists(NamedTuple):
 
 
 class DocumentState(NamedTuple):
-    """What is known about one document by one segment; all zero between documents but for the counters."""
+    """The knowledge of one document in one segment; all zero between documents but for the counters."""
 
     truth: Bytes
     """By leaf, bits TRUE, FOUND, PLACED, WANTED."""
@@ -150,8 +150,8 @@ class Room(NamedTuple):
     """COUNTERS registers of jump code."""
 
 
-class Results(NamedTuple):
-    """What matching gives."""
+class MatchOutput(NamedTuple):
+    """Room for the result of matching."""
 
     hits: Longs
     """document << 32 | query."""

@@ -1,4 +1,4 @@
-"""What stands between words, and how far a CJK character reaches."""
+"""The boundaries between words, and the extent of a CJK character."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def is_initial(data: KeptBytes, start: int, end: int, classes: KeptBytes) -> boo
 
 
 def boundary(data: KeptBytes, word: int, start: int, end: int, classes: KeptBytes) -> int:
-    """What ends between two words, by the signs from `start` to `end`: SENTENCE_END, PARAGRAPH_END or 0.
+    """The boundary that the signs from `start` to `end` make: SENTENCE_END, PARAGRAPH_END or 0.
 
     `word` is where the word before begins.
     """

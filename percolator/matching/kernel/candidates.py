@@ -7,9 +7,9 @@ from percolator.matching.kernel.arrays import (
     HIT,
     KILLED,
     TRUE,
-    Batch,
+    DocumentBatch,
     DocumentState,
-    Results,
+    MatchOutput,
     Room,
     SegmentArrays,
     WordLists,
@@ -82,7 +82,7 @@ def code_truth(segment: SegmentArrays, at: int, state: DocumentState, room: Room
         at += code
 
 
-def doubt(query: int, state: DocumentState, results: Results) -> int:
+def doubt(query: int, state: DocumentState, results: MatchOutput) -> int:
     """Notes once that a query is not decided; DONE, or what is missing."""
     counters = state.counters
     if results.marks[query] & DOUBTED == 0:
@@ -94,7 +94,7 @@ def doubt(query: int, state: DocumentState, results: Results) -> int:
     return DONE
 
 
-def collect_candidates(segment: SegmentArrays, state: DocumentState, room: Room, results: Results) -> int:
+def collect_candidates(segment: SegmentArrays, state: DocumentState, room: Room, results: MatchOutput) -> int:
     """Adds the queries that one document hits, in any order; DONE, or what is missing.
 
     While COUNTING, `results.spent` gets by query its work: one for each look at it and each step.
@@ -142,7 +142,7 @@ def collect_candidates(segment: SegmentArrays, state: DocumentState, room: Room,
     return DONE
 
 
-def decide(segment: SegmentArrays, state: DocumentState, room: Room, results: Results) -> int:
+def decide(segment: SegmentArrays, state: DocumentState, room: Room, results: MatchOutput) -> int:
     """Adds the hits and doubts of one document in order, or nothing; DONE, or what is missing."""
     counters, marks, doubts = state.counters, results.marks, results.doubts
     first_hit, first_doubt = int(counters[C_HITS]), int(counters[C_DOUBTS])
@@ -169,7 +169,7 @@ def decide(segment: SegmentArrays, state: DocumentState, room: Room, results: Re
 
 def match(
     segment: SegmentArrays, lists: WordLists, state: DocumentState, room: Room, words: WordTable,
-    batch: Batch, results: Results,
+    batch: DocumentBatch, results: MatchOutput,
 ) -> None:  # fmt: skip
     """Finds the hits of one segment in the documents from C_DOCUMENT on, in order, as C_MODE says.
 

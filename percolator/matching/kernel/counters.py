@@ -1,4 +1,4 @@
-"""What a call of the kernel says of itself: how far it came, what is too small."""
+"""The status of a call of the kernel: how far it came, and which array is too small."""
 
 from __future__ import annotations
 

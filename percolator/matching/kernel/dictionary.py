@@ -47,7 +47,7 @@ class Form(NamedTuple):
 
 
 def where(space: int, kind: int) -> np.uint64:
-    """What the hash of an entry begins with."""
+    """The first part of the hash of an entry."""
     return (np.uint64(space * KINDS + kind) ^ SEED) * PRIME
 
 

@@ -28,7 +28,7 @@ MOST_EDITS = 2
 
 
 def room_for_edits(segment: SegmentArrays, space: int) -> int:
-    """How many cells `look_up_fuzzy` needs: for two words and three rows of distances."""
+    """The number of cells that `look_up_fuzzy` needs: two words and three rows of distances."""
     head = int(segment.longs[H_SPACE]) + space * SPACE
     last = int(segment.longs[head + SPACE_FUZZY_END])
     if last == segment.longs[head + SPACE_FUZZY]:
@@ -91,7 +91,7 @@ def unsigned(value: int) -> np.uint64:
 
 
 def bits_of(value: np.uint64) -> int:
-    """How many bits are set."""
+    """The number of bits that are set."""
     count = 0
     while value != ZERO:
         value &= value - np.uint64(1)

@@ -1,6 +1,6 @@
-"""Highlights of one document: what queries found, by codes in postfix order.
+"""The highlights of one document: the ranges that made queries true, by codes in postfix order.
 
-Each row of a code begins with its kind and size. SHOW_SOME takes so many results from the stack and is
+Each row of a code begins with its kind and size. MARK_SOME takes a number of results from the stack and is
 true if enough of them are.
 """
 
@@ -50,15 +50,15 @@ from percolator.matching.kernel.sorting import sort
 from percolator.matching.kernel.spans import END
 from percolator.matching.kernel.walk import VALUE_GAP
 
-SHOW_WORDS, SHOW_GIVEN, SHOW_SOME, SHOW_NOT, SHOW_NAME, SHOW_END = range(6)
-SHOW_KIND, SHOW_SIZE, SHOW_ARGUMENT, SHOW_ENOUGH, SHOW_LEAVES = range(5)
-SHOW_UNIT = SHOW_ENOUGH
+MARK_WORDS, MARK_GIVEN, MARK_SOME, MARK_NOT, MARK_NAME, MARK_END = range(6)
+MARK_KIND, MARK_SIZE, MARK_ARGUMENT, MARK_ENOUGH, MARK_LEAVES = range(5)
+MARK_UNIT = MARK_ENOUGH
 MOST_NAMES = 62
 """One bit each."""
 
 
-class ShownText(NamedTuple):
-    """The document: its tokens, of which each may be shown."""
+class HighlightText(NamedTuple):
+    """The document: its tokens, each of which may be highlighted."""
 
     tokens: Ints
     runs: Longs
@@ -72,7 +72,7 @@ class ShownText(NamedTuple):
     """Room for its position."""
 
 
-class ShownCodes(NamedTuple):
+class HighlightCodes(NamedTuple):
     """The codes; what is found has room to be given back."""
 
     cells: Ints
@@ -90,7 +90,7 @@ class ShownCodes(NamedTuple):
     """By code and field, where the numbers of its ranges end."""
 
 
-class ShownRoom(NamedTuple):
+class HighlightRoom(NamedTuple):
     """Room for what is found; `log` (C_STATUS NEED_LOG) and what follows it (NEED_SPANS) may be too small."""
 
     log: Ints
@@ -105,16 +105,16 @@ class ShownRoom(NamedTuple):
     """Twice as many."""
 
 
-def wanted_leaves(state: DocumentState, codes: ShownCodes) -> None:
+def wanted_leaves(state: DocumentState, codes: HighlightCodes) -> None:
     """Marks the leaves that some code asks for, and lists them in `touched`."""
     cells, counters = codes.cells, state.counters
     counters[C_TOUCHED] = 0
     for number in range(codes.chosen.size):
         at = int(codes.chosen[number]) + 1
-        while cells[at + SHOW_KIND] != SHOW_END:
-            following = at + int(cells[at + SHOW_SIZE])
-            if cells[at + SHOW_KIND] == SHOW_WORDS:
-                for i in range(at + SHOW_LEAVES, following):
+        while cells[at + MARK_KIND] != MARK_END:
+            following = at + int(cells[at + MARK_SIZE])
+            if cells[at + MARK_KIND] == MARK_WORDS:
+                for i in range(at + MARK_LEAVES, following):
                     leaf = int(cells[i])
                     if state.truth[leaf] & WANTED == 0:
                         state.truth[leaf] |= WANTED
@@ -126,7 +126,7 @@ def wanted_leaves(state: DocumentState, codes: ShownCodes) -> None:
 
 
 def log_words(
-    segment: SegmentArrays, lists: WordLists, state: DocumentState, text: ShownText, log: Ints
+    segment: SegmentArrays, lists: WordLists, state: DocumentState, text: HighlightText, log: Ints
 ) -> int:
     """Notes which tokens wanted leaves are true of, and the field and position of every token.
 
@@ -166,10 +166,10 @@ def log_words(
     return DONE
 
 
-def order_words(state: DocumentState, room: ShownRoom) -> None:
+def order_words(state: DocumentState, room: HighlightRoom) -> None:
     """Makes of the log the words of each wanted leaf, ascending, one leaf's behind the other's.
 
-    Those of a leaf end at its place in `found`; `chains` tells how many there are.
+    Those of a leaf end at its place in `found`; `chains` has their number.
     """
     found = state.found
     start = 0
@@ -199,30 +199,30 @@ def has_word(words: Ints, state: DocumentState, leaf: int, token: int) -> bool:
 
 
 def follow(
-    text: ShownText, codes: ShownCodes, state: DocumentState, words: Ints, at: int, token: int
+    text: HighlightText, codes: HighlightCodes, state: DocumentState, words: Ints, at: int, token: int
 ) -> bool:
     """True if the words of a row of code stand one behind the other from a token on, in its field."""
-    field = codes.cells[at + SHOW_ARGUMENT]
-    last = int(codes.cells[at + SHOW_SIZE]) - SHOW_LEAVES - 1
+    field = codes.cells[at + MARK_ARGUMENT]
+    last = int(codes.cells[at + MARK_SIZE]) - MARK_LEAVES - 1
     if text.owners[token] != field or token + last >= text.tokens.size:
         return False
     if text.places[token + last] - text.places[token] != last or text.owners[token + last] != field:
         return False
     for j in range(1, last + 1):
-        if not has_word(words, state, int(codes.cells[at + SHOW_LEAVES + j]), token + j):
+        if not has_word(words, state, int(codes.cells[at + MARK_LEAVES + j]), token + j):
             return False
     return True
 
 
 def words_found(
-    text: ShownText, codes: ShownCodes, state: DocumentState, room: ShownRoom, at: int, size: int
+    text: HighlightText, codes: HighlightCodes, state: DocumentState, room: HighlightRoom, at: int, size: int
 ) -> int:
     """Adds the ranges of the words of a row of code behind `size` others; their number, -1 without room."""
     cells, edges = codes.cells, text.edges
-    leaf = int(cells[at + SHOW_LEAVES])
+    leaf = int(cells[at + MARK_LEAVES])
     behind = int(state.found[leaf])
-    last = int(cells[at + SHOW_SIZE]) - SHOW_LEAVES - 1
-    edge = EDGE_FIRST_END if cells[at + SHOW_UNIT] else EDGE_END
+    last = int(cells[at + MARK_SIZE]) - MARK_LEAVES - 1
+    edge = EDGE_FIRST_END if cells[at + MARK_UNIT] else EDGE_END
     for i in range(behind - int(state.chains[leaf]), behind):
         token = int(room.words[i])
         if follow(text, codes, state, room.words, at, token):
@@ -234,53 +234,57 @@ def words_found(
     return size
 
 
-def run_code(number: int, text: ShownText, codes: ShownCodes, state: DocumentState, room: ShownRoom) -> int:
-    """Adds the ranges of one code, of which C_RANGES and C_FOUND tell where they and its given results begin.
+def run_code(
+    number: int, text: HighlightText, codes: HighlightCodes, state: DocumentState, room: HighlightRoom
+) -> int:
+    """Adds the ranges of one code, which begin at C_RANGES, and its given results at C_FOUND.
 
-    How many ranges there are then, -1 without room.
+    Returns the number of ranges from then on, -1 where there is no room.
     """
     cells, results, begins = codes.cells, codes.results, codes.begins
     size = int(state.counters[C_RANGES])
     depth = 0
     at = int(codes.chosen[number]) + 1
     codes.names[number] = 0
-    while cells[at + SHOW_KIND] != SHOW_END:
-        kind, argument = int(cells[at + SHOW_KIND]), int(cells[at + SHOW_ARGUMENT])
-        if kind == SHOW_WORDS:
+    while cells[at + MARK_KIND] != MARK_END:
+        kind, argument = int(cells[at + MARK_KIND]), int(cells[at + MARK_ARGUMENT])
+        if kind == MARK_WORDS:
             begins[depth] = size
             size = words_found(text, codes, state, room, at, size)
             if size < 0:
                 return -1
             results[depth] = 1 if size > begins[depth] else 0
             depth += 1
-        elif kind == SHOW_GIVEN:
+        elif kind == MARK_GIVEN:
             begins[depth] = size
             results[depth] = codes.given[state.counters[C_FOUND]]
             state.counters[C_FOUND] += 1
             depth += 1
-        elif kind == SHOW_SOME:
+        elif kind == MARK_SOME:
             true_ones = 0
             for i in range(depth - argument, depth):
                 true_ones += int(results[i])
             depth -= argument
             if argument == 0:
                 begins[depth] = size
-            results[depth] = 1 if true_ones >= cells[at + SHOW_ENOUGH] else 0
+            results[depth] = 1 if true_ones >= cells[at + MARK_ENOUGH] else 0
             if results[depth] == 0:
                 size = int(begins[depth])
             depth += 1
-        elif kind == SHOW_NOT:
+        elif kind == MARK_NOT:
             size = int(begins[depth - 1])
             results[depth - 1] = 1 - results[depth - 1]
-        elif results[depth - 1]:  # SHOW_NAME
+        elif results[depth - 1]:  # MARK_NAME
             codes.names[number] |= 1 << argument
-        at += int(cells[at + SHOW_SIZE])
+        at += int(cells[at + MARK_SIZE])
     if results[0] == 0:
         codes.names[number] = -1
     return size
 
 
-def divide(number: int, text: ShownText, codes: ShownCodes, ranges: Longs, first: int, size: int) -> int:
+def divide(
+    number: int, text: HighlightText, codes: HighlightCodes, ranges: Longs, first: int, size: int
+) -> int:
     """Makes of a code's ranges, from `first` on, those of each field, in order and apart; the new size."""
     borders = text.borders
     sort(ranges, first, size)
@@ -302,7 +306,7 @@ def divide(number: int, text: ShownText, codes: ShownCodes, ranges: Longs, first
     return kept
 
 
-def each_once(room: ShownRoom, size: int) -> int:
+def each_once(room: HighlightRoom, size: int) -> int:
     """Leaves each range once, and notes the number of each in `which`; how many are left."""
     ranges, table = room.ranges, room.table
     slots = 16
@@ -325,12 +329,12 @@ def each_once(room: ShownRoom, size: int) -> int:
 
 
 def highlight(
-    segment: SegmentArrays, lists: WordLists, state: DocumentState, text: ShownText, codes: ShownCodes,
-    room: ShownRoom,
+    segment: SegmentArrays, lists: WordLists, state: DocumentState,
+    text: HighlightText, codes: HighlightCodes, room: HighlightRoom,
 ) -> None:  # fmt: skip
     """Finds the highlights of one document by codes.
 
-    C_STATUS tells what is too small, or that words are not learnt (NEED_WORDS).
+    C_STATUS is then DONE, names the array that is too small, or says that words are not learnt (NEED_WORDS).
     """
     counters = state.counters
     wanted_leaves(state, codes)

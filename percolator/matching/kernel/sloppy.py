@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 
 
 def cells_of(count: int, slop: int, inner: bool) -> int:
-    """How much room the parts of a phrase take; `inner` if all its spans are asked for."""
+    """The number of cells that the parts of a phrase take; `inner` if all its spans are asked for."""
     return 6 * count + 2 + (0 if inner else 2 * (count + slop + 1))
 
 

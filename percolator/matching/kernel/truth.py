@@ -1,4 +1,4 @@
-"""What is true of one document, and where: leaves, and the places of those that stand somewhere."""
+"""The truth of leaves on one document, and the places of those that need them."""
 
 from __future__ import annotations
 

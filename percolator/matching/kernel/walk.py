@@ -9,7 +9,7 @@ from percolator.matching.kernel.arrays import (
     RUN_END,
     RUN_FIELD,
     RUN_START,
-    Batch,
+    DocumentBatch,
     DocumentState,
     Room,
     SegmentArrays,
@@ -100,7 +100,7 @@ def step(
 
 def walk_run(
     segment: SegmentArrays, lists: WordLists, state: DocumentState, room: Room, words: WordTable,
-    batch: Batch, run: int, position: int,
+    batch: DocumentBatch, run: int, position: int,
 ) -> int:  # fmt: skip
     """Walks over the words of one run, which begins in `batch.runs` there: the position of its last word.
 
@@ -146,7 +146,12 @@ def walk_run(
 
 
 def walk(
-    segment: SegmentArrays, lists: WordLists, state: DocumentState, room: Room, words: WordTable, batch: Batch
+    segment: SegmentArrays,
+    lists: WordLists,
+    state: DocumentState,
+    room: Room,
+    words: WordTable,
+    batch: DocumentBatch,
 ) -> int:
     """Notes the leaves that the words of one document make true, and the places of those that need them.
 

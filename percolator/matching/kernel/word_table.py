@@ -72,7 +72,7 @@ def short_word(key: np.uint64, length: int, field: int, slots: Words) -> int:
 
 
 def write_forms(data: KeptBytes, word: WrittenWord, field: int, mode: int, words: WordTable) -> None:
-    """Adds a row and letters for a new word; its term is UNKNOWN where an analyser has to tell it."""
+    """Adds a row and letters for a new word; its term is UNKNOWN where an analyser has to give it."""
     rows, letters, counters = words.rows, words.letters, words.counters
     length = word.end - word.start
     written = int(counters[S_LETTERS])
@@ -154,7 +154,7 @@ def rehash(slots: Words, old: Words) -> None:
 
 
 def hashes(rows: Ints, letters: Bytes, words: int, found: Words) -> None:
-    """What `word_number` saw of each word: key, place, rest; for `rehash`."""
+    """Writes to `found`, for `rehash`, what `word_number` saw of each word: key, place, rest."""
     for word in range(words):
         start = int(rows[word * WORD + W_START])
         length = int(rows[word * WORD + W_LENGTH])
