@@ -78,10 +78,10 @@ def _automaton(graph: Graph) -> Iterator[str]:
 def _state(facts: Facts) -> Iterator[str]:
     match facts.rule.body:
         case On():
-            yield "nothing: an event is judged alone"
+            yield "nothing: an event is decided alone"
         case Match(within=within) if facts.state is not None:
             if facts.registers:
-                yield "a way of a run keeps"
+                yield "an alternative of a run keeps"
                 yield from (f"  {register}" for register in facts.registers)
             yield from _bound(within, facts.state)
         case Match() | Over():  # refused: nothing is known of its state
@@ -99,7 +99,10 @@ def _bound(within: int | None, state: StateBound) -> Iterator[str]:
         else "as many events as come"
     )
     yield f"a match takes {most}"
-    yield f"{bytes_of(state.way)} a way of a run, {bytes_of(state.event)} an event that it took"
+    yield (
+        f"{bytes_of(state.alternative)} an alternative of a run, "
+        f"{bytes_of(state.event)} an event that it took"
+    )
     if state.bytes is None:
         yield f"a key keeps at most {state.runs:,} runs"
     else:
@@ -143,7 +146,7 @@ def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
         if state is None
         else {
             "runs": state.runs,
-            "way_bytes": state.way,
+            "alternative_bytes": state.alternative,
             "event_bytes": state.event,
             "events": state.events,
             "bytes": state.bytes,

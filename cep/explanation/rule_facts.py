@@ -62,24 +62,25 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class StateBound:
-    """The most that a key can keep: so many runs; bytes of one way of a run, and of one event it took.
+    """The most that a key can keep: so many runs; bytes of one alternative of a run, and of one event it
+    took.
 
-    `events` is how many events a match can take at most (None: as many as come in time), `ways` how many
-    ways a run may keep open at once (None: no fixed number). `bytes` is their product where there is one.
+    `events` is how many events a match can take at most (None: as many as come in time), `alternatives` how
+    many a run may keep at once (None: no fixed number). `bytes` is their product where there is one.
     """
 
     runs: int
-    way: int
+    alternative: int
     event: int
     events: int | None
-    ways: int | None
+    alternatives: int | None
 
     @property
     def bytes(self) -> int | None:
         """An upper bound for one key, without ids and fields of the events."""
-        if self.events is None or self.ways is None:
+        if self.events is None or self.alternatives is None:
             return None
-        run = layout.RUN * _WORD + self.ways * self.way + self.events * self.event
+        run = layout.RUN * _WORD + self.alternatives * self.alternative + self.events * self.event
         return layout.LIST * _WORD + self.runs * run
 
 
@@ -165,7 +166,7 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
     body = rule.body
     match body:
         case On():
-            yield Bound("window", "none: every event is judged alone, and nothing is kept")
+            yield Bound("window", "none: every event is decided alone, and nothing is kept")
         case Over():
             yield Bound("window", window(body.window))
         case Match():
@@ -265,10 +266,10 @@ def _state(rule: Rule, tables: Tables) -> StateBound:
     most = _most(rule.body.pattern)
     return StateBound(
         rule.body.limit,
-        tables.thread * _WORD,
+        tables.row_width * _WORD,
         layout.NODE * _WORD,
         most,
-        1 if most is not None and all(len(s.leaves) < 2 for s in tables.automaton.states) else None,
+        1 if most is not None and all(len(s.transitions) < 2 for s in tables.automaton.states) else None,
     )
 
 
