@@ -9,7 +9,7 @@ from cep.explanation.automaton_graph import Graph
 from cep.explanation.pattern_tree import tree
 from cep.explanation.rule_facts import Asked, Condition, Facts, StateBound
 from cep.explanation.wording import bytes_of, duration
-from rules.typed import Match, On, Over
+from rules.typed import Match, On, Over, Rule
 
 _PLACES = {
     "column": "by column, before the shuffle",
@@ -25,8 +25,8 @@ def text(facts: Facts, graph: Graph | None) -> str:
     lines = [f"rule {rule.name}, pack {facts.pack.name} {facts.pack.version}, structure {rule.structure}", ""]
     lines += _table([(f"key of {name}", fields or "all events are one key") for name, fields in facts.key])
     lines += _table([(bound.name, bound.text) for bound in facts.bounds])
-    if isinstance(rule.body, Match):
-        lines += ["", "pattern", *(f"  {line}" for line in tree(rule.body.pattern))]
+    if pattern := _pattern(rule):
+        lines += ["", "pattern", *(f"  {line}" for line in pattern)]
     if facts.conditions:
         lines += ["", "conditions", *_conditions(facts.conditions)]
     if facts.columns:
@@ -39,6 +39,17 @@ def text(facts: Facts, graph: Graph | None) -> str:
     for finding in facts.refused:
         lines += ["", f"not run yet: {finding.message} ({finding.code})"]
     return "\n".join(lines) + "\n"
+
+
+def _pattern(rule: Rule) -> list[str]:
+    """The lines of a rule's pattern; of a rule without one, none."""
+    match rule.body:
+        case Match(pattern=pattern):
+            return list(tree(pattern))
+        case On() | Over():
+            return []
+        case _:
+            assert_never(rule.body)
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
@@ -120,7 +131,7 @@ def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
         "structure": rule.structure,
         "key": dict(facts.key),
         "bounds": [{"name": bound.name, "text": bound.text} for bound in facts.bounds],
-        "pattern": list(tree(rule.body.pattern)) if isinstance(rule.body, Match) else [],
+        "pattern": _pattern(rule),
         "conditions": [{"of": c.of, "text": c.text, "evaluated": c.place} for c in facts.conditions],
         "columns": list(facts.columns),
         "queries": [

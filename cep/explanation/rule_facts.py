@@ -102,7 +102,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that is told of a rule. `tables` None: it is no pattern, or is not executed yet."""
+    """Everything that is said of a rule. `tables` None: it is no pattern, or is not executed yet."""
 
     pack: Pack
     rule: Rule
@@ -192,23 +192,38 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
 
 
 def _conditions(rule: Rule, tables: Tables | None) -> Iterator[Condition]:
-    body = rule.body
     outside = [] if tables is None else [out.expression for out in tables.outside]
     for of, condition in _tested(rule):
         for part in conjuncts(condition):
             yield Condition(of, written(part.span), _place(part, outside))
-    having = None if isinstance(body, On) else body.having
+    having = _having(rule)
     if having is not None:
         for part in conjuncts(having):
             yield Condition("having", written(part.span), _place(part, outside, inside=True))
 
 
+def _having(rule: Rule) -> Expression | None:
+    match rule.body:
+        case Match(having=having) | Over(having=having):
+            return having
+        case On():
+            return None
+        case _:
+            assert_never(rule.body)
+
+
 def _tested(rule: Rule) -> Iterator[tuple[str, Expression | None]]:
-    body = rule.body
-    if not isinstance(body, Match):
-        yield body.stream, body.condition
-        return
-    for part in walk(body.pattern):
+    match rule.body:
+        case On(stream=stream, condition=condition) | Over(stream=stream, condition=condition):
+            yield stream, condition
+        case Match(pattern=pattern):
+            yield from _tested_of(pattern)
+        case _:
+            assert_never(rule.body)
+
+
+def _tested_of(pattern: Sequence) -> Iterator[tuple[str, Expression | None]]:
+    for part in walk(pattern):
         if isinstance(part, Step):
             yield part.name, part.condition
             if part.until is not None:

@@ -24,7 +24,7 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What holds for every event taken inside the elements around a step."""
+    """Conditions on every event taken inside the elements around a step."""
 
     untils: tuple[Guarded, ...] = ()
     gap: int | None = None
@@ -69,7 +69,7 @@ Then = Rest | Again | Operands | None
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What was passed since the last event or time: the difference between two paths to one place.
+    """Everything passed since the last event or time: the difference between two paths to one place.
 
     `entered` and `begun` are loops and rounds, `grouped` groups of `&`, that began since. `timed`: the last
     thing was a time, so that a loop may have taken nothing in its round.

@@ -141,7 +141,7 @@ def _live(
 
 
 def _at_arrival(state: State, having: Facts) -> Facts:
-    """What is read when a state is entered; the present time is the same for all alternatives that enter."""
+    """The facts read when a state is entered; the present time is the same for all that enter it."""
     facts: set[Fact] = set()
     for transition in state.transitions:
         for need in transition.needs:
@@ -157,7 +157,7 @@ def _at_arrival(state: State, having: Facts) -> Facts:
 
 
 def _waiting(transition: Transition) -> Facts:
-    """What is read while an alternative waits for a transition, but for conditions."""
+    """The facts read while an alternative waits for a transition, but for conditions."""
     facts: set[Fact] = set()
     if transition.gap is not None:
         facts.add(_LAST)

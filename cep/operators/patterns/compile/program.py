@@ -75,7 +75,7 @@ class NotExecutedError(Exception):
 
 
 def kind_of(type_: Type) -> int:
-    """How values of a type are held."""
+    """The kind of number that holds values of a type."""
     match type_:
         case Scalar.DOUBLE:
             return FLOAT

@@ -270,7 +270,7 @@ class _Builder:
             yield Watch(watch.guard, watch.next_only, until, after)
 
     def _untils(self, untils: Iterable[Guarded], path: Path) -> Iterable[Watch]:
-        """What ends a loop where the path has come to, or keeps an event from beginning it."""
+        """Watches for what ends a loop where the path has come to, or keeps an event from beginning it."""
         for until in untils:
             found = tuple(self._resolved((until,), path))
             yield from found or (Watch(until.guard, begins=True),)

@@ -422,7 +422,7 @@ class _Writer:
         return nulls
 
     def _updates(self, transition: Transition) -> list[Instruction]:
-        """What an edge's event does to the registers, in an order in which none is read after it changed."""
+        """The updates of registers by an edge's event, in an order in which none is read after it changed."""
         assert transition.step is not None
         registers = self.layout.registers
         step = self.machine.name(transition.step)

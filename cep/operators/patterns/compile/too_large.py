@@ -98,7 +98,7 @@ def _shown(number: int) -> str:
 
 
 def _orders(part: Sequence | Element) -> str:
-    """What made the states: `&`, and nothing else multiplies them."""
+    """Help for too many states: `&`, and nothing else multiplies them."""
     groups = [one for one in walk(part) if isinstance(one, AnyOrder)]
     most = max((len(one.operands) for one in groups), default=0)
     said = f"`&` of {most} operands stands for {_shown(factorial(most))} orders"
@@ -108,7 +108,7 @@ def _orders(part: Sequence | Element) -> str:
 
 
 def _made_of(part: Sequence | Element) -> str:
-    """What made the transitions so many, as far as that can be said, and what to write instead."""
+    """Help for too many transitions: what made them, as far as can be said, and what to write instead."""
     optional = max((_row(one) for one in walk(part) if isinstance(one, Sequence)), default=0)
     branches = max((len(one.branches) for one in walk(part) if isinstance(one, Either)), default=0)
     operands = [one for one in walk(part) if isinstance(one, AnyOrder) and any(map(_passable, one.operands))]
@@ -135,7 +135,7 @@ _FEW = 8
 
 
 def _row(sequence: Sequence) -> int:
-    """How many elements that may take nothing stand in a row at most."""
+    """The greatest number of elements in a row that may take nothing."""
     most = now = 0
     for _, element in sequence.elements:
         now = now + 1 if _optional(element) else 0
@@ -179,7 +179,7 @@ def _values(match: Match) -> Diagnostic | None:
 
 
 def _named(match: Match) -> Iterator[StepRef]:
-    """What conditions name of steps, counted from their last event."""
+    """The values of steps that conditions name, counted from their last event."""
     for part in (*walk(match.pattern), *walk(match.having)):
         if isinstance(part, StepRef) and part.which == "last":
             yield part

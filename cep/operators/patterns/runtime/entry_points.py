@@ -1,4 +1,4 @@
-"""What of the kernel is called from outside, interpreted or compiled."""
+"""The functions of the kernel that are called from outside, interpreted or compiled."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class RunRows:
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def counted(self, rules: int) -> Ints:
-        """How many runs each of so many rules has."""
+        """The number of runs of each of so many rules."""
         found = np.zeros(rules, np.int64)
         for of_width in self.by_width.values():
             numbers, runs = (of_width.lists[:, n] for n in (layout.KEPT_RULE, layout.KEPT_RUNS))

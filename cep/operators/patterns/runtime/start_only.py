@@ -1,4 +1,4 @@
-"""Which keys have events that only begin runs: what is remembered of them need not be looked at.
+"""Start-only keys: their events can only begin runs, so that their state need not be loaded.
 
 Runs know nothing of one another until a match is raised, and a match ends only runs that began at or after
 its first event. So a run that begins changes none that began before it. An event that no waiting run can wait
@@ -23,7 +23,7 @@ _MOST_EVENTS = MANY - MOST_SEGMENTS * FEW
 
 
 def may_matter(tables: SpaceTables, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:
-    """Which of so many keys have an event that may matter to runs that wait.
+    """True for each of so many keys that has an event which may matter to runs that wait.
 
     `numbers` are those of the events' keys. `plan` is the one that runs: bits of another one say nothing.
     """
