@@ -53,7 +53,7 @@ NEVER_ASKED = 10**9
 class Program:
     """What the engines are asked. After the batches numbered in `restarts` all but the snapshot is lost.
 
-    `crowd`: beyond how many runs of a key those sleep that an event cannot matter to; None: as it comes.
+    `crowd`: beyond how many runs of a key they are parked; None: as it comes.
     `all_alternatives`: how many alternatives the runs of a key keep.
     """
 
