@@ -131,9 +131,9 @@ def watch(spent: Spent) -> None:
         (match, "number_keys", "number keys"),
         (match, "recall", "cut out what is touched"),
         (match, "remember", "remember the difference"),
-        (advance.Judgement, "hits", "read predicate bits"),
-        (advance.Judgement, "columns", "read columns"),
-        (advance.Judgement, "encode", "read columns"),
+        (advance.PredicateReader, "by_atom", "read predicate bits"),
+        (advance.PredicateReader, "columns", "read columns"),
+        (advance.PredicateReader, "encode", "read columns"),
         (advance.Pool, "live", "collect live runs"),
     ]
     for owner, name, stage in stages:

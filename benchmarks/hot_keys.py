@@ -3,9 +3,9 @@
     python benchmarks/hot_keys.py [--scale 1.0] [--seconds 60] [--only NAME ...]
 
 Prints a row per pattern: events, milliseconds an event (median, then the worst batch of ten), how much longer
-twice the events take, runs and ways at the end, alerts, and peak memory of the process so far. The kernel is
-compiled but where a row says so; loading it, compiling the plan and a first batch that warms up stand apart
-as `start`. A pattern that takes longer than `--seconds` is cut short, which its row says.
+twice the events take, runs and alternatives at the end, alerts, and peak memory of the process so far. The
+kernel is compiled but where a row says so; loading it, compiling the plan and a first batch that warms up
+stand apart as `start`. A pattern that takes longer than `--seconds` is cut short, which its row says.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Hot:
 
 
 def patterns() -> list[Hot]:
-    """Each of them keeps as many runs or ways as it can; `s[v == -1]` never comes."""
+    """Each of them keeps as many runs or alternatives as it can; `s[v == -1]` never comes."""
     never, begin = "s[v == -1]", "a: s[v == -2]"
     hundreds = "a: s{100}"
     for _ in range(4):
@@ -150,7 +150,7 @@ class Measured:
     start: float
     seconds: tuple[float, ...]
     runs: int
-    ways: int
+    alternatives: int
     alerts: int
 
 
@@ -168,13 +168,13 @@ def measured(hot: Hot, count: int, most: float) -> Measured:
         seconds.append(time.process_time() - begin)
         if sum(seconds) > most:
             break
-    return Measured(start, tuple(seconds), sum(session.runs.values()), ways(session), alerts)
+    return Measured(start, tuple(seconds), sum(session.runs.values()), alternatives(session), alerts)
 
 
-def ways(session: Session) -> int:
-    """The rows that all ways of all runs take."""
+def alternatives(session: Session) -> int:
+    """The rows that all alternatives of all runs take."""
     return sum(
-        len(runs.threads)
+        len(runs.alternatives)
         for memory in session.memories.values()
         for space in memory.spaces.values()
         for segment in space.segments
@@ -193,7 +193,7 @@ def row(hot: Hot, scale: float, most: float) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return (
         f"{hot.name:32} {done:7,} {statistics.median(each):9.2f} {max(each):9.2f} {growth} "
-        f"{whole.runs:8,} {whole.ways:8,} {whole.alerts:7,} {whole.start:6.2f} {peak:7,.0f}{cut}"
+        f"{whole.runs:8,} {whole.alternatives:8,} {whole.alerts:7,} {whole.start:6.2f} {peak:7,.0f}{cut}"
     )
 
 
@@ -209,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     load()
     print(f"loading the compiled kernel takes {time.process_time() - begin:.1f} s")
     print(
-        f"{'pattern':32} {'events':>7} {'ms/event':>9} {'worst':>9} {'2n / n':>6} {'runs':>8} {'ways':>8} "
+        f"{'pattern':32} {'events':>7} {'ms/event':>9} {'worst':>9} {'2n / n':>6} {'runs':>8} {'alts':>8} "
         f"{'alerts':>7} {'start':>6} {'peak MB':>7}"
     )
     for hot in patterns():

@@ -105,7 +105,7 @@ class AlternativesDropped:
     """Alternatives of a rule's runs given up: there were more than are kept."""
 
     metric: ClassVar[Metric | None] = Metric(
-        "cep_ways_dropped", "Ways in which a partial match might have gone on, given up"
+        "cep_alternatives_dropped", "Alternatives of partial matches, given up"
     )
     pack: str
     rule: str

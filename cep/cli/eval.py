@@ -179,13 +179,13 @@ def _run_files(arguments: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _patience() -> Iterator[None]:
     """Turns what is too much for the reference engine into a UsageError."""
-    from cep.reference import TooManyWaysError
+    from cep.reference import TooManyAlternativesError
 
     try:
         yield
-    except TooManyWaysError as error:
+    except TooManyAlternativesError as error:
         raise UsageError(
-            f"the runs of rule `{error}` go on in more ways than the reference engine can try",
+            f"the runs of rule `{error}` have more alternatives than the reference engine can try",
             "give it fewer events, or leave --engine reference out",
         ) from error
 

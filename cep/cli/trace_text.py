@@ -63,7 +63,7 @@ def sentence(record: Record) -> str:
         case "dropped":
             return "dropped: more runs than the rule's limit"
         case "gave up":
-            return "went on in its most preferred ways, and gave up the others: there were too many"
+            return "kept its most preferred alternatives, and gave up the others: there were too many"
         case "matched":
             return f"matched: {taken(record.taken)}"
         case "forked":

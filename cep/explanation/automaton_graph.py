@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from cep.explanation.wording import duration, guarded, written
-from cep.operators.patterns.compile.automaton import Automaton, Leaf, Since, Watch
+from cep.operators.patterns.compile.automaton import Automaton, Since, Transition, Watch
 from rules.typed import Match
 
 MATCH = "match"
@@ -37,52 +37,52 @@ def graph(machine: Automaton, match: Match) -> Graph:
     nodes = tuple((f"s{number}", label) for number, label in enumerate(labels))
     arrows = []
     for number, state in enumerate(machine.states):
-        for rank, leaf in enumerate(state.leaves, 1):
-            target = MATCH if leaf.target is None else f"s{leaf.target}"
-            arrows.append(Arrow(f"s{number}", target, _label(machine, leaf), rank))
+        for rank, transition in enumerate(state.transitions, 1):
+            target = MATCH if transition.target is None else f"s{transition.target}"
+            arrows.append(Arrow(f"s{number}", target, _label(machine, transition), rank))
     having = "" if match.having is None else f"\nhaving {written(match.having.span)}"
     return Graph((*nodes, (MATCH, f"match{having}")), tuple(arrows))
 
 
 def _labels(machine: Automaton) -> list[str]:
-    """Names of states: from the leaf that leads there, numbered where several would be called the same."""
-    told: dict[int, str] = {0: "start"}
+    """Names of states: from the transition that leads there, numbered where several have the same."""
+    shown: dict[int, str] = {0: "start"}
     for state in machine.states:
-        for leaf in state.leaves:
-            if leaf.target is not None and leaf.target not in told:
-                told[leaf.target] = (
-                    "waited" if leaf.step is None else f"after {machine.steps[leaf.step].name}"
+        for transition in state.transitions:
+            if transition.target is not None and transition.target not in shown:
+                shown[transition.target] = (
+                    "waited" if transition.step is None else f"after {machine.steps[transition.step].name}"
                 )
     numbers: dict[str, Iterator[int]] = {}
     found = []
     for number in range(len(machine.states)):
-        label = told.get(number, f"state {number}")
+        label = shown.get(number, f"state {number}")
         same = numbers.setdefault(label, count(1))
         place = next(same)
         found.append(label if place == 1 else f"{label} ({place})")
     return found
 
 
-def _label(machine: Automaton, leaf: Leaf) -> str:
+def _label(machine: Automaton, transition: Transition) -> str:
     parts = []
-    if leaf.step is not None:
-        step = machine.steps[leaf.step]
-        sign = "" if leaf.sign == "->" else f"{leaf.sign} "
+    if transition.step is not None:
+        step = machine.steps[transition.step]
+        sign = "" if transition.sign == "->" else f"{transition.sign} "
         condition = "" if step.condition is None else f"[{written(step.condition.span)}]"
         name = step.stream if step.name == step.stream else f"{step.name}: {step.stream}"
         parts.append(f"{sign}{name}{condition}")
-    if leaf.kind == "timer":
-        parts.append(" or ".join(_when(since) for since in leaf.over))
-    if leaf.gap is not None:
-        parts.append(f"within {duration(leaf.gap)} of the event before")
-    for need in leaf.needs:
+    if transition.kind == "timer":
+        parts.append(" or ".join(_when(since) for since in transition.over))
+    if transition.gap is not None:
+        parts.append(f"within {duration(transition.gap)} of the event before")
+    for need in transition.needs:
         if need.kind == "at least":
             parts.append(f"after at least {need.number} rounds")
         elif need.kind == "below":
             parts.append(f"fewer than {need.number} rounds so far")
-    parts += [f"until {guarded(machine.guards[watch.guard])}" for watch in leaf.untils]
-    parts += [_watched(machine, watch) for watch in leaf.watches]
-    for guard, back in leaf.absences:
+    parts += [f"until {guarded(machine.guards[watch.guard])}" for watch in transition.untils]
+    parts += [_watched(machine, watch) for watch in transition.watches]
+    for guard, back in transition.absences:
         parts.append(f"no {guarded(machine.guards[guard])} in the {duration(back)} before")
     return "\n".join(parts)
 

@@ -9,7 +9,7 @@ from cep.explanation.automaton_graph import Graph
 from cep.explanation.pattern_tree import tree
 from cep.explanation.rule_facts import Asked, Condition, Facts, StateBound
 from cep.explanation.wording import bytes_of, duration
-from rules.typed import Match, On, Over
+from rules.typed import Match, On, Over, Rule
 
 _PLACES = {
     "column": "by column, before the shuffle",
@@ -25,8 +25,8 @@ def text(facts: Facts, graph: Graph | None) -> str:
     lines = [f"rule {rule.name}, pack {facts.pack.name} {facts.pack.version}, structure {rule.structure}", ""]
     lines += _table([(f"key of {name}", fields or "all events are one key") for name, fields in facts.key])
     lines += _table([(bound.name, bound.text) for bound in facts.bounds])
-    if isinstance(rule.body, Match):
-        lines += ["", "pattern", *(f"  {line}" for line in tree(rule.body.pattern))]
+    if pattern := _pattern(rule):
+        lines += ["", "pattern", *(f"  {line}" for line in pattern)]
     if facts.conditions:
         lines += ["", "conditions", *_conditions(facts.conditions)]
     if facts.columns:
@@ -39,6 +39,17 @@ def text(facts: Facts, graph: Graph | None) -> str:
     for finding in facts.refused:
         lines += ["", f"not run yet: {finding.message} ({finding.code})"]
     return "\n".join(lines) + "\n"
+
+
+def _pattern(rule: Rule) -> list[str]:
+    """The lines of a rule's pattern; of a rule without one, none."""
+    match rule.body:
+        case Match(pattern=pattern):
+            return list(tree(pattern))
+        case On() | Over():
+            return []
+        case _:
+            assert_never(rule.body)
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
@@ -78,10 +89,10 @@ def _automaton(graph: Graph) -> Iterator[str]:
 def _state(facts: Facts) -> Iterator[str]:
     match facts.rule.body:
         case On():
-            yield "nothing: an event is judged alone"
+            yield "nothing: an event is decided alone"
         case Match(within=within) if facts.state is not None:
             if facts.registers:
-                yield "a way of a run keeps"
+                yield "an alternative of a run keeps"
                 yield from (f"  {register}" for register in facts.registers)
             yield from _bound(within, facts.state)
         case Match() | Over():  # refused: nothing is known of its state
@@ -99,7 +110,10 @@ def _bound(within: int | None, state: StateBound) -> Iterator[str]:
         else "as many events as come"
     )
     yield f"a match takes {most}"
-    yield f"{bytes_of(state.way)} a way of a run, {bytes_of(state.event)} an event that it took"
+    yield (
+        f"{bytes_of(state.alternative)} an alternative of a run, "
+        f"{bytes_of(state.event)} an event that it took"
+    )
     if state.bytes is None:
         yield f"a key keeps at most {state.runs:,} runs"
     else:
@@ -117,7 +131,7 @@ def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
         "structure": rule.structure,
         "key": dict(facts.key),
         "bounds": [{"name": bound.name, "text": bound.text} for bound in facts.bounds],
-        "pattern": list(tree(rule.body.pattern)) if isinstance(rule.body, Match) else [],
+        "pattern": _pattern(rule),
         "conditions": [{"of": c.of, "text": c.text, "evaluated": c.place} for c in facts.conditions],
         "columns": list(facts.columns),
         "queries": [
@@ -143,7 +157,7 @@ def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
         if state is None
         else {
             "runs": state.runs,
-            "way_bytes": state.way,
+            "alternative_bytes": state.alternative,
             "event_bytes": state.event,
             "events": state.events,
             "bytes": state.bytes,

@@ -39,7 +39,7 @@ def _element(element: Element, before: str, depth: int) -> Iterator[str]:
             yield from _sequence(element.body, depth + 1)
         case Either():
             yield f"{pad}{before}, one of{_loop(element)}"
-            yield from _parts("way", element.branches, depth)
+            yield from _parts("branch", element.branches, depth)
         case AnyOrder():
             yield f"{pad}{before}, all of, in any order{_loop(element)}"
             yield from _parts("part", element.operands, depth)

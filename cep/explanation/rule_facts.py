@@ -62,24 +62,25 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class StateBound:
-    """The most that a key can keep: so many runs; bytes of one way of a run, and of one event it took.
+    """The most that a key can keep: so many runs; bytes of one alternative of a run, and of one event it
+    took.
 
-    `events` is how many events a match can take at most (None: as many as come in time), `ways` how many
-    ways a run may keep open at once (None: no fixed number). `bytes` is their product where there is one.
+    `events` is how many events a match can take at most (None: as many as come in time), `alternatives` how
+    many a run may keep at once (None: no fixed number). `bytes` is their product where there is one.
     """
 
     runs: int
-    way: int
+    alternative: int
     event: int
     events: int | None
-    ways: int | None
+    alternatives: int | None
 
     @property
     def bytes(self) -> int | None:
         """An upper bound for one key, without ids and fields of the events."""
-        if self.events is None or self.ways is None:
+        if self.events is None or self.alternatives is None:
             return None
-        run = layout.RUN * _WORD + self.ways * self.way + self.events * self.event
+        run = layout.RUN * _WORD + self.alternatives * self.alternative + self.events * self.event
         return layout.LIST * _WORD + self.runs * run
 
 
@@ -101,7 +102,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that is told of a rule. `tables` None: it is no pattern, or is not executed yet."""
+    """Everything that is said of a rule. `tables` None: it is no pattern, or is not executed yet."""
 
     pack: Pack
     rule: Rule
@@ -165,7 +166,7 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
     body = rule.body
     match body:
         case On():
-            yield Bound("window", "none: every event is judged alone, and nothing is kept")
+            yield Bound("window", "none: every event is decided alone, and nothing is kept")
         case Over():
             yield Bound("window", window(body.window))
         case Match():
@@ -191,23 +192,38 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
 
 
 def _conditions(rule: Rule, tables: Tables | None) -> Iterator[Condition]:
-    body = rule.body
     outside = [] if tables is None else [out.expression for out in tables.outside]
     for of, condition in _tested(rule):
         for part in conjuncts(condition):
             yield Condition(of, written(part.span), _place(part, outside))
-    having = None if isinstance(body, On) else body.having
+    having = _having(rule)
     if having is not None:
         for part in conjuncts(having):
             yield Condition("having", written(part.span), _place(part, outside, inside=True))
 
 
+def _having(rule: Rule) -> Expression | None:
+    match rule.body:
+        case Match(having=having) | Over(having=having):
+            return having
+        case On():
+            return None
+        case _:
+            assert_never(rule.body)
+
+
 def _tested(rule: Rule) -> Iterator[tuple[str, Expression | None]]:
-    body = rule.body
-    if not isinstance(body, Match):
-        yield body.stream, body.condition
-        return
-    for part in walk(body.pattern):
+    match rule.body:
+        case On(stream=stream, condition=condition) | Over(stream=stream, condition=condition):
+            yield stream, condition
+        case Match(pattern=pattern):
+            yield from _tested_of(pattern)
+        case _:
+            assert_never(rule.body)
+
+
+def _tested_of(pattern: Sequence) -> Iterator[tuple[str, Expression | None]]:
+    for part in walk(pattern):
         if isinstance(part, Step):
             yield part.name, part.condition
             if part.until is not None:
@@ -265,10 +281,10 @@ def _state(rule: Rule, tables: Tables) -> StateBound:
     most = _most(rule.body.pattern)
     return StateBound(
         rule.body.limit,
-        tables.thread * _WORD,
+        tables.row_width * _WORD,
         layout.NODE * _WORD,
         most,
-        1 if most is not None and all(len(s.leaves) < 2 for s in tables.automaton.states) else None,
+        1 if most is not None and all(len(s.transitions) < 2 for s in tables.automaton.states) else None,
     )
 
 

@@ -89,16 +89,16 @@ class Reference:
     """The engine that everything is compared with. It answers at the end."""
 
     def __init__(self, pack: Pack, one_partition: bool) -> None:
-        from cep.reference.text_conditions import text_judge
+        from cep.reference.text_conditions import text_predicate
 
         self._counts = Counts()
         self._pack = pack
-        self._text = text_judge(pack)
+        self._text = text_predicate(pack)
         self._hits = None
         if pack.queries:
-            from cep.reference.hits import hit_judge
+            from cep.reference.hits import hit_lookup
 
-            self._hits = hit_judge(pack)
+            self._hits = hit_lookup(pack)
         self._one_partition = one_partition
         self._ranks = {stream.name: rank for rank, stream in enumerate(pack.fed)}
         self._watermark = MIN_TIME
@@ -131,7 +131,7 @@ class Reference:
         return []
 
     def finish(self) -> list[Raised]:
-        """Decide everything up to the watermark. Raises cep.reference.TooManyWaysError."""
+        """Decide everything up to the watermark. Raises cep.reference.TooManyAlternativesError."""
         from cep.reference import decided
 
         found = decided(self._pack, self._arrivals, self._watermark, self._text, self._hits)

@@ -11,8 +11,8 @@ from cep.events import ID, OFFSET, TIME, Events
 from cep.expressions.held import python
 from cep.expressions.scalar import evaluate
 from cep.plan.plan import HitStream, hit_streams
-from cep.reference.runs import Scope, TextJudge
-from cep.reference.ways import Event, Way
+from cep.reference.alternatives import Alternative, Event
+from cep.reference.runs import Scope, TextPredicate
 from cep.resources.standing import StandingQueries
 from rules.resolve.hits import HIT_FIELDS
 from rules.source import Span
@@ -35,7 +35,7 @@ class Observed:
 
     pack: Pack
     rules: tuple[str, ...]
-    text: TextJudge
+    text: TextPredicate
     resources: Resources
     _came: dict[tuple[str, str, int], tuple[Arrival, Event]] = field(default_factory=dict)
     _hits: list[HitStream] = field(init=False)
@@ -92,7 +92,7 @@ class Observed:
         for arrival, event in sorted(self._came.values(), key=lambda pair: (pair[1].time, pair[1].place)):
             if event.stream != body.stream or event.time > watermark:
                 continue
-            value = _seen(Scope(Way(), event, [event], None, self.text, {}))
+            value = _seen(Scope(Alternative(), event, [event], None, self.text, {}))
             holds = body.condition is None or value(body.condition) is True
             yield Happening(
                 "matched" if holds else "tried",
@@ -113,7 +113,7 @@ class _Telling:
         rule: Rule,
         body: Match,
         came: Mapping[tuple[str, str, int], tuple[Arrival, Event]],
-        text: TextJudge,
+        text: TextPredicate,
     ) -> None:
         self._rule, self._body, self._came, self._text = rule, body, came, text
         self._nodes: dict[Span, Step | Guard] = {
@@ -139,7 +139,7 @@ class _Telling:
         events = self._of_key.get(key, [])
         # The condition was judged before the step took the event, which a loop's aggregates leave out.
         before = taken[:-1] if record.kind in ("began", "took") else taken
-        scope = Scope(Way(before), candidate, events, self._body.within, self._text, names)
+        scope = Scope(Alternative(before), candidate, events, self._body.within, self._text, names)
         return Happening(
             record.kind, record.rule, record.key, record.time, record.run, record.parent,
             None if record.place is None else self._nodes[record.place],

@@ -17,7 +17,7 @@ from cep.counters import (
 )
 from cep.decode import DeadLetter
 from cep.losses import OverLimit, over_limit
-from cep.operators.patterns.kernel.merge import MOST_WAYS
+from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
 from cep.plan.plan import RuleName
 from rules.nouns import counted
 from rules.typed import Pack, Rule
@@ -30,11 +30,11 @@ _TOLD = 5
 class Report:
     """The counts. `events` are those that could be read, `first` the first of the rejected records.
 
-    `over_limit` are the packs and rules that dropped runs, in their order; `ways` counts, by pack and rule,
-    the alternatives that runs gave up; `overflows` the results of rules that became null, by pack and rule,
-    `stream_overflows` those of streams' own conditions; `undecided` the documents that a query was too costly
-    to decide, by set and id of the query. `repeated` are names of rules that several packs have. `bytes` of
-    the files were read so far.
+    `over_limit` are the packs and rules that dropped runs, in their order; `alternatives` counts, by pack and
+    rule, the alternatives that runs gave up; `overflows` the results of rules that became null, by pack and
+    rule, `stream_overflows` those of streams' own conditions; `undecided` the documents that a query was too
+    costly to decide, by set and id of the query. `repeated` are names of rules that several packs have.
+    `bytes` of the files were read so far.
     """
 
     events: int = 0
@@ -44,7 +44,7 @@ class Report:
     first: list[DeadLetter] = field(default_factory=list)
     counts: Counter[EventOutcome] = field(default_factory=Counter)
     over_limit: list[tuple[str, Rule, OverLimit]] = field(default_factory=list)
-    ways: Counter[RuleName] = field(default_factory=Counter)
+    alternatives: Counter[RuleName] = field(default_factory=Counter)
     overflows: Counter[RuleName] = field(default_factory=Counter)
     stream_overflows: Counter[str] = field(default_factory=Counter)
     undecided: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -70,7 +70,7 @@ class Report:
         for events, number in of_kind(counts, StreamEvents):
             self.counts[events.outcome] += number
         for lost, number in of_kind(counts, AlternativesDropped):
-            self.ways[lost.pack, lost.rule] += number
+            self.alternatives[lost.pack, lost.rule] += number
         for nulls, number in of_kind(counts, Overflows):
             if nulls.kind == "rule":
                 self.overflows[nulls.pack, nulls.name] += number
@@ -110,9 +110,9 @@ class Report:
             for pack, rule, lost in self.over_limit
         ]
         lines += [
-            f"{self._called(*name)}: {counted(number, 'way')} of its runs given up, the least preferred of "
-            f"more than {MOST_WAYS:,}"
-            for name, number in sorted(self.ways.items())
+            f"{self._called(*name)}: {counted(number, 'alternative')} of its runs given up, the least "
+            f"preferred of more than {MOST_ALTERNATIVES:,}"
+            for name, number in sorted(self.alternatives.items())
         ]
         overflows = [(self._called(*name), number) for name, number in sorted(self.overflows.items())]
         overflows += [(f"stream {name}", number) for name, number in sorted(self.stream_overflows.items())]
@@ -141,7 +141,7 @@ class Report:
             **{name: self.counts[name] for name in ("late", "duplicate", *_OTHERS)},
             "limit": _by_pack(limit),
             "over_limit": [{"pack": pack, **lost.as_dict(rule)} for pack, rule, lost in self.over_limit],
-            "ways": _by_pack(self.ways),
+            "alternatives": _by_pack(self.alternatives),
             "overflows": {"rules": _by_pack(self.overflows), "streams": dict(self.stream_overflows)},
             "undecided": {f"{queries} {query}": n for (queries, query), n in self.undecided.items()},
             "reasons": [

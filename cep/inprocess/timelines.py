@@ -22,7 +22,7 @@ from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
 from rules.typed import Pack
 
 if TYPE_CHECKING:
-    from cep.reference.runs import TextJudge
+    from cep.reference.runs import TextPredicate
 
 Observer = Callable[[Sequence[Moment], tuple[str, ...]], list[Happening]]
 """What happened to the runs of the rules of those names, while the moments went by."""
@@ -47,15 +47,15 @@ def observer_of(pack: Pack) -> Observer:
     plans, resources = _plans(pack, observed=True), Resources()
 
     @cache
-    def judge() -> TextJudge:
-        from cep.reference.text_conditions import text_judge
+    def predicate() -> TextPredicate:
+        from cep.reference.text_conditions import text_predicate
 
-        return text_judge(pack)
+        return text_predicate(pack)
 
     def observe(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Happening]:
         from cep.inprocess.observing import Observed
 
-        trace, observed = Trace(), Observed(pack, rules, judge(), resources)
+        trace, observed = Trace(), Observed(pack, rules, predicate(), resources)
         with contextlib.suppress(RefusedError):  # the plain run has told of it
             _fed(pack, Compiled(plans(rules), True, trace, resources), moments, observed.note)
         return observed.story(trace, moments[-1].watermark if moments else MIN_TIME)

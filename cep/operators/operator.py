@@ -1,4 +1,4 @@
-"""The contract of an operator: everything that the engine asks of one kind of rule.
+"""The contract of an operator: everything that the engine needs of one kind of rule.
 
 An operator plans its rules (`plan`, `group`), runs them over a shard's events (`advance`), says when time
 alone must wake a key (`due`), and takes what was kept under an earlier plan along (`carry`). What it keeps
@@ -123,7 +123,7 @@ class Operator(ABC, Generic[Planned, Group]):
         """Of which of so many keys the state must be seen, to advance over events with keys of these numbers.
 
         Of other keys `advance` sees no state, and what it keeps of them is added to what was kept.
-        `plan` is the id of the one that runs; events may have been judged under another.
+        `plan` is the id of the one that runs; events may have been evaluated under another.
         """
         return np.ones(keys, bool)
 

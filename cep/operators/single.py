@@ -118,7 +118,7 @@ def _orders(columns: EventColumns, feed: int, hits: bool) -> Objects:
 
 
 def _hits(rule: RulePlan, events: Arrivals) -> npt.NDArray[np.int64]:
-    """The events that satisfy the rule's condition, in order; those judged by a plan without it do not."""
+    """The events that satisfy the rule's condition, in order; under a plan without it none does."""
     found = np.zeros(len(events.time), bool)
     for number, part in enumerate(events.parts):
         judged = part.layout.judged.get(rule.identity)

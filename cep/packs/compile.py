@@ -22,13 +22,13 @@ from rules.typed import Expression, FieldRef, Pack, Path, Rule, Stream, TextMatc
 from rules.types import Scalar, Type
 
 LAYOUT = 2
-"""Raised when equal packs get other registers, programs or columns: live runs are then worked out anew."""
+"""Raised when equal packs get other registers, programs or columns: live runs are then evaluated again."""
 
 
 def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
     """The plan of packs that run together.
 
-    `observed`: every event of a pattern's streams reaches it, with all its fields, for a trace to tell of it.
+    `observed`: every event of a pattern's streams reaches it, with all its fields, for a trace to say so.
     Alerts are the same.
 
     Raises DiagnosticsError where a rule is not executed yet or two packs declare a stream differently.

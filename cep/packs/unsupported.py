@@ -1,4 +1,4 @@
-"""What the front end accepts and the engine does not execute, as diagnostics with their places."""
+"""Diagnostics for what the front end accepts and the engine does not execute, with their places."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
 
 
 def _of_streams(pack: Pack, rule: Rule) -> Iterator[Diagnostic]:
-    """What stands behind the streams that the rule reads."""
+    """Findings about the origins of the streams that the rule reads."""
     for name in rule.streams:
         stream = pack.stream(name)
         match stream.origin:
@@ -101,6 +101,8 @@ def _of_streams(pack: Pack, rule: Rule) -> Iterator[Diagnostic]:
                 yield _finding("CEP0916", f"the derived stream `{name}`", _read(rule, name))
             case Fed() | QueryHits():
                 pass
+            case _:
+                assert_never(stream.origin)
         if stream.corrected is not None:
             yield _finding("CEP0917", "`corrected by`", stream.corrected.span)
 

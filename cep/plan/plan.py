@@ -27,8 +27,8 @@ class StreamPlan:
     """The needs of one space of one stream's events.
 
     `atoms` are the distinct conditions over the event alone (None: true of every event), in the order of
-    their bits, and `together` says how to judge them; an event whose bits are all 0 is not wanted. `columns`
-    are computed, `fields` travel as they are. `key` are the fields of the partition key.
+    their bits, and `together` says how to evaluate them; an event whose bits are all 0 is not wanted.
+    `columns` are computed, `fields` travel as they are. `key` are the fields of the partition key.
     """
 
     stream: str

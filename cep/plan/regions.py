@@ -1,4 +1,4 @@
-"""Many conditions over one field judged together: where a value lies among their constants says which hold.
+"""Many conditions over one field, evaluated together: a value's place among their constants says which hold.
 
 A pack of a thousand rules compares the same few fields with thousands of constants. These cut a field's
 values into regions (of strings: those that are named, and all others), within which every such condition is
@@ -70,7 +70,7 @@ _Region = tuple[float | int | None, float | int | None] | frozenset[str]
 
 
 def together(atoms: Sequence[Expression | None]) -> tuple[Together, ...]:
-    """How to judge a stream's atoms, in the order of their bits. None is always true."""
+    """The plan by which a stream's atoms are evaluated, in the order of their bits. None is always true."""
     return tuple(
         _together(first, atoms[first : first + TOGETHER]) for first in range(0, len(atoms), TOGETHER)
     )

@@ -1,12 +1,12 @@
 """The other engine: docs/language.md, its patterns and its time, read aloud over plain lists.
 
-It exists to be compared with. It keeps whole events, tries every way, forgets nothing and knows neither
-tables, batches nor state; where it and the compiled automaton differ, one of them misreads the page.
+It exists to be compared with. It keeps whole events, tries every alternative, forgets nothing and knows
+neither tables, batches nor state; where it and the compiled automaton differ, one of them misreads the page.
 
-    hits      documents and the standing queries that are true of them
-    ways      what has happened to a run, what it waits for, and how ways stand to one another
-    pattern   which ways a pattern opens
-    runs      one rule over one key's events
+    hits          documents and the standing queries that are true of them
+    alternatives  what has happened to a run, what it waits for, and how its alternatives stand to one another
+    pattern       the alternatives that a pattern opens
+    runs          one rule over one key's events
 """
 
 from __future__ import annotations
@@ -18,29 +18,37 @@ from typing import assert_never
 from alerts.notation import json_value
 from cep.events import MAX_TIME, hit_id
 from cep.expressions.held import value_at
-from cep.reference.runs import Decided, HitJudge, Matcher, Scope, TextJudge, TooManyWaysError, emitted
-from cep.reference.ways import Event, Way
+from cep.reference.alternatives import Alternative, Event
+from cep.reference.runs import (
+    Decided,
+    HitLookup,
+    Matcher,
+    Scope,
+    TextPredicate,
+    TooManyAlternativesError,
+    emitted,
+)
 from rules.typed import By, Match, On, Over, Pack, QueryHits, Rule, Stream
 from rules.types import Type
 
-__all__ = ["Decided", "HitJudge", "TextJudge", "TooManyWaysError", "decided"]
+__all__ = ["Decided", "HitLookup", "TextPredicate", "TooManyAlternativesError", "decided"]
 
 
 def decided(
     pack: Pack,
     arrivals: Iterable[tuple[str, str, Mapping[str, object]]],
     watermark: int = MAX_TIME,
-    text: TextJudge | None = None,
-    hits: HitJudge | None = None,
+    text: TextPredicate | None = None,
+    hits: HitLookup | None = None,
 ) -> list[Decided]:
     """All alerts of a pack once the watermark has come there, before suppression, in the order of delivery.
 
     What took the same events in the same steps is one alert, the one decided first.
 
     `arrivals` are (stream, id, values) in order of arrival, late ones left out; events above the watermark
-    wait. MAX_TIME drains. `text` judges `matches` conditions, `hits` documents.
+    wait. MAX_TIME drains. `text` evaluates `matches` conditions, `hits` percolates documents.
 
-    Raises TooManyWaysError.
+    Raises TooManyAlternativesError.
     """
     events: list[Event] = []
     for stream, id_, values in arrivals:
@@ -58,13 +66,13 @@ def decided(
     return sorted(first.values(), key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
 
 
-def _hits_of(pack: Pack, document: Event, judge: HitJudge | None) -> Iterable[Event]:
+def _hits_of(pack: Pack, document: Event, lookup: HitLookup | None) -> Iterable[Event]:
     """The hits of an event, right behind it."""
     place = document.place
     for stream in pack.streams:
         if isinstance(stream.origin, QueryHits) and stream.origin.documents == document.stream:
-            assert judge is not None
-            for hit in judge(stream.name, document.values, document.time):
+            assert lookup is not None
+            for hit in lookup(stream.name, document.values, document.time):
                 place += 1
                 id_ = hit_id(document.id, str(hit["query"]))
                 yield Event(stream.name, id_, document.time, {**document.values, **hit}, place)
@@ -77,7 +85,7 @@ def _in_order(key: Iterable[tuple[str, object]], types: Iterable[Type]) -> list[
 
 
 def _of_rule(
-    pack: Pack, rule: Rule, events: list[Event], watermark: int, text: TextJudge | None
+    pack: Pack, rule: Rule, events: list[Event], watermark: int, text: TextPredicate | None
 ) -> Iterable[Decided]:
     match rule.body:
         case On(stream):
@@ -101,12 +109,12 @@ def _of_rule(
 
 
 def _of_events(
-    rule: Rule, stream: Stream, body: On, events: list[Event], text: TextJudge | None
+    rule: Rule, stream: Stream, body: On, events: list[Event], text: TextPredicate | None
 ) -> Iterable[Decided]:
     hits = isinstance(stream.origin, QueryHits)
     for event in events:
         key = _labels(rule.by, event)
-        scope = Scope(Way(), event, [event], None, text, dict(key))
+        scope = Scope(Alternative(), event, [event], None, text, dict(key))
         if scope.holds(body.condition):
             taken = ((stream.step, (event.id,)),)
             emit = emitted(rule.emit, scope)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from alerts.notation import json_value, plain
 from cep.expressions.held import value_at
-from cep.reference.runs import HitJudge
+from cep.reference.runs import HitLookup
 from cep.standing.lines import lines_in
 from percolator.library.collection import tree_of
 from percolator.library.refusal import RefusedError
@@ -34,7 +34,7 @@ class _Set:
     types: dict[str, Type | None]
 
 
-def hit_judge(pack: Pack) -> HitJudge:
+def hit_lookup(pack: Pack) -> HitLookup:
     """Asks the queries of the pack's files, which are read once, all of them for each document."""
     sets = {
         stream.name: _read(pack, pack.stream(stream.origin.documents), stream.origin.queries)
@@ -42,10 +42,10 @@ def hit_judge(pack: Pack) -> HitJudge:
         if isinstance(stream.origin, QueryHits)
     }
 
-    def judge(name: str, values: Mapping[str, object], time: int) -> list[Mapping[str, object]]:
+    def lookup(name: str, values: Mapping[str, object], time: int) -> list[Mapping[str, object]]:
         return list(_hits(sets[name], values, time))
 
-    return judge
+    return lookup
 
 
 def _read(pack: Pack, documents: Stream, name: str) -> _Set:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from cep.events import MAX_TIME
-from cep.reference.ways import Inside, Node, Option, Then, Timer, Watch, Way, each, joint
+from cep.reference.alternatives import Alternative, Inside, Node, Option, Then, Timer, Watch, each, joint
 from rules.typed import Absent, AnyOrder, Either, Element, Group, Sequence, Sign, Step, Unless
 
 Quantified = Step | Group | Either | AnyOrder
@@ -22,108 +22,126 @@ _OWN: dict[str, Sign] = {"relaxed": "->", "contiguous": "=>", "any": "~>"}
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern's ways."""
+    """The alternatives of a pattern."""
 
     sequence: Sequence
     within: int
 
     def begin(self, end: Then) -> Node:
         """The alternatives that a run may begin with; `end` is where a complete one goes."""
-        return self._follow(self.sequence.elements, Inside(), end)(Way())
+        return self._follow(self.sequence.elements, Inside(), end)(Alternative())
 
-    def end_of_within(self, way: Way) -> int:
-        """The time from which on the way can take nothing."""
-        return MAX_TIME if self.within == MAX_TIME else way.taken[0][1].time + self.within
+    def end_of_within(self, alternative: Alternative) -> int:
+        """The time from which on the alternative can take nothing."""
+        return MAX_TIME if self.within == MAX_TIME else alternative.taken[0][1].time + self.within
 
     def _follow(self, elements: Elements, inside: Inside, then: Then, sign: Sign | None = None) -> Then:
         """The next states of an alternative at these elements; `sign` stands for the first one's own."""
 
-        def enter(way: Way) -> Node:
+        def enter(alternative: Alternative) -> Node:
             if not elements:
-                return then(way)
+                return then(alternative)
             (own, element), *rest = elements
             before = sign or own
             following = self._follow(rest, inside, then)
             match element:
                 case Unless(guard):
                     watch = Watch(guard, strict=before == "=>")
-                    return following(replace(way, watches=(*way.watches, watch)))
+                    return following(replace(alternative, watches=(*alternative.watches, watch)))
                 case Absent():
                     absences = [element, *_as_long(element, rest)]
                     following = self._follow(rest[len(absences) - 1 :], inside, then)
-                    return self._wait(way, absences, inside, following)
+                    return self._wait(alternative, absences, inside, following)
                 case Step() | Group() | Either() | AnyOrder():
                     watches = () if element.quantifier.single else tuple(_watches_behind(rest))
-                    loop = _Loop(self, element, before, len(way.taken), inside, watches, following)
-                    return loop.after(0, way)
+                    loop = _Loop(self, element, before, len(alternative.taken), inside, watches, following)
+                    return loop.after(0, alternative)
                 case _:
                     assert_never(element)
 
         return enter
 
-    def _wait(self, way: Way, absences: list[Absent], inside: Inside, then: Then) -> Node:
+    def _wait(self, alternative: Alternative, absences: list[Absent], inside: Inside, then: Then) -> Node:
         """Goes on when all the times are over. Before the first event, a condition on what came before it."""
-        if not way.taken:
+        if not alternative.taken:
             return then(
-                replace(way, lookback=(*way.lookback, *((a.guard, a.duration or 0) for a in absences)))
+                replace(
+                    alternative,
+                    lookback=(*alternative.lookback, *((a.guard, a.duration or 0) for a in absences)),
+                )
             )
-        watches = self._watches_of(way, absences)
-        over = max(way.time, *(watch.until for watch in watches))
-        return Timer(way, replace(inside, watches=(*inside.watches, *watches)), over, then)
+        watches = self._watches_of(alternative, absences)
+        over = max(alternative.time, *(watch.until for watch in watches))
+        return Timer(alternative, replace(inside, watches=(*inside.watches, *watches)), over, then)
 
-    def _watches_of(self, way: Way, absences: list[Absent]) -> tuple[Watch, ...]:
-        ends = [self.end_of_within(way) if a.duration is None else way.time + a.duration for a in absences]
+    def _watches_of(self, alternative: Alternative, absences: list[Absent]) -> tuple[Watch, ...]:
+        ends = [
+            self.end_of_within(alternative) if a.duration is None else alternative.time + a.duration
+            for a in absences
+        ]
         return tuple(Watch(a.guard, until=end) for a, end in zip(absences, ends, strict=True))
 
-    def round(self, element: Quantified, sign: Sign, way: Way, inside: Inside, then: Then) -> Node:
+    def round(
+        self, element: Quantified, sign: Sign, alternative: Alternative, inside: Inside, then: Then
+    ) -> Node:
         """One round of an element."""
         if isinstance(element, Step):
-            if not way.taken:
-                return Option(element, sign, way, inside, MAX_TIME, then)
-            deadline = min(self.end_of_within(way), way.taken[-1][1].time + inside.gap)
-            return Option(element, sign, way, inside, deadline, then) if way.time < deadline else None
+            if not alternative.taken:
+                return Option(element, sign, alternative, inside, MAX_TIME, then)
+            deadline = min(self.end_of_within(alternative), alternative.taken[-1][1].time + inside.gap)
+            return (
+                Option(element, sign, alternative, inside, deadline, then)
+                if alternative.time < deadline
+                else None
+            )
         if not element.quantifier.single:
             names = {step.name for step in steps(element)}
-            kept = [(name, begin) for name, begin in way.rounds if name not in names]
-            way = replace(way, rounds=(*kept, *((name, len(way.taken)) for name in sorted(names))))
+            kept = [(name, begin) for name, begin in alternative.rounds if name not in names]
+            alternative = replace(
+                alternative, rounds=(*kept, *((name, len(alternative.taken)) for name in sorted(names)))
+            )
         match element:
             case Group(body):
-                return self._follow(body.elements, inside, then, sign)(way)
+                return self._follow(body.elements, inside, then, sign)(alternative)
             case Either(branches):
-                return joint(self._follow(branch.elements, inside, then, sign)(way) for branch in branches)
+                return joint(
+                    self._follow(branch.elements, inside, then, sign)(alternative) for branch in branches
+                )
             case AnyOrder(operands):
-                return self._any_order(operands, sign, way, inside, then)
+                return self._any_order(operands, sign, alternative, inside, then)
             case _:
                 assert_never(element)
 
     def _any_order(
-        self, operands: tuple[Sequence, ...], sign: Sign, way: Way, inside: Inside, then: Then
+        self, operands: tuple[Sequence, ...], sign: Sign, alternative: Alternative, inside: Inside, then: Then
     ) -> Node:
         """One operand after the other, in the order in which they come; absences count from here."""
         absences = [absence for operand in operands if (absence := _only_absence(operand)) is not None]
         others = tuple(operand for operand in operands if _only_absence(operand) is None)
-        if not way.taken and absences:
-            return self._wait(way, absences, inside, lambda w: self._any_order(others, sign, w, inside, then))
-        watches = self._watches_of(way, absences)
-        over = max((watch.until for watch in watches), default=way.time)
+        if not alternative.taken and absences:
+            return self._wait(
+                alternative, absences, inside, lambda w: self._any_order(others, sign, w, inside, then)
+            )
+        watches = self._watches_of(alternative, absences)
+        over = max((watch.until for watch in watches), default=alternative.time)
         watched = replace(inside, watches=(*inside.watches, *watches))
 
-        def enter(waiting: tuple[Sequence, ...], sign: Sign, now: Way) -> Node:
+        def enter(waiting: tuple[Sequence, ...], sign: Sign, now: Alternative) -> Node:
             if not waiting:
                 return then(now) if now.time >= over else Timer(now, watched, over, then)
-            ways = []
+            alternatives = []
             for operand in waiting:
                 left = tuple(other for other in waiting if other is not operand)
                 leave = lambda after, left=left: enter(left, "->", after)  # noqa: E731
-                ways.append(self._follow(operand.elements, watched, leave, sign)(now))
-            return joint(ways)
+                alternatives.append(self._follow(operand.elements, watched, leave, sign)(now))
+            return joint(alternatives)
 
-        return enter(others, sign, way)
+        return enter(others, sign, alternative)
 
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """An element that a way entered with `start` events taken. `watches` are the `not`s right behind it."""
+    """An element, entered with `start` events taken. `watches` are the `not`s right behind it."""
 
     pattern: Pattern
     element: Quantified
@@ -133,19 +151,23 @@ class _Loop:
     watches: tuple[Watch, ...]
     then: Then
 
-    def after(self, rounds: int, way: Way) -> Node:
+    def after(self, rounds: int, alternative: Alternative) -> Node:
         """Another round, or what follows the loop."""
         quantifier = self.element.quantifier
-        leave = self.then(way) if rounds >= quantifier.least else None
+        leave = self.then(alternative) if rounds >= quantifier.least else None
         if quantifier.most is not None and rounds >= quantifier.most:
             return leave
 
-        def again(after: Way) -> Node:
+        def again(after: Alternative) -> Node:
             # A round that took nothing is none: the rounds that are missing would take nothing either.
-            return self.then(after) if len(after.taken) == len(way.taken) else self.after(rounds + 1, after)
+            return (
+                self.then(after)
+                if len(after.taken) == len(alternative.taken)
+                else self.after(rounds + 1, after)
+            )
 
         sign = _OWN[quantifier.own] if rounds else self.sign
-        go = self.pattern.round(self.element, sign, way, self._inside(), again)
+        go = self.pattern.round(self.element, sign, alternative, self._inside(), again)
         match quantifier.mode:
             case "each":
                 return each([go, leave])

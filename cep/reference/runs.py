@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from cep.events import MAX_TIME
 from cep.expressions.scalar import aggregate_of, evaluate
-from cep.reference.pattern import Pattern, steps
-from cep.reference.ways import (
+from cep.reference.alternatives import (
+    Alternative,
     Done,
     Ending,
     Event,
@@ -18,13 +18,13 @@ from cep.reference.ways import (
     Option,
     Timer,
     Watch,
-    Way,
     complete,
     each,
     forks,
     leaves,
     move,
 )
+from cep.reference.pattern import Pattern, steps
 from rules.typed import (
     Aggregate,
     Emit,
@@ -39,18 +39,18 @@ from rules.typed import (
     TextMatch,
 )
 
-TextJudge = Callable[[TextMatch, Mapping[str, object]], bool]
-"""Whether an event's values satisfy a query; the percolator's business."""
-HitJudge = Callable[[str, Mapping[str, object], int], list[Mapping[str, object]]]
+TextPredicate = Callable[[TextMatch, Mapping[str, object]], bool]
+"""True if an event's values satisfy a query; the percolator's business."""
+HitLookup = Callable[[str, Mapping[str, object], int], list[Mapping[str, object]]]
 """Stream of hits, values and time of a document -> what each hit has besides, in order of query id."""
 Key = tuple[tuple[str, object], ...]
-MOST_WAYS = 10_000
-"""Ways of the runs of one key beyond which the reference gives up: it keeps all, and loops in loops make
-exponentially many (decision 12)."""
+MOST_ALTERNATIVES = 10_000
+"""Alternatives of the runs of one key beyond which the reference gives up: it keeps all, and loops in loops
+make exponentially many (decision 12)."""
 
 
-class TooManyWaysError(Exception):
-    """The runs of one key of a rule go on in more ways than can be tried one by one."""
+class TooManyAlternativesError(Exception):
+    """The runs of one key of a rule have more alternatives than can be tried one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Matcher:
     """The runs of one key. `since`: when the rule began to watch, under any key."""
 
     def __init__(
-        self, rule: Rule, body: Match, key: Key, events: list[Event], since: int, text: TextJudge | None
+        self, rule: Rule, body: Match, key: Key, events: list[Event], since: int, text: TextPredicate | None
     ) -> None:
         self.rule, self.body, self.key, self.events = rule, body, key, events
         self.since, self.text = since, text
@@ -120,7 +120,7 @@ class Matcher:
         for run in self.runs:
             for fork in forks(run.tree):
                 if move(fork, lambda leaf: self.due(leaf, now))[0] is None:
-                    self.timed_out(leaves(fork)[0].way, now)
+                    self.timed_out(leaves(fork)[0].alternative, now)
             run.tree, _ = move(run.tree, lambda leaf: self.due(leaf, now))
         self.raise_complete(now, 0)
         self.keep_to_limit()
@@ -128,19 +128,19 @@ class Matcher:
     def due(self, leaf: Leaf, now: int) -> tuple[Node, bool]:
         """The effect of a deadline on one that waits."""
         match leaf:
-            case Timer(way, _, deadline, then) if deadline <= now:
-                return then(replace(way, time=now, watches=())), True
-            case Ending(way, deadline) if deadline <= now:
-                return self.matched(way), True
+            case Timer(alternative, _, deadline, then) if deadline <= now:
+                return then(replace(alternative, time=now, watches=())), True
+            case Ending(alternative, deadline) if deadline <= now:
+                return self.matched(alternative), True
             case Option(deadline=deadline) if deadline <= now:
                 return None, False
             case _:
                 return leaf, False
 
-    def timed_out(self, way: Way, now: int) -> None:
-        """A run has ended by time alone; `way` is its preferred one."""
+    def timed_out(self, alternative: Alternative, now: int) -> None:
+        """A run has ended by time alone; `alternative` is its preferred one."""
         if self.body.on_timeout is not None:
-            self.report("timeout", way, now, 0, self.body.on_timeout)
+            self.report("timeout", alternative, now, 0, self.body.on_timeout)
 
     def drain(self) -> None:
         """No event will come: what nothing else ends is raised at the time of its last event."""
@@ -149,8 +149,8 @@ class Matcher:
             match leaf:
                 case Done():
                     return leaf, False
-                case Ending(way):
-                    return self.matched(way), True
+                case Ending(alternative):
+                    return self.matched(alternative), True
                 case _:
                     return None, False
 
@@ -161,13 +161,13 @@ class Matcher:
     def keep_to_limit(self) -> None:
         """Drops the runs with the oldest first events, forks counted, that are more than `limit`.
 
-        Raises TooManyWaysError.
+        Raises TooManyAlternativesError.
         """
         while sum(len(forks(run.tree)) for run in self.runs) > self.body.limit:
             self.runs[0].tree = each(forks(self.runs[0].tree)[1:])
             self.runs = [run for run in self.runs if run.tree is not None]
-        if sum(len(leaves(run.tree)) for run in self.runs) > MOST_WAYS:
-            raise TooManyWaysError(self.rule.name)
+        if sum(len(leaves(run.tree)) for run in self.runs) > MOST_ALTERNATIVES:
+            raise TooManyAlternativesError(self.rule.name)
 
     # Events.
 
@@ -183,59 +183,68 @@ class Matcher:
     def offer(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
         """The effect of the event on one that waits."""
         match leaf:
-            case Option(step, sign, way, inside, _, then):
-                if self.loop_ended(inside, way, event):
+            case Option(step, sign, alternative, inside, _, then):
+                if self.loop_ended(inside, alternative, event):
                     return None, False
-                if self.fits(step, way, event) and not self.ends_loops(inside, way, event):
-                    taken = then(way.take(step.name, event))
+                if self.fits(step, alternative, event) and not self.ends_loops(inside, alternative, event):
+                    taken = then(alternative.take(step.name, event))
                     goes_on = sign == "~>" and not self.is_last(leaf, event)
                     return (each([taken, _waiting_on(leaf)]) if goes_on else taken), True
-                if sign == "=>" or self.ended(way.watches + inside.watches, way, event):
+                if sign == "=>" or self.ended(alternative.watches + inside.watches, alternative, event):
                     return None, False
                 return _waiting_on(leaf), False
-            case Timer(way, inside):
-                if self.loop_ended(inside, way, event):
+            case Timer(alternative, inside):
+                if self.loop_ended(inside, alternative, event):
                     return None, False
-                if self.ended(way.watches + inside.watches, way, event):
+                if self.ended(alternative.watches + inside.watches, alternative, event):
                     return None, False
                 return _waiting_on(leaf), False
-            case Ending(way):
-                return (None, False) if self.ended(way.watches, way, event) else (self.matched(way), True)
+            case Ending(alternative):
+                return (
+                    (None, False)
+                    if self.ended(alternative.watches, alternative, event)
+                    else (self.matched(alternative), True)
+                )
             case Done():
                 return leaf, False
 
     def begin(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
         """A run begins with an event that fits a first step; what took nothing does not wait."""
         match leaf:
-            case Option(step, _, way, inside, _, then) if self.fits(step, way, event):
-                if not self.ends_loops(inside, way, event) and all(
-                    self.was_absent(guard, duration, event) for guard, duration in way.lookback
+            case Option(step, _, alternative, inside, _, then) if self.fits(step, alternative, event):
+                if not self.ends_loops(inside, alternative, event) and all(
+                    self.was_absent(guard, duration, event) for guard, duration in alternative.lookback
                 ):
-                    return then(way.take(step.name, event)), True
+                    return then(alternative.take(step.name, event)), True
                 return None, False
             case _:
                 return None, False
 
-    def fits(self, what: Step | Guard, way: Way, event: Event) -> bool:
+    def fits(self, what: Step | Guard, alternative: Alternative, event: Event) -> bool:
         """True if the event is one of that stream that satisfies the condition."""
-        return event.stream == what.stream and self.scope(way, event).holds(what.condition)
+        return event.stream == what.stream and self.scope(alternative, event).holds(what.condition)
 
-    def loop_ended(self, inside: Inside, way: Way, event: Event) -> bool:
+    def loop_ended(self, inside: Inside, alternative: Alternative, event: Event) -> bool:
         """True if the event satisfies an `until` of a loop around what waits."""
-        return any(len(way.taken) > after and self.fits(until, way, event) for until, after in inside.untils)
+        return any(
+            len(alternative.taken) > after and self.fits(until, alternative, event)
+            for until, after in inside.untils
+        )
 
     def is_last(self, leaf: Option, event: Event) -> bool:
         """True if an event that is taken ends the waiting for later ones, too."""
-        return self.ended(leaf.way.watches + leaf.inside.watches, leaf.way, event)
+        return self.ended(leaf.alternative.watches + leaf.inside.watches, leaf.alternative, event)
 
-    def ends_loops(self, inside: Inside, way: Way, event: Event) -> bool:
+    def ends_loops(self, inside: Inside, alternative: Alternative, event: Event) -> bool:
         """True if the event satisfies the `until` of a loop, which takes no such event, not even first."""
-        return any(self.fits(until, way, event) for until, _ in inside.untils)
+        return any(self.fits(until, alternative, event) for until, _ in inside.untils)
 
-    def ended(self, watches: tuple[Watch, ...], way: Way, event: Event) -> bool:
+    def ended(self, watches: tuple[Watch, ...], alternative: Alternative, event: Event) -> bool:
         """True if a watched event came in time."""
         return any(
-            len(way.taken) > watch.after and event.time < watch.until and self.fits(watch.guard, way, event)
+            len(alternative.taken) > watch.after
+            and event.time < watch.until
+            and self.fits(watch.guard, alternative, event)
             for watch in watches
         )
 
@@ -243,71 +252,89 @@ class Matcher:
         """No such event in [t - d, t), and the rule has been watching since t - d or before."""
         start = event.time - duration
         return self.since <= start and not any(
-            start <= other.time < event.time and self.fits(guard, Way(), other) for other in self.events
+            start <= other.time < event.time and self.fits(guard, Alternative(), other)
+            for other in self.events
         )
 
     # Matches.
 
-    def end(self, way: Way) -> Node:
-        """Where a way goes that has nothing more to wait for. A match holds at least one event."""
-        if not way.taken:
+    def end(self, alternative: Alternative) -> Node:
+        """The node of an alternative that has nothing more to wait for. A match holds at least one event."""
+        if not alternative.taken:
             return None
-        if any(watch.strict for watch in way.watches):
-            return Ending(way, max(way.time, self.pattern.end_of_within(way)))
-        return self.matched(way)
+        if any(watch.strict for watch in alternative.watches):
+            return Ending(alternative, max(alternative.time, self.pattern.end_of_within(alternative)))
+        return self.matched(alternative)
 
-    def matched(self, way: Way) -> Node:
-        """A way that ends where `having` is not true comes to no match."""
-        return Done(way) if self.scope(way, None).holds(self.body.having) else None
+    def matched(self, alternative: Alternative) -> Node:
+        """An alternative that ends where `having` is not true comes to no match."""
+        return Done(alternative) if self.scope(alternative, None).holds(self.body.having) else None
 
     def raise_complete(self, time: int | None, phase: int) -> None:
         """Raises what is decided, the earliest start first; each ends the runs that its `skip` says."""
         found = []
         for run in self.runs:
-            ways, run.tree = complete(run.tree)
-            found += [(run, way) for way in ways]
+            alternatives, run.tree = complete(run.tree)
+            found += [(run, alternative) for alternative in alternatives]
         ended: set[int] = set()
-        for run, way in sorted(found, key=lambda item: item[1].arrival):
+        for run, alternative in sorted(found, key=lambda item: item[1].arrival):
             if run.first.index not in ended:
-                at = way.taken[-1][1].time if time is None else time
-                self.report("match", way, at, phase, self.rule.emit)
-                ended |= self.skipped(way)
+                at = alternative.taken[-1][1].time if time is None else time
+                self.report("match", alternative, at, phase, self.rule.emit)
+                ended |= self.skipped(alternative)
         self.runs = [run for run in self.runs if run.tree is not None and run.first.index not in ended]
 
-    def skipped(self, way: Way) -> set[int]:
+    def skipped(self, alternative: Alternative) -> set[int]:
         """The indices of the first events of the runs that this match ends."""
-        begin, skip = way.taken[0][1].index, self.body.skip
+        begin, skip = alternative.taken[0][1].index, self.body.skip
         if skip.to == "none":
             return set()
         point = begin + 1
         if skip.to == "past last":
-            point = way.taken[-1][1].index + 1
-        elif skip.step is not None and (events := way.of(skip.step)):
+            point = alternative.taken[-1][1].index + 1
+        elif skip.step is not None and (events := alternative.of(skip.step)):
             point = max(point, events[0 if skip.to == "first" else -1].index)
         return set(range(begin, point))
 
-    def report(self, kind: str, way: Way, time: int, phase: int, emit: tuple[Emit, ...]) -> None:
+    def report(
+        self, kind: str, alternative: Alternative, time: int, phase: int, emit: tuple[Emit, ...]
+    ) -> None:
         """One alert."""
-        events = tuple((name, tuple(e.id for e in way.of(name))) for name in self.steps if way.of(name))
-        taken = tuple((name, tuple(e.place for e in way.of(name))) for name in self.steps if way.of(name))
-        values = emitted(emit, self.scope(way, None))
+        events = tuple(
+            (name, tuple(e.id for e in alternative.of(name))) for name in self.steps if alternative.of(name)
+        )
+        taken = tuple(
+            (name, tuple(e.place for e in alternative.of(name)))
+            for name in self.steps
+            if alternative.of(name)
+        )
+        values = emitted(emit, self.scope(alternative, None))
         self.alerts.append(
-            Decided(self.rule.name, kind, self.key, time, events, values, (phase, *way.arrival), taken=taken)
+            Decided(
+                self.rule.name,
+                kind,
+                self.key,
+                time,
+                events,
+                values,
+                (phase, *alternative.arrival),
+                taken=taken,
+            )
         )
 
-    def scope(self, way: Way, candidate: Event | None) -> Scope:
+    def scope(self, alternative: Alternative, candidate: Event | None) -> Scope:
         """The values that the rule's expressions see."""
-        return Scope(way, candidate, self.events, self.body.within, self.text, dict(self.key))
+        return Scope(alternative, candidate, self.events, self.body.within, self.text, dict(self.key))
 
 
 def _waiting_on(leaf: Option | Timer) -> Option | Timer:
     """The very next event has passed: what watched only for that one is over."""
-    way, inside = leaf.way, leaf.inside
-    if not any(watch.strict for watch in way.watches + inside.watches):
+    alternative, inside = leaf.alternative, leaf.inside
+    if not any(watch.strict for watch in alternative.watches + inside.watches):
         return leaf
-    lasting = replace(way, watches=tuple(watch for watch in way.watches if not watch.strict))
+    lasting = replace(alternative, watches=tuple(watch for watch in alternative.watches if not watch.strict))
     around = replace(inside, watches=tuple(watch for watch in inside.watches if not watch.strict))
-    return replace(leaf, way=lasting, inside=around)
+    return replace(leaf, alternative=lasting, inside=around)
 
 
 def emitted(emit: tuple[Emit, ...], scope: Scope) -> tuple[tuple[str, object], ...]:
@@ -317,13 +344,13 @@ def emitted(emit: tuple[Emit, ...], scope: Scope) -> tuple[tuple[str, object], .
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The candidate by field, the steps by what the way has taken, and what came before the candidate."""
+    """The candidate by field, the steps by what the alternative took, and what came before the candidate."""
 
-    way: Way
+    alternative: Alternative
     candidate: Event | None
     events: list[Event]
     within: int | None
-    text: TextJudge | None
+    text: TextPredicate | None
     names: Mapping[str, object]
 
     def holds(self, condition: Expression | None) -> bool:
@@ -341,8 +368,8 @@ class Scope:
 
     def step(self, ref: StepRef) -> object:
         """Of a single step inside a group, the one of the same round."""
-        begin = dict(self.way.rounds).get(ref.step, 0) if ref.which == "only" else 0
-        events = [event for name, event in self.way.taken[begin:] if name == ref.step]
+        begin = dict(self.alternative.rounds).get(ref.step, 0) if ref.which == "only" else 0
+        events = [event for name, event in self.alternative.taken[begin:] if name == ref.step]
         place = ref.offset if ref.which == "first" else len(events) - 1 - ref.offset
         return events[place].get(ref.path) if 0 <= place < len(events) else None
 
@@ -359,7 +386,7 @@ class Scope:
 
     def aggregate(self, ref: Aggregate) -> object:
         """Over all that the step took; `count` has no field."""
-        events = self.way.of(ref.step)
+        events = self.alternative.of(ref.step)
         values = [event.get(ref.path) if ref.path else event.id for event in events]
         return aggregate_of(ref.function, values, ref.parameter)
 

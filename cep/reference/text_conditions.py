@@ -6,27 +6,27 @@ from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from cep.expressions.held import value_at
-from cep.reference.runs import TextJudge
+from cep.reference.runs import TextPredicate
 from percolator.query.parse import parse
 from percolator.reference import matches
 from rules.text_schema import text_schema
 from rules.typed import Guard, Match, On, Over, Pack, Step, TextMatch, walk
 
 
-def text_judge(pack: Pack) -> TextJudge:
-    """A function that tells whether an event's values satisfy a text condition of the pack."""
+def text_predicate(pack: Pack) -> TextPredicate:
+    """A predicate: true if an event's values satisfy a text condition of the pack."""
     known = {}
     for condition, name in _text_conditions(pack):
         fields = ((f.name, f.type, f.analyser) for f in pack.stream(name).fields)
         known[condition] = parse(condition.query), text_schema(fields, condition.path)
 
-    def judge(condition: TextMatch, values: Mapping[str, object]) -> bool:
+    def predicate(condition: TextMatch, values: Mapping[str, object]) -> bool:
         query, schema = known[condition]
         found = ((name, value_at(values, tuple(name.split(".")))) for name in schema.fields)
         document = {name: text for name, text in found if isinstance(text, str)}
         return matches(query, document, schema)
 
-    return judge
+    return predicate
 
 
 def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:

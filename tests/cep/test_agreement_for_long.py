@@ -27,7 +27,7 @@ PACKS = 40
 
 
 def of_every_kind() -> st.SearchStrategy[list[Program]]:
-    """Half of any rules; a quarter of rules with many runs side by side, a quarter of runs with many ways."""
+    """Half of any rules; a quarter of rules with many runs side by side, a quarter with many alternatives."""
     anything = soak.families(packs())
     many_runs, many_ways = soak.families(crowded_packs(), 20), soak.families(dense_packs(), 8)
     return st.one_of(anything, anything, many_runs, many_ways)

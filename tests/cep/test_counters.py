@@ -15,8 +15,8 @@ WIRE = {
     "cep_poison_events": ("Events that ended what worked on them", {"stream", "stage"}),
     "cep_queries": ("Documents asked, hits, and what is not known", {"stream", "queries", "outcome"}),
     "cep_runs_dropped": ("Partial matches given up", {"pack", "rule", "reason"}),
-    "cep_ways_dropped": (
-        "Ways in which a partial match might have gone on, given up",
+    "cep_alternatives_dropped": (
+        "Alternatives of partial matches, given up",
         {"pack", "rule"},
     ),
     "cep_overflows": ("Results that became null for want of room", {"kind", "pack", "name"}),

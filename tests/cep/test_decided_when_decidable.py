@@ -29,14 +29,14 @@ from small_patterns import (
 )
 
 from cep.events import MAX_TIME
-from cep.reference import TooManyWaysError, pattern, runs
-from cep.reference.ways import Done, Ending, First, Joint, Node, first
+from cep.reference import TooManyAlternativesError, pattern, runs
+from cep.reference.alternatives import Done, Ending, First, Joint, Node, first
 from rules.typed import Pack
 
 AFTER = (0, 1, 4, 90)
 """Seconds: at once, soon, when all absences are over, when everything is."""
 MOST_MORE = 3
-"""Events of a continuation: a way that has begun needs no more."""
+"""Events of a continuation: an alternative that has begun needs no more."""
 
 
 @st.composite
@@ -120,7 +120,7 @@ def assert_none(fault: Callable[[str, Stream], str], rule: str, stream: Stream) 
     """A rule has no such fault in a stream, as far as it can be tried."""
     try:
         found = fault(rule, stream)
-    except TooManyWaysError:
+    except TooManyAlternativesError:
         assume(False)
     if found:
         pytest.fail(found, pytrace=False)

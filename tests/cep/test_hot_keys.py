@@ -1,4 +1,4 @@
-"""One key with very many events that fit everything: state, work and ways are bounded, answers stay right."""
+"""One key with very many events that fit everything: all is bounded, answers stay right."""
 
 from __future__ import annotations
 
@@ -110,24 +110,24 @@ def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
     fed = Fed(LOOPS, compiled)
     for patterns in patterns_of(fed.session.plan):
         for of_width in patterns.classes:
-            of_width.tables[of_width.rows[0][layout.U_TABLES] + kernel_tables.H_ALL_WAYS] = 100
-    ways = []
+            of_width.tables[of_width.rows[0][layout.U_TABLES] + kernel_tables.H_ALL_ALTS] = 100
+    alternatives = []
     for n in range(30):
         fed.feed(2**n)
         (memory,) = fed.session.memories.values()
-        ways += [
-            len(runs.threads)
+        alternatives += [
+            len(runs.alternatives)
             for space in memory.spaces.values()
             for segment in space.segments
             for runs in segment.content.rows["runs"].by_width.values()
         ]
-    # 30 runs of at most eight ways: the bound leaves them as many each.
-    assert max(ways) <= 30 * merge.MERGE_BEYOND
+    # 30 runs of at most eight alternatives: the bound leaves them as many each.
+    assert max(alternatives) <= 30 * merge.MERGE_BEYOND
     assert fed.session.counts[AlternativesDropped("p", "r")] > 0
 
 
 def bounded(program: Program, most: int) -> Program:
-    return replace(program, restarts=frozenset(), all_ways=most)
+    return replace(program, restarts=frozenset(), all_alternatives=most)
 
 
 @settings(max_examples=examples(40), **QUIET)
@@ -156,7 +156,7 @@ def test_runs_that_begin_unseen_change_no_bound(most: int) -> None:
         for n, v in enumerate(values)
     ]
     whole, single = (
-        by_engine(Program(text, batches, crowd=0, all_ways=most))
+        by_engine(Program(text, batches, crowd=0, all_alternatives=most))
         for batches in ((tuple(came),), tuple((one,) for one in came))
     )
     assert (whole.alerts, whole.counts) == (single.alerts, single.counts)

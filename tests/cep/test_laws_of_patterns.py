@@ -33,7 +33,7 @@ from small_patterns import (
 )
 
 from cep.events import MAX_TIME
-from cep.reference import TooManyWaysError, decided
+from cep.reference import TooManyAlternativesError, decided
 
 QUIET: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 MANY = settings(max_examples=examples(60), **QUIET)
@@ -70,7 +70,7 @@ def assert_same(left: str, right: str, clauses: tuple[str, str], stream: Stream)
     """Both patterns tell the same at the same times."""
     try:
         one, other = told(left, clauses, stream), told(right, clauses, stream)
-    except TooManyWaysError:
+    except TooManyAlternativesError:
         assume(False)
     assert one == other, f"{clauses} {stream}\n{left}\n  {one}\n{right}\n  {other}"
 

@@ -104,11 +104,11 @@ def test_what_is_cut_out_by_key_joins_to_what_it_was(seed: int) -> None:
         part = np.array([random.randrange(3) for _ in range(int(runs.lists[:, 0].max()) + 1)])
         of_list = part[runs.lists[:, 0]]
         whole = joined([runs.chosen(np.flatnonzero(of_list == n)) for n in range(3)])
-        for name in ("lists", "runs", "threads", "nodes"):
+        for name in ("lists", "runs", "alternatives", "nodes"):
             assert np.array_equal(getattr(whole, name), getattr(runs, name))
 
 
 def test_widths_waste_less_than_half() -> None:
-    for thread in range(8, 400):
-        assert thread <= width_class(thread) < 1.5 * thread
+    for numbers in range(8, 400):
+        assert numbers <= width_class(numbers) < 1.5 * numbers
     assert sorted({width_class(n) for n in range(8, 65)}) == [8, 12, 16, 24, 32, 48, 64]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_packs import dense_packs, packs
 
 from cep.operators.patterns.compile import too_large
-from cep.operators.patterns.compile.size import MOST_LEAVES, MOST_STATES, Size, counted
+from cep.operators.patterns.compile.size import MOST_STATES, MOST_TRANSITIONS, Size, counted
 from cep.operators.patterns.compile.states import automaton
 from cep.packs.compile import compile_plan
 from cep.packs.read import checked_text
@@ -49,7 +49,7 @@ def assert_counted(text: str) -> None:
     assume(matches)
     for match in matches:
         machine = automaton(match)
-        built = Size(len(machine.states), sum(len(state.leaves) for state in machine.states))
+        built = Size(len(machine.states), sum(len(state.transitions) for state in machine.states))
         found = counted(match.pattern).size
         if any(isinstance(part, Absent) for part in walk(match.pattern)):
             assert not found.exact
@@ -95,22 +95,22 @@ TOO_LARGE = {
     ),
     f"x: s -> {OPTIONAL} -> z: s": (
         f"x: s -> {OPTIONAL} -> z: s",
-        "this pattern goes on in 80,603 ways from its 403 states, and 50,000 are the most",
+        "this pattern has 80,603 transitions from its 403 states, and 50,000 are the most",
         "any of 400 elements in a row may be left out",
     ),
     f"({WIDE})+ -> z: s": (
         f"({WIDE})+",
-        "this pattern goes on in 53,361 ways from its 232 states, and 50,000 are the most",
-        "each of 230 alternatives may be followed by each",
+        "this pattern has 53,361 transitions from its 232 states, and 50,000 are the most",
+        "each of 230 branches may be followed by each",
     ),
     f"x: s -> ({joined('&', 8, '*')}) -> z: s": (
         f"({joined('&', 8, '*')})",
-        "this pattern goes on in 557,122 ways from its 1,027 states, and 50,000 are the most",
+        "this pattern has 557,122 transitions from its 1,027 states, and 50,000 are the most",
         "8 operands of `&` may take nothing",
     ),
     f"x: s -> {nested('a: s*', 20, '*')} -> z: s": (
         nested("a: s*", 8, "*"),
-        "this pattern goes on in about 10^19 ways from its 4 states, and 50,000 are the most",
+        "this pattern has about 10^19 transitions from its 4 states, and 50,000 are the most",
         "loops that may take nothing stand in one another: `((a*)*)*` means what `a*` means",
     ),
 }  # fmt: skip
@@ -129,7 +129,7 @@ def test_a_pattern_is_refused_before_it_is_built(pattern: str, monkeypatch: pyte
 
 
 OTHERWISE = {
-    "an event can make 15,858 ways of one": f"x: s -> {joined('->', 100, '? each')} -> z: s",
+    "an event can make 15,858 alternatives of one": f"x: s -> {joined('->', 100, '? each')} -> z: s",
     "this pattern waits for 2,676 things at once": f"x: s -> ({joined('&', 6, '?')}) -> z: s",
     "this pattern watches guards in more than 250,000 places": "x: s -> "
     + " -> ".join(f"a{n}: s? -> not s[v == {n}]" for n in range(200))
@@ -172,7 +172,7 @@ def test_large_patterns_compile(pattern: str) -> None:
     assert unsupported(pack) == []
     size = counted(match_of(pack).pattern).size
     assert size.states <= MOST_STATES
-    assert size.leaves <= MOST_LEAVES
+    assert size.transitions <= MOST_TRANSITIONS
     compile_plan([pack])
 
 

@@ -21,8 +21,8 @@ from cep.events import Events
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
 from cep.reference import decided
-from cep.reference.hits import hit_judge
-from cep.reference.text_conditions import text_judge
+from cep.reference.hits import hit_lookup
+from cep.reference.text_conditions import text_predicate
 from rules.typed import Pack
 
 
@@ -69,7 +69,7 @@ def by_reference(program: Standing, pack: Pack) -> list[dict[str, Any]]:
             for row in part.table.to_pylist():
                 values = {name: tuple(v) if isinstance(v, list) else v for name, v in row.items()}
                 arrivals.append((part.stream, row["@id"], {**values, "at": row["@time"]}))
-    found = decided(pack, arrivals, text=text_judge(pack), hits=hit_judge(pack))
+    found = decided(pack, arrivals, text=text_predicate(pack), hits=hit_lookup(pack))
     return [as_alert(pack, one) for one in found]
 
 

@@ -30,7 +30,7 @@ KEYS: list[Key] = [(name, number) for name in ("", "a", "b", "ü") for number in
 
 @dataclass(frozen=True)
 class Kept:
-    """What is remembered of a key: by width lists of (rule, runs, ways, events), and when it is due."""
+    """The state of a key: by width lists of (rule, runs, alternatives, events), and when it is due."""
 
     lists: Mapping[int, tuple[tuple[int, int, int, tuple[int, ...]], ...]]
     histories: int = 0
@@ -75,15 +75,17 @@ def content(of: Mapping[Key, Kept], whole: frozenset[Key], mark: int, different:
     of = {key: of[key] for key in sorted(of, key=lambda key: (hashes[key], key))}
     runs = {}
     for width in (16, 24):
-        lists, rows, ways, nodes = [], [], [], []
+        lists, rows, alternatives, nodes = [], [], [], []
         for number, value in enumerate(of.values()):
-            for rule, n_runs, n_ways, events in value.lists[width]:
-                lists.append((number, rule, mark, n_runs, n_ways, len(events), value.due))
+            for rule, n_runs, n_alternatives, events in value.lists[width]:
+                lists.append((number, rule, mark, n_runs, n_alternatives, len(events), value.due))
                 rows += [(mark, k, 0, 0) for k in range(n_runs)]
-                ways += [way(width, mark, k, len(events) - 1) for k in range(n_ways)]
+                alternatives += [alternative(width, mark, k, len(events) - 1) for k in range(n_alternatives)]
                 nodes += [(k - 1, mark, event, event) for k, event in enumerate(events)]
         shaped = zip(
-            (lists, rows, ways, nodes), (layout.KEPT_LIST, layout.KEPT_RUN, width, layout.NODE), strict=True
+            (lists, rows, alternatives, nodes),
+            (layout.KEPT_LIST, layout.KEPT_RUN, width, layout.NODE),
+            strict=True,
         )
         runs[width] = Runs(*(np.array(of_kind, np.int64).reshape(-1, size) for of_kind, size in shaped))
     histories = [(n, 0, mark, k, 0) for n, value in enumerate(of.values()) for k in range(value.histories)]
@@ -108,8 +110,8 @@ def content(of: Mapping[Key, Kept], whole: frozenset[Key], mark: int, different:
     )
 
 
-def way(width: int, mark: int, number: int, node: int) -> list[int]:
-    """A way that has taken the events of its list up to a node."""
+def alternative(width: int, mark: int, number: int, node: int) -> list[int]:
+    """An alternative that has taken the events of its list up to a node."""
     row = [0] * width
     row[layout.T_NEXT], row[layout.T_STATE], row[layout.T_NODE] = mark, number, node
     return row
@@ -251,7 +253,7 @@ def same(found: KeptRows, expected: Mapping[Key, Words]) -> None:
         ]  # fmt: skip
         parts = [(mark, row) for _, _, of_list in rows for mark, _, row in of_list]
         assert runs.runs[:, :2].tolist() == [[mark, k] for mark, row in parts for k in range(row[1])]
-        assert runs.threads[:, :2].tolist() == [[mark, k] for mark, row in parts for k in range(row[2])]
+        assert runs.alternatives[:, :2].tolist() == [[mark, k] for mark, row in parts for k in range(row[2])]
         assert runs.nodes[:, 2].tolist() == [event for _, row in parts for event in row[3]]
         taken = [list(row[3]) for _, row in parts for _ in range(row[2])]
         assert [chain for chain in chains(runs) if chain] == [events for events in taken if events]
@@ -273,11 +275,11 @@ def flat(found: KeptRows, kind: str, columns: list[int]) -> list[list[int]]:
 
 
 def chains(runs: Runs) -> Iterator[list[int]]:
-    """The events that each way has taken, the first one first."""
+    """The events that each alternative has taken, the first one first."""
     first = 0
-    of_list = np.repeat(np.arange(len(runs.lists)), runs.lists[:, layout.KEPT_THREADS])
+    of_list = np.repeat(np.arange(len(runs.lists)), runs.lists[:, layout.KEPT_ALTS])
     firsts = runs.firsts()[:, 2]
-    for row, number in zip(runs.threads, of_list.tolist(), strict=True):
+    for row, number in zip(runs.alternatives, of_list.tolist(), strict=True):
         taken: list[int] = []
         first, node = firsts[number], row[layout.T_NODE]
         while node >= 0 and runs.lists[number, layout.KEPT_NODES]:

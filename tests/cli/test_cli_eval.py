@@ -290,7 +290,7 @@ def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-def test_the_reference_refuses_more_ways_than_it_can_try(tmp_path: Path) -> None:
+def test_the_reference_refuses_more_alternatives_than_it_can_try(tmp_path: Path) -> None:
     (tmp_path / "p.rules").write_text(
         """pack p version "1"
 stream e { n: long  at: timestamp  id n  time at }
@@ -302,7 +302,7 @@ rule nested { match (a: e -> b: e*){1,} -> c: e[n < 0] within 1 hour }
     assert cep(*arguments, cwd=tmp_path).code == 0
     told = cep(*arguments, "--engine", "reference", cwd=tmp_path)
     assert told.code == 2
-    assert "rule `nested` go on in more ways than the reference engine can try" in told.err
+    assert "rule `nested` have more alternatives than the reference engine can try" in told.err
     assert "leave --engine reference out" in told.err
 
 

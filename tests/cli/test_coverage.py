@@ -16,10 +16,22 @@ import cep.reference
 from alerts.notation import json_value
 from cep.expressions.scalar import evaluate
 from cep.inprocess.timelines import engine_of, observer_of
-from cep.reference import ways
+from cep.reference import alternatives
+from cep.reference.alternatives import (
+    Alternative,
+    Done,
+    Each,
+    Event,
+    First,
+    Inside,
+    Joint,
+    Leaf,
+    Node,
+    Option,
+    Timer,
+)
 from cep.reference.runs import Matcher, Scope
-from cep.reference.text_conditions import text_judge
-from cep.reference.ways import Done, Each, Event, First, Inside, Joint, Leaf, Node, Option, Timer, Way
+from cep.reference.text_conditions import text_predicate
 from rules.packs import load_texts
 from rules.testing import Coverage, run_test, timeline
 from rules.testing.operands import is_range
@@ -50,7 +62,7 @@ class Recording(Matcher):
     """Notes the sides that runs show, as docs/testing.md tells them."""
 
     sides: ClassVar[Sides]
-    tried: ClassVar[list[tuple[Step | Guard, Way, Event]]]
+    tried: ClassVar[list[tuple[Step | Guard, Alternative, Event]]]
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -62,30 +74,30 @@ class Recording(Matcher):
     def note(self, kind: str, node: Any, side: str) -> None:
         Recording.sides.add((kind, node.span.start, node.span.end, side))
 
-    def judge(self, condition: Expression | None, way: Way, event: Event | None) -> None:
-        Recording.sides |= set(of_condition(condition, self.scope(way, event)))
+    def judge(self, condition: Expression | None, alternative: Alternative, event: Event | None) -> None:
+        Recording.sides |= set(of_condition(condition, self.scope(alternative, event)))
 
-    def fits(self, what: Step | Guard, way: Way, event: Event) -> bool:
+    def fits(self, what: Step | Guard, alternative: Alternative, event: Event) -> bool:
         if event.stream == what.stream:
-            Recording.tried.append((what, way, event))
-        return super().fits(what, way, event)
+            Recording.tried.append((what, alternative, event))
+        return super().fits(what, alternative, event)
 
     def begin(self, leaf: Leaf, event: Event) -> tuple[Node, bool]:
         node, fits = super().begin(leaf, event)
         number = len(Recording.tried)
         if (
             isinstance(leaf, Option)
-            and super().fits(leaf.step, leaf.way, event)
-            and not super().ends_loops(leaf.inside, leaf.way, event)
+            and super().fits(leaf.step, leaf.alternative, event)
+            and not super().ends_loops(leaf.inside, leaf.alternative, event)
         ):
             self.begun.append((leaf, event, fits))
         del Recording.tried[number:]
         return node, fits
 
-    def ends_loops(self, inside: Inside, way: Way, event: Event) -> bool:
+    def ends_loops(self, inside: Inside, alternative: Alternative, event: Event) -> bool:
         """An event that a loop may not take shows nothing of the step that it fits, which was asked last."""
         number = len(Recording.tried)
-        found = super().ends_loops(inside, way, event)
+        found = super().ends_loops(inside, alternative, event)
         del Recording.tried[number - 1 if found else number :]
         return found
 
@@ -105,7 +117,7 @@ class Recording(Matcher):
 
     def behind(self, leaf: Option) -> Iterator[Guard]:
         """What is to be absent before a step, in its own sequence or beside it."""
-        for guard, _ in leaf.way.lookback:
+        for guard, _ in leaf.alternative.lookback:
             for node in walk(self.body.pattern):
                 if guard in absences(node) and leaf.step in walk(node):
                     yield guard
@@ -117,75 +129,75 @@ class Recording(Matcher):
     def raise_complete(self, time: int | None, phase: int) -> None:
         """No run begins with an event that a match of another run skips: it is not tried."""
         first = [one for one in Recording.tried if not one[1].taken]
-        for what, way, event in Recording.tried:
-            if way.taken:
-                self.show(what, way, event)
+        for what, alternative, event in Recording.tried:
+            if alternative.taken:
+                self.show(what, alternative, event)
         Recording.tried.clear()
         super().raise_complete(time, phase)
-        for what, way, event in first:
+        for what, alternative, event in first:
             if event.index > self.skipped_to:
-                self.show(what, way, event)
+                self.show(what, alternative, event)
         for leaf, event, fits in self.begun if phase == 1 else ():
             if event.index > self.skipped_to:
-                self.judge(leaf.step.condition, leaf.way, event)
+                self.judge(leaf.step.condition, leaf.alternative, event)
                 for guard in self.behind(leaf):
                     self.note("guard", guard, "held" if fits else "fired")
 
-    def skipped(self, way: Way) -> set[int]:
-        ended = super().skipped(way)
-        if len(way.taken) > 1:
+    def skipped(self, alternative: Alternative) -> set[int]:
+        ended = super().skipped(alternative)
+        if len(alternative.taken) > 1:
             self.skipped_to = max(self.skipped_to, *ended, -1)
         return ended
 
-    def show(self, what: Step | Guard, way: Way, event: Event) -> None:
-        fits = self.scope(way, event).holds(what.condition)
+    def show(self, what: Step | Guard, alternative: Alternative, event: Event) -> None:
+        fits = self.scope(alternative, event).holds(what.condition)
         if isinstance(what, Step):
             self.note("step", what, "taken" if fits else "refused")
-            if fits and way.taken:
+            if fits and alternative.taken:
                 self.note("within", self.rule, "kept")
                 for element in self.gaps:
                     if what in walk(element):
                         self.note("gap", element, "kept")
         elif fits:
             self.note("guard", what, "fired")
-            self.fired.add((what, way.taken[0][1].index))
-        self.judge(what.condition, way, event)
+            self.fired.add((what, alternative.taken[0][1].index))
+        self.judge(what.condition, alternative, event)
 
     def expire(self, now: int) -> None:
         for run in self.runs:
-            for leaf in ways.leaves(run.tree):
+            for leaf in alternatives.leaves(run.tree):
                 if isinstance(leaf, Timer) and leaf.deadline <= now:
                     for watch in leaf.inside.watches:
                         if watch.until <= now:
                             self.note("guard", watch.guard, "held")
         super().expire(now)
 
-    def timed_out(self, way: Way, now: int) -> None:
-        super().timed_out(way, now)
-        if self.body.within is not None and now == way.taken[0][1].time + self.body.within:
+    def timed_out(self, alternative: Alternative, now: int) -> None:
+        super().timed_out(alternative, now)
+        if self.body.within is not None and now == alternative.taken[0][1].time + self.body.within:
             self.note("within", self.rule, "ended a run")
         else:
             for element in self.gaps:
-                if way.taken[-1][1].time + element.gap == now:
+                if alternative.taken[-1][1].time + element.gap == now:
                     self.note("gap", element, "ended a run")
 
-    def matched(self, way: Way) -> Node:
-        node = super().matched(way)
+    def matched(self, alternative: Alternative) -> Node:
+        node = super().matched(alternative)
         if node is None:
-            self.judge(self.body.having, way, None)
+            self.judge(self.body.having, alternative, None)
         return node
 
-    def report(self, kind: str, way: Way, *more: Any) -> None:
-        super().report(kind, way, *more)
+    def report(self, kind: str, alternative: Alternative, *more: Any) -> None:
+        super().report(kind, alternative, *more)
         if kind != "match":
             return
-        self.judge(self.body.having, way, None)
+        self.judge(self.body.having, alternative, None)
         for node in walk(self.body.pattern):
-            if isinstance(node, Step) and not way.of(node.name):
+            if isinstance(node, Step) and not alternative.of(node.name):
                 self.note("step", node, "left out")
             for guard in guards_at(node):
-                there = any(way.of(step.name) for step in walk(node) if isinstance(step, Step))
-                if there and (guard, way.taken[0][1].index) not in self.fired:
+                there = any(alternative.of(step.name) for step in walk(node) if isinstance(step, Step))
+                if there and (guard, alternative.taken[0][1].index) not in self.fired:
                     self.note("guard", guard, "held")
 
 
@@ -208,25 +220,25 @@ def guards_at(node: object) -> list[Guard]:
 
 
 def in_order_of_preference(node: Node, leaf: Callable[[Leaf], tuple[Node, bool]]) -> tuple[Node, bool]:
-    """`ways.move`, without what does not matter.
+    """`alternatives.move`, without what does not matter.
 
-    A way that stands in reserve behind a complete one is not shown the event; and a guard that waits together
-    with what takes the event does not fire.
+    An alternative that stands in reserve behind a complete one is not shown the event; and a guard that waits
+    together with what takes the event does not fire.
     """
     match node:
         case Joint(nodes):
             before = len(Recording.tried)
             moved = [in_order_of_preference(part, leaf) for part in nodes]
             if not any(fits for _, fits in moved):
-                return ways.joint(part for part, _ in moved), False
+                return alternatives.joint(part for part, _ in moved), False
             steps_only(before)
-            return ways.first(part for part, fits in moved if fits), True
+            return alternatives.first(part for part, fits in moved if fits), True
         case Each(nodes):
             moved = [in_order_of_preference(part, leaf) for part in nodes]
-            return ways.each(part for part, _ in moved), any(fits for _, fits in moved)
+            return alternatives.each(part for part, _ in moved), any(fits for _, fits in moved)
         case Option():
             before = len(Recording.tried)
-            moved_on, fits = ways.move(node, leaf)
+            moved_on, fits = alternatives.move(node, leaf)
             if fits:
                 steps_only(before)
             return moved_on, fits
@@ -234,12 +246,12 @@ def in_order_of_preference(node: Node, leaf: Callable[[Leaf], tuple[Node, bool]]
             moved = []
             for part in nodes:
                 moved.append(in_order_of_preference(part, leaf))
-                kept = ways.first(part for part, _ in moved)
+                kept = alternatives.first(part for part, _ in moved)
                 if isinstance(kept.nodes[-1] if isinstance(kept, First) else kept, Done):
                     break
-            return ways.first(part for part, _ in moved), any(fits for _, fits in moved)
+            return alternatives.first(part for part, _ in moved), any(fits for _, fits in moved)
         case _:
-            return ways.move(node, leaf)
+            return alternatives.move(node, leaf)
 
 
 def steps_only(since: int) -> None:
@@ -255,7 +267,7 @@ def by_brute_force(trial: Trial) -> Sides:
         patch.object(cep.reference, "Matcher", Recording),
         patch.object(cep.reference.runs, "move", in_order_of_preference),
     ):
-        cep.reference.decided(pack, arrivals, line.moments[-1].watermark, text_judge(pack))
+        cep.reference.decided(pack, arrivals, line.moments[-1].watermark, text_predicate(pack))
     for rule in pack.rules:
         if isinstance(rule.body, On):
             Recording.sides |= set(of_events(trial, rule.body))
@@ -266,7 +278,7 @@ def of_events(trial: Trial, body: On) -> Iterator[tuple[str, int, int, str]]:
     for a in timeline(trial.pack, trial.test).arrivals():
         if a.stream == body.stream and not a.late:
             event = Event(a.stream, str(a.id), a.time, a.values, 0)
-            scope = Scope(Way(), event, [event], None, text_judge(trial.pack), {})
+            scope = Scope(Alternative(), event, [event], None, text_predicate(trial.pack), {})
             side = "satisfied" if scope.holds(body.condition) else "refused"
             yield "event", body.span.start, body.span.end, side
             yield from of_condition(body.condition, scope)
@@ -331,7 +343,7 @@ rule r {
   ){2} contiguous
   within 20s
 }
-test r "the last event completes a way, and of those behind it one would show more" {
+test r "the last event completes an alternative, and of those behind it one would show more" {
   allow other
   at 0s e { v: 2, w: 20.0 }
   at 1s e { v: 2, w: 2.0 }
@@ -342,7 +354,7 @@ test r "the last event completes a way, and of those behind it one would show mo
 """
 
 
-def test_a_way_behind_one_that_an_event_completes_is_not_shown_it() -> None:
+def test_an_alternative_behind_one_that_an_event_completes_is_not_shown_it() -> None:
     pack = load_texts([("p.rules", IN_RESERVE)]).need()
     trial = Trial(IN_RESERVE, pack, pack.tests[0])
     assert_exact(trial)

@@ -95,13 +95,13 @@ def test_what_a_strict_run_fails_for_is_told_by_the_report() -> None:
     assert not report.losses()
 
 
-def test_ways_that_runs_gave_up_are_told_by_rule() -> None:
+def test_alternatives_that_runs_gave_up_are_reported_by_rule() -> None:
     report = Report()
     pack = load_texts([("p", PLAIN)])
     report.count([pack.need()], {AlternativesDropped("p", "many"): 1_200})
-    told = "rule many: 1,200 ways of its runs given up, the least preferred of more than 256"
+    told = "rule many: 1,200 alternatives of its runs given up, the least preferred of more than 256"
     assert told in report.lines()
-    assert report.as_dict()["ways"] == {"p": {"many": 1_200}}
+    assert report.as_dict()["alternatives"] == {"p": {"many": 1_200}}
 
 
 def test_rules_of_one_name_in_two_packs_are_told_apart() -> None:
@@ -118,11 +118,11 @@ def test_rules_of_one_name_in_two_packs_are_told_apart() -> None:
     )
     given_up = "of its runs given up, the least preferred of more than 256"
     assert report.losses() == [
-        f"rule r of pack p: 1 way {given_up}",
-        f"rule r of pack q: 20 ways {given_up}",
+        f"rule r of pack p: 1 alternative {given_up}",
+        f"rule r of pack q: 20 alternatives {given_up}",
         "rule r of pack q: 3 results became null (overflow or NaN)",
         "stream e: 4 results became null (overflow or NaN)",
     ]
     told = report.as_dict()
-    assert told["ways"] == {"p": {"r": 1}, "q": {"r": 20}}
+    assert told["alternatives"] == {"p": {"r": 1}, "q": {"r": 20}}
     assert told["overflows"] == {"rules": {"q": {"r": 3}}, "streams": {"e": 4}}

@@ -52,7 +52,7 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     for line in (
         'cep_runs_dropped_total{pack="p",reason="limit",rule="late"} 2580.0',
         'cep_runs_dropped_total{pack="p",reason="dropped",rule="calm"} 8.0',
-        'cep_ways_dropped_total{pack="p",rule="calm"} 2000.0',
+        'cep_alternatives_dropped_total{pack="p",rule="calm"} 2000.0',
         'cep_overflows_total{kind="rule",name="late",pack="p"} 6.0',
         'cep_overflows_total{kind="stream",name="e",pack=""} 4.0',
         'cep_events_total{outcome="late",stream="e"} 10.0',
@@ -68,8 +68,8 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     assert [one.partition(":")[0] for one in default] == ["batch 3", "batch 4"]
     assert "write `limit 10000 runs`; what they waited for is not found" in default[0]
     assert len([one for one in told if "query q1 of w" in one]) == 1
-    ways = [one for one in told if "rule calm of pack p gave up 1,000 ways" in one]
-    assert [one.partition(":")[0] for one in ways] == ["batch 3", "batch 4"]
+    given_up = [one for one in told if "rule calm of pack p gave up 1,000 alternatives" in one]
+    assert [one.partition(":")[0] for one in given_up] == ["batch 3", "batch 4"]
     assert len(told) == 7
 
 

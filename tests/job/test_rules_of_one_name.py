@@ -141,14 +141,14 @@ def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
         'cep_runs{rule="r"} 5.0',
         'cep_runs_dropped_total{pack="left",reason="limit",rule="r"} 1.0',
         'cep_runs_dropped_total{pack="right",reason="limit",rule="r"} 20.0',
-        'cep_ways_dropped_total{pack="right",rule="r"} 30.0',
+        'cep_alternatives_dropped_total{pack="right",rule="r"} 30.0',
         'cep_overflows_total{kind="rule",name="r",pack="right"} 40.0',
     ):
         assert line in lines, line
     assert [re.split(r";| of more", one.replace('"', "").removeprefix("batch 4: "))[0] for one in told] == [
         "rule r of pack left dropped 1 run over its `limit 3 runs`, the oldest ones of a key, all of k x",
         "rule r of pack right dropped 20 runs over its `limit 2 runs`, the oldest ones of a key",
-        "rule r of pack right gave up 30 ways in which runs might have gone on, the least preferred",
+        "rule r of pack right gave up 30 alternatives of its runs, the least preferred",
     ]
     assert not [line for line in lines if '"x"' in line], "no metric has a label by key"
 

@@ -27,15 +27,15 @@ from cep.counters import AlternativesDropped, Count
 from cep.events import MAX_TIME, MIN_TIME
 from cep.inprocess.session import Session
 from cep.operators.patterns.compile.space_tables import SpaceTables
-from cep.operators.patterns.compile.tables import NEVER_SLEEPS
+from cep.operators.patterns.compile.tables import NEVER_PARKS
 from cep.operators.patterns.compile.too_many import OF_AUTOMATA
 from cep.operators.patterns.kernel import layout, merge
 from cep.operators.patterns.kernel import tables as kernel_tables
 from cep.packs.compile import compile_plan
 from cep.packs.unsupported import unsupported
 from cep.plan.plan import Plan
-from cep.reference import Decided, TooManyWaysError, decided
-from cep.reference.text_conditions import text_judge
+from cep.reference import Decided, TooManyAlternativesError, decided
+from cep.reference.text_conditions import text_predicate
 from cep.shard.memory import Merging
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
@@ -53,8 +53,8 @@ NEVER_ASKED = 10**9
 class Program:
     """The question to the engines. After the batches numbered in `restarts` all but the snapshot is lost.
 
-    `crowd`: beyond how many runs of a key those sleep that an event cannot matter to; None: as it comes.
-    `all_ways`: how many ways the runs of a key keep.
+    `crowd`: beyond how many runs of a key they are parked; None: as it comes.
+    `all_alternatives`: how many alternatives the runs of a key keep.
     """
 
     text: str
@@ -64,7 +64,7 @@ class Program:
     drain: bool = True
     compiled: bool = False
     crowd: int | None = None
-    all_ways: int = merge.ALL_WAYS
+    all_alternatives: int = merge.ALL_ALTERNATIVES
     merging: Merging = LOOSE
 
     def __str__(self) -> str:
@@ -146,23 +146,23 @@ def _loaded(text: str) -> Loaded:
     return load_texts([("p.rules", text)])
 
 
-def plan_of(text: str, crowd: int | None = None, all_ways: int = merge.ALL_WAYS) -> Plan:
-    """A plan as a worker derives it, from the text alone; `crowd` and `all_ways` as in Program.
+def plan_of(text: str, crowd: int | None = None, all_alternatives: int = merge.ALL_ALTERNATIVES) -> Plan:
+    """A plan as a worker derives it, from the text alone; `crowd` and `all_alternatives` as in Program.
 
-    Where it is given, ways are merged from so many in a run on, too, and of so many nodes for one edge the
-    ways that come to it join the first.
+    Where it is given, alternatives are merged from so many in a run on, too, and of so many nodes for one
+    edge the alternatives that come to it join the first.
     """
     plan = compile_plan([pack_of(text)])
     for of in patterns_of(plan):
         for of_width in of.classes:
             for rule, of_rule in zip(of_width.rules, of_width.rows, strict=True):
-                of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_ALL_WAYS] = all_ways
+                of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_ALL_ALTS] = all_alternatives
                 if crowd is None:
                     continue
                 of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_MERGE] = crowd
                 of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_BACKBONES] = crowd
-                if of.tables(rule).array[kernel_tables.H_SLEEP] != NEVER_SLEEPS:
-                    of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_SLEEP] = crowd
+                if of.tables(rule).array[kernel_tables.H_PARK] != NEVER_PARKS:
+                    of_width.tables[of_rule[layout.U_TABLES] + kernel_tables.H_PARK] = crowd
     return plan
 
 
@@ -176,7 +176,7 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
 
     `plan` is the one to begin with; None: a new one.
     """
-    plan = plan_of(program.text, program.crowd, program.all_ways) if plan is None else plan
+    plan = plan_of(program.text, program.crowd, program.all_alternatives) if plan is None else plan
     session = Session(plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging)
     raised: list[Raised] = []
     offset = late = 0
@@ -189,7 +189,7 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
         if number in program.restarts:
             snapshot = session.snapshot()
             late += sum(len(events.table) for events in session.late)
-            plan = plan_of(program.text, program.crowd, program.all_ways)
+            plan = plan_of(program.text, program.crowd, program.all_alternatives)
             session = Session(
                 plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging
             )
@@ -204,18 +204,18 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
 
 
 def gave_up(answer: Answer) -> bool:
-    """True if a run had more ways than the engine keeps; the reference keeps all."""
+    """True if a run had more alternatives than the engine keeps; the reference keeps all."""
     return any(isinstance(name, AlternativesDropped) for name in answer.counts)
 
 
 def assert_agreement(program: Program) -> None:
     """The engine answers as the reference does.
 
-    Hypothesis is told to take another program where a run has too many ways for one of them.
+    Hypothesis is told to take another program where a run has too many alternatives for one of them.
     """
     try:
         found = disagreement(program)
-    except TooManyWaysError:
+    except TooManyAlternativesError:
         reject()
     if found:
         pytest.fail(found, pytrace=False)
@@ -224,11 +224,11 @@ def assert_agreement(program: Program) -> None:
 def disagreement(program: Program) -> str:
     """The difference of the engine's answer from the reference's; "" where there is none.
 
-    Raises TooManyWaysError where a run has too many ways for one of them.
+    Raises TooManyAlternativesError where a run has too many alternatives for one of them.
     """
     answer = by_engine(program)
     if gave_up(answer):
-        raise TooManyWaysError(
+        raise TooManyAlternativesError(
             next(one.rule for one in answer.counts if isinstance(one, AlternativesDropped))
         )
     return difference(program, by_reference(program), answer)
@@ -237,7 +237,7 @@ def disagreement(program: Program) -> str:
 def by_reference(program: Program) -> Answer:
     """The reference, told which events came too late by the rule of docs/language.md, "Time".
 
-    Raises TooManyWaysError.
+    Raises TooManyAlternativesError.
     """
     pack = pack_of(program.text)
     read = {name for rule in pack.rules for name in _streams(rule)}
@@ -256,7 +256,7 @@ def by_reference(program: Program) -> Answer:
             ]
             watermark = max(watermark, min(behind))
     until = MAX_TIME if program.drain else watermark
-    found = decided(pack, map(row, in_time), until, text_judge(pack))
+    found = decided(pack, map(row, in_time), until, text_predicate(pack))
     alerts = []
     for _, ties in itertools.groupby(found, key=lambda one: (one.time, one.rule, one.key, one.rank)):
         # What one event decided about the same events goes by id.

@@ -1,7 +1,7 @@
 """Rules of loops in loops over four values, whose conditions overlap.
 
-An event fits several steps, so that a run goes on in many ways; what these have taken, and so what they may
-still come to, differs. Cheap to make by chance, since one rule is tried with many feeds.
+An event fits several steps, so that a run goes on in many alternatives; what these have taken, and so what
+they may still come to, differs. Cheap to make by chance, since one rule is tried with many feeds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def rule(chance: random.Random) -> str:
 
 
 def fed(text: str, chance: random.Random) -> Program:
-    """A pack with a few events of one key, one a second, in two batches; ways are merged at every event."""
+    """A pack with a few events of one key, one a second, in two batches; each event merges alternatives."""
     came = [
         Arrival("e", "0", "one", {"id_": f"{n}", "at": n * SECOND, "k": "x", "v": chance.choice(VALUES)})
         for n in range(chance.choice((6, 8, 10)))

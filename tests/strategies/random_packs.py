@@ -117,6 +117,6 @@ def crowded_packs(draw: st.DrawFn) -> str:
 
 @st.composite
 def dense_packs(draw: st.DrawFn) -> str:
-    """A pack of one rule of loops in loops that most events fit, so that a run may go on in many ways."""
+    """A pack of one rule of loops in loops that most events fit, so that a run may have many alternatives."""
     rule = draw(match_rules("r0", dense=True))
     return header(draw(st.sampled_from((LATENESS, 0)))) + "\n" + rule

@@ -1,9 +1,9 @@
 """Small patterns over one stream of three kinds of event, and small streams for them.
 
 Small enough that whatever may still come can be tried. A condition is a set of kinds, so that conditions
-overlap. Whatever a way waits for can come: it needs at most MOST_NEEDED events, an `until` leaves the steps
-inside its loop something to take, and no absence lasts as long as a gap. And two ways that take the same
-events do so by different steps, but for absences of which one is left out.
+overlap. Whatever an alternative waits for can come: it needs at most MOST_NEEDED events, an `until` leaves
+the steps inside its loop something to take, and no absence lasts as long as a gap. And two alternatives that
+take the same events do so by different steps, but for absences of which one is left out.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def source(kinds: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of a pattern: its text, how many events a way through it needs at most, what its steps take."""
+    """Some of a pattern: its text, the most events that a path through it needs, what its steps take."""
 
     text: str
     needs: int

@@ -34,7 +34,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
-from cep.reference import TooManyWaysError
+from cep.reference import TooManyAlternativesError
 from rules.typed import (
     Absent,
     Aggregate,
@@ -61,8 +61,8 @@ FEEDS = 5
 class Tally:
     """Counts of distinct programs, their events, the alerts that were raised, programs that differ.
 
-    `bounded` are those of which a run had more ways than the engine keeps, or than the reference can try:
-    they are compared with nothing, since the interpreted engine takes minutes for some of them.
+    `bounded` are those of which a run had more alternatives than the engine keeps, or than the reference can
+    try: they are compared with nothing, since the interpreted engine takes minutes for some of them.
     `constructs` counts the programs in which each construct of the language stands, `matched` those of them
     that raised an alert.
     """
@@ -92,7 +92,7 @@ class Tally:
         self.matched += other.matched
 
     def count(self, program: Program, answer: Answer | None) -> None:
-        """Count a program with its answer; None: it has too many ways."""
+        """Count a program with its answer; None: it has too many alternatives."""
         if answer is None:
             self.bounded += 1
             return
@@ -190,7 +190,7 @@ def judged(program: Program) -> tuple[str, Answer | None]:
     except Exception:  # what an engine stumbles over is a find, too
         return f"{program}\n{traceback.format_exc()}", None
     found = ""
-    with suppress(TooManyWaysError):
+    with suppress(TooManyAlternativesError):
         expected = by_reference(program)
         found = difference(program, expected, plain)
     if not found and (compiled.alerts, compiled.counts) != (plain.alerts, plain.counts):

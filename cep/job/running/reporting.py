@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cep.counters import AlternativesDropped, Count, UndecidedDocuments, of_kind, values
 from cep.job.running.progress import lags
 from cep.losses import OverLimit, over_limit
-from cep.operators.patterns.kernel.merge import MOST_WAYS
+from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
 
 if TYPE_CHECKING:
     from cep.job.batches.driver import Batch
@@ -38,7 +38,7 @@ class Accounts:
         for unknown, number in _in_order(outcome.counts, UndecidedDocuments):
             self._not_known(unknown, number)
         for given_up, number in _in_order(outcome.counts, AlternativesDropped):
-            self._too_many_ways(batch, f"{given_up.rule} of pack {given_up.pack}", number)
+            self._too_many_alternatives(batch, f"{given_up.rule} of pack {given_up.pack}", number)
         metrics.rules(batch.matches, runs)
         metrics.alerts(batch.alerts)
         metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
@@ -53,11 +53,11 @@ class Accounts:
             "what they waited for is not found"
         )
 
-    def _too_many_ways(self, batch: Batch, rule: str, number: int) -> None:
-        ways = f"{number:,} way{'' if number == 1 else 's'}"
+    def _too_many_alternatives(self, batch: Batch, rule: str, number: int) -> None:
+        given_up = f"{number:,} alternative{'' if number == 1 else 's'}"
         self._tell(
-            f"batch {batch.number}: rule {rule} gave up {ways} in which runs might have gone on, the least "
-            f"preferred of more than {MOST_WAYS:,}; what they would have come to is not found"
+            f"batch {batch.number}: rule {rule} gave up {given_up} of its runs, the least preferred of more "
+            f"than {MOST_ALTERNATIVES:,}; what they would have come to is not found"
         )
 
     def _not_known(self, of: UndecidedDocuments, number: int) -> None:

@@ -1,7 +1,7 @@
 """The operator of `match`: its rules become automata, which one call of the kernel runs for a whole space.
 
 What it keeps of a key are live runs, the last events for `prev` (histories), when events that an `absent`
-before the first step forbids were there (sightings), and matches to which a live run may come again (raised).
+before the first step forbids were last seen, and matches to which a live run may come again (raised).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from cep.operators.operator import Operator
 from cep.operators.patterns.compile.pattern_plan import PatternPlan, pattern_plan
 from cep.operators.patterns.compile.space_tables import SpaceTables, space_tables
-from cep.operators.patterns.runtime.kinds import HISTORIES, RAISED, RUNS, SIGHTINGS
+from cep.operators.patterns.runtime.kinds import HISTORIES, LAST_SEEN, RAISED, RUNS
 from cep.operators.patterns.runtime.runs import RunRows
 from cep.plan.plan import StreamPlan
 from cep.state.keyed_rows import Bools, FlatRows, Ints, Kept, KeyedRows
@@ -36,7 +36,7 @@ class MatchOperator(Operator[PatternPlan, SpaceTables]):
     state: ClassVar[Mapping[str, type[KeyedRows]]] = {
         RUNS: RunRows,
         HISTORIES: FlatRows,
-        SIGHTINGS: FlatRows,
+        LAST_SEEN: FlatRows,
         RAISED: FlatRows,
     }
 
@@ -80,7 +80,7 @@ class MatchOperator(Operator[PatternPlan, SpaceTables]):
         return carried(group, kept, context)
 
     def texts(self, group: SpaceTables, kept: Kept, carried: bool) -> Iterator[Cells]:
-        """Registers of ways, which are worked out anew when they are carried, and values for `prev`."""
+        """Registers of alternatives, which are evaluated again when carried, and values for `prev`."""
         from cep.operators.patterns.runtime.text_places import text_places
 
         return text_places(group, registers=not carried).of(kept)

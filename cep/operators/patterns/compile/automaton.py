@@ -1,7 +1,7 @@
-"""A pattern as an automaton: states are what just happened, leaves lead to what may happen next.
+"""A pattern as an automaton: a state is what just happened, its transitions are what may happen next.
 
-The construction is Glushkov's (Russian Mathematical Surveys 16, 1961): a state is the step that took the
-last event, or the timed step that was over, with what follows it, so that there are no empty moves; state 0
+The construction is Glushkov's (Russian Mathematical Surveys 16, 1961): a state is the step that took the last
+event, or the timed step that was over, with what follows it, so that there are no empty transitions; state 0
 is the start. `cep.operators.patterns.compile.states` builds it, `cep.operators.patterns.compile.tables`
 writes it out for the kernel.
 """
@@ -16,7 +16,7 @@ from rules.typed import Guard, Sign, Step
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """`duration` after the way came to its state, or after a counter's time; None: when `within` ends."""
+    """`duration` after the state was entered, or after a counter's time; None: when `within` ends."""
 
     counter: int | None
     duration: int | None
@@ -40,7 +40,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What must be so when a way arrives, for a leaf to be open: about a counter and a number, or times."""
+    """A condition for a transition to be open when its state is entered: a counter and a number, or times."""
 
     kind: Literal["at least", "below", "nothing taken", "something taken", "reached", "ahead"]
     counter: int | None = None
@@ -49,20 +49,20 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What passing along a leaf does to a counter."""
+    """A change of a counter when a transition fires."""
 
     kind: Literal["zero", "one more", "as many", "now"]
     counter: int
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    """What a way waits for: an event of a step, a time, an end that may be prevented, or nothing: the end.
+class Transition:
+    """A transition, on an event of a step, a time, an end that may be prevented, or nothing: the end.
 
-    `step` numbers the steps as they occur, `edge` the leaves that take an event. `target` is the state that
-    it leads to. `untils` come before the step's own condition, `watches` after it. `fresh` are names whose
-    events of an earlier round are not those of this one. `absences` are guards and durations of a look back
-    before the first event.
+    `step` numbers the steps as they occur, `edge` the transitions that take an event. `target` is the state
+    that it leads to. `untils` come before the step's own condition, `watches` after it. `fresh` are names
+    whose events of an earlier round are not those of this one. `absences` are guards and durations of a look
+    back before the first event.
     """
 
     kind: Literal["option", "timer", "ending", "end"]
@@ -82,38 +82,38 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """Several ways to wait that go on independently."""
+    """Several alternatives that go on independently."""
 
     children: tuple[tuple[Item, ...], ...]
 
 
-Item = Leaf | Each
+Item = Transition | Each
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a way waits for, in order of preference.
+    """The transitions that an alternative waits for, in order of preference.
 
-    Items between two ends (of either kind) wait together: what happens first decides, and the others are
+    Items between two ends (of either kind) wait together: the first that fires decides, and the others are
     given up.
     """
 
     items: tuple[Item, ...]
-    leaves: tuple[Leaf, ...] = field(init=False, repr=False, compare=False)
-    """All leaves, in order."""
+    transitions: tuple[Transition, ...] = field(init=False, repr=False, compare=False)
+    """All transitions, in order."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "leaves", tuple(_leaves(self.items)))
+        object.__setattr__(self, "transitions", tuple(_transitions(self.items)))
 
 
-def _leaves(items: tuple[Item, ...]) -> list[Leaf]:
-    found: list[Leaf] = []
+def _transitions(items: tuple[Item, ...]) -> list[Transition]:
+    found: list[Transition] = []
     for item in items:
-        if isinstance(item, Leaf):
+        if isinstance(item, Transition):
             found.append(item)
         else:
             for child in item.children:
-                found.extend(_leaves(child))
+                found.extend(_transitions(child))
     return found
 
 
@@ -121,12 +121,12 @@ def _ends_beside(items: tuple[Item, ...]) -> bool:
     """True if an end that goes on independently waits together with something else, which may outlast it."""
     groups: list[list[Item]] = [[]]
     for item in items:
-        if isinstance(item, Leaf) and item.kind in ("end", "ending"):
+        if isinstance(item, Transition) and item.kind in ("end", "ending"):
             groups.append([])
         else:
             groups[-1].append(item)
     return any(
-        (len(group) > 1 and any(leaf.kind == "end" for leaf in _leaves((item,))))
+        (len(group) > 1 and any(transition.kind == "end" for transition in _transitions((item,))))
         or any(map(_ends_beside, item.children))
         for group in groups
         for item in group
@@ -139,8 +139,8 @@ class Automaton:
     """States by number, from the start. `edges` gives the step of each edge.
 
     `steps` are the steps as they occur in the text, `names` their distinct names in that order; `rounds`
-    are the names of steps inside groups that repeat. `taken` is the counter of all events taken, if some
-    leaf needs it; `counters` counts the counters.
+    are the names of steps inside groups that repeat. `taken` is the counter of all events taken, if a
+    transition needs it; `counters` counts the counters.
     """
 
     steps: tuple[Step, ...]
@@ -156,19 +156,22 @@ class Automaton:
     def everything(self) -> bool:
         """True if an event between two that are taken can matter although it fits nothing."""
         return any(
-            (leaf.sign == "=>" and leaf.kind == "option" and number > 0)
-            or leaf.kind == "ending"
-            or any(watch.next_only for watch in leaf.watches)
+            (transition.sign == "=>" and transition.kind == "option" and number > 0)
+            or transition.kind == "ending"
+            or any(watch.next_only for watch in transition.watches)
             for number, state in enumerate(self.states)
-            for leaf in state.leaves
+            for transition in state.transitions
         )
 
     @property
     def plain(self) -> bool:
-        """True if `within` alone ends a way's waiting, and what still waits then has come to no match."""
+        """True if only `within` ends an alternative by time, and then it has come to no match."""
         return not any(
             _ends_beside(state.items)
-            or any(leaf.kind in ("timer", "ending") or leaf.gap is not None for leaf in state.leaves)
+            or any(
+                transition.kind in ("timer", "ending") or transition.gap is not None
+                for transition in state.transitions
+            )
             for state in self.states
         )
 

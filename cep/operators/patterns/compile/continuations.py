@@ -1,4 +1,4 @@
-"""What a pattern's automaton is built from: what follows a place, and what was passed on the way to it."""
+"""Continuations: what follows a place of a pattern, and what was passed to come there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rules.typed import Sign
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A watch before it is known where a way stands: `any_order` numbers the group whose beginning it counts
-    from (None: from where the way came to), `duration` is how long (None: until `within` is over), `after`
+    """A watch before its state is known: `any_order` numbers the group whose beginning it counts from (None:
+    from when the state was entered), `duration` is how long (None: until `within` is over), `after`
     the loop that must have taken an event."""
 
     guard: int
@@ -24,7 +24,7 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What holds for every event taken inside the elements around a step."""
+    """Conditions on every event taken inside the elements around a step."""
 
     untils: tuple[Guarded, ...] = ()
     gap: int | None = None
@@ -69,7 +69,7 @@ Then = Rest | Again | Operands | None
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What was passed since the last event or time: the difference between two ways at one place.
+    """Everything passed since the last event or time: the difference between two paths to one place.
 
     `entered` and `begun` are loops and rounds, `grouped` groups of `&`, that began since. `timed`: the last
     thing was a time, so that a loop may have taken nothing in its round.
@@ -96,4 +96,4 @@ class Path:
 
 
 Place = tuple[str, int | None, Then, frozenset[str]]
-"""A state before it is worked out: what happened, at which step, what follows, names of earlier rounds."""
+"""A state before its transitions are known: what happened, its step, what follows, earlier names."""

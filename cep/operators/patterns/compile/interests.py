@@ -1,9 +1,10 @@
-"""What can matter to a waiting run: which events it must be shown, so that the others pass it by.
+"""The events that can matter to a waiting run, which it must be shown; the others pass it by.
 
-To a way that waits, an event matters only if it fits a step or a guard that the way waits for or watches, by
-what the event is alone (its place). Where the condition also says that a field equals a value of an earlier
-event, only events with that value matter: the run is found by hash (`cep.operators.patterns.kernel`,
-"Sleeping runs"). What the very next event decides, whatever it is, must see every event.
+To an alternative an event matters only if it satisfies, by itself (at its place), a step that the alternative
+waits for or a guard that it watches. Where the condition also says that a field equals a value of an earlier
+event, only events with that value matter: the parked run is found by hash
+(`cep.operators.patterns.kernel.wait_index`). What the very next event decides, whatever it is, must see every
+event.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cep.operators.patterns.compile.automaton import Automaton, Each, Leaf
+from cep.operators.patterns.compile.automaton import Automaton, Each, Transition
 from cep.operators.patterns.compile.program import Instruction
 from cep.operators.patterns.kernel import bytecode, wait_index
 
@@ -21,7 +22,8 @@ MANY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """Events that matter to a leaf: those of a place; of these only those whose `column` equals `register`.
+    """Events that matter to a transition: those of a place; of these only those whose `column` equals
+    `register`.
 
     Both are -1 where every event of the place matters.
     """
@@ -54,9 +56,9 @@ def _equalities(program: Sequence[Instruction]) -> Iterator[tuple[int, int, int]
                 yield slot, sides[bytecode.COLUMN], sides[bytecode.REGISTER]
 
 
-def needs_every_event(leaf: Leaf) -> bool:
+def needs_every_event(transition: Transition) -> bool:
     """True if the very next event decides, whatever it is."""
-    return leaf.kind == "ending" or (leaf.kind == "option" and leaf.sign == "=>")
+    return transition.kind == "ending" or (transition.kind == "option" and transition.sign == "=>")
 
 
 def awaited(automaton: Automaton) -> frozenset[int]:
@@ -68,9 +70,13 @@ def awaited(automaton: Automaton) -> frozenset[int]:
     guards = len(automaton.steps)
     if automaton.everything or any(isinstance(item, Each) for state in begun for item in state.items):
         return frozenset(range(guards + len(automaton.guards)))
-    leaves = [leaf for state in begun for leaf in state.leaves]
-    watched = {guards + watch.guard for leaf in leaves for watch in (*leaf.untils, *leaf.watches)}
-    return frozenset(watched | {leaf.step for leaf in leaves if leaf.step is not None})
+    transitions = [transition for state in begun for transition in state.transitions]
+    watched = {
+        guards + watch.guard
+        for transition in transitions
+        for watch in (*transition.untils, *transition.watches)
+    }
+    return frozenset(watched | {transition.step for transition in transitions if transition.step is not None})
 
 
 @dataclass(slots=True)
@@ -80,7 +86,7 @@ class Questions:
     rows: list[tuple[int, int]] = field(default_factory=list)
 
     def written(self, interests: Iterable[Interest]) -> tuple[int, list[tuple[int, int]]]:
-        """A leaf's interests: a bit for each place of which every event matters, and (question, register)."""
+        """Interests as a bit for each place all of whose events matter, and (question, register) pairs."""
         bits = 0
         asked: dict[tuple[int, int], None] = {}
         for one in interests:

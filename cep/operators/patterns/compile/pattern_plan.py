@@ -50,8 +50,8 @@ def _needs(pack: Pack, rule: Rule, body: Match, tables: Tables, observed: bool) 
             if isinstance(part, FieldRef) and outside.stream is not None:
                 fields[outside.stream][part.path] = None
     for name, stream in declared.items() if observed else ():
-        leaves = (path for f in stream.fields for path in _leaves((f.name,), f.type))
-        fields[name].update(dict.fromkeys(leaves))
+        paths = (path for f in stream.fields for path in _leaf_paths((f.name,), f.type))
+        fields[name].update(dict.fromkeys(paths))
     return Needs(tuple(conditions), tuple(columns), {name: tuple(of) for name, of in fields.items()})
 
 
@@ -67,13 +67,13 @@ def _has(stream: Stream, column: object) -> bool:
     return True
 
 
-def _leaves(path: Path, type_: Type) -> Iterator[Path]:
+def _leaf_paths(path: Path, type_: Type) -> Iterator[Path]:
     """The paths of a field's values, those inside a record one by one."""
     if not isinstance(type_, Record):
         yield path
         return
     for name, part in type_.fields:
-        yield from _leaves((*path, name), part)
+        yield from _leaf_paths((*path, name), part)
 
 
 def _nodes(rule: Rule, body: Match) -> Iterator[object]:

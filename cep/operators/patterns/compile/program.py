@@ -75,7 +75,7 @@ class NotExecutedError(Exception):
 
 
 def kind_of(type_: Type) -> int:
-    """How values of a type are held."""
+    """The kind of number that holds values of a type."""
     match type_:
         case Scalar.DOUBLE:
             return FLOAT
@@ -107,7 +107,7 @@ class Column:
 class Register:
     """A value that a run keeps about one step.
 
-    `what` is one of count, known, value, sum, min, max; for `value`, `from_end` tells last from first
+    `what` is one of count, known, value, sum, min, max; for `value`, `from_end` distinguishes last from first
     and `offset` how far back or on. `column` indexes the rule's columns, -1 where there is none. `only`: of
     the present round of a group alone.
     """
@@ -123,7 +123,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """A condition that no program expresses: it is evaluated over whole events (runtime.whole_events).
+    """A condition that no program expresses: it is evaluated over whole events (runtime.outside_conditions).
 
     `stream` is the candidate's, None in `having`. `columns` hold what `prev` and text conditions give,
     `registers` the single steps of a round.
@@ -201,7 +201,7 @@ class Compiler:
         return self.slots - 1
 
     def condition(self, expression: Expression) -> None:
-        """Code for a condition; what no program expresses is asked for outside, operand by operand."""
+        """Code for a condition; what no program expresses is evaluated outside, operand by operand."""
         result = -1
         for part in conjuncts(expression):
             slot = self._asked(rewritten(part, self._forgotten))

@@ -1,10 +1,11 @@
-"""How large the automaton of a pattern becomes, counted before it is built.
+"""The size of a pattern's automaton, counted before it is built.
 
-A pattern's parts say how many ways enter them, pass them taking nothing, wait within them and leave them, and
-what a pattern of them comes to follows (as first, last and follow sets do: Glushkov, Russian Mathematical
-Surveys 16, 1961). The counts are those of `cep.operators.patterns.compile.states`, but where time may end a
-round (`absent` in a loop or beside `&`), which they estimate. Counting takes time linear in the text, and in
-the orders that the groups with `&` stand for as long as they are no more than the states a pattern may have.
+A pattern's parts say how many transitions enter them, how many paths pass them taking nothing, how many
+transitions are within them, and how many paths leave them; the size of a pattern of them follows (as first,
+last and follow sets do: Glushkov, Russian Mathematical Surveys 16, 1961). The counts are those of
+`cep.operators.patterns.compile.states`, but where time may end a round (`absent` in a loop or beside `&`),
+which they estimate. Counting takes time linear in the text, and in the orders that the groups with `&` stand
+for as long as they are no more than the states a pattern may have.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import assert_never
 from rules.typed import Absent, AnyOrder, Either, Element, Group, Sequence, Sign, Step, Unless, walk
 
 MOST_STATES = 4096
-MOST_LEAVES = 50_000
-"""What ways wait for, over all states: `cep check` takes 15 us for each, a deploy 60 in all."""
+MOST_TRANSITIONS = 50_000
+"""Transitions of all states: `cep check` takes 15 us for each, a deploy 60 in all."""
 
 Quantified = Step | Group | Either | AnyOrder
 _OWN: Mapping[str, Sign] = {"relaxed": "->", "contiguous": "=>", "any": "~>"}
@@ -25,16 +26,16 @@ _OWN: Mapping[str, Sign] = {"relaxed": "->", "contiguous": "=>", "any": "~>"}
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """States and leaves of a pattern or of one of its parts; `exact`: it is not an estimate."""
+    """States and transitions of a pattern or of one of its parts; `exact`: it is not an estimate."""
 
     states: int
-    leaves: int
+    transitions: int
     exact: bool = True
 
     @property
     def fits(self) -> bool:
         """True if a pattern may be as large."""
-        return self.states <= MOST_STATES and self.leaves <= MOST_LEAVES
+        return self.states <= MOST_STATES and self.transitions <= MOST_TRANSITIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,9 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Counts of a part. `enter` and `empty` are leaves and ways past it that take nothing, for one way that
-    comes to it; `first_enter` and `first_empty` the same before the first event. The others are sums over
-    its states: leaves within, ways out of it after an event, and after a time.
+    """Counts of a part. `enter` and `empty` are transitions into it and paths past it that take nothing, for
+    one path that comes to it; `first_enter` and `first_empty` the same before the first event. The others are
+    sums over its states: transitions within, paths out of it after an event, and after a time.
     """
 
     enter: int = 0
@@ -90,12 +91,12 @@ _NONE = _Part(empty=0, first_empty=0)
 
 
 def counted(pattern: Sequence) -> Counted:
-    """How large the automaton of a pattern becomes. Does not build it, however large."""
+    """The size of a pattern's automaton, which is not built, however large."""
     counter = _Counter()
     whole = counter.sequence(pattern, ("->",))
-    leaves = whole.first_enter + whole.within + whole.out + whole.timed_out
+    transitions = whole.first_enter + whole.within + whole.out + whole.timed_out
     exact = not any(isinstance(part, Absent) for part in walk(pattern))
-    return Counted(Size(1 + whole.states, leaves, exact), counter.part)
+    return Counted(Size(1 + whole.states, transitions, exact), counter.part)
 
 
 @dataclass(slots=True)
@@ -125,8 +126,8 @@ class _Counter:
                 key = (id(element), sign)
                 if key not in self.known:
                     found = self.known[key] = self._loop(element, sign)
-                    leaves = found.enter + found.within + found.out + found.timed_out
-                    if self.part is None and not Size(found.states, leaves).fits:
+                    transitions = found.enter + found.within + found.out + found.timed_out
+                    if self.part is None and not Size(found.states, transitions).fits:
                         self.part = element
                 return self.known[key]
             case _:
@@ -146,7 +147,7 @@ class _Counter:
             first_empty=body.first_empty + (quantifier.least == 0),
             within=body.within + (body.out + body.timed_out) * again * body.enter,
             out=body.out * rounds,
-            # After a time, a round that took nothing is told from one that took something.
+            # After a time, a round that took nothing differs from one that took something.
             timed_out=body.timed_out * (1 + rounds),
         )
 
@@ -209,7 +210,7 @@ class _Counter:
 
 
 class _Orders:
-    """For each choice of operands that still wait, as bits: leaves that come next, and ways past them all."""
+    """For each choice of operands that still wait, as bits: transitions that come next, paths past all."""
 
     def __init__(self, operands: list[tuple[int, int]]) -> None:
         self.all = (1 << len(operands)) - 1

@@ -1,7 +1,7 @@
-"""What the rules of a key space share when they run: their tables laid end to end, made once for a plan.
+"""The tables of the rules of a key space, laid end to end; made once for a plan.
 
-Rules are numbered in the order of their identities. Those whose ways take about as many numbers share pools,
-and one call of the kernel runs them all (`cep.operators.patterns.kernel.batch.run_rules`).
+Rules are numbered in the order of their identities. Those whose alternatives take about as many numbers share
+pools, and one call of the kernel runs them all (`cep.operators.patterns.kernel.batch.run_rules`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class WidthClass:
-    """The rules whose ways take at most `width` numbers: their numbers, rising, and a row of each.
+    """The rules whose alternatives take at most `width` numbers: their numbers, rising, and a row of each.
 
     The rows are the kernel's (kernel.U_RULE and what follows) as far as the plan alone says what is in them;
     `tables` is the array that they point into.
@@ -83,10 +83,10 @@ class SpaceTables:
         return self.rules[rule].tables
 
 
-def width_class(thread: int) -> int:
-    """The width of the rows in which ways are kept that take so many numbers: 8, 12, 16, 24, 32, 48, ..."""
+def width_class(numbers: int) -> int:
+    """The width of the rows for alternatives that take so many numbers: 8, 12, 16, 24, 32, 48, ..."""
     width = 8
-    while width < thread:
+    while width < numbers:
         width = width * 3 // 2 if width & (width - 1) == 0 else width // 3 * 4
     return width
 
@@ -150,7 +150,7 @@ def _pairs(rule: PatternPlan, atoms: Mapping[str, int]) -> list[tuple[int, int]]
 
 def _first_steps(tables: Tables) -> set[int]:
     """The places of the steps that begin a run."""
-    steps = {leaf.step for leaf in tables.automaton.states[0].leaves}
+    steps = {transition.step for transition in tables.automaton.states[0].transitions}
     return {step for step in steps if step is not None}
 
 
@@ -173,7 +173,7 @@ def _sequence(columns: ByStream) -> tuple[tuple[tuple[str, int], ...], ...]:
 def _classes(tables: Sequence[Tables], pairs: Ints, constants: Ints) -> Iterator[WidthClass]:
     by_width: dict[int, list[int]] = {}
     for number, of_rule in enumerate(tables):
-        by_width.setdefault(width_class(of_rule.thread), []).append(number)
+        by_width.setdefault(width_class(of_rule.row_width), []).append(number)
     for width, numbers in sorted(by_width.items()):
         arrays = [tables[number].array for number in numbers]
         ends = np.cumsum([len(array) for array in arrays])
@@ -197,7 +197,7 @@ def _bits(kind: int, value: object) -> int:
 
 
 def _text_registers(tables: Tables) -> Iterator[tuple[int, int, int]]:
-    """The registers that hold numbers of the dictionary: column of a way, its null word, its bit."""
+    """The registers that hold numbers of the dictionary: column of an alternative, its null word, its bit."""
     first, values = int(tables.array[kernel_tables.H_NULLS]), int(tables.array[kernel_tables.H_VALUES])
     for number, register in enumerate(tables.registers):
         if register.kind == TEXT:
@@ -205,7 +205,7 @@ def _text_registers(tables: Tables) -> Iterator[tuple[int, int, int]]:
 
 
 def _past_texts(tables: Tables) -> tuple[int, ...]:
-    """Which of the columns that look back hold numbers of the dictionary."""
+    """Those of the columns that look back which hold numbers of the dictionary."""
     back = (column for column in tables.columns if column.back)
     return tuple(place for place, column in enumerate(back) if kind_of(column.expression.type) == TEXT)
 

@@ -1,10 +1,10 @@
-"""Patterns to automata: what may come next, worked out once for every place in the pattern.
+"""Patterns to automata: what may come next, computed once for every place in the pattern.
 
-What a way waits for depends on what follows in the pattern (a continuation: the rest of each sequence and
-loop around), on how often loops went round (counters, looked at when a way arrives) and on nothing else.
-So the reading of the pattern that `cep.reference.pattern` does for every event is done here for every
-continuation that can be reached, and where it would look at a counter or at time a leaf gets a need.
-The names are those of docs/language.md.
+What an alternative waits for depends on what follows in the pattern (a continuation: the rest of each
+sequence and loop around), on how often loops went round (counters, read when a state is entered) and on
+nothing else. So the reading of the pattern that `cep.reference.pattern` does for every event is done here for
+every continuation that can be reached, and where it would look at a counter or at time a transition gets a
+need. The names are those of docs/language.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from cep.operators.patterns.compile.automaton import Automaton, Each, Item, Leaf, Need, Since, State, Watch
+from cep.operators.patterns.compile.automaton import (
+    Automaton,
+    Each,
+    Item,
+    Need,
+    Since,
+    State,
+    Transition,
+    Watch,
+)
 from cep.operators.patterns.compile.continuations import (
     Again,
     Guarded,
@@ -25,7 +34,7 @@ from cep.operators.patterns.compile.continuations import (
     Rest,
     Then,
 )
-from cep.operators.patterns.compile.size import MOST_LEAVES, MOST_STATES, only_absence
+from cep.operators.patterns.compile.size import MOST_STATES, MOST_TRANSITIONS, only_absence
 from rules.typed import (
     Absent,
     AnyOrder,
@@ -47,16 +56,16 @@ _OWN: dict[str, Sign] = {"relaxed": "->", "contiguous": "=>", "any": "~>"}
 
 
 MOST_WATCHED = 250_000
-"""Guards, times and counters that leaves look at, over all of them: 20 MB of tables."""
-_MOST_PASSED = 20 * MOST_LEAVES
+"""Guards, times and counters that transitions look at, over all of them: 20 MB of tables."""
+_MOST_PASSED = 20 * MOST_TRANSITIONS
 
 
 class TooLargeError(Exception):
-    """A pattern of more states, leaves or guards than a pattern may have; how many were found so far."""
+    """A pattern of more states, transitions or guards than a pattern may have; how many were found so far."""
 
-    def __init__(self, states: int, leaves: int, watched: int) -> None:
-        super().__init__(f"{states} states, {leaves} leaves, {watched} guards")
-        self.states, self.leaves, self.watched = states, leaves, watched
+    def __init__(self, states: int, transitions: int, watched: int) -> None:
+        super().__init__(f"{states} states, {transitions} transitions, {watched} guards")
+        self.states, self.transitions, self.watched = states, transitions, watched
 
 
 def automaton(match: Match) -> Automaton:
@@ -81,10 +90,10 @@ class _Builder:
     states: dict[Place, int] = field(default_factory=dict)
     places: list[Place] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
-    leaves: int = 0
+    transitions: int = 0
     watched: int = 0
     passed: int = 0
-    """How often a way came to the end of something: some ways lead to no leaf."""
+    """How often a path came to the end of something: some paths lead to no transition."""
 
     def built(self) -> Automaton:
         """Every state that can be reached, from the start on."""
@@ -151,14 +160,14 @@ class _Builder:
     def _follow(
         self, sequence: Sequence, at: int, inside: Inside, then: Then, sign: Sign | None, path: Path
     ) -> tuple[Item, ...]:
-        """A way that has come to an element; `sign` stands for the element's own.
+        """A path that has come to an element; `sign` stands for the element's own.
 
         Elements that may be left out are passed over one after the other, so that a thousand of them need
         no deeper stack than one.
         """
         passed: list[tuple[Again, Path]] = []
         found: deque[Item] = deque()
-        for at in range(at, len(sequence.elements) + 1):  # noqa: B020 - from where the way is
+        for at in range(at, len(sequence.elements) + 1):  # noqa: B020 - from where the path is
             if at == len(sequence.elements):
                 found.extend(self._then(then, path))
                 break
@@ -199,29 +208,31 @@ class _Builder:
         go = self._round(loop, element, True, path)
         match element.quantifier.mode:
             case "each":
-                ways = _each(go, tuple(leave))
+                both = _each(go, tuple(leave))
                 leave.clear()
-                leave.extend(ways)
+                leave.extend(both)
             case "greedy":
                 leave.extendleft(reversed(go))
             case "reluctant":
                 leave.extend(go)
 
-    def _wait(self, absences: list[Absent], inside: Inside, then: Then, path: Path) -> Leaf:
+    def _wait(self, absences: list[Absent], inside: Inside, then: Then, path: Path) -> Transition:
         """Goes on when the times are over."""
         watches = [Guarded(self.numbers[id(a.guard)], timed=True, duration=a.duration) for a in absences]
         watched = replace(inside, watches=(*inside.watches, *watches))
         over = tuple(dict.fromkeys(Since(None, absent.duration) for absent in absences))
         return self._timer(over, watched, then, path)
 
-    def _timer(self, over: tuple[Since, ...], inside: Inside, then: Then, path: Path, *needs: Need) -> Leaf:
-        # What a round left behind is forgotten with its next event, so that the events taken tell all.
+    def _timer(
+        self, over: tuple[Since, ...], inside: Inside, then: Then, path: Path, *needs: Need
+    ) -> Transition:
+        # What a round left behind is forgotten with its next event: the events taken say all.
         target = self._state(("timer", None, then, path.fresh))
-        leaf = self._leaf("timer", inside, path.needing(*needs))
-        return replace(leaf, over=over, target=target)
+        transition = self._transition("timer", inside, path.needing(*needs))
+        return replace(transition, over=over, target=target)
 
-    def _leaf(self, kind: str, inside: Inside, path: Path) -> Leaf:
-        leaf = Leaf(
+    def _transition(self, kind: str, inside: Inside, path: Path) -> Transition:
+        transition = Transition(
             kind,  # type: ignore[arg-type]
             needs=path.needs,
             untils=tuple(self._untils(inside.untils, path)),
@@ -229,16 +240,18 @@ class _Builder:
             actions=path.actions,
             fresh=path.fresh,
         )
-        self.leaves += 1
-        self.watched += len(leaf.needs) + len(leaf.untils) + len(leaf.watches) + len(leaf.actions)
+        self.transitions += 1
+        self.watched += (
+            len(transition.needs) + len(transition.untils) + len(transition.watches) + len(transition.actions)
+        )
         if (
             len(self.places) > MOST_STATES
-            or self.leaves > MOST_LEAVES
+            or self.transitions > MOST_TRANSITIONS
             or self.watched > MOST_WATCHED
             or self.passed > _MOST_PASSED
         ):
-            raise TooLargeError(len(self.places), self.leaves, self.watched)
-        return leaf
+            raise TooLargeError(len(self.places), self.transitions, self.watched)
+        return transition
 
     def _resolved(self, watches: Iterable[Guarded], path: Path) -> Iterable[Watch]:
         """The watches that can be on where the path has come to."""
@@ -257,7 +270,7 @@ class _Builder:
             yield Watch(watch.guard, watch.next_only, until, after)
 
     def _untils(self, untils: Iterable[Guarded], path: Path) -> Iterable[Watch]:
-        """What ends a loop where the path has come to, or keeps an event from beginning it."""
+        """Watches for what ends a loop where the path has come to, or keeps an event from beginning it."""
         for until in untils:
             found = tuple(self._resolved((until,), path))
             yield from found or (Watch(until.guard, begins=True),)
@@ -267,8 +280,8 @@ class _Builder:
         if not path.taken:
             return ()
         prevented = any(watch.next_only for watch in path.watches)
-        leaf = self._leaf("ending" if prevented else "end", Inside(), path)
-        return (leaf,) if prevented else (replace(leaf, watches=()),)
+        transition = self._transition("ending" if prevented else "end", Inside(), path)
+        return (transition,) if prevented else (replace(transition, watches=()),)
 
     # Loops.
 
@@ -348,13 +361,13 @@ class _Builder:
             case _:
                 assert_never(element)
 
-    def _option(self, step: Step, sign: Sign, inside: Inside, loop: Again, path: Path) -> Leaf:
+    def _option(self, step: Step, sign: Sign, inside: Inside, loop: Again, path: Path) -> Transition:
         number = self.step_numbers[id(step)]
         target = self._state(("step", number, loop, frozenset()))
         self.edges.append(number)
-        leaf = self._leaf("option", inside, path)
+        transition = self._transition("option", inside, path)
         return replace(
-            leaf, step=number, sign=sign, gap=inside.gap, absences=path.absences, target=target,
+            transition, step=number, sign=sign, gap=inside.gap, absences=path.absences, target=target,
             edge=len(self.edges) - 1,
         )  # fmt: skip
 
@@ -439,8 +452,8 @@ def _waiting_together(sequence: Sequence, at: int) -> list[Absent]:
     return found
 
 
-def _each(*ways: tuple[Item, ...]) -> tuple[Item, ...]:
-    open_ = tuple(way for way in ways if way)
+def _each(*branches: tuple[Item, ...]) -> tuple[Item, ...]:
+    open_ = tuple(branch for branch in branches if branch)
     return (Each(open_),) if len(open_) > 1 else open_[0] if open_ else ()
 
 
@@ -449,7 +462,7 @@ def _names(element: Element) -> list[str]:
 
 
 def _timed(element: Quantified) -> bool:
-    """True if time alone may move a way inside the element."""
+    """True if time alone may fire a transition inside the element."""
     return any(isinstance(part, Absent) for part in walk(element))
 
 

@@ -13,8 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.expressions.conditions import split
-from cep.operators.patterns.compile.automaton import Automaton, Each, Item, Leaf, Need, Since, State, Watch
+from cep.operators.patterns.compile.automaton import (
+    Automaton,
+    Each,
+    Item,
+    Need,
+    Since,
+    State,
+    Transition,
+    Watch,
+)
 from cep.operators.patterns.compile.interests import Interest, Questions, interest, needs_every_event
+from cep.operators.patterns.compile.liveness import Fact, Facts, Places, traits
 from cep.operators.patterns.compile.program import (
     FLOAT,
     INTEGER,
@@ -26,9 +36,8 @@ from cep.operators.patterns.compile.program import (
     Outside,
     Register,
 )
-from cep.operators.patterns.compile.room import rows_of_states
+from cep.operators.patterns.compile.row_bounds import rows_of_states
 from cep.operators.patterns.compile.states import automaton
-from cep.operators.patterns.compile.traits import Fact, Facts, Places, traits
 from cep.operators.patterns.kernel import bytecode, merge, tables, wait_index
 from cep.operators.patterns.kernel import layout as kernel_layout
 from rules.typed import Aggregate, Expression, Match, Pack, PrevRef, Rule, StepRef, walk
@@ -77,13 +86,13 @@ class Tables:
     look_backs: tuple[LookBack, ...]
 
     @property
-    def thread(self) -> int:
-        """How many int64 a thread takes."""
-        return int(self.array[tables.H_THREAD])
+    def row_width(self) -> int:
+        """The numbers (int64) that the row of an alternative takes."""
+        return int(self.array[tables.H_ALT])
 
     @property
     def forks(self) -> bool:
-        """True if a run can go on in several ways independently, and so come to one match twice."""
+        """True if alternatives of a run can go on independently, and so come to one match twice."""
         return bool(self.array[tables.H_COPIES] > 1)
 
 
@@ -104,7 +113,7 @@ _NEEDS = {
     "reached": tables.TIME_REACHED,
     "ahead": tables.TIME_AHEAD,
 }
-NEVER_SLEEPS = 2**62
+NEVER_PARKS = 2**62
 """More runs than a key can have."""
 _ACTIONS = {"zero": tables.ZERO, "one more": tables.ONE_MORE, "as many": tables.AS_MANY, "now": tables.NOW}
 
@@ -163,21 +172,21 @@ class _Writer:
     changes: dict[int, list[Instruction]] = field(default_factory=dict)
     """By edge, what taking an event does to the registers."""
     rows: list[int] = field(default_factory=list)
-    """By state, how many rows a way in it may need for one event."""
+    """By state, the most rows that an alternative in it may need for one event."""
 
     def array(self) -> npt.NDArray[np.int64]:
-        """The head, then everything that it and the parts point at, the states and their leaves last."""
+        """The head, then everything that it and the parts point at, the states and their transitions last."""
         machine, layout = self.machine, self.layout
         self.rows = rows_of_states(machine)
         for state in machine.states:
-            for leaf in state.leaves:
-                self._compile_all(leaf)
+            for transition in state.transitions:
+                self._compile_all(transition)
         self._compile((-1, frozenset()), None, self.match.having)
         words = -(-len(layout.registers) // kernel_layout.BITS)
-        masks = max(1, -(-max(len(state.leaves) for state in machine.states) // kernel_layout.BITS))
+        masks = max(1, -(-max(len(state.transitions) for state in machine.states) // kernel_layout.BITS))
         counters = kernel_layout.T_MASK + masks
         nulls = counters + machine.counters
-        thread = nulls + words + len(layout.registers)
+        row_width = nulls + words + len(layout.registers)
         self.content = [0] * tables.HEAD
         initial = self._put(self._initial_nulls(words))
         for name, program in self.programs.items():
@@ -190,11 +199,11 @@ class _Writer:
         skip = self.match.skip
         self.content[: tables.HEAD] = (
             states, initial, within, _SKIPS[skip.to], layout.steps.get(skip.step or "", -1), steps, masks,
-            counters, nulls, nulls + words, thread, self.match.limit, max(self.rows), int(machine.plain),
+            counters, nulls, nulls + words, row_width, self.match.limit, max(self.rows), int(machine.plain),
             int(self.match.on_timeout is not None), -1 if machine.taken is None else machine.taken, *having,
-            wait_index.SLEEP_BEYOND if self._sleeps() else NEVER_SLEEPS, len(self.asked), questions,
+            wait_index.PARK_BEYOND if self._parks() else NEVER_PARKS, len(self.asked), questions,
             len(self.questions.rows), int(self._next_decides()), merge.MERGE_BEYOND, self._copies(),
-            merge.MOST_WAYS, merge.ALL_WAYS, kernel_layout.BACKBONES,
+            merge.MOST_ALTERNATIVES, merge.ALL_ALTERNATIVES, kernel_layout.BACKBONES,
         )  # fmt: skip
         return np.array(self.content, dtype=np.int64)
 
@@ -205,17 +214,17 @@ class _Writer:
 
     # Programs.
 
-    def _compile_all(self, leaf: Leaf) -> None:
-        if leaf.step is not None:
-            self._compile((leaf.step, self._fresh(leaf)), *self.asked[leaf.step])
-        guards = [watch.guard for watch in (*leaf.untils, *leaf.watches)]
-        guards += [guard for guard, _ in leaf.absences]
+    def _compile_all(self, transition: Transition) -> None:
+        if transition.step is not None:
+            self._compile((transition.step, self._fresh(transition)), *self.asked[transition.step])
+        guards = [watch.guard for watch in (*transition.untils, *transition.watches)]
+        guards += [guard for guard, _ in transition.absences]
         for guard in guards:
             number = len(self.machine.steps) + guard
-            self._compile((number, self._fresh(leaf)), *self.asked[number])
+            self._compile((number, self._fresh(transition)), *self.asked[number])
 
-    def _fresh(self, leaf: Leaf) -> frozenset[str]:
-        return leaf.fresh & self.machine.rounds
+    def _fresh(self, transition: Transition) -> frozenset[str]:
+        return transition.fresh & self.machine.rounds
 
     def _compile(self, name: _Program, stream: str | None, condition: Expression | None) -> None:
         if name in self.programs:
@@ -231,156 +240,168 @@ class _Writer:
     def _states(self, places: Places) -> int:
         count = len(self.machine.states)
         at = self._put([0] * tables.STATE * count)
-        leaves = [leaf for state in self.machine.states for leaf in state.leaves]
-        self.changes = {leaf.edge: self._updates(leaf) for leaf in leaves if leaf.edge is not None}
-        told_apart = traits(
+        transitions = [transition for state in self.machine.states for transition in state.transitions]
+        self.changes = {
+            transition.edge: self._updates(transition)
+            for transition in transitions
+            if transition.edge is not None
+        }
+        distinguishing = traits(
             self.machine, self._asked_by, self._reads((-1, frozenset())), self.changes, places
         )
         self.updates = [(0, 0)] * len(self.machine.edges)
-        first = self._put([0] * tables.LEAF * len(leaves))
+        first = self._put([0] * tables.TRANSITION * len(transitions))
         for number, state in enumerate(self.machine.states):
             row = at + number * tables.STATE
-            for place, leaf in enumerate(state.leaves):
-                where = first + place * tables.LEAF
-                self.content[where : where + tables.LEAF] = self._leaf(leaf)
+            for place, transition in enumerate(state.transitions):
+                where = first + place * tables.TRANSITION
+                self.content[where : where + tables.TRANSITION] = self._transition(transition)
             tokens = self._tokens(state, first)
             token = self._put(tokens)
             for k in range(token, token + len(tokens), tables.TOKEN):
                 self.content[k + tables.K_END] = token + self.content[k + tables.K_END] * tables.TOKEN
             forks = any(isinstance(item, Each) for item in state.items)
-            apart = told_apart[number]
+            apart = distinguishing[number]
             self.content[row : row + tables.STATE] = (
-                first, len(state.leaves), token, len(tokens) // tables.TOKEN - 1, int(forks),
+                first, len(state.transitions), token, len(tokens) // tables.TOKEN - 1, int(forks),
                 int(_is_plain(state)), self.rows[number], self._put([n for row in apart for n in row]),
                 len(apart),
             )  # fmt: skip
-            first += len(state.leaves) * tables.LEAF
+            first += len(state.transitions) * tables.TRANSITION
         return at
 
     def _tokens(self, state: State, first: int) -> list[int]:
         """The tokens of a state and one that ends them; ends as numbers of tokens."""
         rows: list[list[int]] = []
-        leaves = 0
+        transitions = 0
 
         def add(items: tuple[Item, ...]) -> None:
-            nonlocal leaves
+            nonlocal transitions
             for item in items:
-                row = [tables.A_LEAF, first + leaves * tables.LEAF, leaves, 0]
+                row = [tables.A_TRANSITION, first + transitions * tables.TRANSITION, transitions, 0]
                 rows.append(row)
-                if isinstance(item, Leaf):
-                    leaves += 1
+                if isinstance(item, Transition):
+                    transitions += 1
                 else:
                     row[:2] = tables.AN_EACH, 0
                     for child in item.children:
-                        inner = [tables.A_CHILD, 0, leaves, 0]
+                        inner = [tables.A_CHILD, 0, transitions, 0]
                         rows.append(inner)
                         add(child)
                         inner[tables.K_END] = len(rows)
                 row[tables.K_END] = len(rows)
 
         add(state.items)
-        rows.append([tables.A_CHILD, 0, leaves, len(rows) + 1])
+        rows.append([tables.A_CHILD, 0, transitions, len(rows) + 1])
         return [number for row in rows for number in row]
 
-    def _leaf(self, leaf: Leaf) -> tuple[int, ...]:
+    def _transition(self, transition: Transition) -> tuple[int, ...]:
         place = program = length = step = target = edge = -1
         update = (0, 0)
-        if leaf.kind == "option":
-            assert leaf.step is not None
-            assert leaf.edge is not None
-            place, step, edge = leaf.step, leaf.step, leaf.edge
-            program, length = self.written[leaf.step, self._fresh(leaf)]
+        if transition.kind == "option":
+            assert transition.step is not None
+            assert transition.edge is not None
+            place, step, edge = transition.step, transition.step, transition.edge
+            program, length = self.written[transition.step, self._fresh(transition)]
             changes = self.changes[edge]
             update = (self._put([n for change in changes for n in change]), len(changes))
             self.updates[edge] = update
-        if leaf.target is not None:
-            target = leaf.target
+        if transition.target is not None:
+            target = transition.target
         parts: list[int] = []
         for rows in (
-            [self._since(since) for since in leaf.over],
-            [self._watch(watch, leaf) for watch in leaf.untils],
-            [self._watch(watch, leaf) for watch in leaf.watches],
-            [self._need(need) for need in leaf.needs],
-            [(_ACTIONS[action.kind], action.counter) for action in leaf.actions],
+            [self._since(since) for since in transition.over],
+            [self._watch(watch, transition) for watch in transition.untils],
+            [self._watch(watch, transition) for watch in transition.watches],
+            [self._need(need) for need in transition.needs],
+            [(_ACTIONS[action.kind], action.counter) for action in transition.actions],
         ):
             parts += [self._put([n for row in rows for n in row]), len(rows)]
-        looks = [self._look_back(guard, duration, leaf) for guard, duration in leaf.absences]
-        wants, asked = self.questions.written(self._interests(leaf))
-        if needs_every_event(leaf):
+        looks = [self._look_back(guard, duration, transition) for guard, duration in transition.absences]
+        wants, asked = self.questions.written(self._interests(transition))
+        if needs_every_event(transition):
             wants |= 1 << wait_index.EVERY_EVENT
         return (
-            _KINDS[leaf.kind], place, program, length, _SIGNS[leaf.sign], target, edge, step,
-            -1 if leaf.gap is None else leaf.gap, *parts, *update,
+            _KINDS[transition.kind], place, program, length, _SIGNS[transition.sign], target, edge, step,
+            -1 if transition.gap is None else transition.gap, *parts, *update,
             self._put([n for look in looks for n in look]), len(looks),
             wants, self._put([n for row in asked for n in row]), len(asked),
         )  # fmt: skip
 
-    def _interests(self, leaf: Leaf) -> Iterator[Interest]:
-        """Which events matter to a way that waits at the leaf."""
-        guards = () if leaf.kind == "end" else (*leaf.untils, *leaf.watches)
+    def _interests(self, transition: Transition) -> Iterator[Interest]:
+        """The events that matter to an alternative that waits for the transition."""
+        guards = () if transition.kind == "end" else (*transition.untils, *transition.watches)
         numbers = [len(self.machine.steps) + watch.guard for watch in guards]
-        if leaf.kind == "option":
-            assert leaf.step is not None
-            numbers.append(leaf.step)
+        if transition.kind == "option":
+            assert transition.step is not None
+            numbers.append(transition.step)
         for number in numbers:
-            yield interest(number, self.programs[number, self._fresh(leaf)])
+            yield interest(number, self.programs[number, self._fresh(transition)])
 
-    def _sleeps(self) -> bool:
+    def _parks(self) -> bool:
         """True if there is a state in which some event does not matter."""
         states = self.machine.states[1:]
-        return any(state.leaves and not any(map(needs_every_event, state.leaves)) for state in states)
+        return any(
+            state.transitions and not any(map(needs_every_event, state.transitions)) for state in states
+        )
 
     def _next_decides(self) -> bool:
         """True if a run that has begun lives only if the very next event fits its second step."""
         states = self.machine.states
         return self.match.on_timeout is None and all(
             after.kind == "option" and after.sign == "=>"
-            for leaf in states[0].leaves
-            for after in states[leaf.target or 0].leaves
+            for transition in states[0].transitions
+            for after in states[transition.target or 0].transitions
         )
 
     def _since(self, since: Since) -> tuple[int, int]:
         duration = -1 if since.duration is None else since.duration
         return (-1 if since.counter is None else since.counter, duration)
 
-    def _watch(self, watch: Watch, leaf: Leaf) -> tuple[int, ...]:
+    def _watch(self, watch: Watch, transition: Transition) -> tuple[int, ...]:
         place = len(self.machine.steps) + watch.guard
         until = (tables.NEVER, 0) if watch.until is None else self._since(watch.until)
         after = -1 if watch.after is None else watch.after
         after = tables.BEGINS if watch.begins else after
-        program = self.written[place, self._fresh(leaf)]
+        program = self.written[place, self._fresh(transition)]
         return (place, *program, int(watch.next_only), *until, after, watch.guard)
 
     def _need(self, need: Need) -> tuple[int, int, int]:
         counter = -1 if need.counter is None else need.counter
         return (_NEEDS[need.kind], counter, -1 if need.number is None else need.number)
 
-    def _look_back(self, guard: int, duration: int, leaf: Leaf) -> tuple[int, int]:
+    def _look_back(self, guard: int, duration: int, transition: Transition) -> tuple[int, int]:
         place = len(self.machine.steps) + guard
-        look = LookBack(place, self.written[place, self._fresh(leaf)], duration)
+        look = LookBack(place, self.written[place, self._fresh(transition)], duration)
         if look not in self.look_backs:
             self.look_backs.append(look)
         return (len(self.layout.columns) + self.look_backs.index(look), duration)
 
     def _copies(self) -> int:
-        """How many ways that are alike a list keeps: where ways go on independently, whether there is more
-        than one can be seen."""
+        """The number of equivalent alternatives that a list keeps: two where alternatives go on
+        independently, since one and more than one then differ."""
         states = self.machine.states
         forks = any(isinstance(item, Each) for state in states for item in state.items)
-        return 2 if forks or any(leaf.sign == "~>" for state in states for leaf in state.leaves) else 1
+        return (
+            2
+            if forks or any(transition.sign == "~>" for state in states for transition in state.transitions)
+            else 1
+        )
 
     def _sums(self) -> frozenset[int]:
         return frozenset(n for n, register in enumerate(self.layout.registers) if register.what == "sum")
 
-    def _asked_by(self, leaf: Leaf) -> Facts:
-        """What the conditions of a leaf read of a way."""
-        numbers = [len(self.machine.steps) + watch.guard for watch in (*leaf.untils, *leaf.watches)]
-        if leaf.step is not None:
-            numbers.append(leaf.step)
-        return frozenset().union(*(self._reads((number, self._fresh(leaf))) for number in numbers))
+    def _asked_by(self, transition: Transition) -> Facts:
+        """The facts that the conditions of a transition read of an alternative."""
+        numbers = [
+            len(self.machine.steps) + watch.guard for watch in (*transition.untils, *transition.watches)
+        ]
+        if transition.step is not None:
+            numbers.append(transition.step)
+        return frozenset().union(*(self._reads((number, self._fresh(transition))) for number in numbers))
 
     def _reads(self, name: _Program) -> Facts:
-        """What a program reads of a way; what it asks outside reads the events that steps took."""
+        """The facts that a program reads of an alternative; outside, the events that steps took."""
         facts: set[Fact] = set()
         for operation, a, _, _ in self.programs[name]:
             if operation == bytecode.REGISTER:
@@ -400,15 +421,15 @@ class _Writer:
                 nulls[number // kernel_layout.BITS] |= 1 << (number % kernel_layout.BITS)
         return nulls
 
-    def _updates(self, leaf: Leaf) -> list[Instruction]:
-        """What an edge's event does to the registers, in an order in which none is read after it changed."""
-        assert leaf.step is not None
+    def _updates(self, transition: Transition) -> list[Instruction]:
+        """The updates of registers by an edge's event, in an order in which none is read after it changed."""
+        assert transition.step is not None
         registers = self.layout.registers
-        step = self.machine.name(leaf.step)
+        step = self.machine.name(transition.step)
         changes: list[Instruction] = [
             (bytecode.RESET, number, -1, 0)
             for number, register in enumerate(registers)
-            if register.only and self.machine.names[register.step] in leaf.fresh
+            if register.only and self.machine.names[register.step] in transition.fresh
         ]
         own = [(n, r) for n, r in enumerate(registers) if r.step == step]
         for number, register in sorted(own, key=lambda item: -item[1].offset):
@@ -431,7 +452,9 @@ class _Writer:
 def _is_plain(state: State) -> bool:
     """True if all that waits in it waits together: whatever happens first decides."""
     return all(
-        isinstance(item, Leaf) and item.kind != "ending" and not (item.kind == "option" and item.sign == "~>")
+        isinstance(item, Transition)
+        and item.kind != "ending"
+        and not (item.kind == "option" and item.sign == "~>")
         for item in state.items
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import factorial
 
-from cep.operators.patterns.compile.room import rows_of_states
-from cep.operators.patterns.compile.size import MOST_LEAVES, MOST_STATES, Counted, Size, counted
+from cep.operators.patterns.compile.row_bounds import rows_of_states
+from cep.operators.patterns.compile.size import MOST_STATES, MOST_TRANSITIONS, Counted, Size, counted
 from cep.operators.patterns.compile.states import MOST_WATCHED, TooLargeError, automaton
 from cep.operators.patterns.compile.too_many import TOO_MANY_STATES, TOO_MANY_VALUES
 from rules.diagnostics import Diagnostic
@@ -25,18 +25,18 @@ from rules.typed import (
 )
 
 MOST_TOGETHER = 1_000
-"""What one way waits for: all of it may be asked at an event, of every run of a key."""
+"""Transitions of one state: all of them may be evaluated at an event, for every run of a key."""
 MOST_ROWS = 10_000
-"""Rows that the kernel keeps free for what one event may make of one way."""
+"""Rows that the kernel keeps free for what one event may make of one alternative."""
 MOST_VALUES = 1_000
-"""Values before the last one that a way carries: each is moved on with every event that its step takes."""
+"""Values before the last one that an alternative carries: each moves on with each event of its step."""
 _WRITTEN_OUT = 10**15
 _PLAIN = 50
 """Steps of which a pattern without groups is below every bound, also if each of them may be left out."""
 
 
 def too_large(match: Match) -> Diagnostic | None:
-    """Why a pattern is refused as too large, at the part that makes it so; None: it is not."""
+    """The finding that a pattern is too large, at the part that makes it so; None: it is not."""
     found = _values(match)
     if found is not None:
         return found
@@ -50,14 +50,14 @@ def too_large(match: Match) -> Diagnostic | None:
     except TooLargeError as error:
         if error.watched > MOST_WATCHED:
             return _watched(match)
-        return _refused(match, count, Size(error.states, error.leaves, exact=False))
-    together = max(len(state.leaves) for state in machine.states)
+        return _refused(match, count, Size(error.states, error.transitions, exact=False))
+    together = max(len(state.transitions) for state in machine.states)
     if together > MOST_TOGETHER:
         message = f"this pattern waits for {together:,} things at once, and may wait for {MOST_TOGETHER:,}"
         return _finding(match, count, message, _made_of(_part(match, count)))
     rows = max(rows_of_states(machine))
     if rows > MOST_ROWS:
-        message = f"an event can make {rows:,} ways of one, and may make {MOST_ROWS:,}"
+        message = f"an event can make {rows:,} alternatives of one, and may make {MOST_ROWS:,}"
         help_ = f"leave out `each`, `any` or `~>`: {_made_of(_part(match, count))}"
         return _finding(match, count, message, help_)
     return None
@@ -74,10 +74,10 @@ def _refused(match: Match, count: Counted, size: Size) -> Diagnostic:
         number = size.states if size.exact else MOST_STATES
         message = f"this pattern may be in {more}{_shown(number)} states, and {MOST_STATES:,} are the most"
         return _finding(match, count, message, _orders(_part(match, count)))
-    number = size.leaves if size.exact else min(size.leaves, MOST_LEAVES)
+    number = size.transitions if size.exact else min(size.transitions, MOST_TRANSITIONS)
     message = (
-        f"this pattern goes on in {more}{_shown(number)} ways from its {size.states:,} states, "
-        f"and {MOST_LEAVES:,} are the most"
+        f"this pattern has {more}{_shown(number)} transitions from its {size.states:,} states, "
+        f"and {MOST_TRANSITIONS:,} are the most"
     )
     return _finding(match, count, message, _made_of(_part(match, count)))
 
@@ -98,7 +98,7 @@ def _shown(number: int) -> str:
 
 
 def _orders(part: Sequence | Element) -> str:
-    """What made the states: `&`, and nothing else multiplies them."""
+    """Help for too many states: `&`, and nothing else multiplies them."""
     groups = [one for one in walk(part) if isinstance(one, AnyOrder)]
     most = max((len(one.operands) for one in groups), default=0)
     said = f"`&` of {most} operands stands for {_shown(factorial(most))} orders"
@@ -108,7 +108,7 @@ def _orders(part: Sequence | Element) -> str:
 
 
 def _made_of(part: Sequence | Element) -> str:
-    """What made the ways to go on, as far as it can be told, and what to write instead."""
+    """Help for too many transitions: what made them, as far as can be said, and what to write instead."""
     optional = max((_row(one) for one in walk(part) if isinstance(one, Sequence)), default=0)
     branches = max((len(one.branches) for one in walk(part) if isinstance(one, Either)), default=0)
     operands = [one for one in walk(part) if isinstance(one, AnyOrder) and any(map(_passable, one.operands))]
@@ -126,7 +126,7 @@ def _made_of(part: Sequence | Element) -> str:
             "make some of them required, or write two rules"
         )
     return (
-        f"each of {branches} alternatives may be followed by each: write those that differ by a value as one "
+        f"each of {branches} branches may be followed by each: write those that differ by a value as one "
         "step, `s: STREAM[v in (1, 2)]`, or write two rules"
     )
 
@@ -135,7 +135,7 @@ _FEW = 8
 
 
 def _row(sequence: Sequence) -> int:
-    """How many elements that may take nothing stand in a row at most."""
+    """The greatest number of elements in a row that may take nothing."""
     most = now = 0
     for _, element in sequence.elements:
         now = now + 1 if _optional(element) else 0
@@ -179,7 +179,7 @@ def _values(match: Match) -> Diagnostic | None:
 
 
 def _named(match: Match) -> Iterator[StepRef]:
-    """What conditions name of steps, counted from their last event."""
+    """The values of steps that conditions name, counted from their last event."""
     for part in (*walk(match.pattern), *walk(match.having)):
         if isinstance(part, StepRef) and part.which == "last":
             yield part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TOO_MANY_STATES = "CEP0906"
-"""A pattern that comes to too many states or ways to go on: the reference, which has no states, takes it."""
+"""A pattern of too many states or transitions: the reference, which has no states, takes it."""
 TOO_MANY_VALUES = "CEP0426"
 """A pattern whose runs would carry too many values; the reference looks at the events themselves."""
 OF_AUTOMATA = frozenset({TOO_MANY_STATES, TOO_MANY_VALUES})

@@ -1,16 +1,16 @@
-"""Ways after an event, or after some time."""
+"""Transitions fire: the alternatives of a run after an event, or after some time."""
 
 from __future__ import annotations
 
 from cep.operators.patterns.kernel.alternatives import (
     alive,
     any_alive,
-    complete_way,
+    completed,
     copied,
     each_of,
     forked,
     free_list,
-    free_thread,
+    free_row,
     joined,
     kill,
     waits,
@@ -46,7 +46,7 @@ from cep.operators.patterns.kernel.layout import (
     Rule,
 )
 from cep.operators.patterns.kernel.tables import (
-    A_LEAF,
+    A_TRANSITION,
     ACTION,
     AN_EACH,
     ANY,
@@ -78,21 +78,21 @@ from cep.operators.patterns.kernel.tables import (
     K_BEFORE,
     K_END,
     K_KIND,
-    K_LEAF,
-    LEAF,
+    K_TRANSITION,
     NEVER,
     ONE_MORE,
     OPTION,
     S_FORKS,
-    S_LEAF,
-    S_LEAVES,
     S_TOKEN,
     S_TOKENS,
+    S_TRANSITION,
+    S_TRANSITIONS,
     STATE,
     STRICT,
     THE_END,
     TIMER,
     TOKEN,
+    TRANSITION,
     W_GUARD,
     W_SINCE,
     WATCH,
@@ -122,47 +122,53 @@ NOTHING, FITTED, SOME_DIED = range(3)
 
 
 @inlined
-def verdict(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int, t: int) -> int:
-    """Effect of event i, or of time alone, on a way at a leaf: DIES, STAYS, FITS."""
+def effect(rule: Rule, alternatives: Alternatives, row: int, transition: int, i: int, t: int) -> int:
+    """Effect of event i, or of time alone, on a transition of an alternative: DIES, STAYS, FITS."""
     tables, places, columns, nulls = rule.tables, rule.places, rule.columns, rule.nulls
-    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
+    rows, cursor, trace = alternatives.rows, alternatives.cursor, alternatives.trace
     cursor[C_EFFORT] -= 1
-    kind = tables[leaf + F_KIND]
+    kind = tables[transition + F_KIND]
     mode = cursor[C_MODE]
     if mode == BY_TIME:
-        if deadline(tables, threads, row, leaf, cursor) > t:
+        if deadline(tables, rows, row, transition, cursor) > t:
             return STAYS
         return DIES if kind == OPTION else FITS
     if mode == AT_END:
         return FITS if kind == ENDING else STAYS if kind == THE_END else DIES
     if kind == THE_END:
         return STAYS
-    node = threads[row + T_NODE]
-    if mode == BY_EVENT and kind != ENDING and tables[leaf + F_UNTILS] > 0:
-        found = guarded(rule, alternatives, row, tables[leaf + F_UNTIL], tables[leaf + F_UNTILS], i, t)
+    node = rows[row + T_NODE]
+    if mode == BY_EVENT and kind != ENDING and tables[transition + F_UNTILS] > 0:
+        found = guarded(
+            rule, alternatives, row, tables[transition + F_UNTIL], tables[transition + F_UNTILS], i, t
+        )
         if found >= 0:
             note(trace, cursor, STOPPED, i, t, node, tables[found + W_GUARD], NONE)
             return DIES
     if kind == OPTION:
         why = NONE
-        if places[tables[leaf + F_PLACE] * cursor[C_EVENTS] + i] == 0:
+        if places[tables[transition + F_PLACE] * cursor[C_EVENTS] + i] == 0:
             why = WHY_ALONE
-        elif not holds(rule, tables[leaf + F_PROGRAM], tables[leaf + F_LENGTH], i, row, threads, cursor):
+        elif not holds(
+            rule, tables[transition + F_PROGRAM], tables[transition + F_LENGTH], i, row, rows, cursor
+        ):
             why = WHY_EARLIER
-        elif mode == AT_BEGIN and not was_absent(tables, leaf, i, t, columns, nulls, cursor):
+        elif mode == AT_BEGIN and not was_absent(tables, transition, i, t, columns, nulls, cursor):
             why = WHY_LOOK
-        elif tables[leaf + F_UNTILS] > 0 and is_refused(rule, alternatives, row, leaf, i):
+        elif tables[transition + F_UNTILS] > 0 and is_refused(rule, alternatives, row, transition, i):
             why = WHY_UNTIL
         if why == NONE:
             return FITS
         if cursor[C_TRACES] >= 0:
-            note(trace, cursor, TRIED, i, t, node, tables[leaf + F_STEP], why)
-            if tables[leaf + F_SIGN] == STRICT and mode == BY_EVENT:
-                note(trace, cursor, BROKEN, i, t, node, tables[leaf + F_STEP], NONE)
-        if mode == AT_BEGIN or tables[leaf + F_SIGN] == STRICT:
+            note(trace, cursor, TRIED, i, t, node, tables[transition + F_STEP], why)
+            if tables[transition + F_SIGN] == STRICT and mode == BY_EVENT:
+                note(trace, cursor, BROKEN, i, t, node, tables[transition + F_STEP], NONE)
+        if mode == AT_BEGIN or tables[transition + F_SIGN] == STRICT:
             return DIES
-    if tables[leaf + F_WATCHES] > 0:
-        found = guarded(rule, alternatives, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t)
+    if tables[transition + F_WATCHES] > 0:
+        found = guarded(
+            rule, alternatives, row, tables[transition + F_WATCH], tables[transition + F_WATCHES], i, t
+        )
         if found >= 0:
             note(trace, cursor, PREVENTED, i, t, node, tables[found + W_GUARD], NONE)
             return DIES
@@ -170,235 +176,247 @@ def verdict(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int,
 
 
 @inlined
-def fire(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int, t: int) -> int:
-    """The ways that a way becomes by what a leaf of it waited for; the way itself stays as it is."""
+def fire(rule: Rule, alternatives: Alternatives, row: int, transition: int, i: int, t: int) -> int:
+    """Fire a transition: the alternatives that come of one, which itself stays as it is."""
     tables = rule.tables
-    threads, nodes, cursor, trace = alternatives
-    new = copied(tables, threads, row, cursor)
-    kind = tables[leaf + F_KIND]
+    rows, nodes, cursor, trace = alternatives
+    new = copied(tables, rows, row, cursor)
+    kind = tables[transition + F_KIND]
     if kind == ENDING:
-        if true_of(rule, tables[H_HAVING], tables[H_HAVING_LENGTH], NONE, row, threads, cursor):
-            threads[new + T_STATE] = MATCHED
-            threads[new + T_DEADLINE] = END_OF_TIME
+        if true_of(rule, tables[H_HAVING], tables[H_HAVING_LENGTH], NONE, row, rows, cursor):
+            rows[new + T_STATE] = MATCHED
+            rows[new + T_DEADLINE] = END_OF_TIME
             return new
-        note(trace, cursor, REFUSED, NONE, t, threads[new + T_NODE], NONE, NONE)
-        free_thread(threads, new, cursor)
+        note(trace, cursor, REFUSED, NONE, t, rows[new + T_NODE], NONE, NONE)
+        free_row(rows, new, cursor)
         return NONE
     counters = new + tables[H_COUNTERS]
-    at = tables[leaf + F_ACTION]
-    for k in range(at, at + tables[leaf + F_ACTIONS] * ACTION, ACTION):
+    at = tables[transition + F_ACTION]
+    for k in range(at, at + tables[transition + F_ACTIONS] * ACTION, ACTION):
         action = tables[k]
         counter = counters + tables[k + 1]
         if action == ZERO:
-            threads[counter] = 0
+            rows[counter] = 0
         elif action == ONE_MORE:
-            threads[counter] += 1
+            rows[counter] += 1
         elif action == AS_MANY:
-            threads[counter] = threads[counters + tables[H_TAKEN]]
+            rows[counter] = rows[counters + tables[H_TAKEN]]
         else:
-            threads[counter] = threads[new + T_TIME]
-    threads[new + T_STATE] = tables[leaf + F_TARGET]
-    threads[new + T_TIME] = t
+            rows[counter] = rows[new + T_TIME]
+    rows[new + T_STATE] = tables[transition + F_TARGET]
+    rows[new + T_TIME] = t
     if kind == TIMER:
-        threads[new + T_SEQUENCE] = cursor[C_SEEN]
-        at = tables[leaf + F_WATCH]
-        for k in range(at, at + tables[leaf + F_WATCHES] * WATCH, WATCH):
+        rows[new + T_SEQUENCE] = cursor[C_SEEN]
+        at = tables[transition + F_WATCH]
+        for k in range(at, at + tables[transition + F_WATCHES] * WATCH, WATCH):
             if tables[k + W_SINCE] != NEVER:
-                note(trace, cursor, PASSED, NONE, t, threads[new + T_NODE], tables[k + W_GUARD], NONE)
+                note(trace, cursor, PASSED, NONE, t, rows[new + T_NODE], tables[k + W_GUARD], NONE)
     else:
-        node = taken_node(nodes, threads[new + T_NODE], tables[leaf + F_EDGE], i, tables[H_BACKBONES], cursor)
-        threads[new + T_NODE] = node
-        threads[new + T_LAST] = t
-        threads[new + T_SEQUENCE] = cursor[C_SEQUENCE] + i
+        node = taken_node(
+            nodes, rows[new + T_NODE], tables[transition + F_EDGE], i, tables[H_BACKBONES], cursor
+        )
+        rows[new + T_NODE] = node
+        rows[new + T_LAST] = t
+        rows[new + T_SEQUENCE] = cursor[C_SEQUENCE] + i
         if tables[H_TAKEN] >= 0:
-            threads[counters + tables[H_TAKEN]] += 1
-        take(rule, tables[leaf + F_UPDATE], tables[leaf + F_UPDATES], i, new, threads, cursor)
+            rows[counters + tables[H_TAKEN]] += 1
+        take(rule, tables[transition + F_UPDATE], tables[transition + F_UPDATES], i, new, rows, cursor)
         if cursor[C_TRACES] >= 0:
             what = BEGAN if cursor[C_MODE] == AT_BEGIN else TOOK
-            note(trace, cursor, what, i, t, node, tables[leaf + F_STEP], NONE)
+            note(trace, cursor, what, i, t, node, tables[transition + F_STEP], NONE)
     return arrived(rule, alternatives, new)
 
 
 def offer(
     rule: Rule, alternatives: Alternatives, row: int, token: int, end: int, inner: int, i: int, t: int
 ) -> tuple[int, int]:
-    """Show an event, or time alone, to a way's leaves between two tokens.
+    """Show an event, or time alone, to an alternative's transitions between two tokens.
 
-    Returns the ways that come of it and 1, or 0 if it fits none: then the leaves that died are dead in the
-    way. `inner` > 0: these are the leaves of a child, several groups of which may wait side by side.
+    Returns the alternatives that come of it and 1; or 0 if it fires none, and then those that can no longer
+    fire are taken out of the alternative. `inner` > 0: these are the transitions of a child, several groups
+    of which may wait side by side.
     """
     tables = rule.tables
-    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
+    rows, cursor, trace = alternatives.rows, alternatives.cursor, alternatives.trace
     head = tail = NONE
     if token >= end:
         return NONE, 0
     fits = 0
     begin = k = token
-    ways = last = NONE
+    alts = last = NONE
     fit = 0
     said = cursor[C_TRACES]
     while True:
-        leaf = NONE
+        transition = NONE
         if k < end:
             kind = tables[k + K_KIND]
-            if kind == AN_EACH and children_alive(tables, threads, row, k) > 1:
+            if kind == AN_EACH and children_alive(tables, rows, row, k) > 1:
                 forks = final = NONE
                 moved = 0
                 child = k + TOKEN
                 while child < tables[k + K_END]:
                     after = tables[child + K_END]
-                    if any_alive(threads, row, tables[child + K_BEFORE], tables[after + K_BEFORE]):
+                    if any_alive(rows, row, tables[child + K_BEFORE], tables[after + K_BEFORE]):
                         part, moves = offer(rule, alternatives, row, child + TOKEN, after, inner + 1, i, t)
                         if moves == 1:
                             moved = 1
                         else:
-                            part, _ = spread(tables, threads, row, child + TOKEN, after, cursor)
-                        forks, final = forked(threads, forks, final, part, cursor)
+                            part, _ = spread(tables, rows, row, child + TOKEN, after, cursor)
+                        forks, final = forked(rows, forks, final, part, cursor)
                     child = after
                 if moved == 1:
                     fit = 1
-                    ways, last = joined(threads, ways, last, each_of(threads, forks, cursor), cursor)
+                    alts, last = joined(rows, alts, last, each_of(rows, forks, cursor), cursor)
                 else:
-                    free_list(threads, forks, cursor)
+                    free_list(rows, forks, cursor)
                 k = tables[k + K_END]
                 continue
-            if kind != A_LEAF or not alive(threads, row, tables[k + K_BEFORE]):
+            if kind != A_TRANSITION or not alive(rows, row, tables[k + K_BEFORE]):
                 k += TOKEN
                 continue
-            leaf = tables[k + K_LEAF]
-        alone = leaf >= 0 and tables[leaf + F_KIND] != OPTION and tables[leaf + F_KIND] != TIMER
-        if leaf < 0 or alone:
+            transition = tables[k + K_TRANSITION]
+        alone = (
+            transition >= 0 and tables[transition + F_KIND] != OPTION and tables[transition + F_KIND] != TIMER
+        )
+        if transition < 0 or alone:
             if fit == 1:
                 fits = 1
                 unsay_guards(trace, cursor, said)
-                head, tail = joined(threads, head, tail, ways, cursor)
+                head, tail = joined(rows, head, tail, alts, cursor)
             elif inner > 0:
-                part, _ = spread(tables, threads, row, begin, k, cursor)
-                head, tail = joined(threads, head, tail, part, cursor)
-            if leaf < 0:
+                part, _ = spread(tables, rows, row, begin, k, cursor)
+                head, tail = joined(rows, head, tail, part, cursor)
+            if transition < 0:
                 break
         number = tables[k + K_BEFORE]
-        outcome = verdict(rule, alternatives, row, leaf, i, t)
+        outcome = effect(rule, alternatives, row, transition, i, t)
         part = NONE
         if outcome == DIES:
-            kill(threads, row, number)
+            kill(rows, row, number)
         elif outcome == FITS:
-            part = fire(rule, alternatives, row, leaf, i, t)
+            part = fire(rule, alternatives, row, transition, i, t)
         k += TOKEN
         if not alone:
             if outcome == FITS:
                 fit = 1
-                if tables[leaf + F_SIGN] == ANY and cursor[C_MODE] == BY_EVENT:
+                if tables[transition + F_SIGN] == ANY and cursor[C_MODE] == BY_EVENT:
                     # It goes on waiting, independently of what it took, unless a `not` forbids that.
-                    forks, final = forked(threads, NONE, NONE, part, cursor)
+                    forks, final = forked(rows, NONE, NONE, part, cursor)
                     if (
-                        tables[leaf + F_WATCHES] == 0
+                        tables[transition + F_WATCHES] == 0
                         or guarded(
-                            rule, alternatives, row, tables[leaf + F_WATCH], tables[leaf + F_WATCHES], i, t
+                            rule,
+                            alternatives,
+                            row,
+                            tables[transition + F_WATCH],
+                            tables[transition + F_WATCHES],
+                            i,
+                            t,
                         )
                         < 0
                     ):
-                        again = restricted(tables, threads, row, number, number + 1, cursor)
-                        forks, final = forked(threads, forks, final, again, cursor)
-                    part = each_of(threads, forks, cursor)
-                ways, last = joined(threads, ways, last, part, cursor)
+                        again = restricted(tables, rows, row, number, number + 1, cursor)
+                        forks, final = forked(rows, forks, final, again, cursor)
+                    part = each_of(rows, forks, cursor)
+                alts, last = joined(rows, alts, last, part, cursor)
             continue
         if outcome == FITS:
             fits = 1
-            head, tail = joined(threads, head, tail, part, cursor)
+            head, tail = joined(rows, head, tail, part, cursor)
         elif inner > 0 and outcome == STAYS:
-            if tables[leaf + F_KIND] == THE_END:
-                head, tail = joined(threads, head, tail, complete_way(tables, threads, row, cursor), cursor)
+            if tables[transition + F_KIND] == THE_END:
+                head, tail = joined(rows, head, tail, completed(tables, rows, row, cursor), cursor)
                 break
-            part = restricted(tables, threads, row, number, number + 1, cursor)
-            head, tail = joined(threads, head, tail, part, cursor)
+            part = restricted(tables, rows, row, number, number + 1, cursor)
+            head, tail = joined(rows, head, tail, part, cursor)
         begin = k
-        ways = last = NONE
+        alts = last = NONE
         fit = 0
         said = cursor[C_TRACES]
     if fits == 0:
-        free_list(threads, head, cursor)
+        free_list(rows, head, cursor)
         return NONE, 0
     return head, 1
 
 
 @inlined
 def answer(rule: Rule, alternatives: Alternatives, row: int, i: int, t: int) -> tuple[int, int]:
-    """Show an event, or time alone, to a way in a plain state: what `offer` does where no case is special.
+    """Show an event, or time alone, to an alternative in a plain state: `offer` without its special cases.
 
-    Returns the ways that come of it, and FITTED, NOTHING, or SOME_DIED: then dead leaves are dead in the way.
+    Returns the alternatives that come of it, and FITTED, NOTHING, or SOME_DIED: then transitions that can no
+    longer fire are taken out of the alternative.
     """
     tables = rule.tables
-    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
-    state = tables[H_STATES] + threads[row + T_STATE] * STATE
-    leaf = tables[state + S_LEAF]
+    rows, cursor, trace = alternatives.rows, alternatives.cursor, alternatives.trace
+    state = tables[H_STATES] + rows[row + T_STATE] * STATE
+    transition = tables[state + S_TRANSITION]
     first = last = NONE
     outcome = NOTHING
     said = cursor[C_TRACES]
-    for number in range(tables[state + S_LEAVES]):
-        if alive(threads, row, number):
-            found = verdict(rule, alternatives, row, leaf, i, t)
+    for number in range(tables[state + S_TRANSITIONS]):
+        if alive(rows, row, number):
+            found = effect(rule, alternatives, row, transition, i, t)
             if found == FITS:
                 outcome = FITTED
-                part = fire(rule, alternatives, row, leaf, i, t)
-                first, last = joined(threads, first, last, part, cursor)
+                part = fire(rule, alternatives, row, transition, i, t)
+                first, last = joined(rows, first, last, part, cursor)
             elif found == DIES:
-                kill(threads, row, number)
+                kill(rows, row, number)
                 if outcome == NOTHING:
                     outcome = SOME_DIED
-        leaf += LEAF
+        transition += TRANSITION
     if outcome == FITTED and said >= 0:
         unsay_guards(trace, cursor, said)
     return first, outcome
 
 
 def moved(rule: Rule, alternatives: Alternatives, head: int, i: int, t: int) -> int:
-    """The ways of a run after an event, or after some time, most preferred first."""
+    """The alternatives of a run after an event, or after some time, most preferred first."""
     tables = rule.tables
-    threads, cursor = alternatives.threads, alternatives.cursor
+    rows, cursor = alternatives.rows, alternatives.cursor
     first = last = NONE
     if head < 0:
         return NONE
     row = head
     while row >= 0:
-        following = threads[row + T_NEXT]
-        threads[row + T_NEXT] = NONE
+        following = rows[row + T_NEXT]
+        rows[row + T_NEXT] = NONE
         part = row
-        state = threads[row + T_STATE]
+        state = rows[row + T_STATE]
         if state == EACH:
             forks = final = NONE
-            fork = threads[row + T_NODE]
+            fork = rows[row + T_NODE]
             while fork >= 0:
-                after = threads[fork + T_NEXT]
-                ways = moved(rule, alternatives, threads[fork + T_NODE], i, t)
-                free_thread(threads, fork, cursor)
-                forks, final = forked(threads, forks, final, ways, cursor)
+                after = rows[fork + T_NEXT]
+                alts = moved(rule, alternatives, rows[fork + T_NODE], i, t)
+                free_row(rows, fork, cursor)
+                forks, final = forked(rows, forks, final, alts, cursor)
                 fork = after
-            free_thread(threads, row, cursor)
-            part = each_of(threads, forks, cursor)
-        elif state != MATCHED and not (cursor[C_MODE] == BY_TIME and threads[row + T_DEADLINE] > t):
+            free_row(rows, row, cursor)
+            part = each_of(rows, forks, cursor)
+        elif state != MATCHED and not (cursor[C_MODE] == BY_TIME and rows[row + T_DEADLINE] > t):
             at = tables[H_STATES] + state * STATE
             token = tables[at + S_TOKEN]
             end = token + tables[at + S_TOKENS] * TOKEN
-            before = threads[row + T_MASK]
+            before = rows[row + T_MASK]
             part, fits = offer(rule, alternatives, row, token, end, 0, i, t)
             if fits == 1:
-                free_thread(threads, row, cursor)
-            elif not waits(tables, threads, row):
-                free_thread(threads, row, cursor)
+                free_row(rows, row, cursor)
+            elif not waits(tables, rows, row):
+                free_row(rows, row, cursor)
                 part = NONE
-            elif before == threads[row + T_MASK] and tables[H_MASKS] == 1 and cursor[C_MODE] == BY_EVENT:
+            elif before == rows[row + T_MASK] and tables[H_MASKS] == 1 and cursor[C_MODE] == BY_EVENT:
                 part = row
             elif tables[at + S_FORKS] == 0:
-                set_due(tables, threads, row, cursor)
+                set_due(tables, rows, row, cursor)
                 part = row
             else:
-                part, _ = spread(tables, threads, row, token, end, cursor)
-                free_thread(threads, row, cursor)
-        first, last = joined(threads, first, last, part, cursor)
+                part, _ = spread(tables, rows, row, token, end, cursor)
+                free_row(rows, row, cursor)
+        first, last = joined(rows, first, last, part, cursor)
         row = following
-        if last >= 0 and threads[last + T_STATE] == MATCHED:
-            # What stands behind a complete way is not shown the event: nothing can come of it.
-            free_list(threads, row, cursor)
+        if last >= 0 and rows[last + T_STATE] == MATCHED:
+            # Alternatives behind a complete one are not shown the event: no match can come of them.
+            free_list(rows, row, cursor)
             break
     return first

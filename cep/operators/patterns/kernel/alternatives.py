@@ -1,4 +1,4 @@
-"""Ways: rows that are free and taken, lists of them in order of preference, forks of independent ones."""
+"""Rows of alternatives, free and taken; lists of them in order of preference; forks of independent ones."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from cep.operators.patterns.kernel.layout import (
     BITS,
+    C_ALT,
+    C_ALTS,
     C_BLANK,
-    C_FRESH_THREAD,
-    C_THREAD,
-    C_THREADS,
+    C_FRESH_ALT,
     C_WIDTH,
     EACH,
     END_OF_TIME,
@@ -23,190 +23,190 @@ from cep.operators.patterns.kernel.layout import (
     T_STATE,
     Ints,
 )
-from cep.operators.patterns.kernel.tables import H_MASKS, H_STATES, H_THREAD, S_LEAVES
+from cep.operators.patterns.kernel.tables import H_ALT, H_MASKS, H_STATES, S_TRANSITIONS
 from kernels.family import inlined
 
 
 @inlined
-def free_thread(threads: Ints, row: int, cursor: Ints) -> None:
-    """Give a thread's row back."""
-    threads[row + T_NEXT] = cursor[C_THREAD]
-    cursor[C_THREAD] = row
-    cursor[C_THREADS] += 1
+def free_row(rows: Ints, row: int, cursor: Ints) -> None:
+    """Give a row back."""
+    rows[row + T_NEXT] = cursor[C_ALT]
+    cursor[C_ALT] = row
+    cursor[C_ALTS] += 1
 
 
 @inlined
-def new_thread(threads: Ints, cursor: Ints) -> int:
+def new_row(rows: Ints, cursor: Ints) -> int:
     """A free row. The caller has made sure that there is one."""
-    row = cursor[C_THREAD]
+    row = cursor[C_ALT]
     if row >= 0:
-        cursor[C_THREAD] = threads[row + T_NEXT]
+        cursor[C_ALT] = rows[row + T_NEXT]
     else:
-        row = cursor[C_FRESH_THREAD]
-        cursor[C_FRESH_THREAD] = row + cursor[C_WIDTH]
-    cursor[C_THREADS] -= 1
-    threads[row + T_NEXT] = NONE
+        row = cursor[C_FRESH_ALT]
+        cursor[C_FRESH_ALT] = row + cursor[C_WIDTH]
+    cursor[C_ALTS] -= 1
+    rows[row + T_NEXT] = NONE
     return int(row)
 
 
-def free_list(threads: Ints, head: int, cursor: Ints) -> None:
-    """Give back ways and all that is in them."""
+def free_list(rows: Ints, head: int, cursor: Ints) -> None:
+    """Give back a list of alternatives, with all that is in their forks."""
     row = head
     while row >= 0:
-        following = threads[row + T_NEXT]
-        if threads[row + T_STATE] <= EACH:
-            free_list(threads, threads[row + T_NODE], cursor)
-        free_thread(threads, row, cursor)
+        following = rows[row + T_NEXT]
+        if rows[row + T_STATE] <= EACH:
+            free_list(rows, rows[row + T_NODE], cursor)
+        free_row(rows, row, cursor)
         row = following
 
 
 @inlined
-def copied(tables: Ints, threads: Ints, row: int, cursor: Ints) -> int:
-    """Another way like this one, in no list."""
-    new = new_thread(threads, cursor)
-    for k in range(T_STATE, tables[H_THREAD]):
-        threads[new + k] = threads[row + k]
+def copied(tables: Ints, rows: Ints, row: int, cursor: Ints) -> int:
+    """A copy of an alternative, in no list."""
+    new = new_row(rows, cursor)
+    for k in range(T_STATE, tables[H_ALT]):
+        rows[new + k] = rows[row + k]
     return new
 
 
 @inlined
-def joined(threads: Ints, head: int, tail: int, more: int, cursor: Ints) -> tuple[int, int]:
-    """Ways followed by more of them, first and last; behind a complete one nothing is needed."""
+def joined(rows: Ints, head: int, tail: int, more: int, cursor: Ints) -> tuple[int, int]:
+    """Two lists as one, its first and last; behind a complete alternative nothing is needed."""
     if more < 0:
         return head, tail
     if head < 0:
         head = more
-    elif threads[tail + T_STATE] == MATCHED:
-        free_list(threads, more, cursor)
+    elif rows[tail + T_STATE] == MATCHED:
+        free_list(rows, more, cursor)
         return head, tail
     else:
-        threads[tail + T_NEXT] = more
+        rows[tail + T_NEXT] = more
     tail = more
-    while threads[tail + T_NEXT] >= 0:
-        tail = threads[tail + T_NEXT]
+    while rows[tail + T_NEXT] >= 0:
+        tail = rows[tail + T_NEXT]
     return head, tail
 
 
-def forked(threads: Ints, head: int, tail: int, ways: int, cursor: Ints) -> tuple[int, int]:
-    """Forks followed by one more, which is some ways; forks of forks lie beside one another."""
-    if ways < 0:
+def forked(rows: Ints, head: int, tail: int, alts: int, cursor: Ints) -> tuple[int, int]:
+    """Forks and one more, which is a list of alternatives; forks of forks lie beside one another."""
+    if alts < 0:
         return head, tail
-    if threads[ways + T_STATE] == EACH and threads[ways + T_NEXT] < 0:
-        more = threads[ways + T_NODE]
-        free_thread(threads, ways, cursor)
+    if rows[alts + T_STATE] == EACH and rows[alts + T_NEXT] < 0:
+        more = rows[alts + T_NODE]
+        free_row(rows, alts, cursor)
     else:
-        more = new_thread(threads, cursor)
-        threads[more + T_STATE] = FORK
-        threads[more + T_NODE] = ways
+        more = new_row(rows, cursor)
+        rows[more + T_STATE] = FORK
+        rows[more + T_NODE] = alts
     if head < 0:
         head = more
     else:
-        threads[tail + T_NEXT] = more
+        rows[tail + T_NEXT] = more
     tail = more
-    while threads[tail + T_NEXT] >= 0:
-        tail = threads[tail + T_NEXT]
+    while rows[tail + T_NEXT] >= 0:
+        tail = rows[tail + T_NEXT]
     return head, tail
 
 
-def each_of(threads: Ints, forks: int, cursor: Ints) -> int:
-    """The ways that forks are: of one, its own."""
+def each_of(rows: Ints, forks: int, cursor: Ints) -> int:
+    """One alternative that stands for forks; of a single fork, its own alternatives."""
     if forks < 0:
         return NONE
-    if threads[forks + T_NEXT] < 0:
-        ways = threads[forks + T_NODE]
-        free_thread(threads, forks, cursor)
-        return int(ways)
-    row = new_thread(threads, cursor)
-    threads[row + T_STATE] = EACH
-    threads[row + T_NODE] = forks
+    if rows[forks + T_NEXT] < 0:
+        alts = rows[forks + T_NODE]
+        free_row(rows, forks, cursor)
+        return int(alts)
+    row = new_row(rows, cursor)
+    rows[row + T_STATE] = EACH
+    rows[row + T_NODE] = forks
     return row
 
 
 @inlined
-def alive(threads: Ints, row: int, leaf: int) -> bool:
-    """True if a way still waits at a leaf of its state."""
-    return bool((threads[row + T_MASK + leaf // BITS] >> (leaf % BITS)) & 1)
+def alive(rows: Ints, row: int, transition: int) -> bool:
+    """True if an alternative still waits for a transition, by its number within the state."""
+    return bool((rows[row + T_MASK + transition // BITS] >> (transition % BITS)) & 1)
 
 
-def any_alive(threads: Ints, row: int, low: int, high: int) -> bool:
-    """True if a way still waits at one of some leaves."""
-    for leaf in range(low, high):  # noqa: SIM110 - numba knows no any()
-        if alive(threads, row, leaf):
+def any_alive(rows: Ints, row: int, low: int, high: int) -> bool:
+    """True if an alternative still waits for any of the transitions from `low` up to `high`."""
+    for transition in range(low, high):  # noqa: SIM110 - numba knows no any()
+        if alive(rows, row, transition):
             return True
     return False
 
 
 @inlined
-def kill(threads: Ints, row: int, leaf: int) -> None:
-    """The way waits there no more."""
-    threads[row + T_MASK + leaf // BITS] &= ~(np.int64(1) << np.int64(leaf % BITS))
+def kill(rows: Ints, row: int, transition: int) -> None:
+    """Let an alternative wait for a transition no more."""
+    rows[row + T_MASK + transition // BITS] &= ~(np.int64(1) << np.int64(transition % BITS))
 
 
-def waits(tables: Ints, threads: Ints, row: int) -> bool:
-    """True if a way waits for anything."""
+def waits(tables: Ints, rows: Ints, row: int) -> bool:
+    """True if an alternative waits for any transition."""
     for word in range(tables[H_MASKS]):  # noqa: SIM110 - numba knows no any()
-        if threads[row + T_MASK + word] != 0:
+        if rows[row + T_MASK + word] != 0:
             return True
     return False
 
 
-def complete_way(tables: Ints, threads: Ints, row: int, cursor: Ints) -> int:
-    """Another way like this one that is complete."""
-    new = copied(tables, threads, row, cursor)
-    threads[new + T_STATE] = MATCHED
-    threads[new + T_DEADLINE] = END_OF_TIME
+def completed(tables: Ints, rows: Ints, row: int, cursor: Ints) -> int:
+    """A copy of an alternative that is complete."""
+    new = copied(tables, rows, row, cursor)
+    rows[new + T_STATE] = MATCHED
+    rows[new + T_DEADLINE] = END_OF_TIME
     return new
 
 
-def finished(threads: Ints, head: int) -> bool:
-    """True if one of the ways is complete and nothing preferred to it is left."""
+def finished(rows: Ints, head: int) -> bool:
+    """True if one of the alternatives is complete and none that is preferred to it is left."""
     if head < 0:
         return False
-    if threads[head + T_STATE] != EACH:
-        return bool(threads[head + T_STATE] == MATCHED)
-    fork = threads[head + T_NODE]
+    if rows[head + T_STATE] != EACH:
+        return bool(rows[head + T_STATE] == MATCHED)
+    fork = rows[head + T_NODE]
     while fork >= 0:
-        if finished(threads, threads[fork + T_NODE]):
+        if finished(rows, rows[fork + T_NODE]):
             return True
-        fork = threads[fork + T_NEXT]
+        fork = rows[fork + T_NEXT]
     return False
 
 
-def first_way(threads: Ints, head: int) -> int:
-    """The most preferred way."""
+def most_preferred(rows: Ints, head: int) -> int:
+    """The most preferred alternative of a list, within forks too."""
     row = head
-    while threads[row + T_STATE] <= EACH:
-        row = threads[row + T_NODE]
+    while rows[row + T_STATE] <= EACH:
+        row = rows[row + T_NODE]
     return row
 
 
-def ways_in(threads: Ints, head: int) -> int:
-    """Number of ways, those in forks included."""
+def count_alternatives(rows: Ints, head: int) -> int:
+    """The number of alternatives of a list, those in forks included."""
     count = 0
     row = head
     while row >= 0:
-        count += 1 if threads[row + T_STATE] > EACH else ways_in(threads, threads[row + T_NODE])
-        row = threads[row + T_NEXT]
+        count += 1 if rows[row + T_STATE] > EACH else count_alternatives(rows, rows[row + T_NODE])
+        row = rows[row + T_NEXT]
     return int(count)
 
 
 @inlined
-def first_of_all(tables: Ints, threads: Ints, cursor: Ints) -> int:
-    """The way from which a run begins: it waits for every first step."""
-    row = copied(tables, threads, cursor[C_BLANK], cursor)
-    for leaf in range(tables[tables[H_STATES] + S_LEAVES]):
-        threads[row + T_MASK + leaf // BITS] |= np.int64(1) << np.int64(leaf % BITS)
+def initial(tables: Ints, rows: Ints, cursor: Ints) -> int:
+    """The alternative from which a run begins: it waits for every first step."""
+    row = copied(tables, rows, cursor[C_BLANK], cursor)
+    for transition in range(tables[tables[H_STATES] + S_TRANSITIONS]):
+        rows[row + T_MASK + transition // BITS] |= np.int64(1) << np.int64(transition % BITS)
     return row
 
 
-def detached(threads: Ints, head: int) -> int:
-    """The last of several ways if it is complete, taken out of their list."""
+def detached(rows: Ints, head: int) -> int:
+    """The last of several alternatives if it is complete, taken out of their list; or NONE."""
     before = NONE
     row = head
-    while threads[row + T_NEXT] >= 0:
+    while rows[row + T_NEXT] >= 0:
         before = row
-        row = threads[row + T_NEXT]
-    if before < 0 or threads[row + T_STATE] != MATCHED:
+        row = rows[row + T_NEXT]
+    if before < 0 or rows[row + T_STATE] != MATCHED:
         return NONE
-    threads[before + T_NEXT] = NONE
+    rows[before + T_NEXT] = NONE
     return row

@@ -8,7 +8,6 @@ from cep.operators.patterns.kernel.layout import (
     B_EVENT,
     B_KEY,
     BLOCK,
-    C_AWAKE,
     C_BLANK,
     C_BLOCK,
     C_DROPPED,
@@ -19,6 +18,7 @@ from cep.operators.patterns.kernel.layout import (
     C_OWN_LISTS,
     C_POSITION,
     C_RULE,
+    C_SELECTED,
     C_SETTLED,
     C_SINCE,
     C_STAGE,
@@ -47,20 +47,20 @@ from cep.operators.patterns.kernel.layout import (
     U_TRACES,
     Batch,
     Ints,
-    Kept,
-    Left,
+    Output,
     Pools,
     Rule,
     Scratch,
+    StoredRuns,
 )
 from cep.operators.patterns.kernel.loop import run
-from cep.operators.patterns.kernel.recall import load
-from cep.operators.patterns.kernel.store import keep, list_by_key, tell, vacate
-from cep.operators.patterns.kernel.tables import H_INITIAL, H_NULLS, H_THREAD, H_VALUES
-from cep.operators.patterns.kernel.wake import awaken, forget_places
+from cep.operators.patterns.kernel.restore import load
+from cep.operators.patterns.kernel.selected_events import forget_places, select_events
+from cep.operators.patterns.kernel.store import keep, list_by_key, vacate, write_taken
+from cep.operators.patterns.kernel.tables import H_ALT, H_INITIAL, H_NULLS, H_VALUES
 from kernels.family import inlined
 
-WAKING, RUNNING = range(2)
+SELECTING, RUNNING = range(2)
 
 
 @inlined
@@ -81,17 +81,17 @@ def rule_at(batch: Batch, scratch: Scratch, own: Ints, u: int) -> Rule:
 
 
 @inlined
-def begin_rule(tables: Ints, threads: Ints, cursor: Ints) -> None:
-    """Set counters to nothing, and the blank way to that from which the rule's runs begin."""
+def begin_rule(tables: Ints, rows: Ints, cursor: Ints) -> None:
+    """Set counters to 0, and the blank alternative to the one from which the rule's runs begin."""
     cursor[C_OWN_LISTS] = cursor[C_SETTLED] = cursor[C_LISTS]
     cursor[C_POSITION] = cursor[C_FORKS] = cursor[C_DROPPED] = cursor[C_OVERFLOWS] = 0
     cursor[C_GIVEN_UP] = 0
     blank = cursor[C_BLANK]
-    for k in range(tables[H_THREAD]):
-        threads[blank + k] = 0
-    threads[blank + T_NEXT] = threads[blank + T_NODE] = NONE
+    for k in range(tables[H_ALT]):
+        rows[blank + k] = 0
+    rows[blank + T_NEXT] = rows[blank + T_NODE] = NONE
     for k in range(tables[H_VALUES] - tables[H_NULLS]):
-        threads[blank + tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
+        rows[blank + tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
     cursor[C_STAGE] = RUNNING
 
 
@@ -102,13 +102,13 @@ def end_rule(rules: Ints, u: int, cursor: Ints) -> None:
     rules[u + U_DROPPED] += cursor[C_DROPPED]
     rules[u + U_OVERFLOWS] += cursor[C_OVERFLOWS]
     rules[u + U_GIVEN_UP] += cursor[C_GIVEN_UP]
-    cursor[C_STAGE] = WAKING
+    cursor[C_STAGE] = SELECTING
     cursor[C_RULE] += 1
 
 
 @inlined
 def run_in_block(
-    batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, begin: int, end: int, end_key: int
+    batch: Batch, stored: StoredRuns, scratch: Scratch, pools: Pools, begin: int, end: int, end_key: int
 ) -> int:
     """Run the rule that is next over the events of a block, from `begin` to `end`; its keys end at `end_key`.
 
@@ -119,27 +119,31 @@ def run_in_block(
     own = batch.tables[rules[u + U_TABLES] : rules[u + U_TABLES_END]]
     first = rules[u + U_PAIRS]
     last = rules[u + U_PAIRS_END]
-    if cursor[C_STAGE] == WAKING:
-        cursor[C_AWAKE] = awaken(batch, scratch, first, last, begin, end)
+    if cursor[C_STAGE] == SELECTING:
+        cursor[C_SELECTED] = select_events(batch, scratch, first, last, begin, end)
         number = rules[u + U_KEPT]
-        if cursor[C_AWAKE] == 0 and (
+        if cursor[C_SELECTED] == 0 and (
             number == rules[u + U_KEPT_END]
-            or kept.lists[kept.order[number] * KEPT_LIST + KEPT_KEY] >= end_key
+            or stored.lists[stored.order[number] * KEPT_LIST + KEPT_KEY] >= end_key
         ):
             rules[u + U_TRACES] = cursor[C_TRACES]
             cursor[C_RULE] += 1
             return DONE
-        begin_rule(own, pools.alternatives.threads, cursor)
+        begin_rule(own, pools.alternatives.rows, cursor)
         cursor[C_SINCE] = rules[u + U_SINCE]
     while rules[u + U_KEPT] < rules[u + U_KEPT_END]:
-        number = kept.order[rules[u + U_KEPT]]
-        if kept.lists[number * KEPT_LIST + KEPT_KEY] >= end_key:
+        number = stored.order[rules[u + U_KEPT]]
+        if stored.lists[number * KEPT_LIST + KEPT_KEY] >= end_key:
             break
-        if not load(kept, pools, scratch.list_of_key, cursor[C_RULE], own[H_THREAD], number):
+        if not load(stored, pools, scratch.list_of_key, cursor[C_RULE], own[H_ALT], number):
             return MORE_ROOM
         rules[u + U_KEPT] += 1
     outcome = run(
-        rule_at(batch, scratch, own, u), pools, batch, scratch.wake[: cursor[C_AWAKE]], scratch.list_of_key
+        rule_at(batch, scratch, own, u),
+        pools,
+        batch,
+        scratch.selected[: cursor[C_SELECTED]],
+        scratch.list_of_key,
     )
     if outcome != DONE:
         return outcome
@@ -149,11 +153,11 @@ def run_in_block(
     return DONE
 
 
-def run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Left) -> int:
+def run_rules(batch: Batch, stored: StoredRuns, scratch: Scratch, pools: Pools, output: Output) -> int:
     """Run rules over a shard's events, block by block and in each one after the other; see `run`.
 
-    Behind each block what lives on is added to `left`, and what its matches took to `left.taken`. Returns
-    DONE, or MORE_ROOM: then the caller lets the pools grow and calls again; or LATER, as `run`.
+    After each block, runs that live on are added to `output`, and what matches took to `output.taken`.
+    Returns DONE, or MORE_ROOM: then the caller lets the pools grow and calls again; or LATER, as `run`.
     """
     blocks, cursor = batch.blocks, pools.alternatives.cursor
     while cursor[C_BLOCK] * BLOCK < len(blocks):
@@ -162,15 +166,15 @@ def run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Le
         first_key = blocks[block - BLOCK + B_KEY] if block > 0 else 0
         end_key = blocks[block + B_KEY]
         while cursor[C_RULE] * RULE < len(batch.rules):
-            outcome = run_in_block(batch, kept, scratch, pools, begin, blocks[block + B_EVENT], end_key)
+            outcome = run_in_block(batch, stored, scratch, pools, begin, blocks[block + B_EVENT], end_key)
             if outcome != DONE:
                 return outcome
         if not (
-            tell(pools.alternatives.nodes, pools.matches, left.taken, cursor)
-            and keep(batch, pools, left, scratch.listed, first_key, end_key)
+            write_taken(pools.alternatives.nodes, pools.matches, output.taken, cursor)
+            and keep(batch, pools, output, scratch.listed, first_key, end_key)
         ):
             return MORE_ROOM
-        vacate(pools.lists, pools.runs, pools.alternatives.threads, pools.wait_index, cursor)
+        vacate(pools.lists, pools.runs, pools.alternatives.rows, pools.wait_index, cursor)
         cursor[C_RULE] = 0
         cursor[C_BLOCK] += 1
     return DONE

@@ -42,20 +42,20 @@ INSTRUCTION = 4
 FIRSTS = 1 << 20
 EARTH_RADIUS_KM = 6371.0088
 
-JUDGES: dict[int, Callable[[int, int, int], int]] = {}
-"""Judges of conditions that no program expresses, by C_HOOK: (condition, event, way) to 1, 0, or -1 for
-unknown. Rules with such conditions run interpreted; a judge is here while its rule runs."""
+EVALUATORS: dict[int, Callable[[int, int, int], int]] = {}
+"""Evaluators of conditions that no program expresses, by C_HOOK: (condition, event, alternative) to 1, 0, or
+-1 for unknown. Rules with such conditions run interpreted; an evaluator is here while its rule runs."""
 
 
-def nobody(_hook: int, _condition: int, _event: int, _way: int) -> int:
-    """Rules that ask outside never run compiled."""
+def nobody(_hook: int, _condition: int, _event: int, _alt: int) -> int:
+    """Rules with conditions that are evaluated outside never run compiled."""
     return -1
 
 
 @compiled_as(nobody)
-def outside(hook: int, condition: int, event: int, way: int) -> int:
-    """Ask the judge. The compiled form has none."""
-    return JUDGES[hook](condition, event, way)
+def outside(hook: int, condition: int, event: int, alt: int) -> int:
+    """Evaluate a condition outside of the kernel. The compiled form cannot."""
+    return EVALUATORS[hook](condition, event, alt)
 
 
 def rounded(value: float) -> float:
@@ -90,20 +90,20 @@ def product_overflows(x: int, y: int) -> bool:
 
 
 @inlined
-def is_null(threads: Ints, nulls: int, register: int) -> int:
-    """True if a register of a thread is null, whose null words are there."""
-    return int((threads[nulls + register // BITS] >> (register % BITS)) & 1)
+def is_null(rows: Ints, nulls: int, register: int) -> int:
+    """True if a register of an alternative is null; `at` is where its null words begin."""
+    return int((rows[nulls + register // BITS] >> (register % BITS)) & 1)
 
 
 @inlined
-def set_null(threads: Ints, nulls: int, register: int, null: int) -> None:
+def set_null(rows: Ints, nulls: int, register: int, null: int) -> None:
     """Mark a register as null or known."""
     word = nulls + register // BITS
     bit = np.int64(1) << np.int64(register % BITS)
     if null:
-        threads[word] |= bit
+        rows[word] |= bit
     else:
-        threads[word] &= ~bit
+        rows[word] &= ~bit
 
 
 @inlined
@@ -200,8 +200,8 @@ def strict(operation: int, a: int, b: int, dst: int, slots: Ints, floats: Floats
 
 
 @inlined
-def holds(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, cursor: Ints) -> bool:
-    """True if a program is true for the event i and the registers of a thread; no program is true."""
+def holds(rule: Rule, at: int, length: int, i: int, row: int, rows: Ints, cursor: Ints) -> bool:
+    """True if a program is true for the event i and the registers of an alternative; no program is true."""
     tables, constants, columns, nulls, ranks, slots, floats, unknown = (
         rule.tables,
         rule.constants,
@@ -227,8 +227,8 @@ def holds(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, cur
             slots[dst] = columns[a * n + i]
             unknown[dst] = nulls[a * n + i]
         elif operation == REGISTER:
-            slots[dst] = threads[registers + a]
-            unknown[dst] = is_null(threads, unknowns, a)
+            slots[dst] = rows[registers + a]
+            unknown[dst] = is_null(rows, unknowns, a)
         elif operation == CONSTANT:
             slots[dst] = constants[a]
             unknown[dst] = 0
@@ -292,14 +292,14 @@ def holds(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, cur
     return bool(unknown[dst] == 0 and slots[dst] == 1)
 
 
-def true_of(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, cursor: Ints) -> bool:
-    """`holds`, for what is asked too rarely to stand at every place that asks."""
-    return length == 0 or holds(rule, at, length, i, row, threads, cursor)
+def true_of(rule: Rule, at: int, length: int, i: int, row: int, rows: Ints, cursor: Ints) -> bool:
+    """`holds`, not inlined: for conditions that are evaluated rarely."""
+    return length == 0 or holds(rule, at, length, i, row, rows, cursor)
 
 
 @inlined
-def take(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, cursor: Ints) -> None:
-    """Update a thread's registers by the event i. The last two slots are scratch."""
+def take(rule: Rule, at: int, length: int, i: int, row: int, rows: Ints, cursor: Ints) -> None:
+    """Update an alternative's registers by the event i. The last two slots are scratch."""
     tables, columns, nulls, ranks, slots, floats = (
         rule.tables,
         rule.columns,
@@ -319,59 +319,59 @@ def take(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, curs
         column = tables[k + 2]
         other = tables[k + 3]
         if operation == COUNT:
-            threads[registers + register] += 1
+            rows[registers + register] += 1
             continue
         if operation == RESET:
-            set_null(threads, unknowns, register, 1)
+            set_null(rows, unknowns, register, 1)
             continue
         if operation == SHIFT:
-            threads[registers + register] = threads[registers + other]
-            set_null(threads, unknowns, register, is_null(threads, unknowns, other))
+            rows[registers + register] = rows[registers + other]
+            set_null(rows, unknowns, register, is_null(rows, unknowns, other))
             continue
         value = columns[column * n + i]
         null = nulls[column * n + i]
         if operation == NTH:
-            if threads[registers + other // FIRSTS] == other % FIRSTS:
-                threads[registers + register] = value
-                set_null(threads, unknowns, register, null)
+            if rows[registers + other // FIRSTS] == other % FIRSTS:
+                rows[registers + register] = value
+                set_null(rows, unknowns, register, null)
             continue
         if operation == SET:
-            threads[registers + register] = value
-            set_null(threads, unknowns, register, null)
+            rows[registers + register] = value
+            set_null(rows, unknowns, register, null)
             continue
         if null:
             continue
         if operation == KNOWN:
-            threads[registers + register] += 1
+            rows[registers + register] += 1
             continue
-        old = threads[registers + register]
-        if is_null(threads, unknowns, register):
-            # A sum that overflowed is null for good: it is told from an empty one by its bits.
+        old = rows[registers + register]
+        if is_null(rows, unknowns, register):
+            # A sum that overflowed is null for good: its bits distinguish it from an empty one.
             if old == 0 or (operation != SUM_I and operation != SUM_F):
-                threads[registers + register] = value
-                set_null(threads, unknowns, register, 0)
+                rows[registers + register] = value
+                set_null(rows, unknowns, register, 0)
             continue
         if operation == SUM_I:
             x = int(old)
             y = int(value)
             if (y > 0 and x > GREATEST - y) or (y < 0 and x < LEAST - y):
-                set_null(threads, unknowns, register, 1)
-                threads[registers + register] = 1
+                set_null(rows, unknowns, register, 1)
+                rows[registers + register] = 1
                 cursor[C_OVERFLOWS] += 1
             else:
-                threads[registers + register] = x + y
+                rows[registers + register] = x + y
         elif operation == LEAST_I:
             if value < old:
-                threads[registers + register] = value
+                rows[registers + register] = value
         elif operation == GREATEST_I:
             if value > old:
-                threads[registers + register] = value
+                rows[registers + register] = value
         elif operation == LEAST_T:
             if ranks[value] < ranks[old]:
-                threads[registers + register] = value
+                rows[registers + register] = value
         elif operation == GREATEST_T:
             if ranks[value] > ranks[old]:
-                threads[registers + register] = value
+                rows[registers + register] = value
         else:
             slots[one] = old
             slots[two] = value
@@ -381,10 +381,10 @@ def take(rule: Rule, at: int, length: int, i: int, row: int, threads: Ints, curs
                 total = p + q
                 if math.isfinite(total):
                     floats[one] = total
-                    threads[registers + register] = slots[one]
+                    rows[registers + register] = slots[one]
                 else:
-                    set_null(threads, unknowns, register, 1)
-                    threads[registers + register] = 1
+                    set_null(rows, unknowns, register, 1)
+                    rows[registers + register] = 1
                     cursor[C_OVERFLOWS] += 1
             elif (operation == LEAST_F and q < p) or (operation == GREATEST_F and q > p):
-                threads[registers + register] = value
+                rows[registers + register] = value

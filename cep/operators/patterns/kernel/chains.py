@@ -1,4 +1,4 @@
-"""Chains of nodes: the events that ways took, shared by ways that took the same (docs/decisions/0022)."""
+"""Chains of nodes: the events that alternatives took, shared by those that took the same (decision 0022)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def without_last(nodes: Ints, chain: int) -> int:
 
 
 def taken_node(nodes: Ints, chain: int, edge: int, i: int, backbones: int, cursor: Ints) -> int:
-    """The chain of a way that takes event i along an edge, of nodes that other ways made where it can be."""
+    """The chain of an alternative after event i along an edge, of nodes that others made where it can be."""
     previous = NONE if chain < 0 else chain & LOWER
     splice = 0 if chain < 0 else chain >> HALF
     node = cursor[C_NODES]
@@ -105,17 +105,17 @@ def earlier(nodes: Ints, one: int, other: int) -> bool:
     return bool(comes_first)
 
 
-def earliest(threads: Ints, nodes: Ints, head: int, best: int) -> int:
-    """The complete way that comes first, of these and the one given."""
+def earliest(rows: Ints, nodes: Ints, head: int, best: int) -> int:
+    """The complete alternative that comes first, of these and the one given."""
     if head < 0:
         return best
-    if threads[head + T_STATE] == MATCHED:
-        if best < 0 or earlier(nodes, threads[head + T_NODE], threads[best + T_NODE]):
+    if rows[head + T_STATE] == MATCHED:
+        if best < 0 or earlier(nodes, rows[head + T_NODE], rows[best + T_NODE]):
             return head
         return best
-    if threads[head + T_STATE] == EACH:
-        fork = threads[head + T_NODE]
+    if rows[head + T_STATE] == EACH:
+        fork = rows[head + T_NODE]
         while fork >= 0:
-            best = earliest(threads, nodes, threads[fork + T_NODE], best)
-            fork = threads[fork + T_NEXT]
+            best = earliest(rows, nodes, rows[fork + T_NODE], best)
+            fork = rows[fork + T_NEXT]
     return best

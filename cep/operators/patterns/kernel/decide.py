@@ -1,14 +1,14 @@
-"""Complete runs are raised, and end others; runs that time ends are told."""
+"""Complete runs are raised, and end others; runs that time ends are noted, or raised as timeouts."""
 
 from __future__ import annotations
 
 from cep.operators.patterns.kernel.alternatives import (
     each_of,
-    first_way,
     forked,
     free_list,
-    free_thread,
+    free_row,
     joined,
+    most_preferred,
 )
 from cep.operators.patterns.kernel.chains import earliest, without_last
 from cep.operators.patterns.kernel.layout import (
@@ -35,12 +35,12 @@ from cep.operators.patterns.kernel.layout import (
     N_SEQUENCE,
     NO_SEQUENCE,
     NONE,
+    R_ALT,
     R_BEFORE,
     R_DONE,
     R_FORK,
     R_NEXT,
     R_START,
-    R_THREAD,
     R_TIME,
     T_LAST,
     T_NEXT,
@@ -67,55 +67,55 @@ from cep.operators.patterns.kernel.trace import DROPPED, EXPIRED, MATCHES, SKIPP
 from kernels.family import inlined
 
 
-def ripe(threads: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
-    """The complete ways, added to those in `done`, and the ways without them and their reserve."""
+def ripe(rows: Ints, head: int, done: int, cursor: Ints) -> tuple[int, int]:
+    """The complete alternatives, added to those in `done`; and the others without them and their reserve."""
     if head < 0:
         return done, NONE
-    if threads[head + T_STATE] == MATCHED:
-        free_list(threads, threads[head + T_NEXT], cursor)
-        threads[head + T_NEXT] = done
+    if rows[head + T_STATE] == MATCHED:
+        free_list(rows, rows[head + T_NEXT], cursor)
+        rows[head + T_NEXT] = done
         return head, NONE
-    if threads[head + T_STATE] != EACH:
+    if rows[head + T_STATE] != EACH:
         return done, head
     before = done
     forks = last = NONE
-    fork = threads[head + T_NODE]
+    fork = rows[head + T_NODE]
     while fork >= 0:
-        following = threads[fork + T_NEXT]
-        done, ways = ripe(threads, threads[fork + T_NODE], done, cursor)
-        free_thread(threads, fork, cursor)
-        forks, last = forked(threads, forks, last, ways, cursor)
+        following = rows[fork + T_NEXT]
+        done, alts = ripe(rows, rows[fork + T_NODE], done, cursor)
+        free_row(rows, fork, cursor)
+        forks, last = forked(rows, forks, last, alts, cursor)
         fork = following
-    reserve = threads[head + T_NEXT]
-    free_thread(threads, head, cursor)
-    rest = each_of(threads, forks, cursor)
+    reserve = rows[head + T_NEXT]
+    free_row(rows, head, cursor)
+    rest = each_of(rows, forks, cursor)
     if done != before:
-        free_list(threads, reserve, cursor)
+        free_list(rows, reserve, cursor)
         return done, rest
-    first, tail = joined(threads, NONE, NONE, rest, cursor)
-    first, _ = joined(threads, first, tail, reserve, cursor)
+    first, tail = joined(rows, NONE, NONE, rest, cursor)
+    first, _ = joined(rows, first, tail, reserve, cursor)
     return done, first
 
 
 def raised(tables: Ints, pools: Pools, at: int, run: int, row: int, time: int, i: int) -> int:
-    """Record a complete way. Returns the sequence number before which begun runs end."""
+    """Record a complete alternative. Returns the sequence number before which begun runs end."""
     lists, runs, matches = pools.lists, pools.runs, pools.matches
     alternatives = pools.alternatives
-    threads, nodes, cursor, trace = alternatives
+    rows, nodes, cursor, trace = alternatives
     start = runs[run + R_START]
     this_run(lists, runs, at, run, cursor)
     match = cursor[C_MATCHES]
-    matches[match + M_TIME] = threads[row + T_LAST] if time == END_OF_TIME else time
+    matches[match + M_TIME] = rows[row + T_LAST] if time == END_OF_TIME else time
     matches[match + M_BY_EVENT] = 0 if i < 0 else 1
-    matches[match + M_NODE] = threads[row + T_NODE]
+    matches[match + M_NODE] = rows[row + T_NODE]
     matches[match + M_KEY] = lists[at + L_KEY]
     matches[match + M_START] = start
     matches[match + M_TIMEOUT] = 0
     matches[match + M_RULE] = lists[at + L_RULE]
     cursor[C_MATCHES] = match + MATCH
-    note(trace, cursor, MATCHES, i, matches[match + M_TIME], threads[row + T_NODE], NONE, NONE)
+    note(trace, cursor, MATCHES, i, matches[match + M_TIME], rows[row + T_NODE], NONE, NONE)
     skip = tables[H_SKIP]
-    last = nodes[(threads[row + T_NODE] & LOWER) + N_SEQUENCE]
+    last = nodes[(rows[row + T_NODE] & LOWER) + N_SEQUENCE]
     if skip == SKIP_PAST_LAST:
         return int(last + 1)
     if skip == SKIP_TO_NEXT:
@@ -123,7 +123,7 @@ def raised(tables: Ints, pools: Pools, at: int, run: int, row: int, time: int, i
     if skip == SKIP_NONE:
         return int(start)
     found = start
-    chain = threads[row + T_NODE]
+    chain = rows[row + T_NODE]
     while chain >= 0:
         node = chain & LOWER
         if tables[tables[H_STEPS] + nodes[node + N_EDGE]] == tables[H_SKIP_STEP]:
@@ -146,7 +146,7 @@ def decide(tables: Ints, pools: Pools, at: int, first: int, count: int, time: in
     """
     lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
     alternatives = pools.alternatives
-    threads, nodes, cursor, trace = alternatives
+    rows, nodes, cursor, trace = alternatives
     blocked = by = looked = NO_SEQUENCE
     by_fork = NONE
     run = first
@@ -159,23 +159,23 @@ def decide(tables: Ints, pools: Pools, at: int, first: int, count: int, time: in
         if start < blocked:
             if cursor[C_TRACES] >= 0 and not (start == by and runs[run + R_FORK] == by_fork):
                 this_run(lists, runs, at, run, cursor)
-                node = threads[first_way(threads, runs[run + R_THREAD]) + T_NODE]
+                node = rows[most_preferred(rows, runs[run + R_ALT]) + T_NODE]
                 note(trace, cursor, SKIPPED, i, time, node, by_fork, by)
             count -= runs[run + R_DONE]
-            free_run(lists, runs, threads, wait_index, at, run, cursor)
+            free_run(lists, runs, rows, wait_index, at, run, cursor)
             run = following
             continue
         if runs[run + R_DONE] == 1 and tables[H_SKIP] == SKIP_NONE:
             count -= 1
-            done, rest = ripe(threads, runs[run + R_THREAD], NONE, cursor)
-            runs[run + R_THREAD] = rest
+            done, rest = ripe(rows, runs[run + R_ALT], NONE, cursor)
+            runs[run + R_ALT] = rest
             while done >= 0:
-                more = threads[done + T_NEXT]
+                more = rows[done + T_NEXT]
                 raised(tables, pools, at, run, done, time, i)
-                free_thread(threads, done, cursor)
+                free_row(rows, done, cursor)
                 done = more
             if rest < 0:
-                free_run(lists, runs, threads, wait_index, at, run, cursor)
+                free_run(lists, runs, rows, wait_index, at, run, cursor)
             else:
                 settled_down(tables, pools, at, run, i, time)
             run = following
@@ -187,7 +187,7 @@ def decide(tables: Ints, pools: Pools, at: int, first: int, count: int, time: in
             other = of = run
             while other >= 0 and runs[other + R_START] == start:
                 if runs[other + R_DONE] == 1:
-                    found = earliest(threads, nodes, runs[other + R_THREAD], best)
+                    found = earliest(rows, nodes, runs[other + R_ALT], best)
                     if found != best:
                         best = found
                         of = other
@@ -202,7 +202,7 @@ def decide(tables: Ints, pools: Pools, at: int, first: int, count: int, time: in
 
 
 def time_out(tables: Ints, pools: Pools, at: int, run: int, node: int, time: int) -> None:
-    """A run has ended by time alone: say so, and raise it where the rule asks for that."""
+    """A run has ended by time alone: note that, and raise it where the rule has `on timeout`."""
     lists, runs, matches = pools.lists, pools.runs, pools.matches
     alternatives = pools.alternatives
     cursor, trace = alternatives.cursor, alternatives.trace
@@ -224,20 +224,20 @@ def expire(tables: Ints, pools: Pools, at: int, bound: int) -> None:
     """Drop the first runs of a list while `within` ends them by `bound` with nothing to raise."""
     lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
     alternatives = pools.alternatives
-    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
+    rows, cursor, trace = alternatives.rows, alternatives.cursor, alternatives.trace
     run = lists[at + L_FIRST]
     while run >= 0 and later(runs[run + R_TIME], tables[H_WITHIN]) <= bound:
-        row = runs[run + R_THREAD]
-        while row >= 0 and threads[row + T_STATE] >= 0:
-            row = threads[row + T_NEXT]
+        row = runs[run + R_ALT]
+        while row >= 0 and rows[row + T_STATE] >= 0:
+            row = rows[row + T_NEXT]
         if row >= 0:
             return
         following = runs[run + R_NEXT]
         if cursor[C_TRACES] >= 0:
             this_run(lists, runs, at, run, cursor)
             end = later(runs[run + R_TIME], tables[H_WITHIN])
-            note(trace, cursor, EXPIRED, NONE, end, threads[runs[run + R_THREAD] + T_NODE], NONE, NONE)
-        free_run(lists, runs, threads, wait_index, at, run, cursor)
+            note(trace, cursor, EXPIRED, NONE, end, rows[runs[run + R_ALT] + T_NODE], NONE, NONE)
+        free_run(lists, runs, rows, wait_index, at, run, cursor)
         run = following
 
 
@@ -246,11 +246,11 @@ def keep_to_limit(tables: Ints, pools: Pools, at: int, time: int, i: int) -> Non
     """Drop the runs with the oldest first events of a list while there are more than the rule's limit."""
     lists, runs, wait_index = pools.lists, pools.runs, pools.wait_index
     alternatives = pools.alternatives
-    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
+    rows, cursor, trace = alternatives.rows, alternatives.cursor, alternatives.trace
     while lists[at + L_RUNS] > tables[H_LIMIT]:
         oldest = lists[at + L_FIRST]
         this_run(lists, runs, at, oldest, cursor)
-        node = threads[first_way(threads, runs[oldest + R_THREAD]) + T_NODE]
+        node = rows[most_preferred(rows, runs[oldest + R_ALT]) + T_NODE]
         note(trace, cursor, DROPPED, i, time, node, NONE, NONE)
-        free_run(lists, runs, threads, wait_index, at, oldest, cursor)
+        free_run(lists, runs, rows, wait_index, at, oldest, cursor)
         cursor[C_DROPPED] += 1

@@ -44,7 +44,7 @@ from cep.operators.patterns.kernel.trace import TRIED, WHY_GUARD, note
 from kernels.family import inlined
 
 
-def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
+def is_on(tables: Ints, rows: Ints, row: int, watch: int) -> bool:
     """True if the loop that a guard belongs to has taken an event, or there is no such loop."""
     counters = row + tables[H_COUNTERS]
     after = tables[watch + W_AFTER]
@@ -52,49 +52,51 @@ def is_on(tables: Ints, threads: Ints, row: int, watch: int) -> bool:
         return False
     if after < 0:
         return True
-    return bool(threads[counters + tables[H_TAKEN]] > threads[counters + after])
+    return bool(rows[counters + tables[H_TAKEN]] > rows[counters + after])
 
 
 def guarded(rule: Rule, alternatives: Alternatives, row: int, at: int, count: int, i: int, t: int) -> int:
     """The first guard of a list that is watched now and that event i satisfies, or none."""
     tables, places = rule.tables, rule.places
-    threads, cursor, trace = alternatives.threads, alternatives.cursor, alternatives.trace
+    rows, cursor, trace = alternatives.rows, alternatives.cursor, alternatives.trace
     n = cursor[C_EVENTS]
     for k in range(at, at + count * WATCH, WATCH):
-        if tables[k + W_NEXT_ONLY] == 1 and threads[row + T_SEQUENCE] != cursor[C_SEEN]:
+        if tables[k + W_NEXT_ONLY] == 1 and rows[row + T_SEQUENCE] != cursor[C_SEEN]:
             continue
         since = tables[k + W_SINCE]
-        if since != NEVER and t >= end_of(tables, threads, row, since, tables[k + W_DURATION], cursor):
+        if since != NEVER and t >= end_of(tables, rows, row, since, tables[k + W_DURATION], cursor):
             continue
-        if not is_on(tables, threads, row, k):
+        if not is_on(tables, rows, row, k):
             continue
         fits = places[tables[k + W_PLACE] * n + i] == 1
-        if fits and true_of(rule, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, threads, cursor):
+        if fits and true_of(rule, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, rows, cursor):
             return int(k)
-        note(trace, cursor, TRIED, i, t, threads[row + T_NODE], tables[k + W_GUARD], WHY_GUARD)
+        note(trace, cursor, TRIED, i, t, rows[row + T_NODE], tables[k + W_GUARD], WHY_GUARD)
     return NONE
 
 
-def is_refused(rule: Rule, alternatives: Alternatives, row: int, leaf: int, i: int) -> bool:
+def is_refused(rule: Rule, alternatives: Alternatives, row: int, transition: int, i: int) -> bool:
     """True if event i satisfies an `until` that ends nothing yet: it does not begin the loop either."""
     tables, places = rule.tables, rule.places
-    threads, cursor = alternatives.threads, alternatives.cursor
-    at = tables[leaf + F_UNTIL]
-    for k in range(at, at + tables[leaf + F_UNTILS] * WATCH, WATCH):
-        if cursor[C_MODE] == BY_EVENT and is_on(tables, threads, row, k):
+    rows, cursor = alternatives.rows, alternatives.cursor
+    at = tables[transition + F_UNTIL]
+    for k in range(at, at + tables[transition + F_UNTILS] * WATCH, WATCH):
+        if cursor[C_MODE] == BY_EVENT and is_on(tables, rows, row, k):
             continue
         fits = places[tables[k + W_PLACE] * cursor[C_EVENTS] + i] == 1
-        if fits and true_of(rule, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, threads, cursor):
+        if fits and true_of(rule, tables[k + W_PROGRAM], tables[k + W_LENGTH], i, row, rows, cursor):
             return True
     return False
 
 
 @inlined
-def was_absent(tables: Ints, leaf: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints) -> bool:
+def was_absent(
+    tables: Ints, transition: int, i: int, t: int, columns: Ints, nulls: Bytes, cursor: Ints
+) -> bool:
     """True if no event of a `absent` that comes first was there in [t - d, t), and the rule was watching."""
     n = cursor[C_EVENTS]
-    at = tables[leaf + F_LOOK]
-    for k in range(at, at + tables[leaf + F_LOOKS] * LOOK, LOOK):
+    at = tables[transition + F_LOOK]
+    for k in range(at, at + tables[transition + F_LOOKS] * LOOK, LOOK):
         start = t - tables[k + B_DURATION]
         if start > t or cursor[C_SINCE] > start:
             return False

@@ -7,14 +7,16 @@ from cep.operators.patterns.kernel.layout import (
     A_EDGE,
     A_SEQUENCE,
     AN_EVENT,
+    C_ALT,
+    C_ALTS,
     C_BLANK,
+    C_FRESH_ALT,
     C_FRESH_RUN,
-    C_FRESH_THREAD,
     C_FULL,
+    C_KEPT_ALTS,
     C_KEPT_LISTS,
     C_KEPT_NODES,
     C_KEPT_RUNS,
-    C_KEPT_THREADS,
     C_LIST_NODES,
     C_LISTS,
     C_MATCHES,
@@ -23,16 +25,15 @@ from cep.operators.patterns.kernel.layout import (
     C_RUN,
     C_RUNS,
     C_TAKEN,
-    C_THREAD,
-    C_THREADS,
-    C_TOLD,
     C_WIDTH,
+    C_WRITTEN,
     EACH,
     END_OF_TIME,
     G_PLACE,
     G_UNTIL,
     GREATEST,
     HALF,
+    KEPT_ALTS,
     KEPT_DUE,
     KEPT_FORK,
     KEPT_KEY,
@@ -40,18 +41,17 @@ from cep.operators.patterns.kernel.layout import (
     KEPT_NODES,
     KEPT_RULE,
     KEPT_RUN,
+    KEPT_RUN_ALTS,
     KEPT_RUNS,
     KEPT_SEEN,
     KEPT_START,
-    KEPT_THREADS,
     KEPT_TIME,
-    KEPT_WAYS,
     L_FIRST,
     L_KEY,
     L_NEXT,
+    L_PARKED,
     L_RULE,
     L_SEEN,
-    L_SLEEPS,
     LEAST,
     LIST,
     LOWER,
@@ -64,11 +64,11 @@ from cep.operators.patterns.kernel.layout import (
     N_SEQUENCE,
     NODE,
     NONE,
+    R_ALT,
     R_DEADLINE,
     R_FORK,
     R_NEXT,
     R_START,
-    R_THREAD,
     R_TIME,
     RULE,
     RUN,
@@ -83,11 +83,11 @@ from cep.operators.patterns.kernel.layout import (
     Alternatives,
     Batch,
     Ints,
-    Left,
+    Output,
     Pools,
 )
-from cep.operators.patterns.kernel.tables import H_NULLS, H_THREAD, H_VALUES
-from cep.operators.patterns.kernel.wait_index import wake_up
+from cep.operators.patterns.kernel.tables import H_ALT, H_NULLS, H_VALUES
+from cep.operators.patterns.kernel.wait_index import unpark
 from kernels.family import inlined
 
 
@@ -114,21 +114,21 @@ def mark(nodes: Ints, chain: int, marks: Ints) -> None:
         chain = nodes[splice + N_EVENT]
 
 
-def mark_ways(threads: Ints, nodes: Ints, head: int, marks: Ints) -> None:
-    """Mark the nodes that ways and those in them name."""
+def mark_alternatives(rows: Ints, nodes: Ints, head: int, marks: Ints) -> None:
+    """Mark the nodes that alternatives and those in them name."""
     row = head
     while row >= 0:
-        if threads[row + T_STATE] <= EACH:
-            mark_ways(threads, nodes, threads[row + T_NODE], marks)
+        if rows[row + T_STATE] <= EACH:
+            mark_alternatives(rows, nodes, rows[row + T_NODE], marks)
         else:
-            mark(nodes, threads[row + T_NODE], marks)
-        row = threads[row + T_NEXT]
+            mark(nodes, rows[row + T_NODE], marks)
+        row = rows[row + T_NEXT]
 
 
-def mark_runs(runs: Ints, threads: Ints, nodes: Ints, run: int, marks: Ints) -> None:
+def mark_runs(runs: Ints, rows: Ints, nodes: Ints, run: int, marks: Ints) -> None:
     """Mark the nodes that a run and those after it name."""
     while run >= 0:
-        mark_ways(threads, nodes, runs[run + R_THREAD], marks)
+        mark_alternatives(rows, nodes, runs[run + R_ALT], marks)
         run = runs[run + R_NEXT]
 
 
@@ -191,42 +191,42 @@ def keep_chain(nodes: Ints, chain: int, marks: Ints, kept: Ints, cursor: Ints) -
 
 
 @inlined
-def keep_way(tables: Ints, alternatives: Alternatives, left: Left, row: int) -> None:
-    """Write out a way that is no fork, with the nodes that it names."""
-    threads, kept, cursor = alternatives.threads, left.threads, alternatives.cursor
+def keep_alternative(tables: Ints, alternatives: Alternatives, output: Output, row: int) -> None:
+    """Write out an alternative that is no fork, with the nodes that it names."""
+    rows, kept, cursor = alternatives.rows, output.rows, alternatives.cursor
     width = cursor[C_WIDTH]
-    at = cursor[C_KEPT_THREADS] * width
-    cursor[C_KEPT_THREADS] += 1
-    own = tables[H_THREAD]
+    at = cursor[C_KEPT_ALTS] * width
+    cursor[C_KEPT_ALTS] += 1
+    own = tables[H_ALT]
     kept[at + T_NEXT] = 1
     for k in range(T_STATE, own):
-        kept[at + k] = threads[row + k]
+        kept[at + k] = rows[row + k]
     for k in range(own, width):
         kept[at + k] = 0
-    kept[at + T_NODE] = keep_chain(alternatives.nodes, threads[row + T_NODE], left.marks, left.nodes, cursor)
+    kept[at + T_NODE] = keep_chain(alternatives.nodes, rows[row + T_NODE], output.marks, output.nodes, cursor)
 
 
-def keep_ways(tables: Ints, alternatives: Alternatives, left: Left, head: int) -> None:
-    """Write out ways, each before those in it, with the nodes that they name."""
-    threads, kept, cursor = alternatives.threads, left.threads, alternatives.cursor
+def keep_alternatives(tables: Ints, alternatives: Alternatives, output: Output, head: int) -> None:
+    """Write out alternatives, each before those in it, with the nodes that they name."""
+    rows, kept, cursor = alternatives.rows, output.rows, alternatives.cursor
     width = cursor[C_WIDTH]
     row = head
     while row >= 0:
-        if threads[row + T_STATE] > EACH:
-            keep_way(tables, alternatives, left, row)
+        if rows[row + T_STATE] > EACH:
+            keep_alternative(tables, alternatives, output, row)
         else:
-            place = cursor[C_KEPT_THREADS]
-            cursor[C_KEPT_THREADS] = place + 1
+            place = cursor[C_KEPT_ALTS]
+            cursor[C_KEPT_ALTS] = place + 1
             at = place * width
             # A fork has no values of its own: they are null.
             for k in range(width):
                 kept[at + k] = 0
-            kept[at + T_STATE] = threads[row + T_STATE]
+            kept[at + T_STATE] = rows[row + T_STATE]
             for k in range(tables[H_NULLS], tables[H_VALUES]):
                 kept[at + k] = -1
-            keep_ways(tables, alternatives, left, threads[row + T_NODE])
-            kept[at + T_NEXT] = cursor[C_KEPT_THREADS] - place
-        row = threads[row + T_NEXT]
+            keep_alternatives(tables, alternatives, output, rows[row + T_NODE])
+            kept[at + T_NEXT] = cursor[C_KEPT_ALTS] - place
+        row = rows[row + T_NEXT]
 
 
 @inlined
@@ -246,10 +246,10 @@ def list_by_key(list_of_key: Ints, listed: Ints, lists: Ints, cursor: Ints) -> N
         lists[at + L_NEXT] = NONE
 
 
-def tell(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
+def write_taken(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
     """Write out what the matches of a block took, first event first; False where there is too little room."""
     total = 0
-    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
+    for match in range(cursor[C_WRITTEN], cursor[C_MATCHES], MATCH):
         chain = matches[match + M_NODE]
         while chain >= 0:
             total += TAKEN
@@ -257,7 +257,7 @@ def tell(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
     if cursor[C_TAKEN] + total > len(taken):
         cursor[C_FULL] = cursor[C_TAKEN] + total
         return False
-    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
+    for match in range(cursor[C_WRITTEN], cursor[C_MATCHES], MATCH):
         head = matches[match + M_NODE]
         chain = head
         while chain >= 0:
@@ -273,89 +273,89 @@ def tell(nodes: Ints, matches: Ints, taken: Ints, cursor: Ints) -> bool:
             taken[at + AN_EVENT] = nodes[node + N_EVENT]
             taken[at + A_SEQUENCE] = nodes[node + N_SEQUENCE]
             chain = without_last(nodes, chain)
-    cursor[C_TOLD] = cursor[C_MATCHES]
+    cursor[C_WRITTEN] = cursor[C_MATCHES]
     return True
 
 
 @inlined
-def keep_list(batch: Batch, pools: Pools, left: Left, at: int) -> None:
+def keep_list(batch: Batch, pools: Pools, output: Output, at: int) -> None:
     """Write out a list with all that belongs to it."""
     lists, runs = pools.lists, pools.runs
     alternatives = pools.alternatives
-    threads, cursor = alternatives.threads, alternatives.cursor
+    rows, cursor = alternatives.rows, alternatives.cursor
     u = lists[at + L_RULE] * RULE
     own = batch.tables[batch.rules[u + U_TABLES] : batch.rules[u + U_TABLES_END]]
     to = cursor[C_KEPT_LISTS] * KEPT_LIST
     before = cursor[C_KEPT_RUNS]
-    threaded = cursor[C_KEPT_THREADS]
+    first_alt = cursor[C_KEPT_ALTS]
     cursor[C_LIST_NODES] = cursor[C_KEPT_NODES]
-    mark_runs(runs, threads, alternatives.nodes, lists[at + L_FIRST], left.marks)
+    mark_runs(runs, rows, alternatives.nodes, lists[at + L_FIRST], output.marks)
     due = END_OF_TIME
     run = lists[at + L_FIRST]
     while run >= 0:
-        ways = cursor[C_KEPT_THREADS]
-        head = runs[run + R_THREAD]
-        if threads[head + T_NEXT] < 0 and threads[head + T_STATE] > EACH:
-            keep_way(own, alternatives, left, head)
+        alts = cursor[C_KEPT_ALTS]
+        head = runs[run + R_ALT]
+        if rows[head + T_NEXT] < 0 and rows[head + T_STATE] > EACH:
+            keep_alternative(own, alternatives, output, head)
         else:
-            keep_ways(own, alternatives, left, head)
+            keep_alternatives(own, alternatives, output, head)
         one = cursor[C_KEPT_RUNS] * KEPT_RUN
-        left.runs[one + KEPT_START] = runs[run + R_START]
-        left.runs[one + KEPT_TIME] = runs[run + R_TIME]
-        left.runs[one + KEPT_FORK] = runs[run + R_FORK]
-        left.runs[one + KEPT_WAYS] = cursor[C_KEPT_THREADS] - ways
+        output.runs[one + KEPT_START] = runs[run + R_START]
+        output.runs[one + KEPT_TIME] = runs[run + R_TIME]
+        output.runs[one + KEPT_FORK] = runs[run + R_FORK]
+        output.runs[one + KEPT_RUN_ALTS] = cursor[C_KEPT_ALTS] - alts
         if runs[run + R_DEADLINE] < due:
             due = runs[run + R_DEADLINE]
         cursor[C_KEPT_RUNS] += 1
         run = runs[run + R_NEXT]
-    left.lists[to + KEPT_KEY] = lists[at + L_KEY]
-    left.lists[to + KEPT_RULE] = batch.rules[u + U_RULE]
-    left.lists[to + KEPT_SEEN] = lists[at + L_SEEN]
-    left.lists[to + KEPT_RUNS] = cursor[C_KEPT_RUNS] - before
-    left.lists[to + KEPT_THREADS] = cursor[C_KEPT_THREADS] - threaded
-    left.lists[to + KEPT_NODES] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
-    left.lists[to + KEPT_DUE] = due
+    output.lists[to + KEPT_KEY] = lists[at + L_KEY]
+    output.lists[to + KEPT_RULE] = batch.rules[u + U_RULE]
+    output.lists[to + KEPT_SEEN] = lists[at + L_SEEN]
+    output.lists[to + KEPT_RUNS] = cursor[C_KEPT_RUNS] - before
+    output.lists[to + KEPT_ALTS] = cursor[C_KEPT_ALTS] - first_alt
+    output.lists[to + KEPT_NODES] = cursor[C_KEPT_NODES] - cursor[C_LIST_NODES]
+    output.lists[to + KEPT_DUE] = due
     cursor[C_KEPT_LISTS] += 1
 
 
-def keep(batch: Batch, pools: Pools, left: Left, listed: Ints, first_key: int, end_key: int) -> bool:
+def keep(batch: Batch, pools: Pools, output: Output, listed: Ints, first_key: int, end_key: int) -> bool:
     """Write out the lists of a block that have runs, key by key; False where there is too little room."""
     lists, runs = pools.lists, pools.runs
     alternatives = pools.alternatives
-    threads, cursor = alternatives.threads, alternatives.cursor
+    rows, cursor = alternatives.rows, alternatives.cursor
     width = cursor[C_WIDTH]
     if (
-        cursor[C_KEPT_LISTS] + cursor[C_LISTS] // LIST > len(left.lists) // KEPT_LIST
-        or cursor[C_KEPT_RUNS] + len(runs) // RUN - cursor[C_RUNS] > len(left.runs) // KEPT_RUN
-        or cursor[C_KEPT_THREADS] + len(threads) // width - cursor[C_THREADS] > len(left.threads) // width
-        or cursor[C_KEPT_NODES] + cursor[C_NODES] // NODE > len(left.nodes) // NODE
+        cursor[C_KEPT_LISTS] + cursor[C_LISTS] // LIST > len(output.lists) // KEPT_LIST
+        or cursor[C_KEPT_RUNS] + len(runs) // RUN - cursor[C_RUNS] > len(output.runs) // KEPT_RUN
+        or cursor[C_KEPT_ALTS] + len(rows) // width - cursor[C_ALTS] > len(output.rows) // width
+        or cursor[C_KEPT_NODES] + cursor[C_NODES] // NODE > len(output.nodes) // NODE
     ):
         cursor[C_FULL] = 1
         return False
-    unmark(cursor[C_NODES] // NODE, left.marks)
+    unmark(cursor[C_NODES] // NODE, output.marks)
     for key in range(first_key, end_key):
         at = listed[2 * key]
         listed[2 * key] = listed[2 * key + 1] = NONE
         while at >= 0:
-            keep_list(batch, pools, left, at)
+            keep_list(batch, pools, output, at)
             at = lists[at + L_NEXT]
     return True
 
 
-def vacate(lists: Ints, runs: Ints, threads: Ints, wait_index: Ints, cursor: Ints) -> None:
+def vacate(lists: Ints, runs: Ints, rows: Ints, wait_index: Ints, cursor: Ints) -> None:
     """Empty the pools, so that what comes next lies where this was."""
     for at in range(0, cursor[C_LISTS], LIST):
-        if lists[at + L_SLEEPS] == 1:
+        if lists[at + L_PARKED] == 1:
             run = lists[at + L_FIRST]
             while run >= 0:
-                wake_up(runs, wait_index, run, cursor)
+                unpark(runs, wait_index, run, cursor)
                 run = runs[run + R_NEXT]
     cursor[C_LISTS] = cursor[C_NODES] = cursor[C_FRESH_RUN] = 0
-    cursor[C_RUN] = cursor[C_THREAD] = NONE
+    cursor[C_RUN] = cursor[C_ALT] = NONE
     cursor[C_RUNS] = len(runs) // RUN
-    # The first thread is the blank one from which runs begin.
-    cursor[C_FRESH_THREAD] = cursor[C_BLANK] + cursor[C_WIDTH]
-    cursor[C_THREADS] = len(threads) // cursor[C_WIDTH] - 1
+    # The first row is the blank alternative from which runs begin.
+    cursor[C_FRESH_ALT] = cursor[C_BLANK] + cursor[C_WIDTH]
+    cursor[C_ALTS] = len(rows) // cursor[C_WIDTH] - 1
 
 
 def moved_chain(chain: int, marks: Ints) -> int:
@@ -367,26 +367,26 @@ def moved_chain(chain: int, marks: Ints) -> int:
     return int(found if splice == 0 else found + ((marks[(splice - 1) // NODE * MARK + G_PLACE] + 1) << HALF))
 
 
-def move_ways(threads: Ints, head: int, marks: Ints) -> None:
-    """Let ways and those in them name their nodes where these are now."""
+def move_alternatives(rows: Ints, head: int, marks: Ints) -> None:
+    """Let alternatives and those in them name their nodes where these are now."""
     row = head
     while row >= 0:
-        if threads[row + T_STATE] <= EACH:
-            move_ways(threads, threads[row + T_NODE], marks)
+        if rows[row + T_STATE] <= EACH:
+            move_alternatives(rows, rows[row + T_NODE], marks)
         else:
-            threads[row + T_NODE] = moved_chain(threads[row + T_NODE], marks)
-        row = threads[row + T_NEXT]
+            rows[row + T_NODE] = moved_chain(rows[row + T_NODE], marks)
+        row = rows[row + T_NEXT]
 
 
 def drop_nodes(pools: Pools, marks: Ints) -> None:
-    """Leave out the nodes that no way and no match names."""
+    """Leave out the nodes that no alternative and no match names."""
     lists, runs, matches = pools.lists, pools.runs, pools.matches
     alternatives = pools.alternatives
-    threads, nodes, cursor = alternatives.threads, alternatives.nodes, alternatives.cursor
+    rows, nodes, cursor = alternatives.rows, alternatives.nodes, alternatives.cursor
     unmark(cursor[C_NODES] // NODE, marks)
     for at in range(0, cursor[C_LISTS], LIST):
-        mark_runs(runs, threads, nodes, lists[at + L_FIRST], marks)
-    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
+        mark_runs(runs, rows, nodes, lists[at + L_FIRST], marks)
+    for match in range(cursor[C_WRITTEN], cursor[C_MATCHES], MATCH):
         mark(nodes, matches[match + M_NODE], marks)
     to = 0
     for node in range(0, cursor[C_NODES], NODE):
@@ -408,7 +408,7 @@ def drop_nodes(pools: Pools, marks: Ints) -> None:
     for at in range(0, cursor[C_LISTS], LIST):
         run = lists[at + L_FIRST]
         while run >= 0:
-            move_ways(threads, runs[run + R_THREAD], marks)
+            move_alternatives(rows, runs[run + R_ALT], marks)
             run = runs[run + R_NEXT]
-    for match in range(cursor[C_TOLD], cursor[C_MATCHES], MATCH):
+    for match in range(cursor[C_WRITTEN], cursor[C_MATCHES], MATCH):
         matches[match + M_NODE] = moved_chain(matches[match + M_NODE], marks)

@@ -1,4 +1,4 @@
-"""Trace of what happens to runs, a row for each thing, where somebody asks (C_TRACES is not NONE)."""
+"""Trace of what happens to runs, a row for each thing, if a trace is asked for (C_TRACES is not NONE)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cep.operators.patterns.kernel.layout import (
     Ints,
 )
 
-# What a trace says, if one is asked for (C_TRACES is not NONE): a row for each thing that happened to a run.
+# A row for each thing that happened to a run.
 (
     X_KIND, X_EVENT, X_TIME, X_START, X_FORK, X_PARENT, X_KEY, X_NODE, X_STEP, X_WHY, TRACE,
 ) = range(11)  # fmt: skip
@@ -26,7 +26,7 @@ WHY_ALONE, WHY_EARLIER, WHY_LOOK, WHY_GUARD, WHY_UNTIL = range(5)
 
 
 def note(trace: Ints, cursor: Ints, kind: int, event: int, time: int, node: int, step: int, why: int) -> None:
-    """Say what happens to the run at hand, if somebody asked. `event` -1: time alone."""
+    """Add a row about the run at hand, if a trace is asked for. `event` -1: time alone."""
     at = cursor[C_TRACES]
     if at < 0:
         return
@@ -45,7 +45,7 @@ def note(trace: Ints, cursor: Ints, kind: int, event: int, time: int, node: int,
 
 
 def unsay_guards(trace: Ints, cursor: Ints, since: int) -> None:
-    """Take back what was said of guards since a place: what waited beside what fits is given up."""
+    """Take back rows about guards since a place: what waited beside a transition that fired is given up."""
     end = cursor[C_TRACES]
     at = since
     for k in range(since, end, TRACE):

@@ -1,4 +1,4 @@
-"""Runs that an event can matter to: by place, and by the value that a run waits for."""
+"""The wait index: parked runs by the places that they wait for, and by the values."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from cep.operators.patterns.kernel.layout import (
     EACH,
     FOLD,
     L_FIRST,
-    L_SLEEPS,
+    L_PARKED,
     L_WANTS,
     MATCHED,
+    NO_CANDIDATE,
     NONE,
-    NOT_CALLED,
-    R_CALLED,
+    R_ALT,
+    R_CANDIDATE,
     R_ENTRY,
     R_NEXT,
     R_START,
-    R_THREAD,
     R_WANTS,
     T_NEXT,
     T_NODE,
@@ -50,28 +50,28 @@ from cep.operators.patterns.kernel.tables import (
     H_QUESTIONS,
     H_STATES,
     H_VALUES,
-    LEAF,
     Q_COLUMN,
     Q_NUMBER,
     Q_PLACE,
     Q_REGISTER,
     QUESTION,
-    S_LEAF,
-    S_LEAVES,
+    S_TRANSITION,
+    S_TRANSITIONS,
     STATE,
+    TRANSITION,
 )
 from kernels.family import inlined
 
-# In a list of more than SLEEP_BEYOND runs an event is shown only to those that it can matter to; the others
-# sleep. A run wants all events of some places (a bit each; the last bits are shared, or mean every event).
-# Of others it wants only those with some value in a column: it stands in the chain of list, question and
-# value, where a question is a place and a column. A leaf asks questions about registers.
-SLEEP_BEYOND = 8
+# In a list of more than PARK_BEYOND runs all are parked: an event is shown only to those that it can matter
+# to. A run wants all events of some places (a bit each; the last bits are shared, or mean every event). Of
+# others it wants only those with some value in a column: it stands in the chain of list, question and value,
+# where a question is a place and a column. A transition asks questions about registers.
+PARK_BEYOND = 8
 OTHER_PLACES, EVERY_EVENT = 61, 62
 
 
 def mixed(at: int, question: int, value: int) -> int:
-    """A hash of a list, a question and a value, not negative: no product leaves 63 bits."""
+    """A hash of a list, a question and a value, not negative: no product transitions 63 bits."""
     low = (value ^ (value >> 31) ^ (value >> 62)) & FOLD
     found = low * 1_540_483_477
     found = ((found >> 31) ^ found ^ (at + question * 40_503)) & FOLD
@@ -82,7 +82,7 @@ def mixed(at: int, question: int, value: int) -> int:
 def wait_for_value(
     runs: Ints, wait_index: Ints, at: int, run: int, question: int, value: int, cursor: Ints
 ) -> bool:
-    """Let a run stand in the chain of those that wait for a value. False: there is no room for that."""
+    """Put a run into the chain of those that wait for a value. False: there is no room for that."""
     entry = cursor[C_ENTRY]
     if entry < 0:
         cursor[C_SHORT] = 1
@@ -104,7 +104,7 @@ def wait_for_value(
     return True
 
 
-def wake_up(runs: Ints, wait_index: Ints, run: int, cursor: Ints) -> None:
+def unpark(runs: Ints, wait_index: Ints, run: int, cursor: Ints) -> None:
     """Take a run out of the chains in which it stands."""
     entry = runs[run + R_ENTRY]
     while entry >= 0:
@@ -128,57 +128,57 @@ def place_bit(place: int) -> int:
 
 
 def wanted(
-    tables: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, run: int, head: int, cursor: Ints
+    tables: Ints, runs: Ints, rows: Ints, wait_index: Ints, at: int, run: int, head: int, cursor: Ints
 ) -> int:
-    """The places of which some ways of a run want every event; for values it stands in chains from now on."""
+    """The places of which alternatives of a run want every event; for values it is put into chains."""
     wants = np.int64(0)
     row = head
     while row >= 0:
-        state = threads[row + T_STATE]
+        state = rows[row + T_STATE]
         if state <= EACH:
-            wants |= wanted(tables, runs, threads, wait_index, at, run, threads[row + T_NODE], cursor)
+            wants |= wanted(tables, runs, rows, wait_index, at, run, rows[row + T_NODE], cursor)
         elif state != MATCHED:
             first = tables[H_STATES] + state * STATE
-            leaf = tables[first + S_LEAF]
-            for number in range(tables[first + S_LEAVES]):
-                if alive(threads, row, number):
-                    wants |= tables[leaf + F_WANTS]
-                    ask = tables[leaf + F_ASK]
-                    for k in range(ask, ask + tables[leaf + F_ASKS] * ASK, ASK):
+            transition = tables[first + S_TRANSITION]
+            for number in range(tables[first + S_TRANSITIONS]):
+                if alive(rows, row, number):
+                    wants |= tables[transition + F_WANTS]
+                    ask = tables[transition + F_ASK]
+                    for k in range(ask, ask + tables[transition + F_ASKS] * ASK, ASK):
                         register = tables[k + Q_REGISTER]
                         # Nothing equals null.
-                        if not is_null(threads, row + tables[H_NULLS], register):
-                            value = threads[row + tables[H_VALUES] + register]
+                        if not is_null(rows, row + tables[H_NULLS], register):
+                            value = rows[row + tables[H_VALUES] + register]
                             question = tables[k + Q_NUMBER]
                             if not wait_for_value(runs, wait_index, at, run, question, value, cursor):
                                 place = tables[tables[H_QUESTION] + question * QUESTION + Q_PLACE]
                                 wants |= place_bit(place)
-                leaf += LEAF
-        row = threads[row + T_NEXT]
+                transition += TRANSITION
+        row = rows[row + T_NEXT]
     return int(wants)
 
 
 def park(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, run: int, cursor: Ints
+    tables: Ints, lists: Ints, runs: Ints, rows: Ints, wait_index: Ints, at: int, run: int, cursor: Ints
 ) -> None:
-    """Note anew which events can matter to a run of a list whose runs sleep."""
-    wake_up(runs, wait_index, run, cursor)
-    wants = wanted(tables, runs, threads, wait_index, at, run, runs[run + R_THREAD], cursor)
+    """Park a run of a list whose runs are parked: note anew which events can matter to it."""
+    unpark(runs, wait_index, run, cursor)
+    wants = wanted(tables, runs, rows, wait_index, at, run, runs[run + R_ALT], cursor)
     runs[run + R_WANTS] = wants
     lists[at + L_WANTS] |= wants
 
 
 def park_all(
-    tables: Ints, lists: Ints, runs: Ints, threads: Ints, wait_index: Ints, at: int, cursor: Ints
+    tables: Ints, lists: Ints, runs: Ints, rows: Ints, wait_index: Ints, at: int, cursor: Ints
 ) -> None:
-    """From now on the runs of a list sleep."""
-    lists[at + L_SLEEPS] = 1
+    """Park all runs of a list."""
+    lists[at + L_PARKED] = 1
     lists[at + L_WANTS] = 0
     run = lists[at + L_FIRST]
     while run >= 0:
         runs[run + R_ENTRY] = NONE
-        runs[run + R_CALLED] = NOT_CALLED
-        park(tables, lists, runs, threads, wait_index, at, run, cursor)
+        runs[run + R_CANDIDATE] = NO_CANDIDATE
+        park(tables, lists, runs, rows, wait_index, at, run, cursor)
         run = runs[run + R_NEXT]
 
 
@@ -193,7 +193,7 @@ def seen_places(tables: Ints, i: int, places: Bytes, cursor: Ints) -> int:
 
 @inlined
 def candidates(rule: Rule, pools: Pools, at: int, i: int) -> int:
-    """The first of the runs that wait for a value of event i, linked by R_CALLED."""
+    """Look up the runs that wait for a value of event i: the first of them, linked by R_CANDIDATE."""
     tables, places, columns, nulls = rule.tables, rule.places, rule.columns, rule.nulls
     runs, wait_index = pools.runs, pools.wait_index
     cursor = pools.alternatives.cursor
@@ -211,45 +211,45 @@ def candidates(rule: Rule, pools: Pools, at: int, i: int) -> int:
         while entry >= 0:
             run = wait_index[entry + E_RUN]
             hit = wait_index[entry + E_HASH] == sought and wait_index[entry + E_LIST] == at
-            if hit and runs[run + R_CALLED] == NOT_CALLED:
-                runs[run + R_CALLED] = head
+            if hit and runs[run + R_CANDIDATE] == NO_CANDIDATE:
+                runs[run + R_CANDIDATE] = head
                 head = run
             entry = wait_index[entry + E_NEXT]
     return int(head)
 
 
 def by_start(runs: Ints, head: int) -> int:
-    """The called runs in order of their first event: merge sort from below (Knuth, TAOCP 3, 5.2.4)."""
+    """The candidates in order of their first event: merge sort from below (Knuth, TAOCP 3, 5.2.4)."""
     size = 1
-    while head >= 0 and runs[head + R_CALLED] >= 0:
+    while head >= 0 and runs[head + R_CANDIDATE] >= 0:
         rest = head
         head = tail = NONE
         merged = 0
         while rest >= 0:
             merged += 1
             one = other = rest
-            left = 0
-            while left < size and other >= 0:
-                left += 1
-                other = runs[other + R_CALLED]
-            right = size
-            while left > 0 or (right > 0 and other >= 0):
-                first = right == 0 or other < 0
-                if left > 0 and (first or runs[one + R_START] <= runs[other + R_START]):
+            of_one = 0
+            while of_one < size and other >= 0:
+                of_one += 1
+                other = runs[other + R_CANDIDATE]
+            of_other = size
+            while of_one > 0 or (of_other > 0 and other >= 0):
+                first = of_other == 0 or other < 0
+                if of_one > 0 and (first or runs[one + R_START] <= runs[other + R_START]):
                     taken = one
-                    one = runs[one + R_CALLED]
-                    left -= 1
+                    one = runs[one + R_CANDIDATE]
+                    of_one -= 1
                 else:
                     taken = other
-                    other = runs[other + R_CALLED]
-                    right -= 1
+                    other = runs[other + R_CANDIDATE]
+                    of_other -= 1
                 if tail < 0:
                     head = taken
                 else:
-                    runs[tail + R_CALLED] = taken
+                    runs[tail + R_CANDIDATE] = taken
                 tail = taken
             rest = other
-        runs[tail + R_CALLED] = NONE
+        runs[tail + R_CANDIDATE] = NONE
         if merged == 1:
             break
         size *= 2

@@ -23,14 +23,14 @@ from cep.operators.patterns.runtime import already_raised
 from cep.operators.patterns.runtime.blocks import blocks
 from cep.operators.patterns.runtime.engines import INTERPRETED, Engine, engine
 from cep.operators.patterns.runtime.kinds import RAISED, RUNS
+from cep.operators.patterns.runtime.looking_back import Events, Past, looking_back
 from cep.operators.patterns.runtime.matches import RuleMatches, decisions_of
+from cep.operators.patterns.runtime.outside_conditions import Lookups, OutsideEvaluator
 from cep.operators.patterns.runtime.over_limit import crowded, most_dropped
-from cep.operators.patterns.runtime.past import Events, Past, looking_back
 from cep.operators.patterns.runtime.pool import Pool
-from cep.operators.patterns.runtime.predicate_bits import Columns, Judgement
+from cep.operators.patterns.runtime.predicate_bits import Columns, PredicateReader
 from cep.operators.patterns.runtime.runs import RunRows, Runs, joined
-from cep.operators.patterns.runtime.trace_records import Teller
-from cep.operators.patterns.runtime.whole_events import Evidence, Judge
+from cep.operators.patterns.runtime.trace_records import TraceWriter
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
@@ -42,22 +42,22 @@ def run_patterns(
     """Run every rule of a space over events up to the watermark, key by key in order of time."""
     texts, watermark = context.texts, context.clock.watermark_after
     machine = engine(len(context.numbers), context.compiled)
-    judgement = Judgement(context.plan.id, events, texts, tables)
-    judgement.encode()
+    reader = PredicateReader(context.plan.id, events, texts, tables)
+    reader.encode()
     constants = _constants(tables, texts)
     ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
-    seen = Events(context.numbers, events.time, watermark, judgement.hits(machine), constants, ranks)
+    seen = Events(context.numbers, events.time, watermark, reader.by_atom(machine), constants, ranks)
     runs, past = of_kind(kept, RUNS, RunRows).by_width, Past.of(tables, kept)
     active = _active(seen, runs, past)
-    columns = judgement.columns(active)
-    evidence = Evidence(context.book, context.keys, texts)
+    columns = reader.columns(active)
+    lookups = Lookups(context.book, context.keys, texts)
     if tables.back:
         rules = active[np.isin(active, tables.back)]
-        columns, past = looking_back(tables, rules, past, seen, columns, evidence)
-    batch = _Batch(tables, machine, seen, columns, evidence, context)
+        columns, past = looking_back(tables, rules, past, seen, columns, lookups)
+    batch = _Batch(tables, machine, seen, columns, lookups, context)
     matched: list[RuleMatches] = []
     live: dict[int, Runs] = {}
-    told: list[Told] = []
+    traced: list[Traced] = []
     for of_width in tables.classes:
         rules = of_width.rules[np.isin(of_width.rules, active)]
         if not len(rules):
@@ -69,29 +69,31 @@ def run_patterns(
             matched += _matches(tables, pool)
             parts.append(pool.live())
             if context.trace is not None:
-                told += _told(pool, parts[-1])
+                traced += _traced(pool, parts[-1])
         going_on = joined(parts)
         if len(going_on.lists):
             live[of_width.width] = going_on
     if context.trace is not None:
-        _tell(tables, told, context, context.trace)
+        _write_trace(tables, traced, context, context.trace)
     fresh, raised = _once(tables, matched, already_raised.rows_in(kept), live)
-    left: Kept = {RUNS: RunRows(live), **past.kept, **({RAISED: raised} if raised.size else {})}
-    return decisions_of(fresh, context.keys, context.book), left
+    state: Kept = {RUNS: RunRows(live), **past.kept, **({RAISED: raised} if raised.size else {})}
+    return decisions_of(fresh, context.keys, context.book), state
 
 
-Told = tuple[int, Ints, Ints, Runs]
-"""A rule's number, what the trace says, the nodes that it names, and the runs that live on."""
+Traced = tuple[int, Ints, Ints, Runs]
+"""A rule's number, the rows of its trace, the nodes that these name, and the runs that live on."""
 
 
-def _tell(tables: SpaceTables, told: Sequence[Told], context: BatchContext, trace: Trace) -> None:
-    """Make records of what the kernel told, rule by rule as the packs have them."""
+def _write_trace(tables: SpaceTables, traced: Sequence[Traced], context: BatchContext, trace: Trace) -> None:
+    """Make records of the kernel's trace, rule by rule as the packs have them."""
     places = {rule.identity: place for place, rule in enumerate(context.space.rules)}
-    for number, rows, nodes, going_on in sorted(told, key=lambda one: places[tables.rules[one[0]].identity]):
+    for number, rows, nodes, going_on in sorted(
+        traced, key=lambda one: places[tables.rules[one[0]].identity]
+    ):
         if trace.selection.has(tables.rules[number].rule.name):
-            teller = Teller(context.plan, tables.rules[number], context.keys, context.book, trace)
-            teller.tell(rows, nodes)
-            teller.tell_waiting(going_on)
+            writer = TraceWriter(context.plan, tables.rules[number], context.keys, context.book, trace)
+            writer.write(rows, nodes)
+            writer.write_waiting(going_on)
 
 
 def _once(
@@ -125,7 +127,7 @@ def _constants(tables: SpaceTables, texts: Texts) -> Ints:
 
 def _active(events: Events, kept: Mapping[int, Runs], past: Past) -> Ints:
     """The rules that have anything to do, rising: an event, runs, or a past that ends."""
-    found = events.hits.by_rule() > 0
+    found = events.by_atom.counts_by_rule() > 0
     for runs in kept.values():
         found[runs.lists[:, layout.KEPT_RULE]] = True
     found[list(past.rules())] = True
@@ -140,7 +142,7 @@ class _Batch:
     engine: Engine
     events: Events
     columns: Columns
-    evidence: Evidence
+    lookups: Lookups
     context: BatchContext
 
     @property
@@ -150,44 +152,44 @@ class _Batch:
 
     @property
     def traced(self) -> bool:
-        """True if the kernel is to tell what it does."""
+        """True if the kernel writes a trace."""
         return self.context.trace is not None
 
     def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None) -> Iterator[Pool]:
         """Run some rules of a class; pools with what came of it."""
         rows = of_width.rows[np.searchsorted(of_width.rules, rules)]
-        rows[:, layout.U_PAIRS] = self.events.hits.first_pairs[rules]
-        rows[:, layout.U_PAIRS_END] = self.events.hits.first_pairs[rules + 1]
+        rows[:, layout.U_PAIRS] = self.events.by_atom.first_pairs[rules]
+        rows[:, layout.U_PAIRS_END] = self.events.by_atom.first_pairs[rules + 1]
         rows[:, layout.U_COLUMNS] = self.columns.first_of_rule[rules]
         for number in np.flatnonzero(np.isin(rules, self.tables.back)).tolist():
             rows[number, layout.U_SINCE] = self.context.clock.watching(self.tables.rules[rules[number]])
-        # Rules that ask a judge run alone, and those between them together.
+        # Rules with conditions that are evaluated outside run alone, and those between them together.
         kept = Runs.none(of_width.width) if kept is None else kept
         asking = np.flatnonzero(np.isin(rules, self.tables.outside))
         ends = np.unique(np.concatenate(([0, len(rules)], asking, asking + 1))).tolist()
         for first, last in pairwise(ends):
             pool = self._pool(of_width, rows[first:last], kept)
-            with self._asked(int(rules[first]), pool) as machine:
+            with self._engine_of(int(rules[first]), pool) as machine:
                 self._run(pool, machine)
             yield pool
 
     def _pool(self, of_width: WidthClass, rows: Ints, kept: Runs) -> Pool:
         """An empty pool for rules that run together."""
-        hits, rules = self.events.hits, rows[:, layout.U_RULE]
+        by_atom, rules = self.events.by_atom, rows[:, layout.U_RULE]
         if self.traced:
             # What the trace names stays where it is.
             ends = np.array([[len(self.events.keys), self.keys]], np.int64)
         else:
-            looks = int(hits.by_rule()[rules].sum())
+            looks = int(by_atom.counts_by_rule()[rules].sum())
             ends = blocks(self.events.keys, self.keys, looks, kept, len(rules))
-        begun = int(hits.by_rule(self.tables.begins)[rules].sum())
+        begun = int(by_atom.counts_by_rule(self.tables.begins)[rules].sum())
         return self._placed(Pool.of(of_width, rows, ends, kept, begun, self.traced))
 
     def _placed(self, pool: Pool) -> Pool:
         """The pool, knowing where in time and among all events its events are."""
         cursor = pool.cursor
         # An event's number is its sequence number, for good.
-        cursor[layout.C_SEQUENCE] = cursor[layout.C_EVENT] = self.evidence.book.first
+        cursor[layout.C_SEQUENCE] = cursor[layout.C_EVENT] = self.lookups.book.first
         cursor[layout.C_EVENTS] = len(self.events.keys)
         cursor[layout.C_WATERMARK] = self.events.watermark
         return pool
@@ -196,9 +198,9 @@ class _Batch:
         """Count for each rule of a pool that dropped runs over its `limit` those of one of their keys."""
         for row in np.flatnonzero(pool.rules[:, layout.U_DROPPED]).tolist():
             number = int(pool.rules[row, layout.U_RULE])
-            tried = crowded(self.tables, self.events.hits, self.events.keys, self.keys, pool.kept, number)
+            tried = crowded(self.tables, self.events.by_atom, self.events.keys, self.keys, pool.kept, number)
             found = most_dropped(
-                self.tables.rules[number], self.evidence.keys, tried, int(pool.rules[row, layout.U_DROPPED]),
+                self.tables.rules[number], self.lookups.keys, tried, int(pool.rules[row, layout.U_DROPPED]),
                 partial(self._dropped, of_width, pool, row),
             )  # fmt: skip
             if found is not None:
@@ -207,7 +209,7 @@ class _Batch:
 
     def _dropped(self, of_width: WidthClass, pool: Pool, row: int, key: int) -> int:
         """Number of runs of one key that a rule drops. The rule is run again, on that key alone."""
-        keys, hits, lists = self.events.keys, self.events.hits, pool.kept.lists
+        keys, by_atom, lists = self.events.keys, self.events.by_atom, pool.kept.lists
         rule = pool.rules[row : row + 1].copy()
         number = int(rule[0, layout.U_RULE])
         rule[:, layout.U_DROPPED] = 0
@@ -218,26 +220,26 @@ class _Batch:
         ends[:, layout.B_EVENT], ends[:, layout.B_KEY] = (begin, end), (key, key + 1)
         alone = Pool.of(of_width, rule, ends, pool.kept.chosen(np.flatnonzero(mine)), end - begin, False)
         self._placed(alone).cursor[layout.C_BLOCK] = 1
-        heads = hits.ends[hits.pairs[:, 1]]
-        for pair in range(int(hits.first_pairs[number]), int(hits.first_pairs[number + 1])):
-            atom = hits.pairs[pair, 1]
-            heads[pair] += np.searchsorted(hits.events[hits.ends[atom] : hits.ends[atom + 1]], begin)
-        with self._asked(number, alone) as machine:
+        heads = by_atom.ends[by_atom.pairs[:, 1]]
+        for pair in range(int(by_atom.first_pairs[number]), int(by_atom.first_pairs[number + 1])):
+            atom = by_atom.pairs[pair, 1]
+            heads[pair] += np.searchsorted(by_atom.events[by_atom.ends[atom] : by_atom.ends[atom + 1]], begin)
+        with self._engine_of(number, alone) as machine:
             self._run(alone, machine, heads)
         return int(alone.rules[0, layout.U_DROPPED])
 
     def _run(self, pool: Pool, machine: Engine, heads: Ints | None = None) -> None:
-        """Run the rules of a pool. `heads` says by pair which hit comes first, where some are left out."""
-        size, hits, kept = len(self.events.keys), self.events.hits, pool.kept
-        heads = hits.ends[hits.pairs[:, 1]] if heads is None else heads
+        """Run the rules of a pool. `heads`: by pair the first event of its atom, where some are left out."""
+        size, by_atom, kept = len(self.events.keys), self.events.by_atom, pool.kept
+        heads = by_atom.ends[by_atom.pairs[:, 1]] if heads is None else heads
         batch = layout.Batch(
-            pool.rules.ravel(), pool.tables, self.events.constants, hits.pairs.ravel(), hits.ends,
-            hits.events, self.events.keys, self.events.times, self.columns.values.ravel(),
+            pool.rules.ravel(), pool.tables, self.events.constants, by_atom.pairs.ravel(), by_atom.ends,
+            by_atom.events, self.events.keys, self.events.times, self.columns.values.ravel(),
             self.columns.nulls.ravel(), self.events.ranks, pool.blocks.ravel(),
         )  # fmt: skip
-        given = layout.Kept(
-            _read_only(kept.lists), _read_only(kept.runs), _read_only(kept.threads), _read_only(kept.nodes),
-            pool.order, kept.firsts().ravel(),
+        stored = layout.StoredRuns(
+            _read_only(kept.lists), _read_only(kept.runs), _read_only(kept.alternatives),
+            _read_only(kept.nodes), pool.order, kept.firsts().ravel(),
         )  # fmt: skip
         slots = self.tables.most_slots + 2
         scratch = layout.Scratch(
@@ -246,19 +248,19 @@ class _Batch:
             np.zeros(slots, np.int64), np.zeros(slots, np.int64),
         )  # fmt: skip
         while True:
-            if machine.run_rules(batch, given, scratch, pool.pools(), pool.kept_later()) == layout.DONE:
+            if machine.run_rules(batch, stored, scratch, pool.pools(), pool.output()) == layout.DONE:
                 return
             pool.grow(machine)
 
     @contextmanager
-    def _asked(self, number: int, pool: Pool) -> Iterator[Engine]:
-        """The engine of a rule; conditions that no program expresses are asked of a judge meanwhile."""
+    def _engine_of(self, number: int, pool: Pool) -> Iterator[Engine]:
+        """The engine of a rule; meanwhile conditions that no program expresses have an evaluator."""
         if number not in self.tables.outside:
             yield self.engine
             return
         rule, first = self.tables.rules[number], self.columns.first_of_rule[number]
         columns, nulls = self.columns.values[first:], self.columns.nulls[first:]
-        with Judge(rule, pool, self.evidence, columns, nulls).asked():
+        with OutsideEvaluator(rule, pool, self.lookups, columns, nulls).installed():
             yield INTERPRETED
 
 
@@ -292,7 +294,7 @@ def _matches(tables: SpaceTables, pool: Pool) -> Iterator[RuleMatches]:
         yield RuleMatches(number, tables.rules[number], matches, ends, steps, events, sequences)
 
 
-def _told(pool: Pool, left: Runs) -> Iterator[Told]:
+def _traced(pool: Pool, state: Runs) -> Iterator[Traced]:
     for row, number in enumerate(pool.rules[:, layout.U_RULE].tolist()):
-        waiting = left.chosen(np.flatnonzero(left.lists[:, layout.KEPT_RULE] == number))
-        yield number, pool.told(row), pool.nodes, waiting
+        waiting = state.chosen(np.flatnonzero(state.lists[:, layout.KEPT_RULE] == number))
+        yield number, pool.traced(row), pool.nodes, waiting

@@ -18,7 +18,7 @@ A_RULE = 32
 
 
 def at_once(rules: int) -> int:
-    """How much so many rules do in a block."""
+    """The work that so many rules do in a block."""
     return max(AT_ONCE, A_RULE * rules)
 
 

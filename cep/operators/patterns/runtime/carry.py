@@ -1,4 +1,4 @@
-"""State that outlives a revision: live runs with registers worked out anew."""
+"""State that outlives a revision: live runs with registers evaluated again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def carried(tables: SpaceTables, kept: Kept, context: BatchContext) -> Kept:
-    """The state kept under another plan, with registers worked out anew from the events that runs took, so
+    """The state kept under another plan, with registers evaluated again from the events that runs took, so
     that no old constant is left in them."""
     runs = of_kind(kept, RUNS, RunRows).by_width
     machine = engine(0, context.compiled)
@@ -64,7 +64,7 @@ class _Stored:
             of_list = runs.lists[:, layout.KEPT_RULE]
             for number in np.unique(of_list).tolist():
                 mine = runs.chosen(np.flatnonzero(of_list == number))
-                width = width_class(tables.tables(number).thread)
+                width = width_class(tables.tables(number).row_width)
                 found.setdefault(width, []).append(self._of_rule(tables.tables(number), width, mine, engine))
         return {width: joined(parts) for width, parts in found.items()}
 
@@ -87,9 +87,9 @@ class _Stored:
                     )
         nodes[real, layout.N_EVENT] = np.searchsorted(taken, nodes[real, layout.N_EVENT])
         fixed = int(tables.array[kernel_tables.H_NULLS])
-        threads = np.zeros((len(runs.threads), width), np.int64)
-        threads[:, :fixed] = runs.threads[:, :fixed]
-        flat = threads.ravel()
+        alternatives = np.zeros((len(runs.alternatives), width), np.int64)
+        alternatives[:, :fixed] = runs.alternatives[:, :fixed]
+        flat = alternatives.ravel()
         scratch = np.zeros(2, np.int64)
         cursor = np.zeros(layout.CURSOR, np.int64)
         cursor[layout.C_EVENTS] = size
@@ -103,4 +103,4 @@ class _Stored:
             scratch.view(np.float64), none,
         )  # fmt: skip
         engine.replay(rule, runs.lists.ravel(), flat, nodes.ravel(), tables.updates, path, cursor)
-        return replace(runs, threads=flat.reshape(threads.shape))
+        return replace(runs, alternatives=flat.reshape(alternatives.shape))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cep.operators.patterns.kernel import layout, recall
+from cep.operators.patterns.kernel import layout, restore
 
 Ints = npt.NDArray[np.int64]
 _BOTH = (1 << layout.HALF) + 1
@@ -23,11 +23,11 @@ def least(chains: Ints) -> Ints:
     return np.where(chains < 0, -1, named)
 
 
-def move_ways(threads: Ints, by: Ints) -> None:
-    """Let ways name nodes whose numbers are greater by so much; forks name none."""
-    ways = threads[:, layout.T_STATE] > layout.EACH
-    threads[:, layout.T_NODE] = np.where(
-        ways, _moved(threads[:, layout.T_NODE], by), threads[:, layout.T_NODE]
+def move_alternatives(alternatives: Ints, by: Ints) -> None:
+    """Let alternatives name nodes whose numbers are greater by so much; forks name none."""
+    own = alternatives[:, layout.T_STATE] > layout.EACH
+    alternatives[:, layout.T_NODE] = np.where(
+        own, _moved(alternatives[:, layout.T_NODE], by), alternatives[:, layout.T_NODE]
     )
 
 
@@ -47,7 +47,7 @@ def in_pool(nodes: Ints, begins: Ints) -> Ints:
     found[:, layout.N_PREVIOUS] = np.where(previous >= 0, (previous + begins) * layout.NODE, previous)
     for row in spliced(nodes).tolist():
         event = int(nodes[row, layout.N_EVENT])
-        found[row, layout.N_EVENT] = recall.placed(event, int(begins[row]) * layout.NODE)
+        found[row, layout.N_EVENT] = restore.placed(event, int(begins[row]) * layout.NODE)
     return found.ravel()
 
 

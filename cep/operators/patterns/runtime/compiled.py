@@ -10,24 +10,24 @@ from cep.operators.patterns.kernel import (
     advance,
     alternatives,
     arrive,
+    atom_events,
     batch,
     bytecode,
     capacity,
     chains,
     decide,
     guards,
-    hits,
     layout,
     loop,
     merge,
-    recall,
+    restore,
     runs,
+    selected_events,
     store,
     tables,
     timers,
     trace,
     wait_index,
-    wake,
 )  # fmt: skip
 from cep.operators.patterns.runtime.entry_points import Engine
 from kernels import loader
@@ -37,7 +37,7 @@ PATTERNS = Family(
     "patterns",
     (
         layout, tables, bytecode, trace, alternatives, timers, chains, arrive, guards, advance, merge,
-        wait_index, runs, decide, capacity, loop, hits, wake, recall, store, batch,
+        wait_index, runs, decide, capacity, loop, atom_events, selected_events, restore, store, batch,
     ),
     tuple(Engine.__dataclass_fields__),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from cep.state.segments import Bools
 
 Ints = npt.NDArray[np.int64]
 _COUNTS = slice(layout.KEPT_RUNS, layout.KEPT_NODES + 1)
-"""How many runs, ways and nodes a list has."""
+"""Columns: the numbers of runs, alternatives and nodes of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:
     if not len(later):
         return np.full(len(lists), -1, np.int64)
     place = np.minimum(np.searchsorted(later, names), len(later) - 1)
-    # Which event was the last that was seen matters where the very next one decides.
+    # Where the very next event decides, it matters which one was seen last.
     strict = [n for n in np.unique(lists[:, layout.KEPT_RULE]).tolist() if tables.tables(n).everything]
     same = (later[place] == names) & np.all(new.lists[place, _COUNTS] >= lists[:, _COUNTS], axis=1)
     same &= ~np.isin(lists[:, layout.KEPT_RULE], strict)
@@ -81,7 +81,7 @@ def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:
         return np.full(len(lists), -1, np.int64)
     firsts, new_firsts = old.firsts(), new.firsts()
     for column, (mine, its) in enumerate(
-        ((old.runs, new.runs), (old.threads, new.threads), (old.nodes, new.nodes))
+        ((old.runs, new.runs), (old.alternatives, new.alternatives), (old.nodes, new.nodes))
     ):
         which = np.flatnonzero(same)
         counts = lists[which, layout.KEPT_RUNS + column]
@@ -95,20 +95,22 @@ def _places(tables: SpaceTables, old: Runs, new: Runs) -> Ints:
 
 
 def _refers_back(runs: Runs, firsts: Ints, which: Ints, before: Ints) -> Bools:
-    """Of which lists a way or node after so many names one of the nodes before."""
+    """True for the lists where an alternative or node after so many names one of the nodes before."""
     found = np.zeros(len(which), bool)
-    for column, rows in ((1, runs.threads), (2, runs.nodes)):
+    for column, rows in ((1, runs.alternatives), (2, runs.nodes)):
         counts = runs.lists[which, layout.KEPT_RUNS + column] - before[:, column]
         mine = rows.take(ranges(firsts[which, column] + before[:, column], counts), axis=0)
-        named = _named_by_ways(mine) if column == 1 else _named_by_nodes(mine)
+        named = _named_by_alternatives(mine) if column == 1 else _named_by_nodes(mine)
         back = (named >= 0) & (named < np.repeat(before[:, 2], counts))
         found[np.repeat(np.arange(len(which)), counts)[back]] = True
     return found
 
 
-def _named_by_ways(threads: Ints) -> Ints:
-    """The least number of a node that each way names; -1: none."""
-    return np.where(threads[:, layout.T_STATE] > layout.EACH, chains.least(threads[:, layout.T_NODE]), -1)
+def _named_by_alternatives(alternatives: Ints) -> Ints:
+    """The least number of a node that each alternative names; -1: none."""
+    return np.where(
+        alternatives[:, layout.T_STATE] > layout.EACH, chains.least(alternatives[:, layout.T_NODE]), -1
+    )
 
 
 def _named_by_nodes(nodes: Ints) -> Ints:
@@ -120,7 +122,7 @@ def _named_by_nodes(nodes: Ints) -> Ints:
 
 
 def _rest(runs: Runs, which: Ints, before: Ints) -> Runs:
-    """The lists, some of them without the first so many of their runs, ways and nodes."""
+    """The lists, some of them without the first so many of their runs, alternatives and nodes."""
     if not len(which):
         return runs
     lists, gone = runs.lists.copy(), np.zeros((len(runs.lists), 3), np.int64)
@@ -128,10 +130,10 @@ def _rest(runs: Runs, which: Ints, before: Ints) -> Runs:
     lists[:, _COUNTS] -= gone
     left = np.flatnonzero(lists[:, layout.KEPT_RUNS])
     lists, gone, firsts = lists[left], gone[left], runs.firsts()[left] + gone[left]
-    rows, threads, nodes = (
+    rows, alternatives, nodes = (
         part.take(ranges(firsts[:, column], lists[:, layout.KEPT_RUNS + column]), axis=0)
-        for column, part in enumerate((runs.runs, runs.threads, runs.nodes))
+        for column, part in enumerate((runs.runs, runs.alternatives, runs.nodes))
     )
-    chains.move_ways(threads, -np.repeat(gone[:, 2], lists[:, layout.KEPT_THREADS]))
+    chains.move_alternatives(alternatives, -np.repeat(gone[:, 2], lists[:, layout.KEPT_ALTS]))
     chains.move_nodes(nodes, -np.repeat(gone[:, 2], lists[:, layout.KEPT_NODES]))
-    return Runs(lists, rows, threads, nodes)
+    return Runs(lists, rows, alternatives, nodes)

@@ -1,4 +1,4 @@
-"""When time alone changes something about a key: a run's deadline, or the end of what is looked back at."""
+"""The instants at which time alone matters to a key: a run's deadline, the end of what is looked back at."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import numpy.typing as npt
 
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.kernel import layout
-from cep.operators.patterns.runtime import history
-from cep.operators.patterns.runtime import last_seen as sightings
-from cep.operators.patterns.runtime.kinds import HISTORIES, RUNS, SIGHTINGS
+from cep.operators.patterns.runtime import history, last_seen
+from cep.operators.patterns.runtime.kinds import HISTORIES, LAST_SEEN, RUNS
 from cep.operators.patterns.runtime.runs import RunRows
 from cep.state.keyed_rows import KEY, RULE, FlatRows, Kept, of_kind
 
@@ -27,11 +26,11 @@ def due(tables: SpaceTables, kept: Kept, keys: int) -> Ints:
         mine = histories[histories[:, RULE] == number]
         if within is not None:
             _gone(found, mine[:, KEY], mine[:, history.TIME], within)
-    seen = of_kind(kept, SIGHTINGS, FlatRows).rows
+    seen = of_kind(kept, LAST_SEEN, FlatRows).rows
     for number in np.unique(seen[:, RULE]).tolist():
         for place, look in enumerate(tables.tables(number).look_backs):
-            mine = seen[(seen[:, RULE] == number) & (seen[:, sightings.LOOK] == place)]
-            _gone(found, mine[:, KEY], mine[:, sightings.TIME], look.duration)
+            mine = seen[(seen[:, RULE] == number) & (seen[:, last_seen.LOOK] == place)]
+            _gone(found, mine[:, KEY], mine[:, last_seen.TIME], look.duration)
     return found
 
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cep.operators.patterns.kernel.atom_events import count_hits, list_hits
 from cep.operators.patterns.kernel.batch import run_rules
-from cep.operators.patterns.kernel.hits import count_hits, list_hits
 from cep.operators.patterns.kernel.layout import (
     C_EFFORT,
     END_OF_TIME,
     LATER,
     Batch,
     Ints,
-    Kept,
-    Left,
+    Output,
     Pools,
     Scratch,
+    StoredRuns,
 )
-from cep.operators.patterns.kernel.recall import replay
+from cep.operators.patterns.kernel.restore import replay
 from cep.operators.patterns.kernel.store import drop_nodes
 from cep.operators.patterns.runtime.entry_points import Engine as Engine
 
 PATIENCE = 20_000
 """Steps in one process from which the compiled kernel has paid for its import: 15 us each interpreted. An
-event is one, and each time that a run is asked about an event or a time (C_EFFORT)."""
+event is one, and each time that a run is shown an event or a time (C_EFFORT)."""
 
 
 INTERPRETED = Engine(count_hits, list_hits, run_rules, drop_nodes, replay)
@@ -59,18 +59,18 @@ def _compiled() -> Engine:
     return load()
 
 
-def _run_rules(batch: Batch, kept: Kept, scratch: Scratch, pools: Pools, left: Left) -> int:
+def _run_rules(batch: Batch, stored: StoredRuns, scratch: Scratch, pools: Pools, output: Output) -> int:
     """Run rules interpreted until the process has lost patience; then the compiled kernel goes on in the same
     arrays, between two events."""
     cursor = pools.alternatives.cursor
     if _LEFT.steps > 0:
         cursor[C_EFFORT] = _LEFT.steps
-        outcome = run_rules(batch, kept, scratch, pools, left)
+        outcome = run_rules(batch, stored, scratch, pools, output)
         _LEFT.steps = int(cursor[C_EFFORT])
         if outcome != LATER:
             return outcome
     cursor[C_EFFORT] = END_OF_TIME
-    return _compiled().run_rules(batch, kept, scratch, pools, left)
+    return _compiled().run_rules(batch, stored, scratch, pools, output)
 
 
 def _drop_nodes(pools: Pools, marks: Ints) -> None:

@@ -1,11 +1,11 @@
-"""What of the kernel is called from outside, interpreted or compiled."""
+"""The functions of the kernel that are called from outside, interpreted or compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cep.operators.patterns.kernel.layout import Batch, Ints, Kept, Left, Pools, Scratch
+from cep.operators.patterns.kernel.layout import Batch, Ints, Output, Pools, Scratch, StoredRuns
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,6 @@ class Engine:
 
     count_hits: Callable[..., None]
     list_hits: Callable[..., None]
-    run_rules: Callable[[Batch, Kept, Scratch, Pools, Left], int]
+    run_rules: Callable[[Batch, StoredRuns, Scratch, Pools, Output], int]
     drop_nodes: Callable[[Pools, Ints], None]
     replay: Callable[..., None]

@@ -1,4 +1,4 @@
-"""`absent` before the first event: for every event, when the last one that it forbids was there."""
+"""The last-seen index, for `absent` before the first event: when the last event that it forbids was there."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.tables import LookBack, Tables
 from cep.operators.patterns.kernel import bytecode, layout
 from cep.operators.patterns.kernel import tables as kernel_tables
-from cep.operators.patterns.runtime.whole_events import Evidence, Judge
+from cep.operators.patterns.runtime.outside_conditions import Lookups, OutsideEvaluator
 from cep.state.keyed_rows import FlatRows
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 LOOK, TIME = 2, 3
-"""Columns of the rows in which sightings are kept, after the numbers of key and rule."""
+"""Columns of the rows in which the index is kept, after the numbers of key and rule."""
 _KEPT = 2
 """Times per key that later events may look back at: the last, and one before it for events of its instant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sightings:
+class LastSeen:
     """When events that a look back forbids were there: key number, number of the look back, time."""
 
     keys: Ints
@@ -32,24 +32,24 @@ class Sightings:
     times: Ints
 
     @classmethod
-    def none(cls) -> Sightings:
+    def none(cls) -> LastSeen:
         """No event."""
         return cls(*(np.zeros(0, np.int64) for _ in range(3)))
 
     @classmethod
-    def of(cls, rows: Ints) -> Sightings:
+    def of(cls, rows: Ints) -> LastSeen:
         """From rows of one rule."""
         return cls(rows[:, 0], rows[:, LOOK], rows[:, TIME])
 
-    def chosen(self, which: npt.NDArray[np.bool_]) -> Sightings:
+    def chosen(self, which: npt.NDArray[np.bool_]) -> LastSeen:
         """Some of them."""
-        return Sightings(self.keys[which], self.looks[which], self.times[which])
+        return LastSeen(self.keys[which], self.looks[which], self.times[which])
 
 
-def kept_rows(sightings: Mapping[int, Sightings]) -> FlatRows:
-    """The sightings of rules by number as rows, sorted by key."""
+def kept_rows(index: Mapping[int, LastSeen]) -> FlatRows:
+    """The indexes of rules, by number, as rows sorted by key."""
     parts = [np.zeros((0, TIME + 1), np.int64)]
-    for number, seen in sorted(sightings.items()):
+    for number, seen in sorted(index.items()):
         parts.append(np.stack((seen.keys, np.full(len(seen.keys), number), seen.looks, seen.times), axis=1))
     together = np.concatenate(parts)
     return FlatRows(together[np.argsort(together[:, 0], kind="stable")])
@@ -57,7 +57,7 @@ def kept_rows(sightings: Mapping[int, Sightings]) -> FlatRows:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the kernel sees of the events: by place, by column, and what programs need."""
+    """The events as the kernel sees them, by place and by column, and what programs need besides."""
 
     keys: Ints
     times: Ints
@@ -66,12 +66,12 @@ class Inputs:
     nulls: Bytes
     constants: Ints
     ranks: Ints
-    evidence: Evidence
+    lookups: Lookups
 
 
-def last_seen(
-    rule: PatternPlan, before: Sightings, events: Inputs, watermark: int
-) -> tuple[Ints, Bytes, Sightings]:
+def times_before(
+    rule: PatternPlan, before: LastSeen, events: Inputs, watermark: int
+) -> tuple[Ints, Bytes, LastSeen]:
     """A row of values and of nulls per look back: when the last such event before each event's instant was.
 
     `keys` and `times` are of the events in key order. Also what later events may still look back at.
@@ -89,7 +89,7 @@ def last_seen(
         values[number], nulls[number] = last, ~known
         kept.append(_remembered(number, look, keys, times, watermark))
     together = (np.concatenate([getattr(part, name) for part in kept]) for name in ("keys", "looks", "times"))
-    return values, nulls, Sightings(*together)
+    return values, nulls, LastSeen(*together)
 
 
 def _satisfied(rule: PatternPlan, look: LookBack, events: Inputs) -> npt.NDArray[np.bool_]:
@@ -105,32 +105,32 @@ def _satisfied(rule: PatternPlan, look: LookBack, events: Inputs) -> npt.NDArray
         rule.tables.array, events.constants, events.places.ravel(), events.values.ravel(),
         events.nulls.ravel(), events.ranks, slots, slots.view(np.float64), np.zeros(len(slots), np.int64),
     )  # fmt: skip
-    with Judge(rule, blank, events.evidence, events.values, events.nulls).asked():
+    with OutsideEvaluator(rule, blank, events.lookups, events.values, events.nulls).installed():
         for event in np.flatnonzero(found).tolist():
             blank.cursor[layout.C_KEY] = events.keys[event]
-            found[event] = bytecode.holds(asked, *look.program, event, 0, blank.threads, blank.cursor)
+            found[event] = bytecode.holds(asked, *look.program, event, 0, blank.alternatives, blank.cursor)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _NothingTaken:
-    """The way from which runs begin: whatever it says of steps is null."""
+    """The alternative from which runs begin: whatever it says of steps is null."""
 
-    threads: Ints
+    alternatives: Ints
     nodes: Ints
     cursor: Ints
 
     @classmethod
     def by(cls, tables: Tables) -> _NothingTaken:
-        """The way of a rule."""
-        way = np.zeros(tables.thread, np.int64)
-        way[layout.T_NODE] = layout.NONE
+        """That of a rule."""
+        alternative = np.zeros(tables.row_width, np.int64)
+        alternative[layout.T_NODE] = layout.NONE
         initial, nulls, values = (
             int(tables.array[place])
             for place in (kernel_tables.H_INITIAL, kernel_tables.H_NULLS, kernel_tables.H_VALUES)
         )
-        way[nulls:values] = tables.array[initial : initial + values - nulls]
-        return cls(way, np.zeros(0, np.int64), np.zeros(layout.CURSOR, np.int64))
+        alternative[nulls:values] = tables.array[initial : initial + values - nulls]
+        return cls(alternative, np.zeros(0, np.int64), np.zeros(layout.CURSOR, np.int64))
 
 
 def _last_before(
@@ -151,7 +151,7 @@ def _last_before(
     return last, there
 
 
-def _remembered(number: int, look: LookBack, keys: Ints, times: Ints, watermark: int) -> Sightings:
+def _remembered(number: int, look: LookBack, keys: Ints, times: Ints, watermark: int) -> LastSeen:
     # The watermark is no earlier than these times; unsigned, their difference cannot overflow.
     age = np.uint64(watermark & (2**64 - 1)) - times.view(np.uint64)
     young = age <= np.uint64(look.duration)
@@ -163,4 +163,4 @@ def _remembered(number: int, look: LookBack, keys: Ints, times: Ints, watermark:
         else np.zeros(0, bool)
     )
     pairs = pairs[last]
-    return Sightings(pairs[:, 0], np.full(len(pairs), number, np.int64), pairs[:, 1])
+    return LastSeen(pairs[:, 0], np.full(len(pairs), number, np.int64), pairs[:, 1])

@@ -1,4 +1,4 @@
-"""Of which key a rule dropped most runs over its `limit`, for those who are told that it did.
+"""The key of which a rule dropped most runs over its `limit`: it is reported with their number.
 
 The kernel counts by rule alone. So a rule that dropped some is run once more, on single keys: those of which
 most runs were kept or may have begun. What drops nothing pays nothing, nor does a rule of one key. A key that
@@ -17,7 +17,7 @@ from alerts.notation import json_value
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.kernel import layout
-from cep.operators.patterns.runtime.predicate_bits import Hits
+from cep.operators.patterns.runtime.predicate_bits import AtomEvents
 from cep.operators.patterns.runtime.runs import Runs
 from cep.state.keys import Keys
 
@@ -27,17 +27,21 @@ TRIED = 8
 AT_MOST = 64
 
 
-def crowded(tables: SpaceTables, hits: Hits, keys: Ints, count: int, kept: Runs, rule: int) -> list[int]:
+def crowded(
+    tables: SpaceTables, by_atom: AtomEvents, keys: Ints, count: int, kept: Runs, rule: int
+) -> list[int]:
     """Of `count` keys those in which a rule has most runs, or may begin most; `keys` are the events'."""
     runs = np.zeros(count, np.int64)
     of_rule = np.flatnonzero(kept.lists[:, layout.KEPT_RULE] == rule)
     np.add.at(runs, kept.lists[of_rule, layout.KEPT_KEY], kept.lists[of_rule, layout.KEPT_RUNS])
     begins = tables.begins
-    for pair in range(int(hits.first_pairs[rule]), int(hits.first_pairs[rule + 1])):
-        # Where another plan judged some of the events, all pairs are taken.
-        if len(begins) != len(hits.pairs) or begins[pair]:
-            atom = hits.pairs[pair, 1]
-            runs += np.bincount(keys[hits.events[hits.ends[atom] : hits.ends[atom + 1]]], minlength=count)
+    for pair in range(int(by_atom.first_pairs[rule]), int(by_atom.first_pairs[rule + 1])):
+        # Where some of the events were evaluated under another plan, all pairs are taken.
+        if len(begins) != len(by_atom.pairs) or begins[pair]:
+            atom = by_atom.pairs[pair, 1]
+            runs += np.bincount(
+                keys[by_atom.events[by_atom.ends[atom] : by_atom.ends[atom + 1]]], minlength=count
+            )
     order = np.argsort(-runs, kind="stable")[:AT_MOST]
     found: list[int] = order[runs[order] > 0].tolist()
     return found

@@ -1,4 +1,4 @@
-"""Where the kernel works: rules whose ways have rows of one width, in flat arrays that they share."""
+"""A pool: flat arrays that the kernel works on, shared by rules whose alternatives have rows of one width."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Pool:
 
     `rules` are the rows of the rules that run, `blocks` those of the blocks of keys
     (cep.operators.patterns.runtime.blocks). The runs that were kept come into the pool when it is the turn of
-    their key and rule; `order` numbers them by rule. What is left of them and of new ones goes to `left`
-    (lists, runs, ways, nodes), what matches took to `taken`.
+    their key and rule; `order` numbers them by rule. Those of them and of the new ones that live on go to
+    `written` (lists, runs, alternatives, nodes), what matches took to `taken`.
     """
 
     width: int
@@ -39,13 +39,13 @@ class Pool:
     order: Ints
     lists: Ints
     runs: Ints
-    threads: Ints
+    alternatives: Ints
     nodes: Ints
     marks: Ints
     matches: Ints
     index: Ints
     seen: Ints
-    left: list[Ints]
+    written: list[Ints]
     taken: Ints
     cursor: Ints
     trace: Ints
@@ -64,13 +64,13 @@ class Pool:
         rules[:, layout.U_KEPT] = np.searchsorted(of_lists[order], numbers, "left")
         rules[:, layout.U_KEPT_END] = np.searchsorted(of_lists[order], numbers, "right")
         cursor = np.zeros(layout.CURSOR, np.int64)
-        cursor[layout.C_THREAD] = cursor[layout.C_RUN] = cursor[layout.C_ENTRY] = layout.NONE
+        cursor[layout.C_ALT] = cursor[layout.C_RUN] = cursor[layout.C_ENTRY] = layout.NONE
         cursor[layout.C_TRACES] = 0 if traced else layout.NONE
         cursor[layout.C_WIDTH] = width
         cursor[layout.C_EFFORT] = layout.END_OF_TIME
-        left = (
+        sizes = (
             (len(kept.lists), layout.KEPT_LIST), (len(kept.runs), layout.KEPT_RUN),
-            (len(kept.threads), width), (len(kept.nodes) + more, layout.NODE),
+            (len(kept.alternatives), width), (len(kept.nodes) + more, layout.NODE),
         )  # fmt: skip
         pool = cls(
             width, rules, of_width.tables, blocks, kept, order,
@@ -78,35 +78,37 @@ class Pool:
             np.zeros((1 + room) * width, np.int64), np.zeros(2 * room * layout.NODE, np.int64),
             np.zeros(2 * room * layout.MARK, np.int64), np.zeros(64 * layout.MATCH, np.int64),
             np.zeros(0, np.int64), np.zeros(merge.MOST_SEEN * merge.SEEN, np.int64),
-            [np.empty((more + rows) * columns, np.int64) for rows, columns in left],
+            [np.empty((more + rows) * columns, np.int64) for rows, columns in sizes],
             np.zeros(64 * layout.TAKEN, np.int64), cursor, np.zeros(0, np.int64),
         )  # fmt: skip
-        # The first thread is the blank one from which runs begin.
-        cursor[layout.C_FRESH_THREAD] = width
-        cursor[layout.C_THREADS] = cursor[layout.C_RUNS] = room
+        # The first row is the blank alternative from which runs begin.
+        cursor[layout.C_FRESH_ALT] = width
+        cursor[layout.C_ALTS] = cursor[layout.C_RUNS] = room
         return pool
 
     def pools(self) -> layout.Pools:
         """The arrays as they are until the pool grows again."""
-        alternatives = layout.Alternatives(self.threads, self.nodes, self.cursor, self.trace)
+        alternatives = layout.Alternatives(self.alternatives, self.nodes, self.cursor, self.trace)
         return layout.Pools(self.lists, self.runs, self.matches, self.index, self.seen, alternatives)
 
-    def kept_later(self) -> layout.Left:
+    def output(self) -> layout.Output:
         """Room for what the kernel writes behind each block, until the pool grows again."""
-        lists, runs, threads, nodes = self.left
-        return layout.Left(lists, runs, threads, nodes, self.taken, self.marks)
+        lists, runs, alternatives, nodes = self.written
+        return layout.Output(lists, runs, alternatives, nodes, self.taken, self.marks)
 
     def grow(self, engine: Engine) -> None:
         """Double what is short; the kernel has noted how many rows it needs."""
         cursor = self.cursor
         need, nodes = int(cursor[layout.C_NEED]), int(cursor[layout.C_NODES_NEED]) * layout.NODE
         if cursor[layout.C_FULL]:
-            self._make_room_for_what_is_left()
+            self._make_room_for_output()
             return
-        if cursor[layout.C_THREADS] < need:
-            before = len(self.threads)
-            self.threads = _extended(self.threads, before + need * self.width, cursor[layout.C_FRESH_THREAD])
-            cursor[layout.C_THREADS] += (len(self.threads) - before) // self.width
+        if cursor[layout.C_ALTS] < need:
+            before = len(self.alternatives)
+            self.alternatives = _extended(
+                self.alternatives, before + need * self.width, cursor[layout.C_FRESH_ALT]
+            )
+            cursor[layout.C_ALTS] += (len(self.alternatives) - before) // self.width
         if cursor[layout.C_RUNS] < need:
             before = len(self.runs)
             self.runs = _extended(self.runs, before + need * layout.RUN, cursor[layout.C_FRESH_RUN])
@@ -126,30 +128,30 @@ class Pool:
         if cursor[layout.C_SHORT]:
             self._lengthen_chains()
         if cursor[layout.C_TRACES] >= 0:
-            told = cursor[layout.C_TRACES]
-            self.trace = _extended(self.trace, int(told) + 4 * (need + 4) * kernel_trace.TRACE, told)
+            traced = cursor[layout.C_TRACES]
+            self.trace = _extended(self.trace, int(traced) + 4 * (need + 4) * kernel_trace.TRACE, traced)
 
-    def _make_room_for_what_is_left(self) -> None:
+    def _make_room_for_output(self) -> None:
         """Room for all that is in the pool now."""
         cursor = self.cursor
         used = (
             cursor[layout.C_KEPT_LISTS] * layout.KEPT_LIST,
             cursor[layout.C_KEPT_RUNS] * layout.KEPT_RUN,
-            cursor[layout.C_KEPT_THREADS] * self.width,
+            cursor[layout.C_KEPT_ALTS] * self.width,
             cursor[layout.C_KEPT_NODES] * layout.NODE,
         )
         kept_runs = len(self.runs) // layout.RUN * layout.KEPT_RUN
-        more = (len(self.lists), kept_runs, len(self.threads), len(self.nodes))
-        self.left = [
+        more = (len(self.lists), kept_runs, len(self.alternatives), len(self.nodes))
+        self.written = [
             rows if len(rows) >= written + of_pool else _extended(rows, int(written + of_pool), written)
-            for rows, written, of_pool in zip(self.left, used, more, strict=True)
+            for rows, written, of_pool in zip(self.written, used, more, strict=True)
         ]
         if len(self.taken) < cursor[layout.C_FULL]:
             self.taken = _extended(self.taken, int(cursor[layout.C_FULL]), cursor[layout.C_TAKEN])
         cursor[layout.C_FULL] = 0
 
     def _lengthen_chains(self) -> None:
-        """Twice the room for runs that sleep: each list is put to sleep again when an event comes to it."""
+        """Twice the room for parked runs: each list is parked again when an event comes to it."""
         least = max(2 * int(self.cursor[layout.C_ENTRIES]), int(self.cursor[layout.C_NEED]))
         entries = 1 << (least - 1).bit_length()
         chains = 2 * entries
@@ -159,10 +161,10 @@ class Pool:
         self.cursor[layout.C_CHAINS] = self.cursor[layout.C_ENTRY] = chains
         self.cursor[layout.C_ENTRIES] = entries
         self.cursor[layout.C_SHORT] = 0
-        self.lists[layout.L_SLEEPS :: layout.LIST] = 0
+        self.lists[layout.L_PARKED :: layout.LIST] = 0
 
-    def told(self, row: int) -> Ints:
-        """What the trace says of the rule in a row, a row each, in order."""
+    def traced(self, row: int) -> Ints:
+        """The rows of the trace about the rule in a row, in order."""
         rows = self.trace.reshape(-1, kernel_trace.TRACE)
         first = self.rules[row - 1, layout.U_TRACES] if row else 0
         return rows[first // kernel_trace.TRACE : self.rules[row, layout.U_TRACES] // kernel_trace.TRACE]
@@ -187,9 +189,9 @@ class Pool:
         """The runs that live on, with the nodes that they name."""
         cursor = self.cursor
         columns = (layout.KEPT_LIST, layout.KEPT_RUN, self.width, layout.NODE)
-        counts = (layout.C_KEPT_LISTS, layout.C_KEPT_RUNS, layout.C_KEPT_THREADS, layout.C_KEPT_NODES)
+        counts = (layout.C_KEPT_LISTS, layout.C_KEPT_RUNS, layout.C_KEPT_ALTS, layout.C_KEPT_NODES)
         found = []
-        for rows, count, of in zip(self.left, counts, columns, strict=True):
+        for rows, count, of in zip(self.written, counts, columns, strict=True):
             # What was never written is given back.
             rows.resize(int(cursor[count]) * of, refcheck=False)
             found.append(rows.reshape(-1, of))

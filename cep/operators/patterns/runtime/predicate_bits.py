@@ -1,4 +1,4 @@
-"""What the kernel sees of a shard's events in key order: which atoms are true of them, and their columns."""
+"""A shard's events as the kernel sees them, in key order: the atoms that are true of them, their columns."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ BY_ATOM = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class AtomEvents:
     """The events of which each atom is true, in order: `events[ends[a] : ends[a + 1]]` for atom a.
 
     `pairs` have a row for each place of a rule and atom that it is true by; those of rule r begin at
-    `first_pairs[r]`. They are the plan's, and more where another plan judged some of the events.
+    `first_pairs[r]`. They are the plan's, and more where some of the events were evaluated under another
+    plan.
     """
 
     first_pairs: Ints
@@ -36,10 +37,10 @@ class Hits:
     ends: Ints
     events: Ints
 
-    def by_rule(self, which: npt.NDArray[np.bool_] | None = None) -> Ints:
-        """How many events each rule looks at, those that several of its places take counted again.
+    def counts_by_rule(self, which: npt.NDArray[np.bool_] | None = None) -> Ints:
+        """By rule the number of events that it looks at; those that several of its places take count again.
 
-        `which` of the plan's pairs are counted; all of them where another plan judged, too.
+        `which` of the plan's pairs are counted; all of them where another plan evaluated some.
         """
         of_pair = np.diff(self.ends)[self.pairs[:, 1]]
         if which is not None and len(which) == len(of_pair):
@@ -65,8 +66,8 @@ class Columns:
 
 
 @dataclass(slots=True)
-class Judgement:
-    """Reads verdicts and columns of events in the order given, every column encoded once."""
+class PredicateReader:
+    """Reads predicate bits and columns of events in the order given, every column encoded once."""
 
     plan: str
     events: Arrivals
@@ -81,8 +82,8 @@ class Judgement:
                 if name[0] == "c" and _as_text(type_):
                     self._column(number, int(name[1:]))
 
-    def hits(self, engine: Engine) -> Hits:
-        """Which events each atom is true of. Those judged by a plan without a rule fit none of its places."""
+    def by_atom(self, engine: Engine) -> AtomEvents:
+        """By atom its events. Those evaluated under a plan without a rule fit none of the rule's places."""
         tables = self.tables
         bases: list[int] = []
         more: list[tuple[int, int, int]] = []
@@ -112,7 +113,7 @@ class Judgement:
             order = np.argsort(of_rule, kind="stable")
             pairs = np.concatenate((pairs, [pair for _, *pair in more]))[order]
             first_pairs = np.searchsorted(of_rule[order], np.arange(len(tables.rules) + 1))
-        return Hits(first_pairs, pairs, ends, events)
+        return AtomEvents(first_pairs, pairs, ends, events)
 
     def columns(self, rules: Ints) -> Columns:
         """The columns of some rules, shared by those with the same ones; null for events of other streams."""
@@ -136,7 +137,7 @@ class Judgement:
         return Columns(values, nulls, first_of_rule)
 
     def _blocks(self, rules: Ints) -> tuple[list[int], list[tuple[ByStream | None, ...]], Ints]:
-        """The different sequences of columns: how many, where they are by part, and which each rule has."""
+        """The different sequences of columns: their lengths, their places by part, the one of each rule."""
         tables, parts = self.tables, self.events.parts
         if all(part.layout.plan == self.plan for part in parts):
             used, of_rule = np.unique(tables.block_of_rule[rules], return_inverse=True)
@@ -159,8 +160,8 @@ class Judgement:
 
 
 def _listed(verdicts: Column, atoms: int, rows: Ints, events: Ints, engine: Engine) -> tuple[Ints, Ints]:
-    """How many of some rows each of so many atoms is true of, at most, and the numbers of their events, atom
-    by atom in order."""
+    """The number of some rows that each atom is true of, of at most so many atoms, and the numbers of their
+    events, atom by atom in order."""
     if verdicts.bits and min(atoms, verdicts.atoms) <= BY_ATOM:
         lists = [events.compress(verdicts.true_of(atom, rows)) for atom in range(min(atoms, verdicts.atoms))]
         return np.array([len(one) for one in lists], np.int64), np.concatenate([events[:0], *lists])

@@ -21,18 +21,18 @@ __all__ = ["RunRows", "Runs", "joined", "ranges", "width_class"]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Live runs of rules whose ways take at most `width` numbers, sorted by key and rule.
+    """Live runs of rules whose alternatives take at most `width` numbers, sorted by key and rule.
 
     `lists` has a row per key and rule (kernel.KEPT_KEY and what follows): the numbers of both, the sequence
-    number of the last event seen, how many runs, ways and nodes belong to it, and when time next does
-    something about any of them. `runs`, `threads` and `nodes` follow in the order of the lists: a row per
-    run, in order of their first event; a row per way, in order of preference; a row per event taken, numbered
-    within its list. Columns that a rule's ways do not have are 0.
+    number of the last event seen, how many runs, alternatives and nodes belong to it, and when time next does
+    something about any of them. `runs`, `alternatives` and `nodes` follow in the order of the lists: a row
+    per run, in order of their first event; a row per alternative, in order of preference; a row per event
+    taken, numbered within its list. Columns that a rule's alternatives do not have are 0.
     """
 
     lists: Ints
     runs: Ints
-    threads: Ints
+    alternatives: Ints
     nodes: Ints
 
     @classmethod
@@ -42,7 +42,7 @@ class Runs:
         return cls(*(np.zeros((0, n), np.int64) for n in columns))
 
     def firsts(self) -> Ints:
-        """For each list where its runs, ways and nodes begin; a last row says where they end."""
+        """For each list where its runs, alternatives and nodes begin; a last row says where they end."""
         found = np.zeros((len(self.lists) + 1, 3), np.int64)
         np.cumsum(self.lists[:, layout.KEPT_RUNS : layout.KEPT_NODES + 1], axis=0, out=found[1:])
         return found
@@ -56,7 +56,7 @@ def joined(parts: Sequence[Runs]) -> Runs:
     """Runs of one width together, in order of key and rule."""
     if len(parts) == 1:
         return parts[0]
-    names = ("lists", "runs", "threads", "nodes")
+    names = ("lists", "runs", "alternatives", "nodes")
     together = Runs(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
     lists = together.lists
     return together.chosen(np.lexsort((lists[:, layout.KEPT_RULE], lists[:, layout.KEPT_KEY])))
@@ -67,14 +67,14 @@ def lists_of(runs: Runs, firsts: Ints, which: Ints) -> Runs:
     lists, begin = runs.lists.take(which, axis=0), firsts.take(which, axis=0)
     parts = (
         rows.take(ranges(begin[:, n], lists[:, layout.KEPT_RUNS + n]), axis=0)
-        for n, rows in enumerate((runs.runs, runs.threads, runs.nodes))
+        for n, rows in enumerate((runs.runs, runs.alternatives, runs.nodes))
     )
     return Runs(lists, *parts)
 
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
-    """Live runs as keyed state, by the width of their ways (cep.state.keyed_rows.KeyedRows)."""
+    """Live runs as keyed state, by the width of their alternatives (cep.state.keyed_rows.KeyedRows)."""
 
     by_width: Mapping[int, Runs] = field(default_factory=dict)
 
@@ -85,8 +85,8 @@ class RunRows:
 
     @property
     def size(self) -> int:
-        """The numbers of runs, ways and nodes; a list belongs to its key."""
-        parts = [part for r in self.by_width.values() for part in (r.runs, r.threads, r.nodes)]
+        """The numbers of runs, alternatives and nodes; a list belongs to its key."""
+        parts = [part for r in self.by_width.values() for part in (r.runs, r.alternatives, r.nodes)]
         return sum(part.size for part in parts)
 
     @property
@@ -103,7 +103,7 @@ class RunRows:
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def counted(self, rules: int) -> Ints:
-        """How many runs each of so many rules has."""
+        """The number of runs of each of so many rules."""
         found = np.zeros(rules, np.int64)
         for of_width in self.by_width.values():
             numbers, runs = (of_width.lists[:, n] for n in (layout.KEPT_RULE, layout.KEPT_RUNS))
@@ -145,8 +145,8 @@ class RunRows:
         return type(self)(found)
 
     def unshared(self) -> Self:
-        """The runs with ways of their own: nothing else of them is changed in place."""
-        own = {width: replace(of, threads=of.threads.copy()) for width, of in self.by_width.items()}
+        """The runs with copies of their alternatives: nothing else of them is changed in place."""
+        own = {width: replace(of, alternatives=of.alternatives.copy()) for width, of in self.by_width.items()}
         return type(self)(own)
 
     def joined(self, others: Sequence[Self]) -> Self:
@@ -160,7 +160,7 @@ class RunRows:
     def written(self, ints: Callable[[Ints], object]) -> object:
         """For each width the names of four arrays."""
         return [
-            [width, [ints(rows) for rows in (runs.lists, runs.runs, runs.threads, runs.nodes)]]
+            [width, [ints(rows) for rows in (runs.lists, runs.runs, runs.alternatives, runs.nodes)]]
             for width, runs in sorted(self.by_width.items())
         ]
 
@@ -187,7 +187,7 @@ class RunIndex:
         for width, runs in self.by_width.items():
             of_key, firsts = self.lists_of_key[width], self.firsts[width]
             counts = (firsts[of_key[keys + 1]] - firsts[of_key[keys]]).sum(axis=0)
-            rows = zip(counts.tolist(), (runs.runs, runs.threads, runs.nodes), strict=True)
+            rows = zip(counts.tolist(), (runs.runs, runs.alternatives, runs.nodes), strict=True)
             weight += sum(count * part.shape[1] for count, part in rows)
         return weight
 
@@ -217,17 +217,17 @@ def _as_one(runs: Runs) -> Runs:
     before = np.cumsum(counts) - counts
     before -= np.repeat(before[firsts], np.diff(firsts, append=len(lists)))
     chains.move_nodes(runs.nodes, np.repeat(before, counts))
-    chains.move_ways(runs.threads, np.repeat(before, lists[:, layout.KEPT_THREADS]))
+    chains.move_alternatives(runs.alternatives, np.repeat(before, lists[:, layout.KEPT_ALTS]))
     one = lists[firsts]
     for column, of in _OF_ONE:
         one[:, column] = of.reduceat(lists[:, column], firsts)
-    return Runs(one, runs.runs, runs.threads, runs.nodes)
+    return Runs(one, runs.runs, runs.alternatives, runs.nodes)
 
 
 _OF_ONE = (
     (layout.KEPT_SEEN, np.maximum),
     (layout.KEPT_RUNS, np.add),
-    (layout.KEPT_THREADS, np.add),
+    (layout.KEPT_ALTS, np.add),
     (layout.KEPT_NODES, np.add),
     (layout.KEPT_DUE, np.minimum),
 )

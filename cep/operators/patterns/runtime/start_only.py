@@ -1,8 +1,8 @@
-"""Which keys have events that only begin runs: what is remembered of them need not be looked at.
+"""Start-only keys: their events can only begin runs, so that their state need not be loaded.
 
 Runs know nothing of one another until a match is raised, and a match ends only runs that began at or after
 its first event. So a run that begins changes none that began before it. An event that no waiting run can wait
-for, by what it is alone (`compile.interests`), leaves all of its key as they are; what it begins goes on
+for, by what it is alone (`compile.interests`), transitions all of its key as they are; what it begins goes on
 where they end. One thing runs have in common is the limit of their number: keys that have many runs, or many
 events at once, are looked at.
 """
@@ -23,9 +23,9 @@ _MOST_EVENTS = MANY - MOST_SEGMENTS * FEW
 
 
 def may_matter(tables: SpaceTables, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:
-    """Which of so many keys have an event that may matter to runs that wait.
+    """True for each of so many keys that has an event which may matter to runs that wait.
 
-    `numbers` are those of the events' keys. `plan` is the one that runs: how another one judged says nothing.
+    `numbers` are those of the events' keys. `plan` is the one that runs: bits of another one say nothing.
     """
     found: Bools = np.bincount(numbers, minlength=keys) > _MOST_EVENTS
     for number, part in enumerate(events.parts):

@@ -1,4 +1,4 @@
-"""Where texts stand in what is remembered: in registers of ways and in values that `prev` may still see."""
+"""The places of texts in the state: registers of alternatives, and values that `prev` may still see."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TextPlaces:
-    """For rules by number: rows (column of a way, its null word, its bit) `registers[first_registers[n]:]` up
-    to the next rule's, and which of the values that look back are texts."""
+    """For rules by number: rows (column of an alternative, its null word, its bit)
+    `registers[first_registers[n]:]` up to the next rule's, and which of the values that look back are
+    texts."""
 
     first_registers: Ints
     registers: Ints
@@ -31,7 +32,7 @@ class TextPlaces:
         """Arrays with rows and columns of the numbers of texts that are in them."""
         if len(self.registers):
             for runs in of_kind(kept, RUNS, RunRows).by_width.values():
-                yield (runs.threads, *self._in_ways(runs))
+                yield (runs.alternatives, *self._of_alternatives(runs))
         histories = of_kind(kept, HISTORIES, FlatRows).rows
         rules = histories[:, RULE]
         for rule in np.unique(rules).tolist() if self.histories and len(rules) else ():
@@ -41,15 +42,17 @@ class TextPlaces:
                 known = rows[histories[rows, column + 1] == 0]
                 yield histories, known, np.full(len(known), column)
 
-    def _in_ways(self, runs: Runs) -> tuple[Ints, Ints]:
+    def _of_alternatives(self, runs: Runs) -> tuple[Ints, Ints]:
         rules = runs.lists[:, layout.KEPT_RULE]
         counts = self.first_registers[rules + 1] - self.first_registers[rules]
         lists = np.repeat(np.arange(len(rules)), counts)
-        ways = runs.lists[lists, layout.KEPT_THREADS]
-        of_register = np.repeat(self.registers[ranges(self.first_registers[rules], counts)], ways, axis=0)
+        alternatives = runs.lists[lists, layout.KEPT_ALTS]
+        of_register = np.repeat(
+            self.registers[ranges(self.first_registers[rules], counts)], alternatives, axis=0
+        )
         column, word, bit = of_register.T
-        rows = ranges(runs.firsts()[lists, 1], ways)
-        known = (runs.threads[rows, word] >> bit) & 1 == 0
+        rows = ranges(runs.firsts()[lists, 1], alternatives)
+        known = (runs.alternatives[rows, word] >> bit) & 1 == 0
         return rows[known], column[known]
 
 

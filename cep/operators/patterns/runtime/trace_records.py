@@ -1,6 +1,7 @@
 """The rows of numbers that the kernel writes for each thing that it does to a run, as records.
 
-It writes them in either form, and only if asked; here they become records with the events behind the numbers.
+It writes them in either form, if a trace is asked for; here they become records with the events that the
+numbers mean.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from cep.expressions.conditions import conjuncts, names_earlier
 from cep.operators.patterns.compile.automaton import Automaton
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.kernel import chains as kernel_chains
-from cep.operators.patterns.kernel import layout, recall
+from cep.operators.patterns.kernel import layout, restore
 from cep.operators.patterns.kernel import trace as kernel_trace
 from cep.operators.patterns.runtime.chains import in_pool
 from cep.operators.patterns.runtime.runs import Runs
@@ -51,7 +52,7 @@ _OF_GUARDS = (kernel_trace.PREVENTED, kernel_trace.STOPPED, kernel_trace.PASSED)
 
 
 @dataclass(slots=True)
-class Teller:
+class TraceWriter:
     """Turns the kernel's rows about one rule into records."""
 
     plan: Plan
@@ -60,7 +61,7 @@ class Teller:
     book: EventBook
     trace: Trace
 
-    def tell(self, rows: Ints, nodes: Ints) -> None:
+    def write(self, rows: Ints, nodes: Ints) -> None:
         """Add what the rows say; `nodes` are the kernel's."""
         rows = self._selected(rows[self._of_own_streams(rows)])
         chains = [_chain(nodes, head) for head in rows[:, kernel_trace.X_NODE].tolist()]
@@ -127,8 +128,8 @@ class Teller:
                     chosen[place] |= self._number(key, start, row[kernel_trace.X_PARENT]) == run
         return chosen
 
-    def tell_waiting(self, live: Runs) -> None:
-        """Note which runs live on under the keys of the batch; of those told of, for what they wait."""
+    def write_waiting(self, live: Runs) -> None:
+        """Note the runs that live on under the keys of the batch; of those traced, what they wait for."""
         name, keys = self.rule.name, self._keys(np.arange(self.keys.count))
         counts = live.lists[:, layout.KEPT_RUNS]
         of_run = [keys[key] for key in np.repeat(live.lists[:, layout.KEPT_KEY], counts).tolist()]
@@ -139,11 +140,11 @@ class Teller:
         self.trace.keep(name, keys.values(), living)
         told = [self.trace.known(name, *one) for one in zip(of_run, identities, strict=True)]
         places = [place for place, number in enumerate(told) if number is not None]
-        ways, chains = self._ways(live, places)
+        alternatives, chains = self._alternatives(live, places)
         events = self._events(np.zeros(0, np.int64), chains)
         found = []
-        for place, way, chain in zip(places, ways, chains, strict=True):
-            until = int(way[layout.T_DEADLINE])
+        for place, alternative, chain in zip(places, alternatives, chains, strict=True):
+            until = int(alternative[layout.T_DEADLINE])
             found.append(
                 Record(
                     pack=self.rule.pack,
@@ -152,24 +153,28 @@ class Teller:
                     kind="waiting",
                     time=int(live.runs[place, 1]),
                     run=told[place],
-                    waits=self._waits(way),
+                    waits=self._waits(alternative),
                     until=None if until == layout.END_OF_TIME else until,
                     taken=self._taken(chain, events),
                 )
             )
         self.trace.keep_waiting(name, keys.values(), found)
 
-    def _ways(self, live: Runs, places: Sequence[int]) -> tuple[list[Ints], list[list[tuple[int, int]]]]:
-        """The preferred way of some of the runs, and what each has taken."""
-        ends, lengths = np.cumsum(live.runs[:, layout.KEPT_WAYS]), live.runs[:, layout.KEPT_WAYS]
-        ways = [_first_way(live.threads, int(ends[place] - lengths[place])) for place in places]
+    def _alternatives(
+        self, live: Runs, places: Sequence[int]
+    ) -> tuple[list[Ints], list[list[tuple[int, int]]]]:
+        """The preferred alternative of some of the runs, and what each has taken."""
+        ends, lengths = np.cumsum(live.runs[:, layout.KEPT_RUN_ALTS]), live.runs[:, layout.KEPT_RUN_ALTS]
+        alternatives = [
+            _most_preferred(live.alternatives, int(ends[place] - lengths[place])) for place in places
+        ]
         # Kept nodes are numbered within their list, the kernel's by where they are.
         firsts = np.repeat(live.firsts()[:-1, 2], live.lists[:, layout.KEPT_RUNS])
         begins = np.repeat(live.firsts()[:-1, 2], live.lists[:, layout.KEPT_NODES])
         flat = in_pool(live.nodes, begins)
-        return ways, [
-            _chain(flat, recall.placed(int(way[layout.T_NODE]), int(firsts[place]) * layout.NODE))
-            for place, way in zip(places, ways, strict=True)
+        return alternatives, [
+            _chain(flat, restore.placed(int(alternative[layout.T_NODE]), int(firsts[place]) * layout.NODE))
+            for place, alternative in zip(places, alternatives, strict=True)
         ]
 
     def _completed(self, record: Record, row: list[int]) -> Record:
@@ -232,19 +237,19 @@ class Teller:
         machine = self._machine
         return tuple((machine.steps[machine.edges[edge]].name, events[number]) for edge, number in chain)
 
-    def _waits(self, way: Ints) -> tuple[str, ...]:
-        """The steps that the preferred way waits for."""
-        state = int(way[layout.T_STATE])
+    def _waits(self, alternative: Ints) -> tuple[str, ...]:
+        """The steps that the preferred alternative waits for."""
+        state = int(alternative[layout.T_STATE])
         if state == layout.MATCHED:
             return ()
         names = []
-        for number, leaf in enumerate(self._machine.states[state].leaves):
-            if not (int(way[layout.T_MASK + number // layout.BITS]) >> (number % layout.BITS)) & 1:
+        for number, transition in enumerate(self._machine.states[state].transitions):
+            if not (int(alternative[layout.T_MASK + number // layout.BITS]) >> (number % layout.BITS)) & 1:
                 continue
-            if leaf.kind == "option" and leaf.step is not None:
-                names.append(self._machine.steps[leaf.step].name)
-            elif leaf.kind == "timer":
-                guards = [self._machine.guards[watch.guard] for watch in leaf.watches if watch.until]
+            if transition.kind == "option" and transition.step is not None:
+                names.append(self._machine.steps[transition.step].name)
+            elif transition.kind == "timer":
+                guards = [self._machine.guards[watch.guard] for watch in transition.watches if watch.until]
                 names += [f"absent {guard.span.text}" for guard in guards]
         return tuple(dict.fromkeys(names))
 
@@ -277,12 +282,12 @@ def _chain(nodes: Ints, head: int) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _first_way(threads: Ints, row: int) -> Ints:
-    """The most preferred way of compact rows: a fork stands before what is in it."""
-    while threads[row, layout.T_STATE] <= layout.EACH:
+def _most_preferred(alternatives: Ints, row: int) -> Ints:
+    """The most preferred alternative of compact rows: a fork stands before what is in it."""
+    while alternatives[row, layout.T_STATE] <= layout.EACH:
         row += 1
-    way: Ints = threads[row]
-    return way
+    alternative: Ints = alternatives[row]
+    return alternative
 
 
 def _read(plan: Plan, book: EventBook, numbers: Ints) -> Iterator[tuple[int, TracedEvent]]:

@@ -1,12 +1,13 @@
 """The state of a run: what has happened to it and what it waits for.
 
-A run is a tree of ways. Each leaf waits for something; the inner nodes say how its ways stand to one another:
+A run is a tree of alternatives. Each leaf waits for something; the inner nodes say how they stand to one
+another:
 
     Joint    they wait together: what happens first decides, and the rest are given up
     First    in order of preference: the next takes its place when one can no longer lead to a match
     Each     they go on independently, and each is a match of its own
 
-All ways are kept, however many they become; what runs in production keeps fewer (docs/decisions/0012).
+All alternatives are kept, however many they become; what runs in production keeps fewer (decision 12).
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """An event that ends the way if it comes before `until`; `strict`: only as the very next event.
+    """An event that ends the alternative if it comes before `until`; `strict`: only as the very next event.
 
-    The watch begins when the way has taken more than `after` events: with a repeated step's first event.
+    The watch begins when the alternative has taken more than `after` events: with a repeated step's first
+    event.
     """
 
     guard: Guard
@@ -49,7 +51,7 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Alternative:
     """An alternative of a run: the events taken, in order, and when it came to where it waits now.
 
     `watches` are on until the next event is taken; `lookback` are the absences before the first event;
@@ -62,8 +64,8 @@ class Way:
     lookback: tuple[tuple[Guard, int], ...] = ()
     rounds: tuple[tuple[str, int], ...] = ()
 
-    def take(self, step: str, event: Event) -> Way:
-        """The way that has also taken the event."""
+    def take(self, step: str, event: Event) -> Alternative:
+        """The alternative that has also taken the event."""
         return replace(self, taken=(*self.taken, (step, event)), time=event.time, watches=())
 
     def of(self, step: str) -> list[Event]:
@@ -80,7 +82,7 @@ class Way:
 class Inside:
     """Conditions on every event taken inside the elements around a step: `until`s, gap, watches.
 
-    An `until` is on when the way has taken more than so many events.
+    An `until` is on when the alternative has taken more than so many events.
     """
 
     untils: tuple[tuple[Guard, int], ...] = ()
@@ -88,8 +90,8 @@ class Inside:
     watches: tuple[Watch, ...] = ()
 
 
-Then = Callable[[Way], "Node"]
-"""What is waited for after that: the tree of all that may come next for the way."""
+Then = Callable[[Alternative], "Node"]
+"""What is waited for after that: the tree of all that may come next for the alternative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Option:
 
     step: Step
     sign: Sign
-    way: Way
+    alternative: Alternative
     inside: Inside
     deadline: int
     then: Then
@@ -108,7 +110,7 @@ class Option:
 class Timer:
     """Waits until a time, unless a watched event comes first."""
 
-    way: Way
+    alternative: Alternative
     inside: Inside
     deadline: int
     then: Then
@@ -118,35 +120,35 @@ class Timer:
 class Ending:
     """Complete but for a last `=> not`: the next event decides, or the end of `within`."""
 
-    way: Way
+    alternative: Alternative
     deadline: int
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Complete. Raised when no preferred way is left."""
+    """Complete. Raised when no preferred alternative is left."""
 
-    way: Way
+    alternative: Alternative
     deadline: int = MAX_TIME
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Ways that wait together, the preferred before the others."""
+    """Alternatives that wait together, the preferred before the others."""
 
     nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """Ways of which the first that comes to a match counts."""
+    """Alternatives of which the first that comes to a match counts."""
 
     nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """Ways that are runs of their own."""
+    """Alternatives that are runs of their own."""
 
     nodes: tuple[Node, ...]
 
@@ -175,7 +177,7 @@ def each(nodes: Iterable[Node]) -> Node:
 def joint(nodes: Iterable[Node]) -> Node:
     """The nodes, waiting together. One that is at its end stays in reserve behind those preferred to it.
 
-    Nothing waits behind one that is complete, or of which an independent way is.
+    Nothing waits behind one that is complete, or of which an independent alternative is.
     """
     ordered: list[Node] = []
     waiting: list[Node] = []
@@ -229,21 +231,23 @@ def leaves(node: Node) -> list[Leaf]:
     return [] if node is None else [node]
 
 
-def complete(node: Node) -> tuple[list[Way], Node]:
-    """The ways that are complete with no preferred way left, and the tree without them and their reserve."""
+def complete(node: Node) -> tuple[list[Alternative], Node]:
+    """The complete alternatives with none preferred left, and the tree without them and their reserve."""
     match node:
-        case Done(way):
-            return [way], None
+        case Done(alternative):
+            return [alternative], None
         case Each(nodes):
             parts = [complete(part) for part in nodes]
-            return [way for ways, _ in parts for way in ways], each(rest for _, rest in parts)
+            return [alternative for alternatives, _ in parts for alternative in alternatives], each(
+                rest for _, rest in parts
+            )
         case First((preferred, *reserve)):
-            ways, rest = complete(preferred)
-            return ways, rest if ways else first([rest, *reserve])
+            alternatives, rest = complete(preferred)
+            return alternatives, rest if alternatives else first([rest, *reserve])
         case _:
             return [], node
 
 
 def forks(node: Node) -> list[Node]:
-    """The independent ways of a run, each a run of its own."""
+    """The independent alternatives of a run, each a run of its own."""
     return [fork for part in node.nodes for fork in forks(part)] if isinstance(node, Each) else [node]

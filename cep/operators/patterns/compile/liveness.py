@@ -1,10 +1,11 @@
-"""What tells two ways of a run apart: of all that a way keeps, what its future can depend on.
+"""Liveness: of all that an alternative keeps, what its future can depend on. Where two differ in nothing of
+that, they are equivalent.
 
-Ways in one state that wait for the same things and agree in all that may still be read develop alike from
-there on, whatever events come: the less preferred of them can never be raised (docs/decisions/0012). What may
-be read is worked out backward over the automaton, as a compiler finds the variables that are live (Aho, Lam,
-Sethi, Ullman: Compilers, 9.2.5): a leaf reads what its conditions and times name, and what the state that it
-leads to reads and its own actions and updates do not set first.
+Equivalent alternatives are in one state, wait for the same transitions and agree in all that may still be
+read. They develop alike, whatever events come, so that the less preferred of them can never be raised
+(docs/decisions/0012). What may be read is found backward over the automaton, as a compiler finds the
+variables that are live (Aho, Lam, Sethi, Ullman: Compilers, 9.2.5): a transition reads what its conditions
+and times name, and what its target reads and its own actions and updates do not set first.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from cep.operators.patterns.compile.automaton import Automaton, Leaf, State
+from cep.operators.patterns.compile.automaton import Automaton, State, Transition
 from cep.operators.patterns.compile.program import Instruction
 from cep.operators.patterns.kernel import bytecode, layout, tables
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fact:
-    """Something that a way keeps.
+    """Something that an alternative keeps.
 
     A register; only whether a register that counts has come to the places at which others are set; a counter;
-    when the way came here, when its last event came, whether that was the newest event of its key; the events
-    that a step, by the number of its name, took.
+    when its state was entered, when its last event came, whether that was the newest event of its key; the
+    events that a step, by the number of its name, took.
     """
 
     kind: Literal["register", "passed", "counter", "came", "last", "newest", "taken"]
@@ -39,9 +40,9 @@ _CAME, _LAST, _NEWEST = Fact("came"), Fact("last"), Fact("newest")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a way keeps what: the first of its counters and of its registers, and which registers are sums.
+    """The layout of an alternative: the first of its counters and of its registers, and which are sums.
 
-    A sum that overflowed is null for good, and told from an empty one by what stands in its place.
+    A sum that overflowed is null for good; what stands in its place distinguishes it from an empty one.
     """
 
     counters: int
@@ -51,16 +52,16 @@ class Places:
 
 def traits(
     machine: Automaton,
-    asked: Callable[[Leaf], Facts],
+    asked: Callable[[Transition], Facts],
     having: Facts,
     updates: Mapping[int, Sequence[Instruction]],
     places: Places,
 ) -> list[list[Row]]:
-    """For each state what tells ways in it apart besides what they wait for, a row each as the kernel reads
-    it (kernel.D_KIND and what follows).
+    """For each state what distinguishes alternatives in it besides the transitions that they wait for, a row
+    each as the kernel reads it (kernel.D_KIND and what follows).
 
-    `asked` gives what the conditions of a leaf and of its guards read, `having` what that reads, `updates`
-    by edge what taking an event along it does to registers.
+    `asked` gives what the conditions of a transition and of its guards read, `having` what that reads,
+    `updates` by edge what taking an event along it does to registers.
     """
     counters = _counters(machine, places.counters)
     bounds: dict[int, int] = {}
@@ -101,19 +102,21 @@ def traits(
 
 def _live(
     machine: Automaton,
-    asked: Callable[[Leaf], Facts],
+    asked: Callable[[Transition], Facts],
     having: Facts,
     updates: Mapping[int, Sequence[Instruction]],
 ) -> list[Facts]:
-    """For each state what of a way that waits in it may be read from there on, to the fixed point."""
+    """For each state what of an alternative in it may be read from there on, to the fixed point."""
     reads = [
         frozenset().union(
             *(
-                asked(leaf) | _waiting(leaf) | (having if leaf.kind == "ending" else _NOTHING)
-                for leaf in leaves
+                asked(transition)
+                | _waiting(transition)
+                | (having if transition.kind == "ending" else _NOTHING)
+                for transition in transitions
             )
         )
-        for leaves in (state.leaves for state in machine.states)
+        for transitions in (state.transitions for state in machine.states)
     ]
     arriving = [_at_arrival(state, having) for state in machine.states]
     found = list(reads)
@@ -123,9 +126,13 @@ def _live(
         for number in reversed(range(len(found))):
             facts = reads[number].union(
                 *(
-                    _before(leaf, found[leaf.target] | arriving[leaf.target], _of(leaf, updates))
-                    for leaf in machine.states[number].leaves
-                    if leaf.target is not None
+                    _before(
+                        transition,
+                        found[transition.target] | arriving[transition.target],
+                        _of(transition, updates),
+                    )
+                    for transition in machine.states[number].transitions
+                    if transition.target is not None
                 )
             )
             changed = changed or facts != found[number]
@@ -134,28 +141,30 @@ def _live(
 
 
 def _at_arrival(state: State, having: Facts) -> Facts:
-    """What is read when a way comes to a state; the present time is the same for all that come."""
+    """The facts read when a state is entered; the present time is the same for all that enter it."""
     facts: set[Fact] = set()
-    for leaf in state.leaves:
-        for need in leaf.needs:
+    for transition in state.transitions:
+        for need in transition.needs:
             if need.counter is not None:
                 facts.add(Fact("counter", need.counter))
             if need.kind == "ahead":
-                facts |= {Fact("counter", over.counter) for over in leaf.over if over.counter is not None}
-        if leaf.kind == "end":
+                facts |= {
+                    Fact("counter", over.counter) for over in transition.over if over.counter is not None
+                }
+        if transition.kind == "end":
             facts |= having
     return frozenset(facts)
 
 
-def _waiting(leaf: Leaf) -> Facts:
-    """What is read while a way waits at a leaf, but for conditions."""
+def _waiting(transition: Transition) -> Facts:
+    """The facts read while an alternative waits for a transition, but for conditions."""
     facts: set[Fact] = set()
-    if leaf.gap is not None:
+    if transition.gap is not None:
         facts.add(_LAST)
-    if any(action.kind == "now" for action in leaf.actions):
+    if any(action.kind == "now" for action in transition.actions):
         facts.add(_CAME)
-    watches = (*leaf.untils, *leaf.watches)
-    for since in (*leaf.over, *(watch.until for watch in watches)):
+    watches = (*transition.untils, *transition.watches)
+    for since in (*transition.over, *(watch.until for watch in watches)):
         if since is not None and since.counter is not None:
             facts.add(Fact("counter", since.counter))
         elif since is not None and since.duration is not None:
@@ -168,10 +177,10 @@ def _waiting(leaf: Leaf) -> Facts:
     return frozenset(facts)
 
 
-def _before(leaf: Leaf, after: Facts, updates: Sequence[Instruction]) -> Facts:
-    """What must be known before a way passes along a leaf, so that something is known after it."""
+def _before(transition: Transition, after: Facts, updates: Sequence[Instruction]) -> Facts:
+    """The facts that are needed before a transition fires, for those that are needed `after` it."""
     facts = set(after) - {_CAME, _NEWEST}
-    if leaf.kind == "option":
+    if transition.kind == "option":
         facts.discard(_LAST)
     for operation, register, _, other in reversed(updates):
         value = Fact("register", register)
@@ -187,22 +196,22 @@ def _before(leaf: Leaf, after: Facts, updates: Sequence[Instruction]) -> Facts:
                 facts.add(Fact("passed", other // bytecode.FIRSTS))
             case _:
                 pass  # what it was is part of what it becomes
-    for action in reversed(leaf.actions):
+    for action in reversed(transition.actions):
         if action.kind != "one more":
             facts.discard(Fact("counter", action.counter))
     return frozenset(facts)
 
 
-def _of(leaf: Leaf, updates: Mapping[int, Sequence[Instruction]]) -> Sequence[Instruction]:
-    return () if leaf.edge is None else updates[leaf.edge]
+def _of(transition: Transition, updates: Mapping[int, Sequence[Instruction]]) -> Sequence[Instruction]:
+    return () if transition.edge is None else updates[transition.edge]
 
 
 def _counters(machine: Automaton, first: int) -> dict[int, Row]:
-    """How each counter is read: as a number of rounds, a number of events taken before, or a time."""
-    leaves = [leaf for state in machine.states for leaf in state.leaves]
-    actions = {(action.kind, action.counter) for leaf in leaves for action in leaf.actions}
+    """By counter how it is read: as a number of rounds, a number of events taken before, or a time."""
+    transitions = [transition for state in machine.states for transition in state.transitions]
+    actions = {(action.kind, action.counter) for transition in transitions for action in transition.actions}
     most: dict[int, int] = {}
-    for need in (need for leaf in leaves for need in leaf.needs):
+    for need in (need for transition in transitions for need in transition.needs):
         if need.counter is not None and need.number is not None:
             most[need.counter] = max(need.number, most.get(need.counter, 0))
     found: dict[int, Row] = {}

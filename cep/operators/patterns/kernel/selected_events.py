@@ -1,4 +1,4 @@
-"""The events of a block that a rule is to be shown, and the places that are true of them."""
+"""The events of a block that a rule is shown, and the places that are true of them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from kernels.family import inlined
 
 @inlined
 def merged(batch: Batch, scratch: Scratch, first: int, last: int, end: int) -> int:
-    """Write the events before `end` that some pair is true of into `wake`, each once, in order."""
+    """Write the events before `end` that some pair is true of into `selected`, each once, in order."""
     pairs, ends, hits = batch.pairs, batch.ends, batch.hits
-    heads, wake = scratch.heads, scratch.wake
+    heads, selected = scratch.heads, scratch.selected
     count = 0
     while True:
         least = end
@@ -20,7 +20,7 @@ def merged(batch: Batch, scratch: Scratch, first: int, last: int, end: int) -> i
                 least = hits[at]
         if least == end:
             return count
-        wake[count] = least
+        selected[count] = least
         count += 1
         for k in range(first, last):
             at = heads[k]
@@ -28,14 +28,15 @@ def merged(batch: Batch, scratch: Scratch, first: int, last: int, end: int) -> i
                 heads[k] = at + 1
 
 
-def awaken(batch: Batch, scratch: Scratch, first: int, last: int, begin: int, end: int) -> int:
-    """Write down where a rule's places are true of a block's events, and in `wake` those events, in order.
+def select_events(batch: Batch, scratch: Scratch, first: int, last: int, begin: int, end: int) -> int:
+    """Set the bytes of a rule's places for a block's events, and write those events into `selected`, in
+    order.
 
     `pairs` give places and atoms; atom a is true of the events `hits[ends[a]:ends[a + 1]]`, of which `heads`
-    says by pair the first one that no block has had. Returns how many events are woken.
+    says by pair the first one that no block has had. Returns how many events are selected.
     """
     pairs, ends, hits = batch.pairs, batch.ends, batch.hits
-    places, heads, wake = scratch.places, scratch.heads, scratch.wake
+    places, heads, selected = scratch.places, scratch.heads, scratch.selected
     size = len(batch.keys)
     total = 0
     every = False
@@ -56,7 +57,7 @@ def awaken(batch: Batch, scratch: Scratch, first: int, last: int, begin: int, en
             while heads[k] < stop and hits[heads[k]] < end:
                 heads[k] += 1
         for event in range(begin, end):
-            wake[event - begin] = event
+            selected[event - begin] = event
         return end - begin
     if total == 0:
         return 0
@@ -64,7 +65,7 @@ def awaken(batch: Batch, scratch: Scratch, first: int, last: int, begin: int, en
 
 
 def forget_places(batch: Batch, scratch: Scratch, first: int, last: int, begin: int) -> None:
-    """Take back what `awaken` wrote down."""
+    """Clear the bytes that `select_events` set."""
     pairs, ends, hits = batch.pairs, batch.ends, batch.hits
     places, heads = scratch.places, scratch.heads
     size = len(batch.keys)

@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.operators.patterns.compile.space_tables import SpaceTables
-from cep.operators.patterns.runtime import history
-from cep.operators.patterns.runtime import last_seen as sightings
+from cep.operators.patterns.runtime import history, last_seen
 from cep.operators.patterns.runtime.history import History, back, look_back
-from cep.operators.patterns.runtime.kinds import HISTORIES, SIGHTINGS
-from cep.operators.patterns.runtime.last_seen import Inputs, Sightings, last_seen
-from cep.operators.patterns.runtime.predicate_bits import Columns, Hits
-from cep.operators.patterns.runtime.whole_events import Evidence
+from cep.operators.patterns.runtime.kinds import HISTORIES, LAST_SEEN
+from cep.operators.patterns.runtime.last_seen import Inputs, LastSeen, times_before
+from cep.operators.patterns.runtime.outside_conditions import Lookups
+from cep.operators.patterns.runtime.predicate_bits import AtomEvents, Columns
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
@@ -23,17 +22,17 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What rules, by number, remember of events that no run took."""
+    """Events that no run took and that rules, by number, may look back at."""
 
     histories: Mapping[int, History]
-    sightings: Mapping[int, Sightings]
+    last_seen: Mapping[int, LastSeen]
 
     @classmethod
     def of(cls, tables: SpaceTables, kept: Kept) -> Past:
-        """What is kept of it."""
+        """From the rows that are kept."""
         return cls(
             {n: History.of(rows, len(back(tables.rules[n]))) for n, rows in _by_rule(kept, HISTORIES)},
-            {n: Sightings.of(rows) for n, rows in _by_rule(kept, SIGHTINGS)},
+            {n: LastSeen.of(rows) for n, rows in _by_rule(kept, LAST_SEEN)},
         )
 
     @property
@@ -41,12 +40,12 @@ class Past:
         """The rows to be kept."""
         return {
             HISTORIES: history.kept_rows(self.histories),
-            SIGHTINGS: sightings.kept_rows(self.sightings),
+            LAST_SEEN: last_seen.kept_rows(self.last_seen),
         }
 
     def rules(self) -> set[int]:
         """The rules that remember something."""
-        return self.histories.keys() | self.sightings.keys()
+        return self.histories.keys() | self.last_seen.keys()
 
 
 def _by_rule(kept: Kept, kind: str) -> Iterator[tuple[int, Ints]]:
@@ -62,13 +61,13 @@ class Events:
     keys: Ints
     times: Ints
     watermark: int
-    hits: Hits
+    by_atom: AtomEvents
     constants: Ints
     ranks: Ints
 
 
 def looking_back(
-    tables: SpaceTables, rules: Ints, past: Past, events: Events, columns: Columns, evidence: Evidence
+    tables: SpaceTables, rules: Ints, past: Past, events: Events, columns: Columns, lookups: Lookups
 ) -> tuple[Columns, Past]:
     """The columns with what some rules see when they look back, and what they remember after.
 
@@ -76,12 +75,12 @@ def looking_back(
     event (cep.operators.patterns.compile.tables).
     """
     histories: dict[int, History] = {}
-    seen_before: dict[int, Sightings] = {}
+    seen_before: dict[int, LastSeen] = {}
     values, nulls, first_of_rule = [columns.values], [columns.nulls], columns.first_of_rule.copy()
     count = len(columns.values)
     for number in rules.tolist():
         rule, of_rule = tables.rules[number], tables.tables(number)
-        places = events.hits.places(number, len(rule.places), len(events.keys))
+        places = events.by_atom.places(number, len(rule.places), len(events.keys))
         mine = slice(first := int(columns.first_of_rule[number]), first + len(rule.columns))
         known, unknown = columns.values[mine].copy(), columns.nulls[mine].copy()
         if any(column.back for column in of_rule.columns):
@@ -95,12 +94,12 @@ def looking_back(
         nulls.append(unknown)
         if of_rule.look_backs:
             constants = tables.first_constants[number : number + 2]
-            seen, unseen, left = last_seen(
+            seen, unseen, left = times_before(
                 rule,
-                past.sightings.get(number, Sightings.none()),
+                past.last_seen.get(number, LastSeen.none()),
                 Inputs(
                     events.keys, events.times, places, known, unknown,
-                    events.constants[slice(*constants.tolist())], events.ranks, evidence,
+                    events.constants[slice(*constants.tolist())], events.ranks, lookups,
                 ),
                 events.watermark,
             )  # fmt: skip

@@ -30,25 +30,25 @@ Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
 
-class Ways(Protocol):
-    """Where ways and what they took lie in flat arrays, and the key at hand (the kernel's `layout`)."""
+class AlternativeRows(Protocol):
+    """Flat arrays of alternatives and of what they took, and the key at hand (the kernel's `layout`)."""
 
     @property
-    def threads(self) -> Ints:
-        """The ways."""
+    def alternatives(self) -> Ints:
+        """The rows of alternatives."""
 
     @property
     def nodes(self) -> Ints:
-        """What they took."""
+        """The events that they took."""
 
     @property
     def cursor(self) -> Ints:
-        """Names the key and the judge."""
+        """The place of the key (C_KEY) and of the evaluator (C_HOOK)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What all judges of a shard and batch look things up in."""
+class Lookups:
+    """The events, keys and texts of a shard and batch, in which evaluators look values up."""
 
     book: EventBook
     keys: Keys
@@ -56,42 +56,42 @@ class Evidence:
 
 
 @dataclass(slots=True)
-class Judge:
-    """Answers for one rule in one shard and batch. `values` and `nulls` are the rule's columns."""
+class OutsideEvaluator:
+    """Evaluates conditions of a rule in one shard and batch. `values` and `nulls` are the rule's columns."""
 
     rule: PatternPlan
-    ways: Ways
-    evidence: Evidence
+    pool: AlternativeRows
+    lookups: Lookups
     values: Ints
     nulls: Bytes
     _evaluators: dict[int, Evaluator] = field(default_factory=dict)
     _fields: dict[tuple[int, Path], object] = field(default_factory=dict)
 
-    def __call__(self, condition: int, event: int, way: int) -> int:
-        """The truth of a condition for an event and a way: true (1), false (0) or unknown (-1)."""
+    def __call__(self, condition: int, event: int, alternative: int) -> int:
+        """The truth of a condition for an event and an alternative: true (1), false (0) or unknown (-1)."""
         asked = self.rule.tables.outside[condition]
         if condition not in self._evaluators:
             self._evaluators[condition] = compiled(asked.expression)
-        answer = self._evaluators[condition](_Scope(self, asked, event, way))
+        answer = self._evaluators[condition](_Scope(self, asked, event, alternative))
         return -1 if answer is None else int(bool(answer))
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
-        """Within the block the interpreted kernel asks this judge (`JUDGES` of the kernel's bytecode)."""
+    def installed(self) -> Iterator[None]:
+        """Within the block the interpreted kernel finds this evaluator (`EVALUATORS` of its bytecode)."""
         hook = id(self)
-        self.ways.cursor[layout.C_HOOK] = hook
-        bytecode.JUDGES[hook] = self
+        self.pool.cursor[layout.C_HOOK] = hook
+        bytecode.EVALUATORS[hook] = self
         try:
             yield
         finally:
-            del bytecode.JUDGES[hook]
+            del bytecode.EVALUATORS[hook]
 
-    def taken(self, way: int, step: str) -> list[int]:
-        """The numbers of the events that a way's step took, in order."""
+    def taken(self, alternative: int, step: str) -> list[int]:
+        """The numbers of the events that a step of an alternative took, in order."""
         tables = self.rule.tables
         name = tables.automaton.names.index(step)
-        nodes, found = self.ways.nodes, []
-        chain = int(self.ways.threads[way + layout.T_NODE])
+        nodes, found = self.pool.nodes, []
+        chain = int(self.pool.alternatives[alternative + layout.T_NODE])
         while chain >= 0:
             node = chain & layout.LOWER
             if tables.edges[nodes[node + layout.N_EDGE]] == name:
@@ -103,7 +103,7 @@ class Judge:
         """A field of the event of that number."""
         known = (number, path)
         if known not in self._fields:
-            table, row = self.evidence.book.place(number)
+            table, row = self.lookups.book.place(number)
             name = "f:" + ".".join(path)
             held = name in table.column_names
             self._fields[known] = python(table.column(name).slice(row, 1))[0] if held else None
@@ -119,46 +119,48 @@ class Judge:
             case Scalar.BOOLEAN:
                 return bool(bits)
             case _ if kind_of(type_) == TEXT:
-                return from_text(self.evidence.texts.values[bits].as_py(), type_)
+                return from_text(self.lookups.texts.values[bits].as_py(), type_)
             case _:
                 return int(bits)
 
 
 @dataclass(slots=True)
 class _Scope:
-    """What a condition sees: the candidate, what the way has taken, what came before."""
+    """The values that a condition sees: of the candidate, of the events taken, of those that came before."""
 
-    judge: Judge
+    evaluator: OutsideEvaluator
     asked: Outside
     event: int
-    way: int
+    alternative: int
 
     def field(self, path: Path) -> object:
-        return self.judge.field(self.judge.evidence.book.first + self.event, path)
+        return self.evaluator.field(self.evaluator.lookups.book.first + self.event, path)
 
     def key(self, name: str) -> object:
-        by = self.judge.rule.rule.by
+        by = self.evaluator.rule.rule.by
         assert by is not None
-        number = int(self.judge.ways.cursor[layout.C_KEY])
-        return self.judge.evidence.keys.python([number])[number][by.names.index(name)]
+        number = int(self.evaluator.pool.cursor[layout.C_KEY])
+        return self.evaluator.lookups.keys.python([number])[number][by.names.index(name)]
 
     def step(self, ref: StepRef) -> object:
         for known, register in self.asked.registers:
             if known == ref:
                 return self._register(register, ref.type)
-        taken = self.judge.taken(self.way, ref.step)
+        taken = self.evaluator.taken(self.alternative, ref.step)
         place = ref.offset if ref.which == "first" else len(taken) - 1 - ref.offset
-        return self.judge.field(taken[place], ref.path) if 0 <= place < len(taken) else None
+        return self.evaluator.field(taken[place], ref.path) if 0 <= place < len(taken) else None
 
     def _register(self, number: int, type_: Type) -> object:
-        tables, threads = self.judge.rule.tables, self.judge.ways.threads
-        null = bytecode.is_null(threads, self.way + int(tables.array[kernel_tables.H_NULLS]), number)
-        bits = int(threads[self.way + int(tables.array[kernel_tables.H_VALUES]) + number])
-        return self.judge.value(bits, bool(null), type_)
+        tables, alternatives = self.evaluator.rule.tables, self.evaluator.pool.alternatives
+        null = bytecode.is_null(
+            alternatives, self.alternative + int(tables.array[kernel_tables.H_NULLS]), number
+        )
+        bits = int(alternatives[self.alternative + int(tables.array[kernel_tables.H_VALUES]) + number])
+        return self.evaluator.value(bits, bool(null), type_)
 
     def aggregate(self, ref: Aggregate) -> object:
-        taken = self.judge.taken(self.way, ref.step)
-        values: list[object] = [self.judge.field(n, ref.path) if ref.path else n for n in taken]
+        taken = self.evaluator.taken(self.alternative, ref.step)
+        values: list[object] = [self.evaluator.field(n, ref.path) if ref.path else n for n in taken]
         return aggregate_of(ref.function, values, ref.parameter)
 
     def previous(self, ref: PrevRef) -> object:
@@ -170,5 +172,5 @@ class _Scope:
 
     def _column(self, ref: PrevRef | TextMatch) -> object:
         column = next(number for known, number in self.asked.columns if known == ref)
-        bits, null = self.judge.values[column, self.event], self.judge.nulls[column, self.event]
-        return self.judge.value(int(bits), bool(null), ref.type)
+        bits, null = self.evaluator.values[column, self.event], self.evaluator.nulls[column, self.event]
+        return self.evaluator.value(int(bits), bool(null), ref.type)

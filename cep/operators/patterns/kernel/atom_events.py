@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from cep.operators.patterns.kernel.layout import Ints, KeptBytes
+from cep.operators.patterns.kernel.layout import Ints, ReadOnlyBytes
 
 
-def number_at(data: KeptBytes, at: int) -> int:
+def number_at(data: ReadOnlyBytes, at: int) -> int:
     """A number of four bytes, the least significant first."""
     low = np.int64(data[at]) + np.int64(data[at + 1]) * 256
     return int(low + np.int64(data[at + 2]) * 65_536 + np.int64(data[at + 3]) * 16_777_216)
 
 
-def count_hits(data: KeptBytes, ends: Ints, bits: bool, rows: Ints, base: int, counts: Ints) -> None:
+def count_hits(data: ReadOnlyBytes, ends: Ints, bits: bool, rows: Ints, base: int, counts: Ints) -> None:
     """Count the events of some rows that each atom is true of.
 
     A row has the bytes from `ends[row]` to `ends[row + 1]`: bits, the most significant first, or numbers of
@@ -38,7 +38,7 @@ def count_hits(data: KeptBytes, ends: Ints, bits: bool, rows: Ints, base: int, c
 
 
 def list_hits(
-    data: KeptBytes, ends: Ints, bits: bool, rows: Ints, base: int, events: Ints, heads: Ints, hits: Ints
+    data: ReadOnlyBytes, ends: Ints, bits: bool, rows: Ints, base: int, events: Ints, heads: Ints, hits: Ints
 ) -> None:
     """List the events of which each atom is true, atom by atom; `heads` say where the next one is written.
 

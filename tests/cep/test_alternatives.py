@@ -1,4 +1,4 @@
-"""A run goes on in many ways: those that nothing tells apart are one, and of others there is a bound."""
+"""A run goes on in many alternatives: equivalent ones are merged, and of others there is a bound."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from cep.batch.trace import Trace
 from cep.cli.trace_text import sentence
 from cep.counters import AlternativesDropped, Overflows
 from cep.inprocess.session import Session
-from cep.operators.patterns.kernel.merge import MOST_WAYS
+from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -58,15 +58,15 @@ class Fed:
         return self.session.feed([*tables(self.session.plan.packs[0], came, self.count - len(values))])
 
     def rows(self) -> tuple[int, int]:
-        """How many runs live, and how many rows their ways take."""
+        """How many runs live, and how many rows their alternatives take."""
         (memory,) = self.session.memories.values()
         rows = [
-            (len(runs.runs), len(runs.threads))
+            (len(runs.runs), len(runs.alternatives))
             for space in memory.spaces.values()
             for segment in space.segments
             for runs in segment.content.rows["runs"].by_width.values()
         ]
-        return sum(runs for runs, _ in rows), sum(ways for _, ways in rows)
+        return sum(runs for runs, _ in rows), sum(alternatives for _, alternatives in rows)
 
 
 @BOTH
@@ -77,7 +77,7 @@ class Fed:
         ("(a: e+){2,} -> c: e[v == 9]", 2),
         ("a: e* -> b: e* -> c: e* -> d: e[v == 9]", 3),
         ("((a: e -> b: e?)+ -> c: e*){3,} -> d: e[v == 9]", 12),
-        # What was read and is read no more, and what stays as it is, tells nothing apart.
+        # What was read and is read no more, and what stays as it is, makes no difference.
         ("(a: e+ -> b: e[v > avg(a.v) - 9]) -> (c: e -> f: e*){1,} -> d: e[v == 9]", 8),
         ("(a: e -> b: e*){1,} -> c: e[v > first(a.v) + 9]", 2),
         ("(a: e -> b: e* gap 5s){1,} -> c: e[v == 9]", 4),
@@ -87,8 +87,8 @@ class Fed:
         ("(a: e -> b: e*){1,} -> c: e[v > 9 + percentile(x.v, 0.5)]", 2),
     ],
 )
-def test_ways_that_nothing_tells_apart_are_one(pattern: str, most: int, compiled: bool) -> None:
-    """However many events have come: merging waits for the ninth way, and keeps this many of them."""
+def test_equivalent_alternatives_are_merged(pattern: str, most: int, compiled: bool) -> None:
+    """However many events have come: merging waits for the ninth alternative, and keeps this many of them."""
     fed = Fed(f"match x: e[v == 0] -> {pattern} within 1 hour", compiled)
     for count in (20, 40):
         fed.feed(*[0] * (fed.count == 0), *[1] * count)
@@ -99,7 +99,7 @@ def test_ways_that_nothing_tells_apart_are_one(pattern: str, most: int, compiled
 
 
 @BOTH
-def test_the_first_of_equal_ways_is_the_one_that_is_raised(compiled: bool) -> None:
+def test_the_first_of_equivalent_alternatives_is_raised(compiled: bool) -> None:
     fed = Fed("match (a: e -> b: e*){1,} -> c: e[v == 9] within 1 hour", compiled)
     assert fed.feed(*[1] * 20, 9) == []
     (one,) = fed.session.drain()
@@ -109,14 +109,14 @@ def test_the_first_of_equal_ways_is_the_one_that_is_raised(compiled: bool) -> No
 
 MANY = "match x: e[v == 0] -> (a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)] within 1 hour"
 DIFFERENT = [0, *(2**n for n in range(16))]
-"""Any two ways to sum some of them differ."""
+"""Any two alternatives to sum some of them differ."""
 
 
 @BOTH
-def test_of_ways_that_differ_a_run_keeps_the_most_preferred(compiled: bool) -> None:
+def test_of_alternatives_that_differ_a_run_keeps_the_most_preferred(compiled: bool) -> None:
     fed = Fed(MANY, compiled)
     fed.feed(*DIFFERENT)
-    assert fed.rows() == (1, MOST_WAYS)
+    assert fed.rows() == (1, MOST_ALTERNATIVES)
     assert fed.session.counts[AlternativesDropped("p", "r")] > 1_000
     fed.feed(-(2**20))
     (one,) = fed.session.drain()
@@ -135,7 +135,7 @@ def test_what_is_given_up_does_not_depend_on_where_batches_are_cut() -> None:
     assert found[0][1] > 0
 
 
-def test_a_way_that_is_complete_is_not_given_up() -> None:
+def test_a_complete_alternative_is_not_given_up() -> None:
     """A match is certain, whatever may still come that would be preferred to it."""
     fed = Fed(
         "match x: e[v == 0] -> ((a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)])? within 1 hour"
@@ -147,25 +147,25 @@ def test_a_way_that_is_complete_is_not_given_up() -> None:
 
 
 @BOTH
-def test_a_trace_tells_that_ways_were_given_up(compiled: bool) -> None:
+def test_a_trace_says_that_alternatives_were_given_up(compiled: bool) -> None:
     trace = Trace()
     fed = Fed(MANY, compiled, trace)
     fed.feed(*DIFFERENT)
-    told = [record for record in trace.records if record.kind == "gave up"]
-    assert {record.run for record in told} == {1}
-    assert sentence(told[0]).endswith(
-        "in its most preferred ways, and gave up the others: there were too many"
+    given_up = [record for record in trace.records if record.kind == "gave up"]
+    assert {record.run for record in given_up} == {1}
+    assert sentence(given_up[0]).endswith(
+        "kept its most preferred alternatives, and gave up the others: there were too many"
     )
     assert fed.session.counts[AlternativesDropped("p", "r")] > 0
 
 
 def dense(most: int = 8, longest: int = 9) -> st.SearchStrategy[Program]:
-    """Programs in which a run goes on in many ways, of so few events that they can be tried one by one."""
+    """Programs of which a run has many alternatives, of so few events that these can be tried one by one."""
     return programs(texts=dense_packs(), most=most, longest=longest)
 
 
 def compared(program: Program) -> Program:
-    """The program, if none of its ways is given up."""
+    """The program, if none of its alternatives is given up."""
     assume(not gave_up(by_engine(program)))
     return program
 
@@ -209,7 +209,7 @@ def assert_that_merging_is_not_seen(program: Program) -> None:
     merged = by_engine(replace(compared(program), crowd=0))
     apart = by_engine(replace(program, crowd=NEVER))
     assert merged.alerts == apart.alerts, f"{program}"
-    # Of conditions that are not asked nothing overflows.
+    # Conditions that are not evaluated do not overflow.
     counts = [{k: n for k, n in a.counts.items() if not isinstance(k, Overflows)} for a in (merged, apart)]
     assert counts[0] == counts[1], f"{program}"
 
@@ -218,7 +218,7 @@ def assert_that_merging_is_not_seen(program: Program) -> None:
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(325), **QUIET)
 @given(dense(6, 8))
-def test_nobody_can_tell_whether_ways_are_merged(program: Program) -> None:
+def test_nobody_can_tell_whether_alternatives_are_merged(program: Program) -> None:
     assert_that_merging_is_not_seen(replace(program, compiled=True))
 
 
@@ -226,7 +226,7 @@ def test_nobody_can_tell_whether_ways_are_merged(program: Program) -> None:
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(30), **QUIET)
 @given(dense(16, 20))
-def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
+def test_cuts_change_nothing_where_alternatives_are_many(program: Program) -> None:
     """What the reference cannot try: only the engine against itself. No two events are of one instant."""
     arrivals = [
         replace(one, partition="0", file="one", values={**one.values, "id_": f"{n}", "at": n * SECOND // 4})

@@ -186,11 +186,11 @@ def test_called_runs_come_in_order_of_their_first_event(starts: list[int], seed:
     runs = np.zeros(len(starts) * layout.RUN, np.int64)
     runs[layout.R_START :: layout.RUN] = starts
     order = np.random.default_rng(seed).permutation(len(starts)) * layout.RUN
-    runs[order + layout.R_CALLED] = [*order[1:], layout.NONE]
+    runs[order + layout.R_CANDIDATE] = [*order[1:], layout.NONE]
     run, found = wait_index.by_start(runs, int(order[0])), []
     while run >= 0:
         found.append(run)
-        run = int(runs[run + layout.R_CALLED])
+        run = int(runs[run + layout.R_CANDIDATE])
     assert sorted(found) == sorted(order)
     assert [int(runs[one + layout.R_START]) for one in found] == sorted(starts)
 
