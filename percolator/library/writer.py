@@ -212,7 +212,8 @@ class Library:
         except BaseException:
             # What is in memory is ahead of what is on disk.
             if not self._log.broken:
-                self._use(self.manifest)
+                self._log.broken = True
+                self._use(self.manifest)  # with a log of its own
             raise
         return report
 
@@ -301,12 +302,13 @@ class Library:
         self._disk.write_whole(self.folder / manifest.log, [tail])
         try:
             manifest.save(self.folder, self._disk)
+            self._use(manifest)
         except BaseException:
-            # Which generation is the newest on disk is not known: nothing must go into the old one's log.
+            # Which generation is the newest on disk is not known, or the new one could not be opened: nothing
+            # must go into the old one's log.
             if self._open_log is not None:
                 self._open_log.broken = True
             raise
-        self._use(manifest)
         self._remove_old()
 
     def _use(self, manifest: Manifest) -> None:
@@ -323,9 +325,10 @@ class Library:
                 take_in(record, queries)
             end = behind
             in_log += len(records)
+        log = LogWriter(self.folder / manifest.log, self._disk, end)
         if self._open_log is not None:
             self._open_log.close()
-        self._open_log = LogWriter(self.folder / manifest.log, self._disk, end)
+        self._open_log = log
         self._stored, self.manifest, self.queries = stored, manifest, queries
         self._in_log, self._due = in_log, self._compact_at
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -177,13 +177,31 @@ def test_a_power_cut_in_any_program_loses_nothing_that_was_confirmed(
 def test_a_disk_that_fails_once_leaves_the_library_as_it_says(
     data: st.DataObject, at: int, seed: int
 ) -> None:
-    """The change has not happened and the library goes on; or it wants to be opened anew."""
+    fail_once(data.draw(programs(QUERIES, 8, 8)), at, seed)
+
+
+def test_a_disk_may_fail_at_any_one_operation() -> None:
+    """At each in turn, through a load that becomes a segment, changes in the log, compactions."""
+    queries = [StandingQuery(f"q{number}", "a") for number in range(8)]
+    changes: list[Change] = [
+        ("load", queries), ("add", StandingQuery("q1", "b")), ("compact", False), ("remove", "q2"),
+        ("compact", True), ("add", StandingQuery("q9", "c")),
+    ]  # fmt: skip
+    at = 0
+    while fail_once(changes, at, at):
+        at += 1
+    assert at > 40
+
+
+def fail_once(changes: Sequence[Change], at: int, seed: int) -> bool:
+    """The change that meets the failure has not happened and the library goes on; or it wants to be opened
+    anew. True if the disk came to fail."""
     with folder() as path:
         held: Held = {}
         Library.create(path, WHOLE_SCHEMA, disk=UnsyncedDisk()).close()
         disk = FailingDisk(at + 8, seed, cut=False)  # opening it alone is less than that
         library = Library.open(path, disk=disk)
-        for change in data.draw(programs(QUERIES, 8, 8)):
+        for change in changes:
             after = expected(held, change)
             try:
                 do(library, change, held)
@@ -201,3 +219,4 @@ def test_a_disk_that_fails_once_leaves_the_library_as_it_says(
                 held = known
         library.close()
         assert state(path) == held
+        return disk.failed
