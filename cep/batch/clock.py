@@ -42,7 +42,7 @@ class BatchStart:
     """Event time as it stands when a batch begins; together with the events it fixes what the batch raises.
 
     `number` is that of the batch, `watermark` the one before it, `seen` what the batches before saw. `since`
-    has for rules that were deployed to a running job the watermark of that moment. `silent` partitions hold
+    has for rules that were deployed to a running job the watermark of that moment. `idle` partitions hold
     nothing back unless they deliver in this batch; a stream that never delivered is one, under any name or
     "". `paced` is the watermark that the clock alone gives where no stream read delivers. `forced` sets the
     watermark after the batch (tests and cases), `drain` ends time.
@@ -52,7 +52,7 @@ class BatchStart:
     watermark: int = MIN_TIME
     seen: Seen = field(default_factory=Seen)
     since: Mapping[RuleName, int] = field(default_factory=dict)
-    silent: Collection[Partition] = ()
+    idle: Collection[Partition] = ()
     paced: int = MIN_TIME
     forced: int | None = None
     drain: bool = False
@@ -98,7 +98,7 @@ def clock_of(start: BatchStart, plan: Plan, seen: Seen, one_partition: bool = Fa
 
 
 def next_start(start: BatchStart, clock: Clock, seen: Seen) -> BatchStart:
-    """Where the batch after this one starts, with nothing silent, forced or ended."""
+    """Where the batch after this one starts, with nothing idle, forced or ended."""
     return BatchStart(start.number + 1, clock.watermark_after, start.seen.joined([seen]), start.since)
 
 
@@ -106,36 +106,36 @@ def watermark_after(start: BatchStart, plan: Plan, seen: Seen) -> int:
     """The watermark after a batch, never below the one before; `seen` is what all its parts saw.
 
     Every partition holds it at its greatest event time less the lateness of its stream. A stream that some
-    rule reads and that never delivered holds it where it is, unless it is silent; while all are silent, it
-    stays, but for `paced`.
+    rule reads and that never delivered holds it where it is, unless it is idle; while all are idle, it stays,
+    but for `paced`.
     """
     if start.drain:
         return MAX_TIME
     if start.forced is not None:
         return max(start.watermark, start.forced)
     delivered = {stream for stream, _ in seen.greatest}
-    after = _of_partitions(start, plan, start.seen.joined([seen]), _still_silent(start, seen))
+    after = _of_partitions(start, plan, start.seen.joined([seen]), _still_idle(start, seen))
     return after if delivered & set(plan.read) else max(after, start.paced)
 
 
-def _still_silent(start: BatchStart, seen: Seen) -> set[Partition]:
+def _still_idle(start: BatchStart, seen: Seen) -> set[Partition]:
     delivered = {stream for stream, _ in seen.greatest}
     return {
         (stream, partition)
-        for stream, partition in start.silent
+        for stream, partition in start.idle
         if (stream, partition) not in seen.greatest and not (partition == "" and stream in delivered)
     }
 
 
-def _of_partitions(start: BatchStart, plan: Plan, seen: Seen, silent: set[Partition]) -> int:
-    silent_streams = {stream for stream, _ in silent}
+def _of_partitions(start: BatchStart, plan: Plan, seen: Seen, idle: set[Partition]) -> int:
+    idle_streams = {stream for stream, _ in idle}
     bounds: list[int] = []
     for stream in plan.read:
         own = {partition: time for partition, time in seen.greatest.items() if partition[0] == stream}
-        if not own and stream not in silent_streams:
+        if not own and stream not in idle_streams:
             return start.watermark
         lateness = plan.streams[stream].lateness
         bounds.extend(
-            max(time - lateness, MIN_TIME) for partition, time in own.items() if partition not in silent
+            max(time - lateness, MIN_TIME) for partition, time in own.items() if partition not in idle
         )
     return max(start.watermark, min(bounds, default=start.watermark))

@@ -53,7 +53,7 @@ class EventColumns:
         return known
 
     def values(self, path: Path) -> Objects:
-        """A field's values as they are held; null where the plan that judged an event had no use for it."""
+        """A field's values as they are held; null where the plan of an event had no use for it."""
         return self.column("f:" + ".".join(path))
 
     def column(self, name: str) -> Objects:
@@ -79,7 +79,7 @@ class Decisions:
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
-    `values` has what the operator itself worked out of expressions that the rule emits.
+    `values` has what the operator itself computed of expressions that the rule emits.
     """
 
     rule: RulePlan

@@ -119,7 +119,8 @@ def _told(pack: Pack, rule: Rule, drawing: str | None, form: str) -> str:
         drawn = graph(told.tables.automaton, rule.body)
     if drawing is not None:
         if drawn is None:
-            why, help_ = "it judges events or windows, not a pattern", "leave --graph out to read how it runs"
+            why = "it evaluates events or windows, not a pattern"
+            help_ = "leave --graph out to read how it runs"
             if told.refused:
                 why, help_ = told.refused[0].message, told.refused[0].help
             raise UsageError(f"rule `{rule.name}` has no automaton: {why}", help_)

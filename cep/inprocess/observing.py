@@ -30,7 +30,7 @@ Key = tuple[object, ...]
 class Observed:
     """The events of one test as they came, and what the trace told of them in the end.
 
-    `text` judges the pack's text conditions; `resources` are what the pack looks up.
+    `text` evaluates the pack's text conditions; `resources` are what the pack looks up.
     """
 
     pack: Pack
@@ -137,7 +137,7 @@ class _Telling:
         key = () if known is None else self._key(known)
         names = {} if self._rule.by is None else dict(zip(self._rule.by.names, key, strict=False))
         events = self._of_key.get(key, [])
-        # The condition was judged before the step took the event, which a loop's aggregates leave out.
+        # The condition was evaluated before the step took the event, which a loop's aggregates leave out.
         before = taken[:-1] if record.kind in ("began", "took") else taken
         scope = Scope(Way(before), candidate, events, self._body.within, self._text, names)
         return Happening(

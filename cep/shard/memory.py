@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.batch.waiting import NOTHING_PENDING, Layout, Pending
+from cep.batch.waiting import NOTHING_PENDING, Pending, PlanLayout
 from cep.hashing.shards import Hashes, hashes_of
 from cep.operators.running import Groups, named_in, together
 from cep.plan.plan import RuleName
@@ -84,7 +84,7 @@ class SpaceMemory:
     rules of `layout`, `weight` what of the segments is still alive.
     """
 
-    layout: Layout
+    layout: PlanLayout
     sequence: int = 0
     texts: int = 0
     segments: tuple[Segment, ...] = ()
@@ -127,7 +127,7 @@ class Recalled:
     for good they have `text_numbers`.
     """
 
-    layout: Layout
+    layout: PlanLayout
     keys: Keys
     hashes: Hashes
     known: Bools
@@ -140,7 +140,7 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Remaining:
     """What is left of the keys recalled after a batch, by their numbers: rows, which name texts by their
     places in `texts`, and the events that they name and segments do not have yet, by stream."""
 
@@ -151,7 +151,7 @@ class Left:
 
 def recall(
     memory: SpaceMemory,
-    layout: Layout,
+    layout: PlanLayout,
     groups: Groups,
     keys: Keys,
     wanted: Bools,
@@ -205,10 +205,10 @@ def _with_texts(
 
 def remember(
     memory: SpaceMemory,
-    layout: Layout,
+    layout: PlanLayout,
     groups: Groups,
     recalled: Recalled,
-    left: Left,
+    left: Remaining,
     sequence: int,
     numbers: Iterator[int],
     merging: Merging,
@@ -254,7 +254,9 @@ def remember(
     return SpaceMemory(layout, sequence, next_text, segments, live, weight)
 
 
-def _named_for_good(next_text: int, groups: Groups, left: Left, recalled: Recalled) -> tuple[int, Numbered]:
+def _named_for_good(
+    next_text: int, groups: Groups, left: Remaining, recalled: Recalled
+) -> tuple[int, Numbered]:
     """Lets what is left name texts by numbers for good; the next such number, and the texts that got one."""
     used = named(named_in(groups, left.rows))
     numbers = np.empty(len(used), np.int64)

@@ -1,7 +1,7 @@
 """From decisions to alerts: the emitted values, the summary, the id, and what suppression goes by.
 
 By column, for all decisions of a rule in a shard and batch: what expressions name is looked up together, and
-only what they work out from it is worked out one by one. `RuleWriter.raised` is the same for one alert.
+only what they compute from it is computed one by one. `RuleWriter.raised` is the same for one alert.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _rows(columns: Sequence[Sequence[str]], count: int) -> list[tuple[str, ...]]
 @dataclass(slots=True)
 class _Scope:
     """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone, what
-    the operator worked out. `row` is the decision that an expression is being worked out for."""
+    the operator computed. `row` is the decision that an expression is being evaluated for."""
 
     numbers: Mapping[str, int]
     taken: ByStep

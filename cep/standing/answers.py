@@ -21,7 +21,7 @@ from cep.standing.documents import (
     metadata_of,
     schema_of,
 )
-from cep.standing.kept import Kept
+from cep.standing.kept import KeptQueries
 from percolator.library.collection import Collection
 from rules.typed import Stream
 
@@ -49,7 +49,7 @@ class Answers:
 class QuerySet:
     """The queries of a stream of hits."""
 
-    def __init__(self, queries: Kept, documents: Stream) -> None:
+    def __init__(self, queries: KeptQueries, documents: Stream) -> None:
         self._schema = schema_of(documents)
         self._types = metadata_of(documents)
         self._named = np.concatenate([np.zeros(0, np.uint8), *(part.stored.named for part in queries.parts)])

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from cep.plan.plan import HitStream
 from cep.standing.documents import metadata_of, schema_of
-from cep.standing.kept import NONE, Kept
+from cep.standing.kept import NONE, KeptQueries
 from cep.standing.lines import lines_in
 from cep.standing.renewal import Renewal, renewal
 from percolator.library.refusal import Refusal
@@ -51,14 +51,14 @@ class CompiledSet:
         self._renewal: Renewal | None = renewal
 
     @cached_property
-    def kept(self) -> Kept:
+    def kept(self) -> KeptQueries:
         """The accepted queries, compiled."""
         assert self._renewal is not None
         renewal, self._renewal = self._renewal, None
         return renewal.kept()
 
 
-def compiled(hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
+def compiled(hits: HitStream, earlier: KeptQueries = NONE) -> CompiledSet:
     """The set of a stream of hits, from the file that its pack names. Raises UnreadableError.
 
     Lines that `earlier`, a set over the same documents' fields, holds already are taken from it.
@@ -68,7 +68,7 @@ def compiled(hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
     return _compiled(hits.queries.path, hits.queries.content, _Documents.of(hits.documents), earlier)
 
 
-def compiled_file(path: Path, hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
+def compiled_file(path: Path, hits: HitStream, earlier: KeptQueries = NONE) -> CompiledSet:
     """The same from a copy of the file. Raises UnreadableError."""
     return _compiled(str(path), hits.queries.content, _Documents.of(hits.documents), earlier)
 
@@ -114,7 +114,7 @@ class _Documents:
 
 
 @lru_cache(maxsize=8)
-def _compiled(path: str, content: str, documents: _Documents, earlier: Kept) -> CompiledSet:
+def _compiled(path: str, content: str, documents: _Documents, earlier: KeptQueries) -> CompiledSet:
     try:
         data = Path(path).read_bytes()
         if hashlib.sha256(data).hexdigest() != content:

@@ -36,7 +36,7 @@ _LINES, _DEAD, _FILES = "lines.npy", ".dead.npy", "files.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QueryPart:
     """Queries, some of them dead; `files` is the path without suffix of its files, where it has some."""
 
     stored: Stored
@@ -50,10 +50,10 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptQueries:
     """`lines` are in order of their digests, one for every living query."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[QueryPart, ...]
     lines: npt.NDArray[np.void]
 
     def __len__(self) -> int:
@@ -115,7 +115,7 @@ class Kept:
             one.verify(folder, contents=True)
 
     @classmethod
-    def open(cls, folder: Path) -> Kept:
+    def open(cls, folder: Path) -> KeptQueries:
         """Maps its files. Raises DamagedError, OSError."""
         parts = []
         for number in range(len(list(folder.glob(f"*{_DEAD}")))):
@@ -125,7 +125,7 @@ class Kept:
             if len(places) and places[-1] >= len(dead):
                 raise DamagedError(folder / f"{number}{_DEAD}", f"place {places[-1]} of {len(dead)}")
             dead[places] = True
-            parts.append(Part(stored, dead, folder / str(number)))
+            parts.append(QueryPart(stored, dead, folder / str(number)))
         lines = _array(folder / _LINES)
         if len(lines) != sum(part.living for part in parts):
             raise DamagedError(
@@ -138,7 +138,7 @@ class Kept:
         return np.ascontiguousarray(self.lines["digest"])
 
 
-NONE = Kept((), np.zeros(0, LINES))
+NONE = KeptQueries((), np.zeros(0, LINES))
 """The set of a file that nobody has compiled anything of."""
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.collector import paused
-from cep.standing.kept import LINES, Bools, Digests, Kept, Part, Rows, digests
+from cep.standing.kept import LINES, Bools, Digests, KeptQueries, QueryPart, Rows, digests
 from percolator.library.collection import Change, Collection, tree_of
 from percolator.library.compaction import tiers
 from percolator.library.cost import estimate
@@ -37,18 +37,18 @@ class Renewal:
     """
 
     schema: Schema
-    earlier: Kept
+    earlier: KeptQueries
     rows: Rows
     digests: Digests
     changes: list[Change]
     report: LoadReport
 
-    def kept(self) -> Kept:
+    def kept(self) -> KeptQueries:
         """The queries, compiled. Parts of the earlier set stay as they are, but for small ones and those of
         which half is dead: these go into the new part."""
         held = self.earlier.lines[self.rows[self.rows >= 0]]
         parts = [
-            Part(part.stored, _but(len(part.dead), held["place"][held["part"] == number]), part.files)
+            QueryPart(part.stored, _but(len(part.dead), held["place"][held["part"] == number]), part.files)
             for number, part in enumerate(self.earlier.parts)
         ]
         accepted = self._accepted()
@@ -64,7 +64,7 @@ class Renewal:
                 new += [self._again(parts[number], place) for place in rows["place"].tolist()]
                 of_line += rows["digest"].tolist()
                 warned += rows["warned"].tolist()
-            made = [Part(Stored.of(new, self.schema), np.zeros(len(new), np.bool_))] if new else []
+            made = [QueryPart(Stored.of(new, self.schema), np.zeros(len(new), np.bool_))] if new else []
         staying = [number for number in range(len(parts)) if number not in merged]
         lines = np.zeros(len(held) - sum(parts[n].living for n in merged) + len(new), LINES)
         stay = held[~np.isin(held["part"], merged)]
@@ -73,17 +73,17 @@ class Renewal:
         made_of = lines[len(stay) :]
         made_of["digest"], made_of["warned"] = of_line, warned
         made_of["part"], made_of["place"] = len(staying), np.arange(len(new))
-        return Kept((*(parts[n] for n in staying), *made), lines[np.argsort(lines["digest"])])
+        return KeptQueries((*(parts[n] for n in staying), *made), lines[np.argsort(lines["digest"])])
 
     def _accepted(self) -> list[Change]:
         """Of each id the last query."""
         return list({change.query.id: change for change in self.changes}.values())
 
-    def _again(self, part: Part, place: int) -> tuple[StandingQuery, Node, float]:
+    def _again(self, part: QueryPart, place: int) -> tuple[StandingQuery, Node, float]:
         return Collection(self.schema).read(part.stored.query(place))
 
 
-def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlier: Kept) -> Renewal:
+def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlier: KeptQueries) -> Renewal:
     """What the lines come to over documents of a schema; `objection` is `prepare_lines`'."""
     queries = Collection(schema)
     of_line = digests(lines)
@@ -111,7 +111,7 @@ def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlie
     return Renewal(schema, earlier, rows, of_line, changes, report)
 
 
-def _warn(report: LoadReport, number: int, queries: Collection, earlier: Kept, row: int) -> None:
+def _warn(report: LoadReport, number: int, queries: Collection, earlier: KeptQueries, row: int) -> None:
     """Say of a line what was said when its query was read."""
     line = earlier.lines[row]
     query = earlier.parts[line["part"]].stored.query(int(line["place"]))

@@ -85,7 +85,7 @@ def taken(raised: list[Raised]) -> list[dict[str, list[str]]]:
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
-def test_runs_are_judged_by_the_new_constants(compiled: bool) -> None:
+def test_runs_are_evaluated_by_the_new_constants(compiled: bool) -> None:
     old = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 10 * a.v and s == lower(a.s)]')
     new = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 2 * a.v and s == lower(a.s)]')
     begun = [event(1, 1, "a", 5, "X")]
@@ -103,7 +103,7 @@ def test_no_old_constant_is_left_in_a_register() -> None:
     assert taken(session.feed(events, 3 * SECOND)) == [{"a": ["1"], "b": ["3"]}]
 
 
-def test_waiting_events_keep_the_verdict_they_arrived_with() -> None:
+def test_waiting_events_keep_the_predicate_bits_they_arrived_with() -> None:
     old = HEAD + rule("r", 'a: e[v > 10] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
     new = HEAD + rule("r", 'a: e[v > 3] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
     session = fed(old, new, [event(1, 5, "a", 5), event(2, 6, "a", 50)], 4)

@@ -28,7 +28,7 @@ from cep.config import load_job
 from cep.decode.blocks import decoder
 from cep.events import Events
 from cep.inprocess.session import Session
-from cep.job.running import life
+from cep.job.running import lifecycle
 from cep.job.running.progress import Progress
 from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.manifest import Result, result_of
@@ -96,12 +96,16 @@ class JobFolder:
         self._written += 1
         return aside.rename(self.root / "inbox" / stream / aside.name)
 
-    def once(self, spark: Callable[..., Any], *, drain: bool = False, mode: life.Mode | None = None) -> str:
+    def once(
+        self, spark: Callable[..., Any], *, drain: bool = False, mode: lifecycle.Mode | None = None
+    ) -> str:
         """Runs `cep run --once` in this process on a shared session; what it told."""
         job = load_job(self.description, {}).need()
         told = io.StringIO()
-        mode = mode or life.Mode(once=True, drain=drain)
-        life.run(life.Launch(job, lambda: first_packs(job), dict(os.environ), mode), Progress(told), spark)
+        mode = mode or lifecycle.Mode(once=True, drain=drain)
+        lifecycle.run(
+            lifecycle.Launch(job, lambda: first_packs(job), dict(os.environ), mode), Progress(told), spark
+        )
         return told.getvalue()
 
     def alerts(self) -> list[dict[str, object]]:

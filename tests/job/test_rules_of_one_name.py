@@ -17,10 +17,10 @@ from random_streams import SECOND, Arrival
 from cep.batch.clock import Seen
 from cep.counters import AlternativesDropped, Overflows, RunsDropped, RunsOverLimit
 from cep.inprocess.session import Session
-from cep.job.batches.driver import Batch
-from cep.job.batches.takeover import begun, fates
+from cep.job.batches.deployed_packs import begun, fates
+from cep.job.batches.driver import FinishedBatch
 from cep.job.clocks.running_time import Stretch
-from cep.job.running.reporting import Accounts
+from cep.job.running.reporting import MetricsReporter
 from cep.job.shipping.rows import Kind, pack
 from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate, answered, new_id, submit
 from cep.job.state_folder.manifest import Manifest, following, result, result_of
@@ -133,8 +133,8 @@ def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
     }
     runs = {("left", "r"): 3, ("right", "r"): 2}
     outcome = BatchOutcome(0, Seen(), (), (), (), counts, runs, 10, {})
-    Accounts(metrics, told.append).take(
-        Batch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, 0)
+    MetricsReporter(metrics, told.append).take(
+        FinishedBatch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, 0)
     )
     lines = metrics.text().decode().splitlines()
     for line in (

@@ -20,7 +20,7 @@ from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import match_shard
 from cep.shard.memory import Merging
-from cep.shard.state_bytes import StateError, Stored, Written
+from cep.shard.state_bytes import StateError, StoredPart, Written
 
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
@@ -57,7 +57,7 @@ class Variables:
         assert part is None or len(part) == length
         return part
 
-    def store(self, written: Written, before: Mapping[int, Stored]) -> None:
+    def store(self, written: Written, before: Mapping[int, StoredPart]) -> None:
         assert before.keys() == self.running[1].keys()
         parts = {**self.running[1], **written.parts}
         for number in written.gone:

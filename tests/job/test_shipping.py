@@ -137,7 +137,7 @@ def test_an_error_crosses_from_a_worker_with_its_code(error: ConfigurationError 
 
 def line_of(one: Shipped) -> str:
     """The line of a thing in the table of docs/architecture.md."""
-    place = f"{one.way} `{one.place}`" if one.place else one.way
+    place = f"{one.transport} `{one.place}`" if one.place else one.transport
     most = one.larger if one.most is None else f"{one.most >> 20} MiB, else {TOO_LARGE}: {one.larger}"
     missing = f"{one.code}: {one.missing}" if one.code else one.missing
     return f"| {one.what} | {place} | {most} | {missing} |"

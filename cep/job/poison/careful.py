@@ -20,7 +20,7 @@ from cep.sources.source import BLOCK, END, Extent, Feed, Part
 
 
 @dataclass(slots=True)
-class Kept:
+class KnownPoison:
     """Keeps events aside that are poison by the manifest; `poison` are those of the mappers."""
 
     poison: Sequence[Poison]
@@ -40,11 +40,11 @@ class Kept:
 class Searching:
     """Looks for poison among records that are not kept aside already; `found` is what there was.
 
-    `judge` does with decoded events what a mapper does with them.
+    `work` does with decoded events what a mapper does with them.
     """
 
-    kept: Kept
-    judge: Callable[[Decoded], None]
+    kept: KnownPoison
+    work: Callable[[Decoded], None]
     found: list[Poison] = field(default_factory=list)
 
     def __call__(self, records: Records) -> Mapping[int, DeadLetter]:
@@ -60,7 +60,7 @@ class Searching:
         return aside
 
     def _death(self, records: Records, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Death | None:
-        return death(lambda: self.judge(records.decode(chosen)))
+        return death(lambda: self.work(records.decode(chosen)))
 
 
 def death(work: Callable[[], object]) -> Death | None:

@@ -77,12 +77,12 @@ def from_json(value: Iterable[Sequence[Any]]) -> tuple[Poison, ...]:
     return found
 
 
-def found(poison: Iterable[Poison]) -> PoisonError:
+def poison_error(poison: Iterable[Poison]) -> PoisonError:
     """The error by which a worker tells the driver what it found."""
     return PoisonError(base64.b64encode(json.dumps(listed(poison)).encode()).decode())
 
 
-def told(error: PoisonError) -> tuple[Poison, ...]:
+def found_in(error: PoisonError) -> tuple[Poison, ...]:
     """What such an error tells."""
     return from_json(json.loads(base64.b64decode(error.message)))
 

@@ -65,7 +65,7 @@ def tried(work: Callable[[], bytes], seconds: float = LONGEST) -> bytes | Death:
 
 
 def _answer(work: Callable[[], bytes], reading: int, writing: int) -> None:
-    """The child's whole life; what it shares with its parent is left as it is."""
+    """Everything that the child does; what it shares with its parent is left as it is."""
     faulthandler.disable()  # how it ends is told by who waits for it
     try:
         os.close(reading)

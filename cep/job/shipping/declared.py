@@ -15,7 +15,7 @@ AWAY_FROM = 64 << 10
 """Payloads of so many bytes travel as blobs, smaller ones in Spark's rows."""
 
 
-class Way(StrEnum):
+class Transport(StrEnum):
     """How a thing comes from the driver, or from one worker, to another worker."""
 
     PROPERTY = "local property"
@@ -34,7 +34,7 @@ class Shipped:
     """
 
     what: str
-    way: Way
+    transport: Transport
     place: str
     most: int | None
     larger: str
@@ -58,21 +58,31 @@ _DIVIDE = "divide the job into several, each with some of its packs and feeds"
 _SPARK = "Spark runs the task again, or fails the batch"
 _SMALLER = f"{_DIVIDE}, or with fewer shards"
 
-MANIFEST = Shipped("the manifest", Way.PROPERTY, "cep.manifest", 16 << 20, _DIVIDE, _AGAIN)
+MANIFEST = Shipped("the manifest", Transport.PROPERTY, "cep.manifest", 16 << 20, _DIVIDE, _AGAIN)
 CAREFUL = Shipped(
-    "the order to look for poison", Way.PROPERTY, "cep.careful", None, "one word",
+    "the order to look for poison", Transport.PROPERTY, "cep.careful", None, "one word",
     "the batch is not searched", "",
 )  # fmt: skip
-MAPPER = Shipped("the mapper", Way.PICKLED, "", 1 << 20, _SMALLER, _SPARK, "")
-MATCHER = Shipped("the matcher", Way.PICKLED, "", 1 << 20, _SMALLER, _SPARK, "")
-PACK = Shipped("the texts of a pack", Way.FILE, "packs/", None, "64 MiB a rule file", _RESTORE)
+MAPPER = Shipped("the mapper", Transport.PICKLED, "", 1 << 20, _SMALLER, _SPARK, "")
+MATCHER = Shipped("the matcher", Transport.PICKLED, "", 1 << 20, _SMALLER, _SPARK, "")
+PACK = Shipped("the texts of a pack", Transport.FILE, "packs/", None, "64 MiB a rule file", _RESTORE)
 QUERIES = Shipped(
-    "a compiled set of queries", Way.FILE, "queries/", None, "1 GiB a file of queries", ANEW, CANNOT_BE_OPENED
+    "a compiled set of queries",
+    Transport.FILE,
+    "queries/",
+    None,
+    "1 GiB a file of queries",
+    ANEW,
+    CANNOT_BE_OPENED,
 )
-FILES = Shipped("the list of a batch's files", Way.FILE, "manifests/", None, "a line a file", _RESTORE, "")
-PAYLOAD = Shipped("a payload", Way.ROW, "", None, "less than 64 KiB; from there on it is a blob", _SPARK, "")
+FILES = Shipped(
+    "the list of a batch's files", Transport.FILE, "manifests/", None, "a line a file", _RESTORE, ""
+)
+PAYLOAD = Shipped(
+    "a payload", Transport.ROW, "", None, "less than 64 KiB; from there on it is a blob", _SPARK, ""
+)
 BLOB = Shipped(
-    "a blob", Way.FILE, "scratch/blobs/", None, "free space on the disk",
+    "a blob", Transport.FILE, "scratch/blobs/", None, "free space on the disk",
     f"{_AGAIN}; let nothing remove files of its scratch folder while it runs",
 )  # fmt: skip
 ALL = (MANIFEST, CAREFUL, MAPPER, MATCHER, PACK, QUERIES, FILES, PAYLOAD, BLOB)

@@ -2,7 +2,7 @@
 
 The driver writes N.files before the manifest of batch N, which has its checksum. Mappers read the extents
 that N.files names, each as its source fixed it (cep.sources). Spark's own list would not do: of files, it
-silently leaves out those that are gone.
+leaves out without a word those that are gone.
 """
 
 from __future__ import annotations

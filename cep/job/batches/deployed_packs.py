@@ -55,7 +55,7 @@ class Running:
         return plan
 
 
-def take(
+def with_deploy(
     running: Running, request: Request, environ: Mapping[str, str], store: QueryStore
 ) -> tuple[Running, Deployed] | Answer:
     """What runs with the pack of a request in place of the one of its name; or the refusal.

@@ -38,7 +38,7 @@ def fed(session: Session, batch: Sequence[Arrival], watermark: int, offset: int)
     return [one.alert.emit["v"] for one in found]
 
 
-def delays() -> st.SearchStrategy[list[tuple[list[int], int, bool]]]:
+def batches() -> st.SearchStrategy[list[tuple[list[int], int, bool]]]:
     """Batches: how far above the watermark events are, how far it moves, and whether all is lost after it."""
     one = st.tuples(
         st.lists(st.integers(1, 40), max_size=6),
@@ -49,7 +49,7 @@ def delays() -> st.SearchStrategy[list[tuple[list[int], int, bool]]]:
 
 
 @settings(max_examples=examples(50), deadline=None)
-@given(delays(), st.sampled_from((LOOSE, Merging(base=9, later=9, small=0), Merging(small=64), Merging())))
+@given(batches(), st.sampled_from((LOOSE, Merging(base=9, later=9, small=0), Merging(small=64), Merging())))
 def test_each_is_matched_when_the_watermark_reaches_it(
     batches: list[tuple[list[int], int, bool]], merging: Merging
 ) -> None:
