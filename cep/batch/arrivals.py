@@ -195,7 +195,7 @@ def without_duplicates(
 
 
 def _told_apart(space: Space, tables: Sequence[pa.Table], rows: Ints, ids: Ints) -> tuple[Bools, Bools]:
-    """Which rows repeat an earlier one, and which have an earlier one's id but another time or key."""
+    """Masks of the rows that repeat an earlier one, and of those with its id but another time or key."""
     names = [TIME, *(f"k{n}" for n in range(len(space.types)))]
     of_id, first_of_id = numbered([pa.array(ids[rows])])
     columns = [pa.array(of_id), *(_end_to_end(tables, name).take(pa.array(rows)) for name in names)]

@@ -180,7 +180,7 @@ class Column:
 
 
 def evaluated(columns: Columns, parts: Sequence[Together]) -> PredicateBits:
-    """Which atoms are true of each event."""
+    """The atoms that are true of each event."""
     places = [[_places(columns, regions) for regions in part.regions] for part in parts]
     if _few(parts, places, len(columns.table)):
         return _numbers(columns, parts, places)

@@ -48,7 +48,7 @@ MERGING = Merging()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a shard came to in a batch.
+    """The results of a shard in a batch.
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
     `alerts.stages.order.in_order` gives it.
@@ -114,7 +114,7 @@ def match_shard(
 
 @dataclass(slots=True)
 class _ShardBatch:
-    """What the spaces of a shard have in common in a batch. `numbers` are for new parts of its memory."""
+    """The values that the spaces of a shard share in a batch. `numbers` are for new parts of its memory."""
 
     plan: Plan
     clock: Clock
@@ -135,7 +135,7 @@ class _ShardBatch:
         return old.pending.empty and not any(len(segment.due(before, after)) for segment in old.segments)
 
     def of_space(self, space: Space, old: SpaceMemory | None, came: Sequence[SpaceEvents]) -> SpaceMemory:
-        """What is remembered of a space after its events of this batch."""
+        """The memory of a space after its events of this batch."""
         if old is not None and old.layout.plan == self.plan.id:
             layout = old.layout
         else:
@@ -202,7 +202,7 @@ class _ShardBatch:
     def _advanced(
         self, groups: Groups, events: Arrivals, rows: Kept, context: BatchContext, carried: bool
     ) -> Kept:
-        """What is kept after every group has advanced."""
+        """The rows that are kept after every group has advanced."""
         found = []
         for one in groups:
             kept = one.own(rows)

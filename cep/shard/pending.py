@@ -1,4 +1,4 @@
-"""How events that still wait for the watermark are kept: each batch writes its own, as segments do."""
+"""Pending events, which wait for the watermark: each batch writes its own, as segments do."""
 
 from __future__ import annotations
 

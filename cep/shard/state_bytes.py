@@ -1,4 +1,4 @@
-"""What a shard remembers, as versioned bytes: a short head, and parts that are written once each.
+"""The memory of a shard, as versioned bytes: a short head, and parts that are written once each.
 
     StateError    bytes that are no state, are damaged, do not belong together, or are of another version
 
@@ -137,7 +137,7 @@ def read(
     load: Callable[[int, int], bytes | None],
     known: Mapping[int, tuple[StoredPart, StatePart]] = NO_PARTS,
 ) -> ShardMemory:
-    """What a shard remembers. `load` gives the bytes of a part by number and length, None where there is no
+    """The memory of a shard. `load` gives the bytes of a part by number and length, None where there is no
     such part; those that are `known` by number are not asked for. Raises StateError."""
     if not head:
         return NOTHING

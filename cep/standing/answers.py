@@ -56,7 +56,7 @@ class QuerySet:
         self._collection = Collection(self._schema, [(part.stored, part.dead) for part in queries.parts])
 
     def __len__(self) -> int:
-        """How many queries there are, expired ones too."""
+        """The number of queries, expired ones too."""
         return len(self._collection)
 
     def answers(self, read: Reader, times: Ints, named: bool) -> Answers:

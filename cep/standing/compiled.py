@@ -74,7 +74,7 @@ def compiled_file(path: Path, hits: HitStream, earlier: KeptQueries = NONE) -> C
 
 
 def name_of(hits: HitStream) -> str:
-    """What the compiled set is known by: equal for equal content and fields, in one version of us.
+    """The name of the compiled set: equal for equal content and fields, in one version of us.
 
     Names of sets over the same fields begin with the same `family_of`.
     """
@@ -82,7 +82,7 @@ def name_of(hits: HitStream) -> str:
 
 
 def family_of(hits: HitStream) -> str:
-    """What sets over the same documents' fields, compiled by one version of us, have in common."""
+    """The beginning of the names of all sets over the same fields, compiled by one version of us."""
     schema = schema_of(hits.documents)
     metadata = sorted((name, str(type_)) for name, type_ in metadata_of(hits.documents).items())
     parts = [_program(), _LAYOUT, VERSION, schema.text, schema.default, metadata]
@@ -100,7 +100,7 @@ def _program() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Documents:
-    """What compiling looks at; equal for streams with equal fields, wherever they are declared."""
+    """The fields that compiling looks at; equal for streams with equal fields, wherever they are declared."""
 
     schema: Schema
     keys: tuple[str, ...]

@@ -31,7 +31,7 @@ _QUERY = re.compile(r'"query"\s*:\s*"')
 
 
 def findings(pack: Pack, earlier: Callable[[HitStream], KeptQueries] = lambda _: NONE) -> list[Diagnostic]:
-    """What is to be said of the queries that the pack's rules use, by stream of documents and line.
+    """Findings about the queries that the pack's rules use, by stream of documents and line.
 
     A refused line is a warning under the code of what is wrong with it: the others count. It is an error if
     no query is left. `earlier` gives a set from which that of a stream of hits may be made.

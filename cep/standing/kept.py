@@ -45,7 +45,7 @@ class QueryPart:
 
     @property
     def living(self) -> int:
-        """How many queries are not dead."""
+        """The number of queries that are not dead."""
         return len(self.dead) - int(np.count_nonzero(self.dead))
 
 
@@ -57,7 +57,7 @@ class KeptQueries:
     lines: npt.NDArray[np.void]
 
     def __len__(self) -> int:
-        """How many queries there are, expired ones too."""
+        """The number of queries, expired ones too."""
         return len(self.lines)
 
     def find(self, digests: Digests) -> Rows:
@@ -78,7 +78,7 @@ class KeptQueries:
         return found
 
     def costs(self, most: int) -> tuple[float, tuple[tuple[str, float], ...]]:
-        """What the queries are believed to cost in all, and the ids and costs of the costliest."""
+        """The estimated cost of all queries together, and the ids and costs of the costliest."""
         total, found = 0.0, []
         for part in self.parts:
             cost = np.where(part.dead, 0.0, part.stored.cost)

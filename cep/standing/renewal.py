@@ -31,7 +31,7 @@ Objection = Callable[[StandingQuery], Refusal | None]
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What became of every line, in `report`; `changes` are the queries that were read.
+    """The fate of every line, in `report`; `changes` are the queries that were read.
 
     `rows` has for each line the row of `earlier.lines` that holds its query, -1 where it was read.
     """
@@ -84,7 +84,7 @@ class Renewal:
 
 
 def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlier: KeptQueries) -> Renewal:
-    """What the lines come to over documents of a schema; `objection` is `prepare_lines`'."""
+    """The renewal by the lines, over documents of a schema; `objection` is `prepare_lines`'."""
     queries = Collection(schema)
     of_line = digests(lines)
     rows = earlier.find(of_line)
@@ -122,7 +122,7 @@ def _warn(report: LoadReport, number: int, queries: Collection, earlier: KeptQue
 
 
 def _repeated(ids: npt.NDArray[np.uint64], held: Bools) -> Bools:
-    """Which of the lines that are held have an id that another such line has too."""
+    """A mask of the lines held whose id another such line has too."""
     _, which, counts = np.unique(ids[held], return_inverse=True, return_counts=True)
     found = np.zeros(len(ids), np.bool_)
     found[held] = counts[which] > 1

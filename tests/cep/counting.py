@@ -42,7 +42,7 @@ class Counting:
 
     @property
     def sizes(self) -> Ints:
-        """How long the windows of each rule are."""
+        """The sizes of the windows of each rule."""
         return np.array([rule.size for rule in self.rules], np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What a shard makes of the events that come: each once, in order, under the number of its key."""
+"""A shard takes the events that come each once, in order, under the number of its key."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def event(number: int, v: int, k: str = "x") -> Arrival:
 
 
 def fed(session: Session, batches: Sequence[Sequence[Arrival]]) -> list[tuple[str, object]]:
-    """What is raised, by rule and the value emitted."""
+    """The alerts raised, by rule and the value emitted."""
     raised = []
     for offset, batch in enumerate(batches):
         found = session.feed(tables(session.plan.packs[0], batch, 10_000 * offset))

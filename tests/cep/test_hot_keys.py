@@ -53,7 +53,7 @@ class Fed:
         self.session.restore(snapshot)
 
     def nodes(self) -> int:
-        """How many rows say which events the live runs took."""
+        """The number of rows that say which events the live runs took."""
         (memory,) = self.session.memories.values()
         segments = [segment for space in memory.spaces.values() for segment in space.segments]
         return sum(len(runs.nodes) for of in segments for runs in of.content.rows["runs"].by_width.values())

@@ -69,7 +69,7 @@ def atoms(texts: list[str]) -> list[Expression | None]:
 
 @lru_cache
 def may_be(text: str) -> bool:
-    """Whether the checker takes the condition: it refuses those that no event can satisfy."""
+    """True if the checker takes the condition: it refuses those that no event can satisfy."""
     return accepted(f"{HEAD}rule r {{ on e[{text}] }}")
 
 

@@ -257,5 +257,5 @@ def test_the_oracle_raises_something_where_steps_are_equal() -> None:
 
 
 def asked(tables_: Tables) -> bool:
-    """Whether some run of the rule can be found by a value."""
+    """True if some run of the rule can be found by a value."""
     return bool(tables_.array[kernel_tables.H_QUESTIONS] > 0)

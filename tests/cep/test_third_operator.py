@@ -89,7 +89,7 @@ def run(
 
 
 def of(rule: str, found: Counter[object]) -> list[tuple[object, ...]]:
-    """What was found of a rule."""
+    """The findings of a rule."""
     return sorted(one for one in found.elements() if isinstance(one, tuple) and one[0] == rule)
 
 

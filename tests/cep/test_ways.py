@@ -58,7 +58,7 @@ class Fed:
         return self.session.feed([*tables(self.session.plan.packs[0], came, self.count - len(values))])
 
     def rows(self) -> tuple[int, int]:
-        """How many runs live, and how many rows their ways take."""
+        """The number of live runs, and that of the rows that their ways take."""
         (memory,) = self.session.memories.values()
         rows = [
             (len(runs.runs), len(runs.threads))
@@ -227,7 +227,7 @@ def test_nobody_can_tell_whether_ways_are_merged(program: Program) -> None:
 @settings(max_examples=examples(30), **QUIET)
 @given(dense(16, 20))
 def test_cuts_change_nothing_where_ways_are_many(program: Program) -> None:
-    """What the reference cannot try: only the engine against itself. No two events are of one instant."""
+    """The reference cannot try this: the engine is compared with itself. No two events are of one instant."""
     arrivals = [
         replace(one, partition="0", file="one", values={**one.values, "id_": f"{n}", "at": n * SECOND // 4})
         for n, one in enumerate(one for batch in program.batches for one in batch)

@@ -109,7 +109,7 @@ class JobFolder:
         return told.getvalue()
 
     def alerts(self) -> list[dict[str, object]]:
-        """What the outbox holds, in the order raised, each with its batch."""
+        """The alerts in the outbox, in the order raised, each with its batch."""
         outbox = Outbox.open(f"sqlite:///{self.outbox}", create=False)
         try:
             return [{**one.alert, "batch": one.batch} for one in outbox.alerts()]
@@ -236,7 +236,7 @@ def command(*arguments: object, environ: Mapping[str, str] | None = None) -> sub
 def in_process(
     folder: JobFolder, batches: Iterable[Iterable[tuple[str, Path]]], *, drain: bool = True
 ) -> list[Any]:
-    """What the engine raises in this process over the same files, batch by batch, as JSON objects."""
+    """The alerts of the engine in this process over the same files, batch by batch, as JSON objects."""
     pack = load([folder.root / "packs"]).need()
     session = Session(compile_plan([pack]))
     raised = []

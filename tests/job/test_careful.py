@@ -1,4 +1,4 @@
-"""What a mapper leaves out: records by place, also of CSV and Parquet; row groups and files as a whole."""
+"""A mapper leaves out records by place, also of CSV and Parquet; row groups and files as a whole."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def put_clock(folder: JobFolder, time: int) -> tuple[str, Path]:
 
 
 def raised(folder: JobFolder) -> list[dict[str, Any]]:
-    """What the outbox holds, in the order raised."""
+    """The alerts in the outbox, in the order raised."""
     return [{name: alert[name] for name in alert if name != "batch"} for alert in folder.alerts()]
 
 

@@ -1,4 +1,4 @@
-"""What a probe is told of a job at every stage, since when, and how soon there is an answer at all."""
+"""A probe gets the stage of a job, since when it is in that, and soon an answer at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job refuses before it starts Spark, each in a sentence with its fix, and with its exit code."""
+"""A job refuses before it starts Spark, in a sentence with a fix, and with an exit code."""
 
 from __future__ import annotations
 

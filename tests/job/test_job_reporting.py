@@ -1,4 +1,4 @@
-"""What a batch counted is in the metrics, and what rules lost is told once for each rule and batch."""
+"""The counters of a batch are in the metrics; what rules lost is reported once for each rule and batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker process holds of shards is never taken for what Spark has, unless it is exactly that."""
+"""The shards that a worker process holds are never taken for Spark's, unless they are exactly those."""
 
 from __future__ import annotations
 

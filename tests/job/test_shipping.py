@@ -1,4 +1,4 @@
-"""What workers get besides rows comes as it was sent, or an error tells that it did not."""
+"""Everything that workers get besides rows comes as it was sent, or an error tells that it did not."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _GRACE = 86_400
 
 
 class Deploys:
-    """What runs, as `running`; `reading` are the streams that the query reads.
+    """The packs that run, as `running`, and their plans; `reading` are the streams that the query reads.
 
     `deployed` is called with True for a deploy that runs, with False for one that was refused.
     """

@@ -1,4 +1,4 @@
-"""What batches came to: into the outbox, in one transaction each, and what the next batch builds on."""
+"""Results of batches: into the outbox, in one transaction each, and what the next batch builds on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a mapper does not read: poison by the manifest, and in a careful run what it finds of it.
+"""Records that a mapper goes without: poison by the manifest, and in a careful run what it finds.
 
 In a careful run every extent, piece and block is first tried in a child process (cep.job.poison.trial).
 """
@@ -64,7 +64,7 @@ class Searching:
 
 
 def death(work: Callable[[], object]) -> Death | None:
-    """How a child ends that does the work; None where the work is done, or cannot be blamed."""
+    """The end of a child that does the work; None where the work is done, or cannot be blamed."""
 
     def done() -> bytes:
         work()
@@ -138,5 +138,5 @@ def _letters(one: Poison, records: Records, numbers: Sequence[int]) -> dict[int,
 
 
 def _twice(work: Callable[[], object]) -> Death | None:
-    """How it ends, if it does so each time."""
+    """The end of a child that does the work, if it comes each time."""
     return death(work) and death(work)

@@ -69,7 +69,7 @@ def listed(poison: Iterable[Poison]) -> list[list[object]]:
 
 
 def from_json(value: Iterable[Sequence[Any]]) -> tuple[Poison, ...]:
-    """What `listed` gave. Raises TypeError."""
+    """The poison that `listed` wrote. Raises TypeError."""
     found = tuple(Poison(*one) for one in value)
     for one in found:
         if not all(isinstance(number, int) for number in (one.first, one.end, one.shard)):
@@ -83,7 +83,7 @@ def poison_error(poison: Iterable[Poison]) -> PoisonError:
 
 
 def found_in(error: PoisonError) -> tuple[Poison, ...]:
-    """What such an error tells."""
+    """The poison that such an error carries."""
     return from_json(json.loads(base64.b64decode(error.message)))
 
 

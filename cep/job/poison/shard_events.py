@@ -86,7 +86,7 @@ class ShardEvents:
         return found
 
     def only(self, chosen: Bools) -> tuple[ShardMemory, list[bytes]]:
-        """What there is to remember, and what came, of those events alone."""
+        """The memory and the payloads with those events alone."""
         came = len(self.came)
         left = [
             replace(one, table=_filtered(one.table, chosen[numbers]))

@@ -1,4 +1,4 @@
-"""What a user sees of a running job: one line that renews itself on a terminal, else a line now and then.
+"""The display of a running job: one line that renews itself on a terminal, else a line now and then.
 
 It counts from the start of this run. A rate is given only over the last ten seconds or more: what the first
 batches find was there before, and a rate over them says nothing.
@@ -64,7 +64,7 @@ class Progress:
                 self._line.print(self._whole(batch))
 
     def counted(self) -> str:
-        """What this run came to so far, for its last words."""
+        """The numbers of this run so far, for its last words."""
         with self._lock:
             parts = [counted(self._events, "event"), counted(self._alerts, "alert")]
             if self._malformed:

@@ -1,4 +1,4 @@
-"""What a batch counted: to the metrics, and in sentences where somebody should look."""
+"""Reports of a batch's counters: to the metrics, and in sentences where somebody should look."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ AWAY_FROM = 64 << 10
 
 
 class Transport(StrEnum):
-    """How a thing comes from the driver, or from one worker, to another worker."""
+    """The means by which a thing comes from the driver, or from one worker, to another worker."""
 
     PROPERTY = "local property"
     PICKLED = "pickled with the query"

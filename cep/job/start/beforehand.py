@@ -37,7 +37,7 @@ def check(
 
 
 def of_machine(job: Job, folder: StateFolder, environ: Mapping[str, str] | None) -> list[Diagnostic]:
-    """What is to be said of a job file on this machine, with the state folder as it is, in order of place.
+    """Findings about a job file on this machine, with the state folder as it is, in order of place.
 
     Secrets are not asked for where `environ` is None.
     """

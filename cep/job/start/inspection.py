@@ -133,7 +133,7 @@ class _Inspection:
         return False
 
     def _feeds(self, latest: int) -> None:
-        """What was read, as far as Spark's sources wrote it down: by that they know what is new."""
+        """Inspects what Spark's sources wrote down of what they read: by that they know what is new."""
         for stream in self.checkpoint.offsets(latest):
             try:
                 self.sources[stream].check_log(self.checkpoint, stream, latest)

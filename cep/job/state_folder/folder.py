@@ -33,7 +33,7 @@ _READ = (3, FORMAT)
 
 @dataclass(frozen=True, slots=True)
 class FolderLayout:
-    """What a state folder was made with. `feeds`: every feed that was ever read into it, sorted."""
+    """The settings of a state folder for good. `feeds`: every feed that was ever read into it, sorted."""
 
     format: int
     shards: int
@@ -89,7 +89,7 @@ class StateFolder:
 
     @property
     def answers(self) -> Path:
-        """What became of deploys."""
+        """The folder of the answers to deploys."""
         return self.root / "deploy" / "answers"
 
     @property
@@ -133,7 +133,7 @@ class StateFolder:
             return False
 
     def layout(self) -> FolderLayout | None:
-        """What the folder was made with; None for a new one. Raises ConfigurationError if it is damaged."""
+        """The layout; None for a new folder. Raises ConfigurationError if it is damaged."""
         try:
             value = read_json(self.layout_file, earlier=lambda value: value.get("format") != FORMAT)
             found = int(value["format"])

@@ -1,4 +1,4 @@
-"""What batch N runs with, fixed before it runs: so that a replay, whenever it comes, is the same batch.
+"""The manifest of batch N, fixed before it runs: so that a replay, whenever it comes, is the same batch.
 
 The driver writes N.json before the batch's one action and reads it back when Spark replays the batch.
 Everything in it follows from the result of batch N-1, which the outbox keeps, from the clock, and from what
@@ -111,7 +111,7 @@ class Manifest:
 
     @property
     def seen(self) -> Seen:
-        """What the batches before saw."""
+        """The times of events in the batches before."""
         return Seen(self.greatest, self.first)
 
     def start(self, plan: Plan) -> BatchStart:
@@ -135,7 +135,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the next manifest must know of a batch: a JSON object in the outbox.
+    """The facts of a batch that the next manifest needs: a JSON object in the outbox.
 
     `runs` are the live runs by pack and rule after the batch.
     """
@@ -300,7 +300,7 @@ def result(
     after: int,
     runs: Mapping[RuleName, int],
 ) -> Result:
-    """What is to be remembered of the batch; `after` is the watermark after it."""
+    """The result of the batch, for the next one; `after` is the watermark after it."""
     so_far = manifest.seen.joined([seen])
     return Result(
         revisions=manifest.revisions,

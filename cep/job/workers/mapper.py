@@ -42,7 +42,7 @@ _SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
+    """The values that a mapper gets once, when the query starts: plain ones, for Spark pickles them.
 
     `keys` are the keys of the shards (cep.job.spark.balance), `feeds` those of the streams.
     """
@@ -170,7 +170,7 @@ class _Mapping:
         return self._dead(extents.letters(self._lanes.sources, lost))
 
     def _readable(self, extent: Extent, part: Part, reader: Decoder) -> Iterator[Part | Decoded]:
-        """What of a part is read, and the dead letters of what is not even opened."""
+        """The pieces of a part that are read, and the dead letters of what is not even opened."""
         stream, feed = extent.stream, self._lanes.feeds[extent.stream]
         unread = [
             one for one in self._poison if one.unread and (one.stream, one.path) == (stream, extent.path)
@@ -218,7 +218,7 @@ class _Mapping:
         return self._decoders[stream]
 
     def _aside(self) -> Aside:
-        """What is not decoded."""
+        """The test that sets records aside which are not decoded."""
         if self._searching is not None:
             return self._searching
         if not self._poison:

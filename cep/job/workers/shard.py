@@ -72,7 +72,7 @@ class ShardBatch:
     def _without_poison(
         self, held: Held, clock: Clock, careful: bool
     ) -> tuple[ShardMemory, Sequence[bytes], list[DeadLetter]]:
-        """What is remembered and what came, without poison, and its dead letters."""
+        """The memory and the payloads without poison, and the dead letters of that."""
         poison = [one for one in self.manifest.poison if one.shard == self.shard]
         if not (poison or careful):
             return held.memory, self._payloads, []

@@ -1,4 +1,4 @@
-"""What shards remember between batches: bytes in Spark's hands, values in the process that ran them.
+"""The memory of shards between batches: bytes in Spark's hands, values in the process that ran them.
 
 Spark has the last word. Its head names everything that a shard remembers (cep.shard.state_bytes), so that
 what this process holds is used if it is exactly that, and otherwise only for the parts that are the same:
@@ -42,7 +42,7 @@ class Held:
 
     @property
     def size(self) -> int:
-        """How many bytes are stored."""
+        """The number of bytes that are stored."""
         return len(self.head or b"") + sum(part.length for part in self.stored.values())
 
 
