@@ -67,9 +67,12 @@ class Compiled:
         trace: Trace | None = None,
         resources: Resources | None = None,
     ) -> None:
+        from cep.batch.clock import BatchStart
         from cep.inprocess.session import Session
+        from cep.shard.advance import MatchOptions
 
-        self._session = Session(plan, one_partition=one_partition, trace=trace, resources=resources)
+        start = BatchStart(one_partition=one_partition)
+        self._session = Session(plan, 1, start, resources, MatchOptions(trace=trace))
 
     @property
     def counts(self) -> Counts:

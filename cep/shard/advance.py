@@ -47,6 +47,22 @@ MERGING = Merging()
 
 
 @dataclass(frozen=True, slots=True)
+class MatchOptions:
+    """Choices that change no alert.
+
+    `compiled` chooses the kernel; None: by the number of events. `trace` takes down what happens to runs.
+    `merging` says when segments of memory become one.
+    """
+
+    compiled: bool | None = None
+    trace: Trace | None = None
+    merging: Merging = MERGING
+
+
+DEFAULTS = MatchOptions()
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The results of a shard in a batch.
 
@@ -69,15 +85,10 @@ def match_shard(
     before: ShardMemory,
     payloads: Sequence[bytes],
     clock: Clock,
-    compiled: bool | None = None,
-    trace: Trace | None = None,
-    merging: Merging = MERGING,
+    options: MatchOptions = DEFAULTS,
 ) -> Outcome:
-    """Match what came to one shard, up to the watermark after the batch.
-
-    `compiled` chooses the kernel; None: by the number of events. `trace` is told what happens to runs.
-    `merging` says when segments of memory become one. Raises PayloadError.
-    """
+    """Match what came to one shard, up to the watermark after the batch. Raises PayloadError."""
+    trace, merging = options.trace, options.merging
     came: dict[str, list[SpaceEvents]] = {}
     for payload in payloads:
         for events in unpack(payload):
@@ -90,7 +101,7 @@ def match_shard(
                     came[space.id] = some
         # It tells of what a batch comes to, not of keys that are only written anew.
         merging = replace(merging, anew=2)
-    batch = _ShardBatch(plan, clock, count(before.next_part), compiled, trace, merging)
+    batch = _ShardBatch(plan, clock, count(before.next_part), options.compiled, trace, merging)
     after: dict[str, SpaceMemory] = {}
     for space in plan.spaces:
         old, new = before.spaces.get(space.id), came.get(space.id, [])

@@ -213,8 +213,8 @@ def _rows(columns: Sequence[Sequence[str]], count: int) -> list[tuple[str, ...]]
 
 @dataclass(slots=True)
 class _Scope:
-    """The values that `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone,
-    and what the operator computed. `row` is the decision that an expression is being evaluated for."""
+    """The values that `emit` sees: the steps, the key, the event's own fields of a rule that takes events
+    alone, what the operator computed. `row` is the decision that an expression is being evaluated for."""
 
     numbers: Mapping[str, int]
     taken: ByStep

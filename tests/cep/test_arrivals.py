@@ -22,6 +22,7 @@ from cep.counters import Counts, StreamEvents
 from cep.hashing.rows import grouped, numbered
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 
 PACK = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  n: double  id id_  time at }
@@ -198,7 +199,7 @@ AGAIN = [("1", 1, "a"), ("1", 1, "b"), ("2", 2, "a"), ("2", 3, "a"), ("3", 4, "a
 
 @pytest.mark.parametrize("shards", [1, 16])
 def test_an_id_that_comes_again_is_what_the_page_on_feeds_says(shards: int) -> None:
-    session = Session(compile_plan([pack_of(IDS)]), shards, compiled=False)
+    session = Session(compile_plan([pack_of(IDS)]), shards, options=MatchOptions(compiled=False))
     came = [
         Arrival("e", "p", "f", {"id_": id_, "at": at * SECOND, "k": k, "v": 1, "s": None})
         for id_, at, k in AGAIN

@@ -18,6 +18,7 @@ from alerts.stages.order import in_order
 from cep.counters import RunsDropped
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 HEAD = """pack p version "1"
@@ -36,7 +37,9 @@ def run(program: Program, texts: list[str]) -> list[dict[str, Any]]:
         if wanted != text:
             text = wanted
             snapshot = None if session is None else session.snapshot()
-            session = Session(compile_plan([pack_of(text)]), program.shards, compiled=program.compiled)
+            session = Session(
+                compile_plan([pack_of(text)]), program.shards, options=MatchOptions(compiled=program.compiled)
+            )
             if snapshot is not None:
                 session.restore(snapshot)
         assert session is not None
@@ -65,9 +68,9 @@ def test_a_deploy_leaves_untouched_rules_alone(
 
 def fed(text: str, later: str, first: list[Arrival], mark: int, compiled: bool = False) -> Session:
     """A session that took `first` under one text, up to `mark`, and goes on under the later one."""
-    session = Session(compile_plan([pack_of(text)]), compiled=compiled)
+    session = Session(compile_plan([pack_of(text)]), options=MatchOptions(compiled=compiled))
     session.feed(tables(session.plan.packs[0], first), mark * SECOND)
-    moved = Session(compile_plan([pack_of(later)]), compiled=compiled)
+    moved = Session(compile_plan([pack_of(later)]), options=MatchOptions(compiled=compiled))
     moved.restore(session.snapshot())
     return moved
 

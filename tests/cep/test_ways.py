@@ -32,6 +32,7 @@ from cep.cli.trace_text import sentence
 from cep.counters import AlternativesDropped, Overflows
 from cep.inprocess.session import Session
 from cep.operators.patterns.kernel.merge import MOST_WAYS
+from cep.shard.advance import MatchOptions
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -45,7 +46,9 @@ class Fed:
     """A session of one rule, with one event a second, all of one key."""
 
     def __init__(self, rule: str, compiled: bool = False, trace: Trace | None = None) -> None:
-        self.session = Session(plan_of(HEAD + f"rule r {{ {rule} }}"), compiled=compiled, trace=trace)
+        self.session = Session(
+            plan_of(HEAD + f"rule r {{ {rule} }}"), options=MatchOptions(compiled=compiled, trace=trace)
+        )
         self.count = 0
 
     def feed(self, *values: int) -> list[Raised]:

@@ -90,15 +90,16 @@ class Recording(Matcher):
         return found
 
     def is_last(self, leaf: Option, event: Event) -> bool:
-        """As in the reference; what ends the waiting for later events counts as no trial where one is taken."""
+        """As in the reference; what ends the waiting for later events is no trial where one is taken."""
         number = len(Recording.tried)
         found = super().is_last(leaf, event)
         del Recording.tried[number:]
         return found
 
     def was_absent(self, guard: Guard, duration: int, event: Event) -> bool:
-        """As in the reference; what is looked back at counts as no trial, and where it was there, neither does the
-        step that would else have taken the event."""
+        """As in the reference; what is looked back at is no trial. Where it was there, nor is the step that
+        would else have taken the event."""
+
         number = len(Recording.tried)
         absent = super().was_absent(guard, duration, event)
         del Recording.tried[number if absent else number - 1 :]
