@@ -31,7 +31,7 @@ from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard import advance as match
-from cep.shard.advance import match_shard
+from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING
 from rules.packs import load_texts
 
@@ -109,7 +109,7 @@ def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent)
         clock = clock_of(start, plan, found.seen)
         for shard in range(shards):
             payloads = [found.payloads[shard]] if shard in found.payloads else []
-            outcome = match_shard(plan, memories[shard], payloads, clock, compiled=True)
+            outcome = match_shard(plan, memories[shard], payloads, clock, options=MatchOptions(compiled=True))
             memories[shard] = outcome.memory
             begin = time.process_time()
             states[shard].put(outcome.memory)

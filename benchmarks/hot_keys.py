@@ -25,6 +25,7 @@ from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
 from cep.inprocess.session import Session
 from cep.operators.patterns.runtime.compiled import load
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
 
 BATCH = 10
@@ -158,7 +159,9 @@ def measured(hot: Hot, count: int, most: float) -> Measured:
     """Feeds so many events in batches, for so many seconds at most."""
     begin = time.process_time()
     text = f"{STREAM}rule hot {{ by k match {hot.rule} }}"
-    session = Session(compile_plan([load_texts([("hot.rules", text)]).need()]), compiled=hot.compiled)
+    session = Session(
+        compile_plan([load_texts([("hot.rules", text)]).need()]), options=MatchOptions(compiled=hot.compiled)
+    )
     alerts = len(session.feed(batch(session, 0, hot.before or 1, -2.0 if hot.before else None)))
     start, seconds = time.process_time() - begin, []
     for first in range(hot.before + 1, hot.before + count + 1, BATCH):

@@ -27,6 +27,7 @@ from cep.operators.patterns.runtime.compiled import load
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from cep.shard import advance as match
+from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
 
 START = 1_767_225_600_000  # 2026-01-01T00:00Z in milliseconds
@@ -169,7 +170,7 @@ def named(prefix: str, numbers: np.ndarray) -> pa.Array:
 def measured(work: Workload) -> tuple[float, int, int]:
     """Events a second, alerts, and bytes of state at the end."""
     plan = compile_plan([load_texts([("bench.rules", STREAM + work.rules)]).need()])
-    session = Session(plan, 4, compiled=True)
+    session = Session(plan, 4, options=MatchOptions(compiled=True))
     warm = min(work.batch, 2_000)
     for batch in batches(plan, work, work.before or warm, 0, work.keys, work.before > 0):
         session.feed(batch)

@@ -27,6 +27,7 @@ from cep.inprocess.session import Session
 from cep.operators.patterns.runtime.compiled import load
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
 
 START = 1_767_225_600_000_000_000  # 2026-01-01T00:00Z
@@ -104,7 +105,7 @@ def beside_live_runs(rule: str, shown_as: str, runs: int, shards: int, batches: 
     """The first or the second table."""
     plan = planned(rule)
     stream = Stream(plan, 1_000_000)
-    full = Session(plan, shards, compiled=True)
+    full = Session(plan, shards, options=MatchOptions(compiled=True))
     for first in range(0, runs, 250_000):
         feed(full, stream.events(min(250_000, runs - first), np.arange(KEYS), 1.0))
     before = full.runs["bench", "lasting"]
@@ -112,7 +113,10 @@ def beside_live_runs(rule: str, shown_as: str, runs: int, shards: int, batches: 
     written: dict[str, list[int]] = {"nothing": [], "runs": []}
     for number in range(batches + 2):
         events = stream.events(BATCH, stream.some_keys(KEYS // 100), 1.0)
-        for name, session in (("nothing", Session(plan, shards, compiled=True)), ("runs", full)):
+        for name, session in (
+            ("nothing", Session(plan, shards, options=MatchOptions(compiled=True))),
+            ("runs", full),
+        ):
             seconds, count = feed(session, events)
             if number > 1:
                 spent[name].append(seconds)
@@ -140,7 +144,7 @@ def expiries(counts: Sequence[int], shards: int) -> None:
     base = 0.0
     for count in counts:
         plan = planned(SHORT)
-        stream, session = Stream(plan, 10_000), Session(plan, shards, compiled=True)
+        stream, session = Stream(plan, 10_000), Session(plan, shards, options=MatchOptions(compiled=True))
         feed(session, stream.events(100_000, np.arange(KEYS), -1.0))
         spent, most = 0.0, 0
         for first in range(0, count, 250_000):
@@ -161,7 +165,7 @@ def few_expiries(others: Sequence[int], shards: int, batches: int) -> None:
     base = 0.0
     for runs in others:
         plan = planned(LASTING + SHORT)
-        stream, session = Stream(plan, 2_000_000), Session(plan, shards, compiled=True)
+        stream, session = Stream(plan, 2_000_000), Session(plan, shards, options=MatchOptions(compiled=True))
         for events in lasting(stream, runs):
             feed(session, events)
         spent = [feed(session, stream.events(1_000, np.arange(KEYS), -1.0))[0] for _ in range(batches)]

@@ -1,4 +1,4 @@
-"""What stops a job, in its user's terms.
+"""Errors that stop a job, in its user's terms.
 
 JobError            a sentence, what helps, and the exit code's kind
 ├── ConfigurationError    the job's description or state folder cannot be right (exit code 2)

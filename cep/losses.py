@@ -6,10 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from cep.counters import Count, RunsDropped, RunsOverLimit, of_kind
 from rules.resolve.rules import MOST_RUNS
-from rules.typed import Match, Rule
+from rules.typed import Match, On, Over, Rule
 
 _LONGEST = 80
 """Characters of a key in a sentence."""
@@ -82,5 +83,10 @@ def over_limit(counts: Mapping[Count, int]) -> dict[tuple[str, str], OverLimit]:
 
 def _limit_of(rule: Rule) -> tuple[int, bool]:
     """The limit of a rule with a pattern, and whether it says so itself."""
-    assert isinstance(rule.body, Match)
-    return rule.body.limit, rule.body.own_limit
+    match rule.body:
+        case Match() as body:
+            return body.limit, body.own_limit
+        case On() | Over():
+            raise AssertionError("only patterns have runs")
+        case _:
+            assert_never(rule.body)

@@ -21,7 +21,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from alerts.outbox import Outbox
-from cep.job.state_folder import dead_letters as deadletters
+from cep.job.state_folder import dead_letters
 
 CEP = Path(sys.executable).with_name("cep")
 PATIENCE = 300.0
@@ -205,7 +205,7 @@ def kept(place: DemoRun) -> OutboxContent:
     outbox = Outbox.open(f"sqlite:///{place.work / 'state' / 'outbox.db'}", create=False)
     try:
         with outbox.reading() as connection:
-            dead = deadletters.count(connection)
+            dead = dead_letters.count(connection)
         alerts = {stored.alert["id"]: stored.alert for stored in outbox.alerts()}
         return OutboxContent(alerts, outbox.pending("desk"), dead)
     finally:

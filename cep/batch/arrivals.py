@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.batch import payload
-from cep.batch.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, Segment
+from cep.batch.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, SpaceEvents
 from cep.batch.predicates import Column, widened
-from cep.batch.waiting import Layout, Waiting
+from cep.batch.waiting import PlanLayout, Waiting
 from cep.counters import Counts, StreamEvents
 from cep.hashing.rows import numbered, one_zero
 from cep.plan.plan import Plan, Space
@@ -23,16 +23,16 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(slots=True)
-class Part:
-    """Events of one stream that were judged by one plan, with the batch in which each came."""
+class EventTable:
+    """Events of one stream whose predicates one plan evaluated, with the batch in which each came."""
 
     stream: str
-    layout: Layout
+    layout: PlanLayout
     table: pa.Table
-    verdicts: Column
+    predicates: Column
 
     def column(self, name: str) -> pa.Array:
-        """A column in one piece; nulls where the plan that judged the events had none."""
+        """A column in one piece; nulls where the plan that the events came under had none."""
         if name not in self.table.column_names:
             return pa.nulls(len(self.table))
         return single(self.table.column(name))
@@ -46,7 +46,7 @@ class Part:
 class Arrivals:
     """Events in order of time and arrival: `part` and `row` say where each is."""
 
-    parts: list[Part]
+    parts: list[EventTable]
     time: Ints
     part: Ints
     row: Ints
@@ -77,30 +77,30 @@ def single(column: pa.ChunkedArray) -> pa.Array:
 
 
 def parts_of(
-    plan: Plan, layout: Layout, waited: Sequence[Waiting], segments: Sequence[Segment], batch: int
-) -> list[Part]:
-    """What waited and what came in this batch; one part per stream and plan, in feed order."""
+    plan: Plan, layout: PlanLayout, waited: Sequence[Waiting], came: Sequence[SpaceEvents], batch: int
+) -> list[EventTable]:
+    """The events that waited or came in this batch: a table per stream and plan, in feed order."""
     tables: dict[tuple[str, str], list[pa.Table]] = {}
     layouts = {layout.plan: layout}
     for waiting in waited:
         tables.setdefault((waiting.stream, waiting.layout.plan), []).append(waiting.table)
         layouts.setdefault(waiting.layout.plan, waiting.layout)
-    for segment in segments:
-        came = segment.table.append_column(BATCH, pa.repeat(pa.scalar(batch, pa.int64()), len(segment.table)))
-        tables.setdefault((segment.stream, segment.plan), []).append(came)
+    for fresh in came:
+        numbers = pa.repeat(pa.scalar(batch, pa.int64()), len(fresh.table))
+        tables.setdefault((fresh.stream, fresh.plan), []).append(fresh.table.append_column(BATCH, numbers))
     parts = []
-    for (stream, judge), pieces in sorted(
+    for (stream, plan_id), pieces in sorted(
         tables.items(), key=lambda item: (plan.order(item[0][0]), item[0][1])
     ):
         table = pieces[0] if len(pieces) == 1 else pa.concat_tables(_alike(pieces)).unify_dictionaries()
         table = table.combine_chunks()
-        verdicts = Column.of(single(table.column(payload.BITS)))
-        parts.append(Part(stream, layouts[judge], table, verdicts))
+        predicates = Column.of(single(table.column(payload.BITS)))
+        parts.append(EventTable(stream, layouts[plan_id], table, predicates))
     return parts
 
 
 def _alike(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
-    """The tables with verdicts of one form: earlier versions kept all of them as bits."""
+    """The tables with predicate bits of one form: earlier versions kept no numbers of predicates."""
     if len({table.schema.field(payload.BITS).type for table in tables}) == 1:
         return tables
     place = tables[0].column_names.index(payload.BITS)
@@ -109,7 +109,7 @@ def _alike(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
     ]
 
 
-def in_order(plan: Plan, parts: list[Part], one_partition: bool) -> Arrivals:
+def in_order(plan: Plan, parts: list[EventTable], one_partition: bool) -> Arrivals:
     """All events of the parts by time, then batch, feed, partition, file and offset.
 
     `one_partition`: the streams came interleaved, and the offset alone orders them within a batch.
@@ -132,11 +132,11 @@ def in_order(plan: Plan, parts: list[Part], one_partition: bool) -> Arrivals:
     return arrivals
 
 
-def _offsets(parts: Sequence[Part]) -> Ints:
+def _offsets(parts: Sequence[EventTable]) -> Ints:
     return np.concatenate([part.numbers(OFFSET) for part in parts])
 
 
-def _places(plan: Plan, parts: Sequence[Part], one_partition: bool) -> Ints:
+def _places(plan: Plan, parts: Sequence[EventTable], one_partition: bool) -> Ints:
     """The rank of batch, feed and origin of each event, end to end; with the offset it is that of arrival."""
     batches = np.concatenate([p.numbers(BATCH) for p in parts])
     batches = np.unique(batches, return_inverse=True)[1] if batches.min() != batches.max() else batches * 0
@@ -195,7 +195,7 @@ def without_duplicates(
 
 
 def _told_apart(space: Space, tables: Sequence[pa.Table], rows: Ints, ids: Ints) -> tuple[Bools, Bools]:
-    """Which rows repeat an earlier one, and which have an earlier one's id but another time or key."""
+    """Masks of the rows that repeat an earlier one, and of those with its id but another time or key."""
     names = [TIME, *(f"k{n}" for n in range(len(space.types)))]
     of_id, first_of_id = numbered([pa.array(ids[rows])])
     columns = [pa.array(of_id), *(_end_to_end(tables, name).take(pa.array(rows)) for name in names)]

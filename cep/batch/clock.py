@@ -42,20 +42,26 @@ class BatchStart:
     """Event time as it stands when a batch begins; together with the events it fixes what the batch raises.
 
     `number` is that of the batch, `watermark` the one before it, `seen` what the batches before saw. `since`
-    has for rules that were deployed to a running job the watermark of that moment. `silent` partitions hold
+    has for rules that were deployed to a running job the watermark of that moment. `idle` partitions hold
     nothing back unless they deliver in this batch; a stream that never delivered is one, under any name or
     "". `paced` is the watermark that the clock alone gives where no stream read delivers. `forced` sets the
-    watermark after the batch (tests and cases), `drain` ends time.
+    watermark after the batch (tests and cases), `drain` ends time. `one_partition`: events of all streams
+    come interleaved, their offsets alone order those of one instant (cases, tests).
     """
 
     number: int = 0
     watermark: int = MIN_TIME
     seen: Seen = field(default_factory=Seen)
     since: Mapping[RuleName, int] = field(default_factory=dict)
-    silent: Collection[Partition] = ()
+    idle: Collection[Partition] = ()
     paced: int = MIN_TIME
     forced: int | None = None
     drain: bool = False
+    one_partition: bool = False
+
+
+BEGINNING = BatchStart()
+"""The start of the first batch of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,7 @@ class Clock:
     """The batch's number, the watermark before and after it, and since when rules watch.
 
     `since` has for rules that were deployed to a running job the watermark of that moment, `first` for every
-    stream the time of its earliest event so far.
-
-    `one_partition`: events of all streams came interleaved, their offsets alone order them (cases, tests).
+    stream the time of its earliest event so far. `one_partition`: as in BatchStart.
     """
 
     batch: int
@@ -82,60 +86,70 @@ class Clock:
         return max(begun, self.since.get(plan.name, MIN_TIME))
 
 
-def clock_of(start: BatchStart, plan: Plan, seen: Seen, one_partition: bool = False) -> Clock:
-    """The clock by which a shard matches a batch; `seen` is what all parts of the batch saw.
-
-    `one_partition`: events of all streams came interleaved, their offsets alone order them (cases, tests).
-    """
+def clock_of(start: BatchStart, plan: Plan, seen: Seen) -> Clock:
+    """The clock by which a shard matches a batch; `seen` is what all parts of the batch saw."""
     return Clock(
         start.number,
         start.watermark,
         watermark_after(start, plan, seen),
         start.since,
-        one_partition,
+        start.one_partition,
         start.seen.joined([seen]).first,
     )
 
 
 def next_start(start: BatchStart, clock: Clock, seen: Seen) -> BatchStart:
-    """Where the batch after this one starts, with nothing silent, forced or ended."""
-    return BatchStart(start.number + 1, clock.watermark_after, start.seen.joined([seen]), start.since)
+    """Where the batch after this one starts, with nothing idle, forced or ended."""
+    return BatchStart(
+        start.number + 1,
+        clock.watermark_after,
+        start.seen.joined([seen]),
+        start.since,
+        one_partition=start.one_partition,
+    )
 
 
 def watermark_after(start: BatchStart, plan: Plan, seen: Seen) -> int:
     """The watermark after a batch, never below the one before; `seen` is what all its parts saw.
 
     Every partition holds it at its greatest event time less the lateness of its stream. A stream that some
-    rule reads and that never delivered holds it where it is, unless it is silent; while all are silent, it
-    stays, but for `paced`.
+    rule reads and that never delivered holds it where it is, unless it is idle; while all are idle, it stays,
+    but for `paced`.
     """
     if start.drain:
         return MAX_TIME
     if start.forced is not None:
         return max(start.watermark, start.forced)
     delivered = {stream for stream, _ in seen.greatest}
-    after = _of_partitions(start, plan, start.seen.joined([seen]), _still_silent(start, seen))
-    return after if delivered & set(plan.read) else max(after, start.paced)
+    lateness = {stream: plan.streams[stream].lateness for stream in plan.read}
+    idle, so_far = _still_idle(start, seen), start.seen.joined([seen]).greatest
+    after = max(start.watermark, of_partitions(lateness, so_far, idle))
+    return after if delivered & lateness.keys() else max(after, start.paced)
 
 
-def _still_silent(start: BatchStart, seen: Seen) -> set[Partition]:
+def _still_idle(start: BatchStart, seen: Seen) -> set[Partition]:
     delivered = {stream for stream, _ in seen.greatest}
     return {
         (stream, partition)
-        for stream, partition in start.silent
+        for stream, partition in start.idle
         if (stream, partition) not in seen.greatest and not (partition == "" and stream in delivered)
     }
 
 
-def _of_partitions(start: BatchStart, plan: Plan, seen: Seen, silent: set[Partition]) -> int:
-    silent_streams = {stream for stream, _ in silent}
-    bounds: list[int] = []
-    for stream in plan.read:
-        own = {partition: time for partition, time in seen.greatest.items() if partition[0] == stream}
-        if not own and stream not in silent_streams:
-            return start.watermark
-        lateness = plan.streams[stream].lateness
-        bounds.extend(
-            max(time - lateness, MIN_TIME) for partition, time in own.items() if partition not in silent
-        )
-    return max(start.watermark, min(bounds, default=start.watermark))
+def of_partitions(
+    lateness: Mapping[str, int], greatest: Mapping[Partition, int], idle: Collection[Partition] = ()
+) -> int:
+    """The least of the watermarks of all partitions that are not idle; MIN_TIME where that is none.
+
+    `lateness` has the streams that hold it back, with theirs in ns, `greatest` the greatest event time of
+    each partition so far. A stream without any holds it at MIN_TIME, unless it has an idle partition.
+    """
+    idle_streams = {stream for stream, _ in idle}
+    delivered = {stream for stream, _ in greatest}
+    if any(stream not in delivered and stream not in idle_streams for stream in lateness):
+        return MIN_TIME
+    own = ((partition, time) for partition, time in greatest.items() if partition[0] in lateness)
+    bounds = (
+        max(time - lateness[partition[0]], MIN_TIME) for partition, time in own if partition not in idle
+    )
+    return min(bounds, default=MIN_TIME)

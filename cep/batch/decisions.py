@@ -1,4 +1,4 @@
-"""What a rule decided, by column: matches or events of `on` rules, and what of them an alert may name."""
+"""A rule's decisions by column: matches or events of `on` rules, and what of them an alert may name."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class EventColumns:
         return known
 
     def values(self, path: Path) -> Objects:
-        """A field's values as they are held; null where the plan that judged an event had no use for it."""
+        """A field's values as they are held; null where the plan of an event had no use for it."""
         return self.column("f:" + ".".join(path))
 
     def column(self, name: str) -> Objects:
@@ -79,7 +79,7 @@ class Decisions:
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
-    `values` has what the operator itself worked out of expressions that the rule emits.
+    `values` has what the operator itself computed of expressions that the rule emits.
     """
 
     rule: RulePlan
@@ -94,7 +94,7 @@ class Decisions:
     values: Mapping[Expression, Objects] = field(default_factory=dict)
 
     def by_step(self, steps: int) -> ByStep:
-        """What was taken by each of so many steps."""
+        """The events that each of so many steps took."""
         size = len(self.time)
         cells = np.repeat(np.arange(size) * steps, lengths(self.ends)) + self.steps
         events = self.events
@@ -106,7 +106,7 @@ class Decisions:
 
 
 def lengths(ends: Ints) -> Ints:
-    """How many there are between one end and the next."""
+    """The number of entries between each end and the next."""
     found = ends.copy()
     found[1:] -= ends[:-1]
     return found
@@ -114,7 +114,7 @@ def lengths(ends: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class ByStep:
-    """What decisions, a row each, took by step, a column each: of `events` the `count` from `first` on."""
+    """The events of decisions (rows) by step (columns): of `events` the `count` from `first` on."""
 
     columns: EventColumns
     events: Ints

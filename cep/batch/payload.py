@@ -1,11 +1,11 @@
-"""What travels from classification to the shards, and what waits there: tables of judged events as bytes.
+"""Tables of events as bytes, with the predicates that are true of them: sent to shards, and kept there.
 
-A payload is a sequence of segments: one stream's events for one key space, as an Arrow IPC stream with a
+A payload is a sequence of `SpaceEvents`: one stream's events for one key space, as an Arrow IPC stream with a
 small JSON head. Columns, in this order, those without use left out by the plan:
 
     @time @id @origin @offset      as in cep.events; @origin is partition and file in one
     @counted                       true in the first space that an event goes to: there it is counted
-    @bits                          the verdicts (cep.batch.predicates)
+    @bits                          the predicate bits (cep.batch.predicates)
     k0 k1 ...                      the key's values
     c0 c1 ...                      computed columns
     f:PATH                         fields that travel as they are
@@ -41,10 +41,10 @@ class PayloadError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """Judged events of one stream in one space.
+class SpaceEvents:
+    """Events of one stream that some rule of a space wants, with their predicate bits.
 
-    `plan` is the id of the plan that judged them.
+    `plan` is the id of the plan whose predicates were evaluated.
     """
 
     space: str
@@ -53,35 +53,35 @@ class Segment:
     table: pa.Table
 
 
-def pack(segments: Sequence[Segment]) -> bytes:
-    """The segments as bytes; equal segments give equal bytes."""
-    parts: list[Any] = [_HEAD.pack(MAGIC, VERSION, len(segments))]
-    for segment in segments:
-        head = json.dumps([segment.space, segment.stream, segment.plan], ensure_ascii=False).encode()
-        body = _ipc(segment.table)
+def pack(events: Sequence[SpaceEvents]) -> bytes:
+    """The payload of events; equal events give equal bytes."""
+    parts: list[Any] = [_HEAD.pack(MAGIC, VERSION, len(events))]
+    for one in events:
+        head = json.dumps([one.space, one.stream, one.plan], ensure_ascii=False).encode()
+        body = _ipc(one.table)
         parts += (_PART.pack(len(head), body.size), head, body)
     return b"".join(parts)
 
 
-def unpack(payload: bytes) -> list[Segment]:
-    """The segments of a payload. Raises PayloadError."""
+def unpack(payload: bytes) -> list[SpaceEvents]:
+    """The events of a payload. Raises PayloadError."""
     view = memoryview(payload)
     try:
         magic, version, count = _HEAD.unpack_from(view)
         if magic != MAGIC or version != VERSION:
             raise PayloadError(f"a payload of version {VERSION} was expected")
         at = _HEAD.size
-        segments = []
+        events = []
         for _ in range(count):
             head, body = _PART.unpack_from(view, at)
             at += _PART.size
             space, stream, plan = json.loads(bytes(view[at : at + head]))
             at += head
-            segments.append(Segment(space, stream, plan, from_ipc(view[at : at + body])))
+            events.append(SpaceEvents(space, stream, plan, from_ipc(view[at : at + body])))
             at += body
     except (struct.error, ValueError, pa.ArrowException) as error:
         raise PayloadError(f"a payload cannot be read: {error}") from error
-    return segments
+    return events
 
 
 def to_ipc(table: pa.Table) -> bytes:

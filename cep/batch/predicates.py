@@ -1,8 +1,9 @@
-"""Which atoms are true of events, by region and by column (cep.plan.regions); and how that travels.
+"""Predicates evaluated by region and by column (cep.plan.regions), and the bits by which the results travel.
 
-Of a plan with few atoms an event has a row of bits. Of a plan with many it has, where few are true, their
-numbers, otherwise bits: a value of an odd number of bytes holds bits, one of an even number holds numbers of
-four bytes each. So an event costs what is true of it, and not what a thousand rules might ask.
+An atom is a predicate of a plan. Where a plan has few, an event has a row of bits. Where it has many, an
+event has the numbers of those that are true if they are few, otherwise bits: a value of an odd number of
+bytes holds bits, one of an even number holds numbers of four bytes each. So an event costs what is true of
+it, and not what a thousand rules might ask.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Bits:
         return np.asarray(self.rows.any(axis=1))
 
     def column(self, chosen: Ints) -> pa.Array:
-        """Some events' verdicts, in this order."""
+        """The bits of some events, in this order."""
         rows = self.rows[chosen]
         size = rows.shape[1]
         column = pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), len(rows), [None, pa.py_buffer(rows)])
@@ -59,18 +60,18 @@ class Numbers:
         return self.counts > 0
 
     def column(self, chosen: Ints) -> pa.Array:
-        """Some events' verdicts, in this order."""
+        """The numbers of some events, in this order."""
         counts = self.counts[chosen]
         atoms = self.atoms[ranges((np.cumsum(self.counts) - self.counts)[chosen], counts)]
         ends = np.concatenate((np.zeros(1, np.int64), 4 * np.cumsum(counts)))
         return _binary(atoms.astype("<u4").view(np.uint8), ends)
 
 
-Verdicts = Bits | Numbers
+PredicateBits = Bits | Numbers
 
 
 def widened(column: pa.Array) -> pa.LargeBinaryArray:
-    """Verdicts that have always bits, or already may be numbers, as some that may be numbers."""
+    """A column of bits, or one that may already hold numbers, in the form of one that may."""
     if not pa.types.is_fixed_size_binary(column.type):
         return column
     came = Column.of(column)
@@ -88,7 +89,10 @@ def _binary(data: Bytes, ends: Ints) -> pa.LargeBinaryArray:
 
 @dataclass(frozen=True)
 class Column:
-    """Verdicts that came: event k has the bytes from `ends[k]` to `ends[k + 1]`. `bits`: all of them bits."""
+    """Predicate bits that came: event k has the bytes from `ends[k]` to `ends[k + 1]`.
+
+    `bits`: none of them are numbers.
+    """
 
     data: Bytes
     ends: Ints
@@ -96,7 +100,7 @@ class Column:
 
     @classmethod
     def of(cls, column: pa.Array) -> Column:
-        """What `Verdicts.column` made, or parts of several such put together."""
+        """Reads what `PredicateBits.column` made, or parts of several such put together."""
         if pa.types.is_fixed_size_binary(column.type):
             data, size = column.buffers()[1], column.type.byte_width
             ends = (column.offset + np.arange(len(column) + 1)) * size
@@ -175,8 +179,8 @@ class Column:
         return events[order], atoms[order]
 
 
-def judged(columns: Columns, parts: Sequence[Together]) -> Verdicts:
-    """Which atoms are true of each event."""
+def evaluated(columns: Columns, parts: Sequence[Together]) -> PredicateBits:
+    """The atoms that are true of each event."""
     places = [[_places(columns, regions) for regions in part.regions] for part in parts]
     if _few(parts, places, len(columns.table)):
         return _numbers(columns, parts, places)
@@ -197,7 +201,7 @@ def _few(parts: Sequence[Together], places: Sequence[Sequence[Ints]], events: in
 
 
 def _numbers(columns: Columns, parts: Sequence[Together], places: Sequence[Sequence[Ints]]) -> Numbers:
-    """The verdicts by what is true: by its first region, asked further where more decides."""
+    """The numbers of true predicates: by the first region, evaluated further where more decides."""
     count = len(columns.table)
     found: list[tuple[Ints, Ints]] = []
     for part, of in zip(parts, places, strict=True):

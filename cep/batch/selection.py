@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.notation import json_value
-from cep.batch.payload import Segment
+from cep.batch.payload import SpaceEvents
 from cep.plan.plan import Space
 from rules.typed import By
 
@@ -71,11 +71,11 @@ class Narrowed:
     found: bool = False
     others: dict[tuple[object, ...], None] = field(default_factory=dict)
 
-    def segment(self, space: Space, segment: Segment) -> Segment:
-        """The events of a segment whose key is selected."""
+    def selected(self, space: Space, events: SpaceEvents) -> SpaceEvents:
+        """The events whose key is selected."""
         if not self.selection.keys:
-            return segment
-        table, nobody = segment.table, pa.repeat(pa.scalar(False), len(segment.table))
+            return events
+        table, nobody = events.table, pa.repeat(pa.scalar(False), len(events.table))
         keys = {rule.rule.by for rule in space.rules if self.selection.has(rule.rule.name)}
         fitting = reduce(
             pc.or_, (_fitting(self.selection.keys, by, table) for by in keys if by is not None), nobody
@@ -85,7 +85,7 @@ class Narrowed:
             self.found = True
         elif not self.found and len(self.others) < MOST_OTHERS:
             self._note(space, table)
-        return Segment(segment.space, segment.stream, segment.plan, chosen)
+        return SpaceEvents(events.space, events.stream, events.plan, chosen)
 
     def _note(self, space: Space, table: pa.Table) -> None:
         columns = [table.column(f"k{n}").slice(0, 1000).to_pylist() for n in range(len(space.types))]

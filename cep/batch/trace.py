@@ -1,4 +1,4 @@
-"""What happened to runs, in the order in which it happened: for `cep eval --trace` and failing tests.
+"""The history of runs, in the order in which things happened: for `cep eval --trace` and failing tests.
 
 cep.operators.patterns.runtime.trace_records makes the records. A plan that was compiled to be observed sends
 every event of a pattern's streams, with all its fields, so that a record also tells what did not fit.

@@ -1,4 +1,4 @@
-"""Events that wait for the watermark, and how the verdicts of the plan that judged them are read."""
+"""Events that wait for the watermark, and how their predicate bits are read."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from cep.batch.payload import TIME
 from cep.events import MIN_TIME
 from cep.plan.plan import ByStream, Plan, RuleId, Space
 
-Judged = Mapping[RuleId, tuple[ByStream, ByStream]]
-"""For each rule, by place, the bit and the column of each stream: how verdicts of a plan are read."""
+Slots = Mapping[RuleId, tuple[ByStream, ByStream]]
+"""For each rule and stream, by place, the bit of each predicate, and the number of each computed column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How a plan numbers the rules of a space, and how its verdicts are read. `number`: as a part."""
+class PlanLayout:
+    """The numbers that a plan gives the rules of a space, and how its predicate bits are read.
+
+    `number`: as a part of a shard's memory.
+    """
 
     number: int
     plan: str
     rules: tuple[RuleId, ...]
-    judged: Judged
+    slots: Slots
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Events above the watermark, with the layout of the plan that judged them (decision 0001)."""
+    """Events above the watermark, with the layout of the plan that they came under (decision 0001)."""
 
     stream: str
-    layout: Layout
+    layout: PlanLayout
     table: pa.Table
 
     def after(self, time: int) -> Waiting:
@@ -41,7 +44,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Delayed:
+class PendingPart:
     """Events that waited when they came: in batch `batch` or later ones, up to the one that wrote this.
 
     `last` is the greatest of their times. `number`: as a part.
@@ -71,19 +74,19 @@ class Pending:
     stay where they stand until all of their part have."""
 
     until: int = MIN_TIME
-    delayed: tuple[Delayed, ...] = ()
+    parts: tuple[PendingPart, ...] = ()
     known: AtWatermark | None = None
 
     @property
     def waiting(self) -> list[Waiting]:
         """The events, those that came first before the others."""
-        waiting = (events.after(self.until) for part in self.delayed for events in part.events)
+        waiting = (events.after(self.until) for part in self.parts for events in part.events)
         return [events for events in waiting if len(events.table)]
 
     @property
     def empty(self) -> bool:
         """True if there is none of either."""
-        return not self.delayed and self.known is None
+        return not self.parts and self.known is None
 
     @property
     def ids(self) -> Mapping[str, pa.Table]:
@@ -94,6 +97,6 @@ class Pending:
 NOTHING_PENDING = Pending()
 
 
-def layout_of(plan: Plan, space: Space, number: int) -> Layout:
+def layout_of(plan: Plan, space: Space, number: int) -> PlanLayout:
     """The layout of a space under a plan."""
-    return Layout(number, plan.id, space.keeping, space.judged)
+    return PlanLayout(number, plan.id, space.keeping, space.judged)

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from cep.cli.failure import FINDINGS, OK, UsageError
 
@@ -111,22 +111,31 @@ def _told(pack: Pack, rule: Rule, drawing: str | None, form: str) -> str:
     from cep.explanation.automaton_graph import dot, graph, mermaid
     from cep.explanation.explanation_text import as_dict, text
     from cep.explanation.rule_facts import facts
-    from rules.typed import Match
+    from rules.typed import Match, On, Over
 
-    told = facts(pack, rule)
-    drawn = None
-    if told.tables is not None and isinstance(rule.body, Match):
-        drawn = graph(told.tables.automaton, rule.body)
+    found = facts(pack, rule)
+    why = help_ = ""
+    match rule.body:
+        case Match() as body:
+            drawn = None if found.tables is None else graph(found.tables.automaton, body)
+        case On():
+            drawn, why = None, "it takes events one by one"
+        case Over():
+            drawn, why = None, "it compares windows of events"
+        case _:
+            assert_never(rule.body)
     if drawing is not None:
         if drawn is None:
-            why, help_ = "it judges events or windows, not a pattern", "leave --graph out to read how it runs"
-            if told.refused:
-                why, help_ = told.refused[0].message, told.refused[0].help
-            raise UsageError(f"rule `{rule.name}` has no automaton: {why}", help_)
+            if found.refused:
+                why, help_ = found.refused[0].message, found.refused[0].help
+            raise UsageError(
+                f"rule `{rule.name}` has no automaton: {why}",
+                help_ or "leave --graph out to read how it runs",
+            )
         return dot(drawn, rule.name) if drawing == "dot" else mermaid(drawn, rule.name)
     if form == "json":
-        return json.dumps(as_dict(told, drawn), ensure_ascii=False) + "\n"
-    return text(told, drawn)
+        return json.dumps(as_dict(found, drawn), ensure_ascii=False) + "\n"
+    return text(found, drawn)
 
 
 def _explain_code(written: str, form: str) -> None:

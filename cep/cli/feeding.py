@@ -50,7 +50,7 @@ def misfits(job: Job, packs: Sequence[Pack], own: bool, fed: Sequence[str] = ())
     Of others, only feeds whose streams they declare are looked at. `fed`: as check_feeds takes it.
     """
     if own:
-        from cep.job.batches.takeover import differing_queries, differing_streams
+        from cep.job.batches.deployed_packs import differing_queries, differing_streams
 
         found = [*differing_streams(packs), *differing_queries(packs)]
         return in_order([*found, *check_feeds(job, packs, fed=fed), *check_receivers(job, packs)])

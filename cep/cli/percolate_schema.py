@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cep.cli.failure import UsageError
+from cep.cli.report import remedy
 from percolator.schema import Kind, Schema, SchemaError
 from rules.suggest import did_you_mean
 
@@ -71,10 +72,13 @@ _EXAMPLE = 'as in --field body="text english" --field day=date --default body'
 def _schema_file(name: str) -> tuple[dict[str, str], list[str] | None]:
     try:
         found = json.loads(Path(name).read_bytes())
+    except FileNotFoundError:
+        from cep.cli.named_paths import absent
+
+        raise absent(Path(name)) from None
     except OSError as problem:
-        raise UsageError(
-            f"--schema {name} cannot be read: {problem.strerror}", "name a file of JSON"
-        ) from None
+        reason = (problem.strerror or str(problem)).lower()
+        raise UsageError(f"--schema {name} cannot be read: {reason}", remedy(problem)) from None
     except ValueError as problem:
         raise UsageError(
             f"--schema {name} is not JSON: {problem}", 'write {"schema": {"title": "text"}}'

@@ -84,18 +84,18 @@ def _run(arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
 
 def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Stop) -> int:
     from cep.errors import ConfigurationError, JobError
-    from cep.job.running import journal, life
+    from cep.job.running import journal, lifecycle
     from cep.job.state_folder.folder import StateFolder
 
     accepted = frozenset(map(os.path.realpath, arguments.accept_loss))
-    mode, stderr = life.Mode(arguments.once, arguments.drain, accepted), sys.stderr
+    mode, stderr = lifecycle.Mode(arguments.once, arguments.drain, accepted), sys.stderr
     try:
         with journal.kept(
             StateFolder(job.state).logs / "python.log",
             lambda sentence: None if stop.is_set() else progress.tell(sentence),
         ):
-            life.run(
-                life.Launch(job, lambda: first_packs(job, stderr), os.environ, mode),
+            lifecycle.run(
+                lifecycle.Launch(job, lambda: first_packs(job, stderr), os.environ, mode),
                 progress,
                 warn=lambda found: tell(found, stderr),
                 stop=stop,

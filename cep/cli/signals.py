@@ -44,7 +44,7 @@ def exit_code(asked: KeyboardInterrupt) -> int:
 @contextmanager
 def interrupting() -> Iterator[None]:
     """Within the block the first signal raises Interrupted; the next one ends the process without a word."""
-    for number in _heard():
+    for number in _handled():
         signal.signal(number, _interrupt)
     try:
         yield
@@ -75,20 +75,20 @@ def supervised(
             failures.append(failure)
         os.write(writer, bytes([_DONE]))
 
-    heard = _heard()
+    handled = _handled()
     before: dict[signal.Signals, _Handler] = {}
     # The interpreter writes a signal's number there, whatever the main thread is waiting for. This comes
     # before the handlers, which do nothing: a signal in between would be lost.
     descriptor = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
-        for number in heard:
+        for number in handled:
             before[number] = signal.signal(number, _noted)
         thread = threading.Thread(target=worked, name="work", daemon=True)
         thread.start()
         asked: int | None = None
         moment = 0.0
         while (came := os.read(reader, 1)[0]) != _DONE:
-            if came not in heard:
+            if came not in handled:
                 continue
             if asked is None:
                 asked, moment = came, clock()
@@ -110,7 +110,7 @@ def supervised(
     return results[0]
 
 
-def _heard() -> list[signal.Signals]:
+def _handled() -> list[signal.Signals]:
     return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
 
 
@@ -124,7 +124,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _end_with_the_next() -> None:
-    for number in _heard():
+    for number in _handled():
         signal.signal(number, _end)
 
 

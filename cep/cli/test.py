@@ -15,7 +15,7 @@ from cep.cli.failure import FINDINGS, OK, UsageError
 
 if TYPE_CHECKING:
     from cep.cli.arguments import Subparsers
-    from cep.cli.test_results import Ran, Results
+    from cep.cli.test_results import Ran, RanTests
     from cep.packs.read import Checked
     from rules.typed import Pack
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the tests and print how each went; returns the exit code. Raises UsageError, DiagnosticsError."""
     from cep.cli.output import diagnostics_text
     from cep.cli.packs import load_all
-    from cep.cli.test_results import Results, told_at_end, told_at_once, told_before
+    from cep.cli.test_results import RanTests, print_at_end, print_at_once, print_before
     from cep.packs.read import runnable
     from rules.testing import label
 
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         raise UsageError("which packs are to be tested?", "cep test PATH..., or cep test --job job.toml")
     packs = [pack for one in loaded if (pack := runnable(one)) is not None]
-    results = Results(
+    results = RanTests(
         diagnostics=[d for one in loaded for d in one.diagnostics if d.level == "error"],
         wanted=arguments.run,
         least=arguments.coverage_min,
@@ -88,11 +88,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "text":
         warnings = [d for one in loaded for d in one.of_queries if d.level != "error"]
         print(diagnostics_text(warnings, sys.stderr), end="", file=sys.stderr)
-    told_before(results, arguments.format)
+    print_before(results, arguments.format)
     for pack in packs:
         covering = arguments.coverage or arguments.coverage_min is not None
-        _run_pack(pack, wanted, covering, results, lambda ran: told_at_once(ran, arguments.format))
-    told_at_end(results, arguments.format)
+        _run_pack(pack, wanted, covering, results, lambda ran: print_at_once(ran, arguments.format))
+    print_at_end(results, arguments.format)
     return FINDINGS if results.failed else OK
 
 
@@ -130,7 +130,7 @@ def _run_pack(
     pack: Pack,
     wanted: re.Pattern[str] | None,
     covering: bool,
-    results: Results,
+    results: RanTests,
     tell: Callable[[Ran], None],
 ) -> None:
     """Run the chosen tests of a pack; a test that failed once more, to see what happened."""

@@ -44,7 +44,7 @@ class Ran:
 
 
 @dataclass(slots=True)
-class Results:
+class RanTests:
     """All tests that ran, and what stood in the way of others.
 
     `wanted` is the expression of `--run`, `least` the percentage of each pack that has to be covered;
@@ -91,20 +91,20 @@ class Results:
         return f"tests are chosen by their rules and title: {shown}"
 
 
-def told_before(results: Results, form: str) -> None:
+def print_before(results: RanTests, form: str) -> None:
     """Print what is to be said before any test runs."""
     if form == "text":
         print(diagnostics_text(results.diagnostics, sys.stderr), end="", file=sys.stderr)
 
 
-def told_at_once(ran: Ran, form: str) -> None:
+def print_at_once(ran: Ran, form: str) -> None:
     """Print how a test went, if that is not kept for the end."""
     if form == "text":
         text = shown_lines(result_text(ran.result, json_value, None if ran.result.passed else ran.story))
         print(text if ran.result.passed else paint(text, "red", sys.stdout), flush=True)
 
 
-def told_at_end(results: Results, form: str) -> None:
+def print_at_end(results: RanTests, form: str) -> None:
     """Print all that is left to be said."""
     match form:
         case "json":
@@ -118,7 +118,7 @@ def told_at_end(results: Results, form: str) -> None:
             _print_text(results)
 
 
-def _print_text(results: Results) -> None:
+def _print_text(results: RanTests) -> None:
     if results.without_tests():
         print(error_text(results.without_tests(), results.help_without_tests()), file=sys.stderr)
     total = f"{results.passed:,} passed, {len(results.ran) - results.passed:,} failed"
@@ -130,7 +130,7 @@ def _print_text(results: Results) -> None:
         print(paint(sentence, "red", sys.stderr), file=sys.stderr)
 
 
-def _print_coverage(results: Results) -> None:
+def _print_coverage(results: RanTests) -> None:
     """JUnit has no place for it."""
     for pack, rules in results.coverage:
         print(coverage_text(pack, rules), file=sys.stderr)
@@ -138,7 +138,7 @@ def _print_coverage(results: Results) -> None:
         print(sentence, file=sys.stderr)
 
 
-def _json(results: Results) -> dict[str, object]:
+def _json(results: RanTests) -> dict[str, object]:
     told: dict[str, object] = {
         "tests": [
             result_json(ran.result, json_value, None if ran.result.passed else ran.story)
@@ -153,7 +153,7 @@ def _json(results: Results) -> dict[str, object]:
     return told
 
 
-def _suites(results: Results) -> Iterator[Suite]:
+def _suites(results: RanTests) -> Iterator[Suite]:
     """A suite for each pack; what kept tests from running is a suite of errors."""
     from cep.cli.junit import Case, Suite
     from rules.render import render

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import NoReturn, assert_never
 
 from cep.batch.selection import KeyTest, Selection
 from cep.cli.failure import UsageError
 from rules.suggest import did_you_mean, meant
-from rules.typed import Match, Pack, Rule
+from rules.typed import Match, On, Over, Pack, Rule
 
 MOST = 10_000
 """Records that a trace has if nobody says how many."""
@@ -121,15 +121,15 @@ def _refuse(message: str, fix: str) -> NoReturn:
 def selection(asked_for: Asked, packs: Sequence[Pack]) -> Selection:
     """The runs that are asked for. Raises UsageError where there can be none such."""
     rules = [rule for pack in packs for rule in pack.rules]
-    patterns = {rule.name: rule for rule in rules if isinstance(rule.body, Match)}
+    patterns = {rule.name: rule for rule in rules if _has_runs(rule)}
     for name in asked_for.rules:
         if all(rule.name != name for rule in rules):
             _refuse(f"--trace rule={name}: there is no such rule", meant(name, patterns, "rules with runs"))
         if name not in patterns:
             fix = "a trace tells of the runs of patterns; " + meant(name, patterns, "rules with runs")
-            _refuse(f"--trace rule={name}: a rule with `on` has no runs", fix)
+            _refuse(f"--trace rule={name}: a rule without a pattern has no runs", fix)
     named = asked_for.rules or tuple(patterns)
-    chosen = [rule for rule in rules if rule.name in named and isinstance(rule.body, Match)]
+    chosen = [rule for rule in rules if rule.name in named and _has_runs(rule)]
     for test in asked_for.keys:
         chosen = _having(test, chosen)
     if asked_for.run is not None and any(rule.by is not None and not asked_for.keys for rule in chosen):
@@ -145,6 +145,16 @@ def selection(asked_for: Asked, packs: Sequence[Pack]) -> Selection:
     every = not asked_for.rules and not asked_for.keys
     names = None if every else frozenset(rule.name for rule in chosen)
     return Selection(names, asked_for.keys, asked_for.run)
+
+
+def _has_runs(rule: Rule) -> bool:
+    match rule.body:
+        case Match():
+            return True
+        case On() | Over():
+            return False
+        case _:
+            assert_never(rule.body)
 
 
 def _having(test: KeyTest, rules: Sequence[Rule]) -> list[Rule]:

@@ -1,4 +1,4 @@
-"""`--feed STREAM='format="csv", ...'`: a feed in one line, judged as [feeds.STREAM] of a job file is."""
+"""`--feed STREAM='format="csv", ...'`: a feed in one line, checked as [feeds.STREAM] of a job file is."""
 
 from __future__ import annotations
 

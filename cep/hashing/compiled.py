@@ -11,7 +11,7 @@ from kernels.family import Family
 
 
 class Kernel(NamedTuple):
-    """What is called, under the kernel's names."""
+    """The functions of the kernel, under their names there."""
 
     add_texts: Callable[..., None]
     number_texts: Callable[..., int]

@@ -1,4 +1,4 @@
-"""Which shard an event goes to: a stable hash of its key's values, by column.
+"""The shard that an event goes to: a stable hash of its key's values, by column.
 
 The hash depends on the values alone, not on the key space, the plan, the process or the machine, so that
 a deploy never moves a key's runs to another shard.

@@ -7,7 +7,7 @@ Reference    the brute-force reading of docs/language.md (cep.reference), which 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, assert_never, cast
 
 from alerts.alert import Kind
 from alerts.notation import json_value
@@ -15,7 +15,7 @@ from alerts.raised import Raised
 from cep.counters import Counts, EventOutcome, StreamEvents
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
 from cep.shard.render import RuleWriter
-from rules.typed import Emit, Match, Pack, Rule
+from rules.typed import Emit, Match, On, Over, Pack, Rule
 
 if TYPE_CHECKING:
     from cep.batch.trace import Trace
@@ -67,9 +67,12 @@ class Compiled:
         trace: Trace | None = None,
         resources: Resources | None = None,
     ) -> None:
+        from cep.batch.clock import BatchStart
         from cep.inprocess.session import Session
+        from cep.shard.advance import MatchOptions
 
-        self._session = Session(plan, one_partition=one_partition, trace=trace, resources=resources)
+        start = BatchStart(one_partition=one_partition)
+        self._session = Session(plan, 1, start, resources, MatchOptions(trace=trace))
 
     @property
     def counts(self) -> Counts:
@@ -161,6 +164,10 @@ def _raised(rule: Rule, writer: RuleWriter, one: Decided, number: int) -> Raised
 
 
 def _emits(rule: Rule, kind: str) -> tuple[Emit, ...]:
-    if kind == "timeout" and isinstance(rule.body, Match):
-        return rule.body.on_timeout or ()
-    return rule.emit
+    match rule.body:
+        case Match(on_timeout=emitted) if kind == "timeout":
+            return emitted or ()
+        case On() | Match() | Over():
+            return rule.emit
+        case _:
+            assert_never(rule.body)

@@ -19,6 +19,7 @@ from cep.events import TIME, Events
 from cep.inprocess.engines import Engine
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 from rules.typed import Pack
 
 _STEP = 5_000
@@ -42,7 +43,9 @@ class Following:
             replace(p, rules=tuple(r for r in p.rules if trace.selection.has(r.name) or r.into is not None))
             for p in packs
         ]
-        return cls(engine, Session(compile_plan(wanted, observed=True), trace=trace), trace)
+        return cls(
+            engine, Session(compile_plan(wanted, observed=True), options=MatchOptions(trace=trace)), trace
+        )
 
     @property
     def counts(self) -> Counts:

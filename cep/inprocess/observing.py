@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from cep.batch.trace import Record, TracedEvent
 from cep.events import ID, OFFSET, TIME, Events
@@ -17,7 +17,7 @@ from cep.resources.standing import StandingQueries
 from rules.resolve.hits import HIT_FIELDS
 from rules.source import Span
 from rules.testing import Arrival, Happening, Value
-from rules.typed import Guard, Match, On, Pack, Rule, Step, walk
+from rules.typed import Guard, Match, On, Over, Pack, Rule, Step, walk
 
 if TYPE_CHECKING:
     from cep.batch.trace import Trace
@@ -30,7 +30,7 @@ Key = tuple[object, ...]
 class Observed:
     """The events of one test as they came, and what the trace told of them in the end.
 
-    `text` judges the pack's text conditions; `resources` are what the pack looks up.
+    `text` evaluates the pack's text conditions; `resources` are what the pack looks up.
     """
 
     pack: Pack
@@ -80,12 +80,17 @@ class Observed:
         rules = {rule.name: rule for rule in self.pack.rules if rule.name in self.rules}
         found: list[Happening] = []
         for rule in rules.values():
-            if isinstance(rule.body, Match):
-                telling = _Telling(rule, rule.body, self._came, self.text)
-                records = [r for r in (*trace.records, *trace.waiting()) if r.rule == rule.name]
-                found.extend(map(telling.happening, records))
-            elif isinstance(rule.body, On):
-                found.extend(self._of_events(rule, rule.body, watermark))
+            match rule.body:
+                case Match() as body:
+                    telling = _Telling(rule, body, self._came, self.text)
+                    records = [r for r in (*trace.records, *trace.waiting()) if r.rule == rule.name]
+                    found.extend(map(telling.happening, records))
+                case On() as body:
+                    found.extend(self._of_events(rule, body, watermark))
+                case Over():
+                    raise AssertionError("windows are not executed yet")
+                case _:
+                    assert_never(rule.body)
         return found
 
     def _of_events(self, rule: Rule, body: On, watermark: int) -> Iterator[Happening]:
@@ -137,7 +142,7 @@ class _Telling:
         key = () if known is None else self._key(known)
         names = {} if self._rule.by is None else dict(zip(self._rule.by.names, key, strict=False))
         events = self._of_key.get(key, [])
-        # The condition was judged before the step took the event, which a loop's aggregates leave out.
+        # The condition was evaluated before the step took the event, which a loop's aggregates leave out.
         before = taken[:-1] if record.kind in ("began", "took") else taken
         scope = Scope(Alternative(before), candidate, events, self._body.within, self._text, names)
         return Happening(

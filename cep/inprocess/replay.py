@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
@@ -11,7 +11,7 @@ from alerts.raised import Raised
 from alerts.stages.decided import InProcess
 from alerts.stages.order import in_order
 from alerts.stages.suppress import Suppress
-from cep.batch.clock import Partition
+from cep.batch.clock import Partition, of_partitions
 from cep.decode import decoder
 from cep.events import MAX_TIME, MIN_TIME, TIME, Events
 from cep.inprocess.engines import Engine
@@ -70,8 +70,9 @@ def in_step(
     The watermark is the least of the partitions of the streams `read`, those that some rule reads, that have
     events. `clock` is that of `cep.decode.decoder`.
     """
-    readings = list(_readings(inputs, read, report, clock).values())
-    while reading := min((r for r in readings if not r.ended), key=lambda r: r.reached, default=None):
+    readings = _readings(inputs, read, report, clock)
+    lagging = readings.values()
+    while reading := min((r for r in lagging if not r.ended), key=lambda r: r.reached, default=None):
         for events in reading.more():
             yield [events], _reached(readings)
     yield [], _reached(readings)
@@ -98,11 +99,11 @@ def in_batches(
                     if sum(part.table.nbytes for part in waiting) >= _AT_ONCE:
                         yield waiting, before
                         waiting = []
-        before = _reached(readings.values())
+        before = _reached(readings)
         yield waiting, before
     for reading in readings.values():
         reading.ended = True
-    yield [], _reached(readings.values())
+    yield [], _reached(readings)
 
 
 def _batches_of(inputs: Sequence[Input]) -> Iterator[dict[str, list[Extent]]]:
@@ -134,9 +135,9 @@ def _readings(
 
 @dataclass(slots=True)
 class _Reading:
-    """A source partition of a stream while it is read; `reached` is its own watermark.
+    """A source partition of a stream while it is read; `greatest` is its greatest event time so far.
 
-    `moves`: whether some rule reads the stream, so that the watermark waits for it.
+    `moves`: some rule reads the stream, so that the watermark waits for it.
     """
 
     input: Input
@@ -144,7 +145,7 @@ class _Reading:
     moves: bool
     report: Report
     clock: int | None
-    reached: int = MIN_TIME
+    greatest: int = MIN_TIME
     ended: bool = False
     _blocks: Iterator[Events] = field(init=False)
 
@@ -157,9 +158,14 @@ class _Reading:
         return self.input.source.partition(extent) == self.partition
 
     @property
-    def holds(self) -> bool:
-        """True if the watermark waits for it: some rule reads the stream, and it is not empty."""
-        return self.moves and not (self.ended and self.reached == MIN_TIME)
+    def reached(self) -> int:
+        """Its own watermark."""
+        return max(self.greatest - self.input.stream.lateness, MIN_TIME)
+
+    @property
+    def idle(self) -> bool:
+        """True if it has ended without an event: the watermark does not wait for it."""
+        return self.ended and self.greatest == MIN_TIME
 
     def more(self) -> Iterator[Events]:
         """The next block with events, if there is one."""
@@ -178,12 +184,18 @@ class _Reading:
                 table = decoded.events.table
                 if table.num_rows:
                     report.events += table.num_rows
-                    self.reached = max(self.reached, pc.max(table.column(TIME)).as_py() - stream.lateness)
+                    self.greatest = max(self.greatest, pc.max(table.column(TIME)).as_py())
                     yield decoded.events
 
 
-def _reached(readings: Iterable[_Reading]) -> int:
-    return min((r.reached for r in readings if r.holds), default=MIN_TIME)
+def _reached(readings: Mapping[Partition, _Reading]) -> int:
+    """The watermark; a partition without an event holds it at MIN_TIME while it is read."""
+    moving = {partition: one for partition, one in readings.items() if one.moves}
+    return of_partitions(
+        {stream: one.input.stream.lateness for (stream, _), one in moving.items()},
+        {partition: one.greatest for partition, one in moving.items()},
+        [partition for partition, one in moving.items() if one.idle],
+    )
 
 
 @dataclass(slots=True)

@@ -14,16 +14,15 @@ from typing import Any
 
 from alerts.raised import Raised
 from alerts.stages.order import in_order
-from cep.batch.clock import BatchStart, Clock, Seen, clock_of, next_start
-from cep.batch.trace import Trace
+from cep.batch.clock import BEGINNING, BatchStart, Clock, Seen, clock_of, next_start
 from cep.counters import Counts
 from cep.events import Events
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan, RuleName
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
-from cep.shard.advance import MERGING, match_shard
-from cep.shard.memory import NOTHING, Merging, ShardMemory
+from cep.shard.advance import DEFAULTS, MatchOptions, match_shard
+from cep.shard.memory import NOTHING, ShardMemory
 from cep.shard.state_bytes import read, stored_parts, write
 
 
@@ -31,31 +30,23 @@ class Session:
     """Packs over events, fed batch by batch. Results do not depend on the number of shards.
 
     `start` is where the next batch begins. `counts` are those of classification and matching together, `late`
-    the events set aside so far. `one_partition`: the caller's offsets rise over all streams together, and
-    decide the order of events of one instant within a feed. `compiled` chooses the kernel; None: by the
-    number of events. `trace` collects what happens to every run (cep.batch.trace). `resources` are what
-    the packs look up; None: the session opens its own. `merging` says when segments of memory become one.
+    the events set aside so far. `resources` are what the packs look up; None: the session opens its own.
     """
 
     def __init__(
         self,
         plan: Plan,
         shards: int = 1,
-        one_partition: bool = False,
-        since: Mapping[RuleName, int] | None = None,
-        compiled: bool | None = None,
-        trace: Trace | None = None,
+        start: BatchStart = BEGINNING,
         resources: Resources | None = None,
-        merging: Merging = MERGING,
+        options: MatchOptions = DEFAULTS,
     ) -> None:
-        self.plan = plan if trace is None or plan.observed else compile_plan(plan.packs, observed=True)
-        self.trace = trace
+        observed = plan.observed or options.trace is None
+        self.plan = plan if observed else compile_plan(plan.packs, observed=True)
         self.shards = shards
-        self.one_partition = one_partition
-        self.compiled = compiled
+        self.start = start
         self.resources = Resources() if resources is None else resources
-        self.start = BatchStart(since=dict(since or {}))
-        self.merging = merging
+        self.options = options
         self.memories: dict[int, ShardMemory] = {}
         self.stored: dict[int, StoredShard] = {}
         self.counts = Counts()
@@ -91,7 +82,7 @@ class Session:
         found = classify(self.plan, self.shards, events, start.watermark, self.resources)
         self.counts.update(found.counts)
         self.late.extend(found.late)
-        clock = clock_of(start, self.plan, found.seen, self.one_partition)
+        clock = clock_of(start, self.plan, found.seen)
         raised: list[Raised] = []
         for shard in sorted(self.memories.keys() | found.payloads.keys()):
             raised += self._in_shard(shard, found.payloads.get(shard), clock)
@@ -99,12 +90,10 @@ class Session:
         return in_order(raised)
 
     def _in_shard(self, shard: int, payload: bytes | None, clock: Clock) -> list[Raised]:
-        if self.trace is not None:
-            self.trace.shard = shard
-        outcome = match_shard(
-            self.plan, self.memories.get(shard, NOTHING), () if payload is None else (payload,), clock,
-            self.compiled, self.trace, self.merging,
-        )  # fmt: skip
+        if self.options.trace is not None:
+            self.options.trace.shard = shard
+        payloads = () if payload is None else (payload,)
+        outcome = match_shard(self.plan, self.memories.get(shard, NOTHING), payloads, clock, self.options)
         # What is stored knows the numbers of its parts: they are not given away again meanwhile.
         if outcome.memory.spaces or shard in self.stored:
             self.memories[shard] = outcome.memory
@@ -142,7 +131,7 @@ class Session:
         content = json.loads(snapshot)
         greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
         seen = Seen(greatest, dict(content["first"]))
-        self.start = BatchStart(content["batch"], content["watermark"], seen, self.start.since)
+        self.start = replace(self.start, number=content["batch"], watermark=content["watermark"], seen=seen)
         self.stored = {int(shard): StoredShard.of(stored) for shard, stored in content["states"].items()}
         self.memories = {shard: stored.memory() for shard, stored in self.stored.items()}
 

@@ -47,7 +47,7 @@ def observer_of(pack: Pack) -> Observer:
     plans, resources = _plans(pack, observed=True), Resources()
 
     @cache
-    def predicate() -> TextPredicate:
+    def text() -> TextPredicate:
         from cep.reference.text_conditions import text_predicate
 
         return text_predicate(pack)
@@ -55,7 +55,7 @@ def observer_of(pack: Pack) -> Observer:
     def observe(moments: Sequence[Moment], rules: tuple[str, ...]) -> list[Happening]:
         from cep.inprocess.observing import Observed
 
-        trace, observed = Trace(), Observed(pack, rules, predicate(), resources)
+        trace, observed = Trace(), Observed(pack, rules, text(), resources)
         with contextlib.suppress(RefusedError):  # the plain run has told of it
             _fed(pack, Compiled(plans(rules), True, trace, resources), moments, observed.note)
         return observed.story(trace, moments[-1].watermark if moments else MIN_TIME)

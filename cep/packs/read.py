@@ -20,9 +20,9 @@ from rules.typed import Pack
 
 if TYPE_CHECKING:
     from cep.plan.plan import HitStream
-    from cep.standing.kept import Kept
+    from cep.standing.kept import KeptQueries
 
-    Earlier = Callable[[HitStream], Kept]
+    Earlier = Callable[[HitStream], KeptQueries]
 
 _HEADER = re.compile(
     r'\ufeff?(?:\s|(?:#|//|--)[^\n]*\n)*(?P<header>pack\s+(?P<name>`[^`\n]+`|\w+)(?:\s+version\s*"[^"\n]*")?)'

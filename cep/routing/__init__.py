@@ -1,1 +1,1 @@
-"""Before the shuffle: judge events by column and pack what some rule wants for its shards."""
+"""Before the shuffle: evaluates predicates by column, and packs what some rule wants for its shards."""

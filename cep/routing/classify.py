@@ -1,6 +1,7 @@
-"""Before the shuffle: late events set aside, each distinct condition judged by column, events sent to shards.
+"""Before the shuffle: sets late events aside, evaluates each distinct predicate by column, divides by shard.
 
-An event that no rule wants ends here. The others go, with the columns that some rule still needs, as one
+An event
+ that no rule wants ends here. The others go, with the columns that some rule still needs, as one
 payload to the shard of their key, once per key space.
 """
 
@@ -17,8 +18,8 @@ import pyarrow.compute as pc
 
 from cep.batch import payload
 from cep.batch.clock import Partition, Seen
-from cep.batch.payload import Segment
-from cep.batch.predicates import Verdicts, judged
+from cep.batch.payload import SpaceEvents
+from cep.batch.predicates import PredicateBits, evaluated
 from cep.counters import Counts, Overflows, QueryDocuments, StreamEvents, UndecidedDocuments
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
@@ -29,7 +30,7 @@ from cep.resources.standing import StandingQueries
 
 if TYPE_CHECKING:
     from cep.resources.resource import Resources
-    from cep.routing.hits import Found
+    from cep.routing.hits import HitEvents
 
 SEPARATOR = "\x1f"
 """Between partition and file in an event's origin."""
@@ -37,7 +38,7 @@ SEPARATOR = "\x1f"
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """What a batch (or a mapper's part of it) came to.
+    """The results of a batch, or of a mapper's part of it.
 
     `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they were. An event
     with a null key still meets the rules that have another key or none.
@@ -52,7 +53,9 @@ class Classified:
 def classify(
     plan: Plan, shards: int, batch: Sequence[Events], watermark: int, resources: Resources
 ) -> Classified:
-    """Judge a batch. `watermark` is the one before the batch: what is older is late.
+    """Evaluates a batch's predicates, and packs its events by shard.
+
+    `watermark` is the one before the batch: what is older is late.
 
     `accepted` counts every event that is not late, wanted or not. `resources` are what conditions and streams
     of hits look up. Raises as `Resources.open` does.
@@ -61,7 +64,7 @@ def classify(
     greatest: dict[Partition, int] = {}
     first: dict[str, int] = {}
     late: list[Events] = []
-    segments: dict[int, list[Segment]] = {}
+    by_shard: dict[int, list[SpaceEvents]] = {}
     for events in batch:
         if not len(events.table):
             continue
@@ -79,18 +82,18 @@ def classify(
             counts[StreamEvents(events.stream, "accepted")] += len(in_time.table)
             oldest = pc.min(in_time.table.column(TIME)).as_py()
             first[events.stream] = min(oldest, first.get(events.stream, oldest))
-            went, found = _judged(plan, shards, in_time, counts, resources)
+            went, found = _routed(plan, shards, in_time, counts, resources)
             for hits in (one for one in plan.hits.values() if one.documents.name == events.stream):
                 derived = _hits(hits, in_time, resources, counts, first)
-                hit_went, of_hits = _judged(plan, shards, derived.events, counts, resources)
+                hit_went, of_hits = _routed(plan, shards, derived.events, counts, resources)
                 went[derived.documents[hit_went]] = True
                 found += of_hits
             if not went.all() and (events.stream in plan.read):
                 counts[StreamEvents(events.stream, "unwanted")] += int(np.count_nonzero(~went))
-            for shard, segment in found:
-                segments.setdefault(shard, []).append(segment)
+            for shard, one in found:
+                by_shard.setdefault(shard, []).append(one)
     return Classified(
-        {shard: payload.pack(parts) for shard, parts in sorted(segments.items())},
+        {shard: payload.pack(parts) for shard, parts in sorted(by_shard.items())},
         late,
         Seen(greatest, first),
         counts,
@@ -103,7 +106,7 @@ def _hits(
     resources: Resources,
     counts: Counts,
     first: dict[str, int],
-) -> Found:
+) -> HitEvents:
     # Packs without standing queries do not pay for the percolator's import.
     from cep.routing.hits import hits_of
 
@@ -122,10 +125,10 @@ def _hits(
     return found
 
 
-def _judged(
+def _routed(
     plan: Plan, shards: int, events: Events, counts: Counts, resources: Resources
-) -> tuple[npt.NDArray[np.bool_], list[tuple[int, Segment]]]:
-    """Which events go to some shard, and what goes there."""
+) -> tuple[npt.NDArray[np.bool_], list[tuple[int, SpaceEvents]]]:
+    """A mask of the events that go to some shard, and by shard what goes there."""
     counted = np.zeros(len(events.table), bool)
     spaces = [(space, needs) for space in plan.spaces if (needs := space.of(events.stream)) is not None]
     if not spaces or not len(events.table):
@@ -135,18 +138,18 @@ def _judged(
     asked = TextSearches(plan.stream(events.stream), searches) if searches else None
     columns = Columns(table, None if asked is None else resources.open(asked))
     origins = _origins(table, events.partition)
-    found: list[tuple[int, Segment]] = []
+    found: list[tuple[int, SpaceEvents]] = []
     for space, needs in spaces:
-        verdicts = judged(columns, needs.together)
+        predicates = evaluated(columns, needs.together)
         keys = [columns.field(path) for path in needs.key]
-        wanted = _with_key(keys, verdicts.wanted(), counts, events.stream)
+        wanted = _with_key(keys, predicates.wanted(), counts, events.stream)
         if not wanted.any():
             continue
         rows = np.flatnonzero(wanted)
         travelling = _travelling(columns, needs, keys, origins, ~counted)
         counted |= wanted
-        for shard, part in _by_shard(space, travelling, verdicts, rows, shards):
-            found.append((shard, Segment(space.id, events.stream, plan.id, part)))
+        for shard, part in _by_shard(space, travelling, predicates, rows, shards):
+            found.append((shard, SpaceEvents(space.id, events.stream, plan.id, part)))
     if columns.overflows:
         counts[Overflows("stream", "", events.stream)] += columns.overflows
     return counted, found
@@ -197,7 +200,7 @@ def _travelling(
 def _by_shard(
     space: Space,
     table: pa.Table,
-    verdicts: Verdicts,
+    predicates: PredicateBits,
     rows: npt.NDArray[np.int64],
     shards: int,
 ) -> list[tuple[int, pa.Table]]:
@@ -218,7 +221,7 @@ def _by_shard(
     else:
         sorted_table = table if len(rows) == len(table) else table.take(pa.array(rows))
     place = table.column_names.index(payload.COUNTED) + 1
-    sorted_table = sorted_table.add_column(place, payload.BITS, verdicts.column(rows))
+    sorted_table = sorted_table.add_column(place, payload.BITS, predicates.column(rows))
     starts = np.flatnonzero(np.r_[True, homes[1:] != homes[:-1]])
     ends = np.r_[starts[1:], len(homes)]
     return [

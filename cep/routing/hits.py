@@ -22,7 +22,7 @@ _OURS = (TIME, ID, FILE, OFFSET)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HitEvents:
     """The hits of some documents: `documents` are the rows of the documents that were hit, one a hit."""
 
     events: Events
@@ -31,7 +31,7 @@ class Found:
     unnamed: int
 
 
-def hits_of(hits: HitStream, queries: QuerySet, events: Events, fields: Collection[str]) -> Found:
+def hits_of(hits: HitStream, queries: QuerySet, events: Events, fields: Collection[str]) -> HitEvents:
     """The hits of documents, in order of document and query id, with these fields of theirs."""
     table = events.table.combine_chunks()
     times = table.column(TIME).to_numpy()
@@ -49,7 +49,7 @@ def hits_of(hits: HitStream, queries: QuerySet, events: Events, fields: Collecti
     ]
     schema += [events.table.schema.field(name) for name in _OURS]
     derived = pa.table(content, pa.schema(schema))
-    return Found(
+    return HitEvents(
         Events(hits.stream.name, events.partition, derived), found.documents, found.undecided, found.unnamed
     )
 

@@ -25,19 +25,19 @@ from cep.batch.arrivals import (
 )
 from cep.batch.clock import Clock
 from cep.batch.decisions import Decisions
-from cep.batch.payload import Segment, unpack
+from cep.batch.payload import SpaceEvents, unpack
 from cep.batch.taken import EventBook
 from cep.batch.texts import Texts
 from cep.batch.trace import Trace
-from cep.batch.waiting import AtWatermark, Layout, Pending, layout_of
+from cep.batch.waiting import AtWatermark, Pending, PlanLayout, layout_of
 from cep.collector import paused
 from cep.counters import Counts, RunsDropped
 from cep.hashing.rows import grouped
 from cep.operators.operator import BatchContext
 from cep.operators.running import Groups, running, together
 from cep.plan.plan import Plan, RuleId, RuleName, Space
-from cep.shard.memory import Left, Merging, ShardMemory, SpaceMemory, recall, remember
-from cep.shard.pending import delayed
+from cep.shard.memory import Merging, Remaining, ShardMemory, SpaceMemory, recall, remember
+from cep.shard.pending import pending_parts
 from cep.shard.render import rendered
 from cep.state.keyed_rows import Kept, events_of
 from cep.state.keys import Keys
@@ -47,8 +47,24 @@ MERGING = Merging()
 
 
 @dataclass(frozen=True, slots=True)
+class MatchOptions:
+    """Choices that change no alert.
+
+    `compiled` chooses the kernel; None: by the number of events. `trace` takes down what happens to runs.
+    `merging` says when segments of memory become one.
+    """
+
+    compiled: bool | None = None
+    trace: Trace | None = None
+    merging: Merging = MERGING
+
+
+DEFAULTS = MatchOptions()
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a shard came to in a batch.
+    """The results of a shard in a batch.
 
     `memory` is the very one from before where nothing has changed. `raised` in no particular order:
     `alerts.stages.order.in_order` gives it.
@@ -60,7 +76,7 @@ class Outcome:
 
     @property
     def runs(self) -> dict[RuleName, int]:
-        """The live runs by pack and rule, of those that have some; worked out when asked for."""
+        """The live runs by pack and rule, of those that have some; computed when asked for."""
         return {rule: runs for space in self.memory.spaces.values() for rule, runs in space.runs().items()}
 
 
@@ -69,28 +85,23 @@ def match_shard(
     before: ShardMemory,
     payloads: Sequence[bytes],
     clock: Clock,
-    compiled: bool | None = None,
-    trace: Trace | None = None,
-    merging: Merging = MERGING,
+    options: MatchOptions = DEFAULTS,
 ) -> Outcome:
-    """Match what came to one shard, up to the watermark after the batch.
-
-    `compiled` chooses the kernel; None: by the number of events. `trace` is told what happens to runs.
-    `merging` says when segments of memory become one. Raises PayloadError.
-    """
-    came: dict[str, list[Segment]] = {}
+    """Match what came to one shard, up to the watermark after the batch. Raises PayloadError."""
+    trace, merging = options.trace, options.merging
+    came: dict[str, list[SpaceEvents]] = {}
     for payload in payloads:
-        for segment in unpack(payload):
-            came.setdefault(segment.space, []).append(segment)
+        for events in unpack(payload):
+            came.setdefault(events.space, []).append(events)
     if trace is not None:
         for space in plan.spaces:
             if space.id in came:
-                of_keys = [trace.narrowed.segment(space, one) for one in came.pop(space.id)]
+                of_keys = [trace.narrowed.selected(space, one) for one in came.pop(space.id)]
                 if some := [one for one in of_keys if len(one.table)]:
                     came[space.id] = some
         # It tells of what a batch comes to, not of keys that are only written anew.
         merging = replace(merging, anew=2)
-    batch = _Batch(plan, clock, count(before.next_part), compiled, trace, merging)
+    batch = _ShardBatch(plan, clock, count(before.next_part), options.compiled, trace, merging)
     after: dict[str, SpaceMemory] = {}
     for space in plan.spaces:
         old, new = before.spaces.get(space.id), came.get(space.id, [])
@@ -113,8 +124,8 @@ def match_shard(
 
 
 @dataclass(slots=True)
-class _Batch:
-    """What the spaces of a shard have in common in a batch. `numbers` are for new parts of its memory."""
+class _ShardBatch:
+    """The values that the spaces of a shard share in a batch. `numbers` are for new parts of its memory."""
 
     plan: Plan
     clock: Clock
@@ -134,8 +145,8 @@ class _Batch:
             return True
         return old.pending.empty and not any(len(segment.due(before, after)) for segment in old.segments)
 
-    def of_space(self, space: Space, old: SpaceMemory | None, came: Sequence[Segment]) -> SpaceMemory:
-        """What is remembered of a space after its events of this batch."""
+    def of_space(self, space: Space, old: SpaceMemory | None, came: Sequence[SpaceEvents]) -> SpaceMemory:
+        """The memory of a space after its events of this batch."""
         if old is not None and old.layout.plan == self.plan.id:
             layout = old.layout
         else:
@@ -155,13 +166,13 @@ class _Batch:
         kept = advance(space, old, layout, ready)
         if not (came or cut or pending.ids):
             return kept if kept.pending is pending else replace(kept, pending=pending)
-        parts_left = delayed(
-            pending.delayed, rest, clock.batch, clock.watermark_after, self.numbers, self.merging
+        parts_left = pending_parts(
+            pending.parts, rest, clock.batch, clock.watermark_after, self.numbers, self.merging
         )
         known = AtWatermark(next(self.numbers), at_watermark) if at_watermark else None
         return replace(kept, pending=Pending(clock.watermark_after, parts_left, known))
 
-    def _spread(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
+    def _spread(self, space: Space, old: SpaceMemory, layout: PlanLayout, ready: Arrivals) -> SpaceMemory:
         """The events decided one by one: nothing is kept of them."""
         none = np.zeros(0, np.int64)
         context = self._context(space, Keys((), 0), none, Texts.empty(), EventBook((), 0, ready))
@@ -169,7 +180,7 @@ class _Batch:
             self._raise(one.operator.advance(one.group, {}, ready, context)[0])
         return replace(old, layout=layout)
 
-    def _keyed(self, space: Space, old: SpaceMemory, layout: Layout, ready: Arrivals) -> SpaceMemory:
+    def _keyed(self, space: Space, old: SpaceMemory, layout: PlanLayout, ready: Arrivals) -> SpaceMemory:
         """Recall what is kept of the events' keys, and of those that are due; advance; remember."""
         before, after = self.clock.watermark_before, self.clock.watermark_after
         groups = running(space)
@@ -194,7 +205,7 @@ class _Batch:
         if not recalled.everything:
             # Those of earlier batches stay where they are.
             taken = taken[np.searchsorted(taken, book.first) :]
-        left = Left(rows, book.copied(space, taken), context.texts.values)
+        left = Remaining(rows, book.copied(space, taken), context.texts.values)
         return remember(
             old, layout, groups, recalled, left, old.sequence + len(numbers), self.numbers, self.merging
         )
@@ -202,7 +213,7 @@ class _Batch:
     def _advanced(
         self, groups: Groups, events: Arrivals, rows: Kept, context: BatchContext, carried: bool
     ) -> Kept:
-        """What is kept after every group has advanced."""
+        """The rows that are kept after every group has advanced."""
         found = []
         for one in groups:
             kept = one.own(rows)

@@ -1,4 +1,4 @@
-"""What a shard remembers between batches, as values: a batch makes new ones and leaves the old as they were.
+"""The memory of a shard between batches, as values: a batch makes new ones and leaves the old as they were.
 
 Of a space's patterns segments are remembered (cep.state.segments); its other parts are small. Every part
 has a number of its own, so that parts are stored one by one (cep.shard.state_bytes), each once.
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.batch.waiting import NOTHING_PENDING, Layout, Pending
+from cep.batch.waiting import NOTHING_PENDING, Pending, PlanLayout
 from cep.hashing.shards import Hashes, hashes_of
 from cep.operators.running import Groups, named_in, together
 from cep.plan.plan import RuleName
@@ -84,7 +84,7 @@ class SpaceMemory:
     rules of `layout`, `weight` what of the segments is still alive.
     """
 
-    layout: Layout
+    layout: PlanLayout
     sequence: int = 0
     texts: int = 0
     segments: tuple[Segment, ...] = ()
@@ -119,7 +119,7 @@ NOTHING = ShardMemory({}, 0)
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What a batch finds of the keys that it touches: those of its events, and those that time changes.
+    """The memory of the keys that a batch touches: those of its events, and those that time changes.
 
     Keys stand in the order of their `hashes`. Of those `known` everything that is remembered is in `rows`; of
     the others nothing is, or nothing that this batch could change. `everything`: there are no other keys of
@@ -127,7 +127,7 @@ class Recalled:
     for good they have `text_numbers`.
     """
 
-    layout: Layout
+    layout: PlanLayout
     keys: Keys
     hashes: Hashes
     known: Bools
@@ -140,8 +140,8 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """What is left of the keys recalled after a batch, by their numbers: rows, which name texts by their
+class Remaining:
+    """The rest of the keys recalled after a batch, by their numbers: rows, which name texts by their
     places in `texts`, and the events that they name and segments do not have yet, by stream."""
 
     rows: Kept
@@ -151,7 +151,7 @@ class Left:
 
 def recall(
     memory: SpaceMemory,
-    layout: Layout,
+    layout: PlanLayout,
     groups: Groups,
     keys: Keys,
     wanted: Bools,
@@ -159,7 +159,7 @@ def recall(
     until: int,
     merging: Merging,
 ) -> tuple[Recalled, Ints]:
-    """What is remembered of the keys of a batch's events that are wanted, and of those due after one instant
+    """The memory of the keys of a batch's events that are wanted, and of those due after one instant
     until another; and the new numbers of the events' keys. Everything is recalled under another layout, and
     where that is most of it."""
     segments = memory.segments
@@ -205,15 +205,15 @@ def _with_texts(
 
 def remember(
     memory: SpaceMemory,
-    layout: Layout,
+    layout: PlanLayout,
     groups: Groups,
     recalled: Recalled,
-    left: Left,
+    left: Remaining,
     sequence: int,
     numbers: Iterator[int],
     merging: Merging,
 ) -> SpaceMemory:
-    """What is remembered after a batch of which `left` remains of the keys recalled, numbered as these.
+    """The memory after a batch of which `left` remains of the keys recalled, numbered as these.
 
     `sequence` is the number of the next event, `numbers` gives numbers to new parts. The arrays of `left` are
     changed.
@@ -254,7 +254,9 @@ def remember(
     return SpaceMemory(layout, sequence, next_text, segments, live, weight)
 
 
-def _named_for_good(next_text: int, groups: Groups, left: Left, recalled: Recalled) -> tuple[int, Numbered]:
+def _named_for_good(
+    next_text: int, groups: Groups, left: Remaining, recalled: Recalled
+) -> tuple[int, Numbered]:
     """Lets what is left name texts by numbers for good; the next such number, and the texts that got one."""
     used = named(named_in(groups, left.rows))
     numbers = np.empty(len(used), np.int64)
@@ -273,8 +275,9 @@ def _texts_of(groups: Groups, kept: Kept) -> Ints:
 
 
 def _without_unchanged(groups: Groups, recalled: Recalled, after: Kept) -> tuple[Kept, Bools]:
-    """What a batch made of what was recalled, without what was there before where that is as it was; and
-    which of the known keys have changed."""
+    """The rows after a batch, without what was recalled and is as it was; and a mask of the known keys that
+    have changed."""
+
     deltas = [one.operator.delta(one.group, one.own(recalled.rows), one.own(after)) for one in groups]
     changed = np.zeros(len(recalled.known), bool)
     for delta in deltas:
@@ -284,5 +287,5 @@ def _without_unchanged(groups: Groups, recalled: Recalled, after: Kept) -> tuple
 
 
 def counted(groups: Groups, kept: Kept) -> Ints:
-    """How many live runs each rule has of which something may be kept."""
+    """The number of live runs of each rule of which something may be kept."""
     return np.concatenate([np.zeros(0, np.int64), *(one.counted(kept) for one in groups)])

@@ -1,4 +1,4 @@
-"""How events that still wait for the watermark are kept: each batch writes its own, as segments do."""
+"""Pending events, which wait for the watermark: each batch writes its own, as segments do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cep.batch.arrivals import Arrivals, still_waiting
 from cep.batch.payload import BATCH
-from cep.batch.waiting import Delayed
+from cep.batch.waiting import PendingPart
 from cep.shard.memory import Merging
 
 Ints = npt.NDArray[np.int64]
@@ -17,14 +17,14 @@ _ROW = 8
 """What an event weighs among numbers of 64 bits, about."""
 
 
-def delayed(
-    before: Sequence[Delayed],
+def pending_parts(
+    before: Sequence[PendingPart],
     rest: Arrivals,
     batch: int,
     watermark: int,
     numbers: Iterator[int],
     merging: Merging,
-) -> tuple[Delayed, ...]:
+) -> tuple[PendingPart, ...]:
     """Parts with the events `rest`, which wait after a batch: those that came in it are a part of their own,
     or one with earlier parts, if `merging` says so."""
     parts = [part for part in before if part.last > watermark]
@@ -37,7 +37,7 @@ def delayed(
     elif not fresh:
         return tuple(parts)
     mine = rest.chosen(batches >= since)
-    return (*parts, Delayed(next(numbers), since, int(mine.time.max()), still_waiting(mine)))
+    return (*parts, PendingPart(next(numbers), since, int(mine.time.max()), still_waiting(mine)))
 
 
 def _batches(events: Arrivals) -> Ints:

@@ -1,7 +1,7 @@
 """From decisions to alerts: the emitted values, the summary, the id, and what suppression goes by.
 
 By column, for all decisions of a rule in a shard and batch: what expressions name is looked up together, and
-only what they work out from it is worked out one by one. `RuleWriter.raised` is the same for one alert.
+only what they compute from it is computed one by one. `RuleWriter.raised` is the same for one alert.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class RuleWriter:
         orders: Sequence[bytes],
         query: Column | None = None,
     ) -> list[Raised]:
-        """What `raised` gives, for many decisions: see `alerts.raised.Writer.by_column`."""
+        """The result of `raised`, for many decisions: see `alerts.raised.Writer.by_column`."""
         known = {**key, **emit}
         summary = Column(_summaries(self._rule, key, known, len(times)))
         withholding = _withheld(self._rule, key, known, len(times))
@@ -213,8 +213,8 @@ def _rows(columns: Sequence[Sequence[str]], count: int) -> list[tuple[str, ...]]
 
 @dataclass(slots=True)
 class _Scope:
-    """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone, what
-    the operator worked out. `row` is the decision that an expression is being worked out for."""
+    """The values that `emit` sees: the steps, the key, the event's own fields of a rule that takes events
+    alone, what the operator computed. `row` is the decision that an expression is being evaluated for."""
 
     numbers: Mapping[str, int]
     taken: ByStep

@@ -1,4 +1,4 @@
-"""What a shard remembers, as versioned bytes: a short head, and parts that are written once each.
+"""The memory of a shard, as versioned bytes: a short head, and parts that are written once each.
 
     StateError    bytes that are no state, are damaged, do not belong together, or are of another version
 
@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from cep.batch.arrivals import single
 from cep.batch.payload import from_ipc, to_ipc
-from cep.batch.waiting import AtWatermark, Delayed, Layout, Pending, Waiting
+from cep.batch.waiting import AtWatermark, Pending, PendingPart, PlanLayout, Waiting
 from cep.hashing.shards import hashes_of
 from cep.operators.known import forms
 from cep.operators.patterns.runtime.kinds import RAISED
@@ -45,7 +45,7 @@ WITHOUT_RAISED = 6
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]
-Part = Segment | Layout | Delayed | AtWatermark
+StatePart = Segment | PlanLayout | PendingPart | AtWatermark
 
 
 class StateError(Exception):
@@ -53,14 +53,14 @@ class StateError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredPart:
     """A part that was written: how long it is, and the digest of its bytes."""
 
     length: int
     digest: str
 
 
-NO_PARTS: Mapping[int, tuple[Stored, Part]] = MappingProxyType({})
+NO_PARTS: Mapping[int, tuple[StoredPart, StatePart]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +71,22 @@ class Written:
     head: bytes | None
     parts: Mapping[int, bytes]
     gone: tuple[int, ...]
-    stored: Mapping[int, Stored]
+    stored: Mapping[int, StoredPart]
 
 
-def write(memory: ShardMemory, before: Mapping[int, Stored]) -> Written:
+def write(memory: ShardMemory, before: Mapping[int, StoredPart]) -> Written:
     """The state as bytes, where the parts of `before` are stored already. Equal states give equal bytes."""
-    stored: dict[int, Stored] = {}
+    stored: dict[int, StoredPart] = {}
     fresh: dict[int, bytes] = {}
 
-    def kept(part: Part) -> int:
+    def kept(part: StatePart) -> int:
         number = part.number
         if number in before:
             stored[number] = before[number]
         elif number not in stored:
             data = _part(part)
             fresh[number] = data
-            stored[number] = Stored(len(data), _digest(data))
+            stored[number] = StoredPart(len(data), _digest(data))
         return number
 
     spaces = {
@@ -98,7 +98,7 @@ def write(memory: ShardMemory, before: Mapping[int, Stored]) -> Written:
             "live": [[n, runs] for n, runs in enumerate(space.live.tolist()) if runs],
             "weight": space.weight,
             "until": space.pending.until,
-            "delayed": [kept(part) for part in space.pending.delayed],
+            "delayed": [kept(part) for part in space.pending.parts],
             "known": None if space.pending.known is None else kept(space.pending.known),
             "layouts": sorted({kept(layout) for layout in _layouts(space.pending)}),
         }
@@ -112,22 +112,22 @@ def write(memory: ShardMemory, before: Mapping[int, Stored]) -> Written:
     return Written(_packed(MAGIC, head, []), fresh, gone, stored)
 
 
-def parts_of(memory: ShardMemory) -> Iterator[Part]:
+def parts_of(memory: ShardMemory) -> Iterator[StatePart]:
     """All parts of what a shard remembers; some may come twice."""
     for space in memory.spaces.values():
         yield space.layout
         yield from space.segments
-        yield from space.pending.delayed
+        yield from space.pending.parts
         yield from _layouts(space.pending)
         if space.pending.known is not None:
             yield space.pending.known
 
 
-def _layouts(pending: Pending) -> Iterator[Layout]:
-    return (events.layout for part in pending.delayed for events in part.events)
+def _layouts(pending: Pending) -> Iterator[PlanLayout]:
+    return (events.layout for part in pending.parts for events in part.events)
 
 
-def stored_parts(head: bytes | None) -> dict[int, Stored]:
+def stored_parts(head: bytes | None) -> dict[int, StoredPart]:
     """The parts that a head names. Raises StateError."""
     return _stored(_unpacked(MAGIC, head)[0]) if head else {}
 
@@ -135,9 +135,9 @@ def stored_parts(head: bytes | None) -> dict[int, Stored]:
 def read(
     head: bytes | None,
     load: Callable[[int, int], bytes | None],
-    known: Mapping[int, tuple[Stored, Part]] = NO_PARTS,
+    known: Mapping[int, tuple[StoredPart, StatePart]] = NO_PARTS,
 ) -> ShardMemory:
-    """What a shard remembers. `load` gives the bytes of a part by number and length, None where there is no
+    """The memory of a shard. `load` gives the bytes of a part by number and length, None where there is no
     such part; those that are `known` by number are not asked for. Raises StateError."""
     if not head:
         return NOTHING
@@ -151,16 +151,16 @@ def read(
         raise StateError(f"the state of a shard cannot be read: {error}") from error
 
 
-def _stored(content: Mapping[str, Any]) -> dict[int, Stored]:
-    return {number: Stored(length, digest) for number, length, digest in content["parts"]}
+def _stored(content: Mapping[str, Any]) -> dict[int, StoredPart]:
+    return {number: StoredPart(length, digest) for number, length, digest in content["parts"]}
 
 
 @dataclass(slots=True)
 class _Reader:
-    stored: Mapping[int, Stored]
+    stored: Mapping[int, StoredPart]
     load: Callable[[int, int], bytes | None]
-    known: Mapping[int, tuple[Stored, Part]]
-    layouts: dict[int, Layout] = field(default_factory=dict)
+    known: Mapping[int, tuple[StoredPart, StatePart]]
+    layouts: dict[int, PlanLayout] = field(default_factory=dict)
 
     def space(self, space: Mapping[str, Any]) -> SpaceMemory:
         layout = self.layout(space["layout"])
@@ -177,16 +177,16 @@ class _Reader:
             pending=self.pending(space),
         )
 
-    def layout(self, number: int) -> Layout:
+    def layout(self, number: int) -> PlanLayout:
         if number not in self.layouts:
             known = self.same(number)
-            self.layouts[number] = known if isinstance(known, Layout) else self.fresh_layout(number)
+            self.layouts[number] = known if isinstance(known, PlanLayout) else self.fresh_layout(number)
         return self.layouts[number]
 
-    def fresh_layout(self, number: int) -> Layout:
+    def fresh_layout(self, number: int) -> PlanLayout:
         content, _ = self.part(number)
-        judged = {_rule(name): (tuple(places), tuple(columns)) for name, places, columns in content["judged"]}
-        return Layout(number, content["plan"], tuple(map(_rule, content["rules"])), judged)
+        slots = {_rule(name): (tuple(places), tuple(columns)) for name, places, columns in content["judged"]}
+        return PlanLayout(number, content["plan"], tuple(map(_rule, content["rules"])), slots)
 
     def segment(self, number: int) -> Segment:
         known = self.same(number)
@@ -196,17 +196,17 @@ class _Reader:
         by_plan = {layout.plan: layout for layout in map(self.layout, space["layouts"])}
         return Pending(
             space["until"],
-            tuple(self.delayed(number, by_plan) for number in space["delayed"]),
+            tuple(self.pending_part(number, by_plan) for number in space["delayed"]),
             None if space["known"] is None else self.at_watermark(space["known"]),
         )
 
-    def delayed(self, number: int, by_plan: Mapping[str, Layout]) -> Delayed:
+    def pending_part(self, number: int, by_plan: Mapping[str, PlanLayout]) -> PendingPart:
         known = self.same(number)
-        if isinstance(known, Delayed):
+        if isinstance(known, PendingPart):
             return known
         content, blobs = self.part(number)
         events = (Waiting(s, by_plan[plan], from_ipc(blobs[at])) for s, plan, at in content["events"])
-        return Delayed(number, content["batch"], content["last"], tuple(events))
+        return PendingPart(number, content["batch"], content["last"], tuple(events))
 
     def at_watermark(self, number: int) -> AtWatermark:
         known = self.same(number)
@@ -215,7 +215,7 @@ class _Reader:
         content, blobs = self.part(number)
         return AtWatermark(number, {stream: from_ipc(blobs[at]) for stream, at in content["ids"]})
 
-    def same(self, number: int) -> Part | None:
+    def same(self, number: int) -> StatePart | None:
         """The known part of that number, if it is the one that is stored."""
         stored, part = self.known.get(number, (None, None))
         return part if stored == self.stored[number] else None
@@ -281,7 +281,7 @@ def _unpacked(magic: bytes, data: bytes) -> tuple[Mapping[str, Any], list[memory
     return head, blobs
 
 
-def _part(part: Part) -> bytes:
+def _part(part: StatePart) -> bytes:
     blobs: list[bytes] = []
 
     def ints(array: Ints) -> list[object]:
@@ -296,10 +296,10 @@ def _part(part: Part) -> bytes:
     head: dict[str, object]
     version = WITHOUT_RAISED
     match part:
-        case Layout():
-            judged = [[list(rule), *map(list, of)] for rule, of in part.judged.items()]
-            head = {"plan": part.plan, "rules": [list(rule) for rule in part.rules], "judged": judged}
-        case Delayed():
+        case PlanLayout():
+            slots = [[list(rule), *map(list, of)] for rule, of in part.slots.items()]
+            head = {"plan": part.plan, "rules": [list(rule) for rule in part.rules], "judged": slots}
+        case PendingPart():
             events = [[of.stream, of.layout.plan, table(of.table)] for of in part.events]
             head = {"batch": part.batch, "last": part.last, "events": events}
         case AtWatermark():

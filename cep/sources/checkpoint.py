@@ -79,7 +79,7 @@ class Checkpoint:
         return DamagedError(self.offsets_file(batch), "is no record of a batch")
 
     def log(self, stream: str) -> Path:
-        """The folder in which Spark's source of a feed keeps its own account."""
+        """The folder in which Spark's source of a feed keeps its own record."""
         return self.root / "sources" / f"{FEED}{stream}"
 
     def knows(self, stream: str) -> bool:

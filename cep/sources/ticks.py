@@ -1,4 +1,4 @@
-"""Ticks: a row in every batch and nothing to read, so that batches go on while the feeds are silent.
+"""Ticks: a row in every batch and nothing to read, so that batches go on while the feeds are idle.
 
 Spark keeps no list of these, as it does of files, so that a job can tick for years (decision 5).
 """

@@ -21,7 +21,7 @@ from cep.standing.documents import (
     metadata_of,
     schema_of,
 )
-from cep.standing.kept import Kept
+from cep.standing.kept import KeptQueries
 from percolator.library.collection import Collection
 from rules.typed import Stream
 
@@ -49,14 +49,14 @@ class Answers:
 class QuerySet:
     """The queries of a stream of hits."""
 
-    def __init__(self, queries: Kept, documents: Stream) -> None:
+    def __init__(self, queries: KeptQueries, documents: Stream) -> None:
         self._schema = schema_of(documents)
         self._types = metadata_of(documents)
         self._named = np.concatenate([np.zeros(0, np.uint8), *(part.stored.named for part in queries.parts)])
         self._collection = Collection(self._schema, [(part.stored, part.dead) for part in queries.parts])
 
     def __len__(self) -> int:
-        """How many queries there are, expired ones too."""
+        """The number of queries, expired ones too."""
         return len(self._collection)
 
     def answers(self, read: Reader, times: Ints, named: bool) -> Answers:

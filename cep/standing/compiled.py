@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from cep.plan.plan import HitStream
 from cep.standing.documents import metadata_of, schema_of
-from cep.standing.kept import NONE, Kept
+from cep.standing.kept import NONE, KeptQueries
 from cep.standing.lines import lines_in
 from cep.standing.renewal import Renewal, renewal
 from percolator.library.refusal import Refusal
@@ -51,14 +51,14 @@ class CompiledSet:
         self._renewal: Renewal | None = renewal
 
     @cached_property
-    def kept(self) -> Kept:
+    def kept(self) -> KeptQueries:
         """The accepted queries, compiled."""
         assert self._renewal is not None
         renewal, self._renewal = self._renewal, None
         return renewal.kept()
 
 
-def compiled(hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
+def compiled(hits: HitStream, earlier: KeptQueries = NONE) -> CompiledSet:
     """The set of a stream of hits, from the file that its pack names. Raises UnreadableError.
 
     Lines that `earlier`, a set over the same documents' fields, holds already are taken from it.
@@ -68,13 +68,13 @@ def compiled(hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
     return _compiled(hits.queries.path, hits.queries.content, _Documents.of(hits.documents), earlier)
 
 
-def compiled_file(path: Path, hits: HitStream, earlier: Kept = NONE) -> CompiledSet:
+def compiled_file(path: Path, hits: HitStream, earlier: KeptQueries = NONE) -> CompiledSet:
     """The same from a copy of the file. Raises UnreadableError."""
     return _compiled(str(path), hits.queries.content, _Documents.of(hits.documents), earlier)
 
 
 def name_of(hits: HitStream) -> str:
-    """What the compiled set is known by: equal for equal content and fields, in one version of us.
+    """The name of the compiled set: equal for equal content and fields, in one version of us.
 
     Names of sets over the same fields begin with the same `family_of`.
     """
@@ -82,7 +82,7 @@ def name_of(hits: HitStream) -> str:
 
 
 def family_of(hits: HitStream) -> str:
-    """What sets over the same documents' fields, compiled by one version of us, have in common."""
+    """The beginning of the names of all sets over the same fields, compiled by one version of us."""
     schema = schema_of(hits.documents)
     metadata = sorted((name, str(type_)) for name, type_ in metadata_of(hits.documents).items())
     parts = [_program(), _LAYOUT, VERSION, schema.text, schema.default, metadata]
@@ -100,7 +100,7 @@ def _program() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Documents:
-    """What compiling looks at; equal for streams with equal fields, wherever they are declared."""
+    """The fields that compiling looks at; equal for streams with equal fields, wherever they are declared."""
 
     schema: Schema
     keys: tuple[str, ...]
@@ -114,7 +114,7 @@ class _Documents:
 
 
 @lru_cache(maxsize=8)
-def _compiled(path: str, content: str, documents: _Documents, earlier: Kept) -> CompiledSet:
+def _compiled(path: str, content: str, documents: _Documents, earlier: KeptQueries) -> CompiledSet:
     try:
         data = Path(path).read_bytes()
         if hashlib.sha256(data).hexdigest() != content:

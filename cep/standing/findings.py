@@ -11,7 +11,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # missing fro
 
 from cep.plan.plan import HitStream, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, CompiledSet, UnreadableError, compiled
-from cep.standing.kept import NONE, Kept
+from cep.standing.kept import NONE, KeptQueries
 from cep.standing.lines import lines_of
 from rules.diagnostics import Diagnostic, Label
 from rules.hidden import around, beginning
@@ -30,8 +30,8 @@ TOLD = 50
 _QUERY = re.compile(r'"query"\s*:\s*"')
 
 
-def findings(pack: Pack, earlier: Callable[[HitStream], Kept] = lambda _: NONE) -> list[Diagnostic]:
-    """What is to be said of the queries that the pack's rules use, by stream of documents and line.
+def findings(pack: Pack, earlier: Callable[[HitStream], KeptQueries] = lambda _: NONE) -> list[Diagnostic]:
+    """Findings about the queries that the pack's rules use, by stream of documents and line.
 
     A refused line is a warning under the code of what is wrong with it: the others count. It is an error if
     no query is left. `earlier` gives a set from which that of a stream of hits may be made.

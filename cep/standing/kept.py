@@ -36,7 +36,7 @@ _LINES, _DEAD, _FILES = "lines.npy", ".dead.npy", "files.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QueryPart:
     """Queries, some of them dead; `files` is the path without suffix of its files, where it has some."""
 
     stored: StoredSegment
@@ -45,19 +45,19 @@ class Part:
 
     @property
     def living(self) -> int:
-        """How many queries are not dead."""
+        """The number of queries that are not dead."""
         return len(self.dead) - int(np.count_nonzero(self.dead))
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptQueries:
     """`lines` are in order of their digests, one for every living query."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[QueryPart, ...]
     lines: npt.NDArray[np.void]
 
     def __len__(self) -> int:
-        """How many queries there are, expired ones too."""
+        """The number of queries, expired ones too."""
         return len(self.lines)
 
     def find(self, digests: Digests) -> Rows:
@@ -78,7 +78,7 @@ class Kept:
         return found
 
     def costs(self, most: int) -> tuple[float, tuple[tuple[str, float], ...]]:
-        """What the queries are believed to cost in all, and the ids and costs of the costliest."""
+        """The estimated cost of all queries together, and the ids and costs of the costliest."""
         total, found = 0.0, []
         for part in self.parts:
             cost = np.where(part.dead, 0.0, part.stored.cost)
@@ -115,7 +115,7 @@ class Kept:
             one.verify(folder, contents=True)
 
     @classmethod
-    def open(cls, folder: Path) -> Kept:
+    def open(cls, folder: Path) -> KeptQueries:
         """Maps its files. Raises DamagedError, OSError."""
         parts = []
         for number in range(len(list(folder.glob(f"*{_DEAD}")))):
@@ -125,7 +125,7 @@ class Kept:
             if len(places) and places[-1] >= len(dead):
                 raise DamagedError(folder / f"{number}{_DEAD}", f"place {places[-1]} of {len(dead)}")
             dead[places] = True
-            parts.append(Part(stored, dead, folder / str(number)))
+            parts.append(QueryPart(stored, dead, folder / str(number)))
         lines = _array(folder / _LINES)
         if len(lines) != sum(part.living for part in parts):
             raise DamagedError(
@@ -138,7 +138,7 @@ class Kept:
         return np.ascontiguousarray(self.lines["digest"])
 
 
-NONE = Kept((), np.zeros(0, LINES))
+NONE = KeptQueries((), np.zeros(0, LINES))
 """The set of a file that nobody has compiled anything of."""
 
 

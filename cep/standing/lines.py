@@ -22,7 +22,7 @@ MOST = 1 << 30
 
 
 class DamagedTextError(OSError):
-    """What the file holds cannot be read; the text is a predicate such as "is cut short"."""
+    """The file holds bytes that cannot be read; the text is a predicate such as "is cut short"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def readable_lines(name: str) -> Iterator[bytes | Unread]:
 
 
 def _behind(text: BinaryIO | Inflated, length: int) -> tuple[int, bytes]:
-    """How long the line is whose first bytes were read, and what was read behind it."""
+    """The length of the line whose first bytes were read, and what was read behind it."""
     while block := text.read(_BLOCK):
         end = block.find(b"\n")
         if end >= 0:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.collector import paused
-from cep.standing.kept import LINES, Bools, Digests, Kept, Part, Rows, digests
+from cep.standing.kept import LINES, Bools, Digests, KeptQueries, QueryPart, Rows, digests
 from percolator.library.collection import Change, Collection, tree_of
 from percolator.library.compaction import tiers
 from percolator.library.cost import estimate
@@ -31,24 +31,24 @@ Objection = Callable[[StandingQuery], Refusal | None]
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What became of every line, in `report`; `changes` are the queries that were read.
+    """The fate of every line, in `report`; `changes` are the queries that were read.
 
     `rows` has for each line the row of `earlier.lines` that holds its query, -1 where it was read.
     """
 
     schema: Schema
-    earlier: Kept
+    earlier: KeptQueries
     rows: Rows
     digests: Digests
     changes: list[Change]
     report: LoadReport
 
-    def kept(self) -> Kept:
+    def kept(self) -> KeptQueries:
         """The queries, compiled. Parts of the earlier set stay as they are, but for small ones and those of
         which half is dead: these go into the new part."""
         held = self.earlier.lines[self.rows[self.rows >= 0]]
         parts = [
-            Part(part.stored, _but(len(part.dead), held["place"][held["part"] == number]), part.files)
+            QueryPart(part.stored, _but(len(part.dead), held["place"][held["part"] == number]), part.files)
             for number, part in enumerate(self.earlier.parts)
         ]
         accepted = self._accepted()
@@ -64,7 +64,9 @@ class Renewal:
                 new += [self._again(parts[number], place) for place in rows["place"].tolist()]
                 of_line += rows["digest"].tolist()
                 warned += rows["warned"].tolist()
-            made = [Part(StoredSegment.of(new, self.schema), np.zeros(len(new), np.bool_))] if new else []
+            made = (
+                [QueryPart(StoredSegment.of(new, self.schema), np.zeros(len(new), np.bool_))] if new else []
+            )
         staying = [number for number in range(len(parts)) if number not in merged]
         lines = np.zeros(len(held) - sum(parts[n].living for n in merged) + len(new), LINES)
         stay = held[~np.isin(held["part"], merged)]
@@ -73,18 +75,18 @@ class Renewal:
         made_of = lines[len(stay) :]
         made_of["digest"], made_of["warned"] = of_line, warned
         made_of["part"], made_of["place"] = len(staying), np.arange(len(new))
-        return Kept((*(parts[n] for n in staying), *made), lines[np.argsort(lines["digest"])])
+        return KeptQueries((*(parts[n] for n in staying), *made), lines[np.argsort(lines["digest"])])
 
     def _accepted(self) -> list[Change]:
         """Of each id the last query."""
         return list({change.query.id: change for change in self.changes}.values())
 
-    def _again(self, part: Part, place: int) -> tuple[StandingQuery, Node, float]:
+    def _again(self, part: QueryPart, place: int) -> tuple[StandingQuery, Node, float]:
         return Collection(self.schema).read(part.stored.query(place))
 
 
-def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlier: Kept) -> Renewal:
-    """What the lines come to over documents of a schema; `objection` is `prepare_lines`'."""
+def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlier: KeptQueries) -> Renewal:
+    """The renewal by the lines, over documents of a schema; `objection` is `prepare_lines`'."""
     queries = Collection(schema)
     of_line = digests(lines)
     rows = earlier.find(of_line)
@@ -111,7 +113,7 @@ def renewal(lines: Sequence[bytes], schema: Schema, objection: Objection, earlie
     return Renewal(schema, earlier, rows, of_line, changes, report)
 
 
-def _warn(report: LoadReport, number: int, queries: Collection, earlier: Kept, row: int) -> None:
+def _warn(report: LoadReport, number: int, queries: Collection, earlier: KeptQueries, row: int) -> None:
     """Say of a line what was said when its query was read."""
     line = earlier.lines[row]
     query = earlier.parts[line["part"]].stored.query(int(line["place"]))
@@ -122,7 +124,7 @@ def _warn(report: LoadReport, number: int, queries: Collection, earlier: Kept, r
 
 
 def _repeated(ids: npt.NDArray[np.uint64], held: Bools) -> Bools:
-    """Which of the lines that are held have an id that another such line has too."""
+    """A mask of the lines held whose id another such line has too."""
     _, which, counts = np.unique(ids[held], return_inverse=True, return_counts=True)
     found = np.zeros(len(ids), np.bool_)
     found[held] = counts[which] > 1

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from cep.plan.plan import HitStream
 from cep.standing.compiled import UnreadableError, compiled, compiled_file, family_of, name_of
-from cep.standing.kept import NONE, Kept, digests
+from cep.standing.kept import NONE, KeptQueries, digests
 from cep.standing.lines import lines_of
 from percolator.disk import Disk
 from percolator.library.damage import DamagedError
@@ -39,7 +39,7 @@ class QueryStore:
     """The sets of one folder, which is made when the first one comes."""
 
     folder: Path
-    _earlier: dict[str, Kept] = field(default_factory=dict)
+    _earlier: dict[str, KeptQueries] = field(default_factory=dict)
     _verified: set[str] = field(default_factory=set)
 
     def put(self, hits: HitStream) -> None:
@@ -67,18 +67,18 @@ class QueryStore:
             made.kept.save(aside)
         del self._earlier[name_of(hits)]
 
-    def earlier(self, hits: HitStream) -> Kept:
+    def earlier(self, hits: HitStream) -> KeptQueries:
         """The set here from which that of a file is best compiled; an empty one where none has much of it."""
         name = name_of(hits)
         if name not in self._earlier:
             self._earlier[name] = self._most_alike(hits)
         return self._earlier[name]
 
-    def load(self, hits: HitStream) -> Kept:
+    def load(self, hits: HitStream) -> KeptQueries:
         """A set that was put here, mapped. Raises UnreadableError."""
         place = self.folder / name_of(hits)
         try:
-            return Kept.open(place)
+            return KeptQueries.open(place)
         except DamagedError as problem:
             raise UnreadableError(str(problem)) from problem
         except OSError as problem:
@@ -105,7 +105,7 @@ class QueryStore:
             return False
         if place.name not in self._verified:
             try:
-                Kept.verify(place)
+                KeptQueries.verify(place)
             except (OSError, DamagedError):
                 gone = place.with_name(f".gone-{place.name}")  # half a set must not stand under its name
                 shutil.rmtree(gone, ignore_errors=True)
@@ -114,7 +114,7 @@ class QueryStore:
             self._verified.add(place.name)
         return True
 
-    def _most_alike(self, hits: HitStream) -> Kept:
+    def _most_alike(self, hits: HitStream) -> KeptQueries:
         places = sorted(self.folder.glob(f"{family_of(hits)}-*"), key=lambda p: p.stat().st_mtime)[-_ASKED:]
         if not places:
             return NONE
@@ -128,7 +128,7 @@ class QueryStore:
         best, most = NONE, _COMMON * len(sample)
         for place in places:
             try:
-                kept = Kept.open(place)
+                kept = KeptQueries.open(place)
             except (OSError, DamagedError):
                 continue  # whoever asks for that set is told
             common = int(np.count_nonzero(kept.find(sample) >= 0))

@@ -1,4 +1,4 @@
-"""What several segments say of a key, put together: for a batch, and when segments become one."""
+"""The rows that several segments have of a key, put together: for a batch, and when segments become one."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Entries:
         return Entries.of(self.segments, [self.places[part].compress(which[part]) for part in mine])
 
     def rows(self, numbers: Ints, shared: bool = False) -> Kept:
-        """What is kept of the keys, under numbers that rise in every segment.
+        """The rows that are kept of the keys, under numbers that rise in every segment.
 
         A copy; `shared`: some of the arrays may be those of a segment.
         """
@@ -135,7 +135,7 @@ def _codes(columns: Columns) -> Ints:
 
 
 def holding(numbers: Ints, whole: Bools, count: int) -> Bools:
-    """Which entries hold: those after which none says everything about their key, one of `count`."""
+    """A mask of the entries after which none says everything about their key, one of `count`."""
     last = np.zeros(count, np.int64)
     says = np.flatnonzero(whole)
     np.maximum.at(last, numbers[says], says)

@@ -20,7 +20,7 @@ class Numbered:
     table: pa.Table
 
     def find(self, numbers: Ints) -> tuple[Ints, Ints]:
-        """Which of the numbers are here: their places in `numbers`, and their rows."""
+        """Those of the numbers that are here: their places in `numbers`, and their rows."""
         if not len(self.numbers):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         rows = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)

@@ -1,4 +1,4 @@
-"""What a key space remembers, in segments: the first is the base, each later one a batch's difference to it.
+"""The memory of a key space, in segments: the first is the base, each later one a batch's difference to it.
 
 A segment is a value. Of a key that stands in several, a later one either says everything, and what earlier
 ones have of it is void (and if it says nothing, the key is forgotten); or it goes on where they end: runs
@@ -36,7 +36,7 @@ MOST_SEGMENTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a segment says of keys, which are numbered by their place in `keys`, a column per field.
+    """The content of a segment: keys, which are numbered by their place in `keys`, a column per field.
 
     `hashes` are those of the keys and rise; keys of one hash are in order of value. `whole`: of which keys
     this is everything; of the others it goes on where earlier segments end. `due` is the first instant at
@@ -104,7 +104,7 @@ class Segment:
         return weight + sum(index.weight_of(keys) for index in self.indexes.values())
 
     def cut(self, keys: Ints, numbers: Ints, shared: bool = False) -> Kept:
-        """What is kept of some keys (rising), under other numbers that rise, too.
+        """The rows of some keys (rising), under other numbers that rise, too.
 
         A copy; `shared`: of all keys it may be the very arrays, as far as they are the same.
         """

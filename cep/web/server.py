@@ -35,11 +35,15 @@ def application(metrics: Metrics, health: Callable[[], Health]) -> Starlette:
         now = health()
         return JSONResponse(now.told, 200 if now.well else 503)
 
-    async def read_life(_: Request) -> Response:  # waits for no thread, so for no other answer
+    async def read_liveness(_: Request) -> Response:  # waits for no thread, so for no other answer
         return JSONResponse({"status": "alive"})
 
     return Starlette(
-        routes=[Route("/metrics", read_metrics), Route("/healthz", read_health), Route("/livez", read_life)]
+        routes=[
+            Route("/metrics", read_metrics),
+            Route("/healthz", read_health),
+            Route("/livez", read_liveness),
+        ]
     )
 
 

@@ -42,7 +42,7 @@ class Counting:
 
     @property
     def sizes(self) -> Ints:
-        """How long the windows of each rule are."""
+        """The sizes of the windows of each rule."""
         return np.array([rule.size for rule in self.rules], np.int64)
 
 
@@ -97,10 +97,10 @@ def _came(number: int, rule: CountPlan, events: Arrivals, context: BatchContext)
     """A row for each event that the rule counts."""
     found = [_NOTHING]
     for place, part in enumerate(events.parts):
-        judged = part.layout.judged.get(rule.identity)
+        judged = part.layout.slots.get(rule.identity)
         if judged is not None and part.stream in judged[0][0]:
             where, rows = events.rows_of(place)
-            mine = where[part.verdicts.true_of(judged[0][0][part.stream], rows)]
+            mine = where[part.predicates.true_of(judged[0][0][part.stream], rows)]
             start = events.time[mine] // rule.size * rule.size
             one = np.ones(len(mine), np.int64)
             found.append(np.stack((context.numbers[mine], one * number, start, one), axis=1))

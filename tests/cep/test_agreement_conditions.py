@@ -22,6 +22,7 @@ from cep.expressions.held import value_at
 from cep.expressions.scalar import aggregate_of, evaluate
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
 from rules.typed import Aggregate, Match, Pack, Path, PrevRef, Step, StepRef, TextMatch
 
@@ -122,7 +123,7 @@ def assert_agreement(
     for pair in range(len(triples)):
         truth = evaluate(step.condition, Third(events[3 * pair : 3 * pair + 3]))
         expected[pair] = {True: "yes", False: "no", None: "unknown"}[truth]  # type: ignore[index]
-    session = Session(compile_plan([pack]), compiled=compiled)
+    session = Session(compile_plan([pack]), options=MatchOptions(compiled=compiled))
     decoded = decode_typed(
         pack.streams[0], events, offsets=list(range(len(events))), file="one", partition="0"
     )

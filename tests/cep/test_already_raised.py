@@ -43,7 +43,7 @@ def fed(session: Session, first: int, came: list[Arrival]) -> list[tuple[int, di
 
 
 def known(session: Session) -> int:
-    """How many matches the shards know, over all segments, whether void or not."""
+    """The number of matches that the shards know, over all segments, whether void or not."""
     return sum(
         len(of_kind(segment.content.rows, RAISED, FlatRows).rows)
         for memory in session.memories.values()
@@ -53,7 +53,7 @@ def known(session: Session) -> int:
 
 
 def shard_alone(session: Session, first: int, came: list[Arrival], restart: bool) -> tuple[Session, object]:
-    """What a batch raises, and the session after it; `restart`: all but what is stored is lost."""
+    """The alerts of a batch, and the session after it; `restart`: all but what is stored is lost."""
     found = fed(session, first, came)
     if not restart:
         return session, found

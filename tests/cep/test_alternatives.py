@@ -32,6 +32,7 @@ from cep.cli.trace_text import sentence
 from cep.counters import AlternativesDropped, Overflows
 from cep.inprocess.session import Session
 from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
+from cep.shard.advance import MatchOptions
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -45,7 +46,9 @@ class Fed:
     """A session of one rule, with one event a second, all of one key."""
 
     def __init__(self, rule: str, compiled: bool = False, trace: Trace | None = None) -> None:
-        self.session = Session(plan_of(HEAD + f"rule r {{ {rule} }}"), compiled=compiled, trace=trace)
+        self.session = Session(
+            plan_of(HEAD + f"rule r {{ {rule} }}"), options=MatchOptions(compiled=compiled, trace=trace)
+        )
         self.count = 0
 
     def feed(self, *values: int) -> list[Raised]:
@@ -58,7 +61,7 @@ class Fed:
         return self.session.feed([*tables(self.session.plan.packs[0], came, self.count - len(values))])
 
     def rows(self) -> tuple[int, int]:
-        """How many runs live, and how many rows their alternatives take."""
+        """The number of live runs, and that of the rows that their alternatives take."""
         (memory,) = self.session.memories.values()
         rows = [
             (len(runs.runs), len(runs.alternatives))
@@ -227,7 +230,7 @@ def test_nobody_can_tell_whether_alternatives_are_merged(program: Program) -> No
 @settings(max_examples=examples(30), **QUIET)
 @given(dense(16, 20))
 def test_cuts_change_nothing_where_alternatives_are_many(program: Program) -> None:
-    """What the reference cannot try: only the engine against itself. No two events are of one instant."""
+    """The reference cannot try this: the engine is compared with itself. No two events are of one instant."""
     arrivals = [
         replace(one, partition="0", file="one", values={**one.values, "id_": f"{n}", "at": n * SECOND // 4})
         for n, one in enumerate(one for batch in program.batches for one in batch)

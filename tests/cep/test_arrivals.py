@@ -1,4 +1,4 @@
-"""What a shard makes of the events that come: each once, in order, under the number of its key."""
+"""A shard takes the events that come each once, in order, under the number of its key."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
 from cep.batch.arrivals import Arrivals, in_order, number_keys, parts_of, without_duplicates
-from cep.batch.payload import Segment
-from cep.batch.waiting import Layout, Waiting, layout_of
+from cep.batch.payload import SpaceEvents
+from cep.batch.waiting import PlanLayout, Waiting, layout_of
 from cep.counters import Counts, StreamEvents
 from cep.hashing.rows import grouped, numbered
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 
 PACK = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  n: double  id id_  time at }
@@ -31,7 +32,7 @@ rule r { by k, n  match a: e -> b: f within 1 minute }
 PLAN = compile_plan([pack_of(PACK)])
 (SPACE,) = PLAN.spaces
 LAYOUT = layout_of(PLAN, SPACE, 0)
-OTHER = Layout(1, "another plan", (), {})
+OTHER = PlanLayout(1, "another plan", (), {})
 NOW = 7
 STREAMS = ("e", "f")
 
@@ -88,7 +89,7 @@ def table(some: list[Event], waited: bool) -> pa.Table:
 
 
 def arrivals(some: list[Event], one_partition: bool) -> Arrivals:
-    """The events as a shard puts them in order; what waited may have been judged by another plan."""
+    """The events as a shard puts them in order; what waited may have come under another plan."""
     waited, came = [], []
     for stream in STREAMS:
         mine = [e for e in some if e.stream == stream]
@@ -97,7 +98,9 @@ def arrivals(some: list[Event], one_partition: bool) -> Arrivals:
             if before:
                 waited.append(Waiting(stream, layout, table(before, True)))
         now = [e for e in mine if e.batch == NOW]
-        came += [Segment(SPACE.id, stream, LAYOUT.plan, table(p, False)) for p in (now[::2], now[1::2]) if p]
+        came += [
+            SpaceEvents(SPACE.id, stream, LAYOUT.plan, table(p, False)) for p in (now[::2], now[1::2]) if p
+        ]
     return in_order(PLAN, parts_of(PLAN, LAYOUT, waited, came, NOW), one_partition)
 
 
@@ -196,7 +199,7 @@ AGAIN = [("1", 1, "a"), ("1", 1, "b"), ("2", 2, "a"), ("2", 3, "a"), ("3", 4, "a
 
 @pytest.mark.parametrize("shards", [1, 16])
 def test_an_id_that_comes_again_is_what_the_page_on_feeds_says(shards: int) -> None:
-    session = Session(compile_plan([pack_of(IDS)]), shards, compiled=False)
+    session = Session(compile_plan([pack_of(IDS)]), shards, options=MatchOptions(compiled=False))
     came = [
         Arrival("e", "p", "f", {"id_": id_, "at": at * SECOND, "k": k, "v": 1, "s": None})
         for id_, at, k in AGAIN

@@ -20,7 +20,7 @@ Found = tuple[str, str, str, str]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What a job file of these tests names: packs, an inbox with a file in it."""
+    """A folder with what a job file of these tests names: packs, an inbox with a file in it."""
     (tmp_path / "packs").mkdir()
     (tmp_path / "packs" / "cards.rules").write_text('pack cards version "1"\n')
     (tmp_path / "inbox" / "payment").mkdir(parents=True)

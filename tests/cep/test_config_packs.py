@@ -9,7 +9,7 @@ import pytest
 
 from cep.config import check_feeds, check_receivers, load_job
 from cep.decode import decoder
-from cep.job.batches.takeover import unserved
+from cep.job.batches.deployed_packs import unserved
 from rules.packs import load, load_texts
 
 PACK = """

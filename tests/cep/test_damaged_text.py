@@ -50,7 +50,7 @@ def starts(text: bytes) -> list[int]:
 
 
 def readable(data: bytes) -> bytes:
-    """What zlib reads of gzip members, fed byte by byte: the oracle."""
+    """The text that zlib reads of gzip members, fed byte by byte: the oracle."""
     text, one = b"", zlib.decompressobj(31)
     for place in range(len(data)):
         try:

@@ -60,7 +60,7 @@ def _hasty(draw: st.DrawFn, independent: bool) -> str:
 
 
 def continuations() -> list[Stream]:
-    """What may still come, the shortest first."""
+    """The streams that may still come, the shortest first."""
     more = (itertools.product(itertools.product(KINDS, AFTER), repeat=n) for n in range(MOST_MORE + 1))
     return [continuation for of_length in more for continuation in of_length]
 
@@ -110,7 +110,7 @@ def told_wrongly(rule: str, stream: Stream) -> str:
 
 
 def told_at(pack: Pack, stream: Stream, watermark: int) -> Alerts:
-    """What is told when the watermark is there and nothing later has come."""
+    """The alerts raised when the watermark is there and nothing later has come."""
     times = itertools.accumulate(after for _, after in stream)
     count = sum(time * SECOND <= watermark for time in times)
     return alerts(pack, stream[:count], watermark)

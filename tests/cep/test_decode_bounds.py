@@ -1,4 +1,4 @@
-"""What a file holds costs bounded memory: endless lines, bombs, rubbish without end."""
+"""Reading a file costs bounded memory, whatever it holds: endless lines, bombs, rubbish without end."""
 
 from __future__ import annotations
 

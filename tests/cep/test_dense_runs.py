@@ -12,6 +12,7 @@ from cep.counters import RunsDropped
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 
 SECOND = 1_000_000_000
 STREAM = """pack p version "1"
@@ -21,7 +22,7 @@ BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "c
 
 
 def session(rule: str, compiled: bool, shards: int = 1) -> Session:
-    return Session(compile_plan([pack_of(STREAM + rule)]), shards, compiled=compiled)
+    return Session(compile_plan([pack_of(STREAM + rule)]), shards, options=MatchOptions(compiled=compiled))
 
 
 def events(session: Session, keys: list[str], values: list[float], first: int = 0) -> Events:

@@ -18,6 +18,7 @@ from alerts.stages.order import in_order
 from cep.counters import RunsDropped
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 HEAD = """pack p version "1"
@@ -36,7 +37,9 @@ def run(program: Program, texts: list[str]) -> list[dict[str, Any]]:
         if wanted != text:
             text = wanted
             snapshot = None if session is None else session.snapshot()
-            session = Session(compile_plan([pack_of(text)]), program.shards, compiled=program.compiled)
+            session = Session(
+                compile_plan([pack_of(text)]), program.shards, options=MatchOptions(compiled=program.compiled)
+            )
             if snapshot is not None:
                 session.restore(snapshot)
         assert session is not None
@@ -65,9 +68,9 @@ def test_a_deploy_leaves_untouched_rules_alone(
 
 def fed(text: str, later: str, first: list[Arrival], mark: int, compiled: bool = False) -> Session:
     """A session that took `first` under one text, up to `mark`, and goes on under the later one."""
-    session = Session(compile_plan([pack_of(text)]), compiled=compiled)
+    session = Session(compile_plan([pack_of(text)]), options=MatchOptions(compiled=compiled))
     session.feed(tables(session.plan.packs[0], first), mark * SECOND)
-    moved = Session(compile_plan([pack_of(later)]), compiled=compiled)
+    moved = Session(compile_plan([pack_of(later)]), options=MatchOptions(compiled=compiled))
     moved.restore(session.snapshot())
     return moved
 
@@ -85,7 +88,7 @@ def taken(raised: list[Raised]) -> list[dict[str, list[str]]]:
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
-def test_runs_are_judged_by_the_new_constants(compiled: bool) -> None:
+def test_runs_are_evaluated_by_the_new_constants(compiled: bool) -> None:
     old = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 10 * a.v and s == lower(a.s)]')
     new = HEAD + rule("r", 'a: e[k == "a"] -> b: e[v > 2 * a.v and s == lower(a.s)]')
     begun = [event(1, 1, "a", 5, "X")]
@@ -103,7 +106,7 @@ def test_no_old_constant_is_left_in_a_register() -> None:
     assert taken(session.feed(events, 3 * SECOND)) == [{"a": ["1"], "b": ["3"]}]
 
 
-def test_waiting_events_keep_the_verdict_they_arrived_with() -> None:
+def test_waiting_events_keep_the_predicate_bits_they_arrived_with() -> None:
     old = HEAD + rule("r", 'a: e[v > 10] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
     new = HEAD + rule("r", 'a: e[v > 3] -> b: e[k == "b"]') + rule("twin", "a: e[v > 3]{2}")
     session = fed(old, new, [event(1, 5, "a", 5), event(2, 6, "a", 50)], 4)

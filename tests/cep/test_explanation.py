@@ -1,4 +1,4 @@
-"""What `cep explain RULE` tells: of every pattern something, and of it what the tables say."""
+"""`cep explain RULE` tells something of every pattern, and of it what the tables say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns that read the same files are found: judged by trying every short name."""
+"""Patterns that read the same files are found: the oracle tries every short name."""
 
 from __future__ import annotations
 

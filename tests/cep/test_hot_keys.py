@@ -20,6 +20,7 @@ from cep.inprocess.session import Session
 from cep.operators.patterns.kernel import layout, merge
 from cep.operators.patterns.kernel import tables as kernel_tables
 from cep.operators.patterns.runtime import engines
+from cep.shard.advance import MatchOptions
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -33,7 +34,9 @@ class Fed:
 
     def __init__(self, rule: str, compiled: bool | None = False) -> None:
         self.compiled, self.count = compiled, 0
-        self.session = Session(plan_of(HEAD + f"rule r {{ by k {rule} }}"), compiled=compiled)
+        self.session = Session(
+            plan_of(HEAD + f"rule r {{ by k {rule} }}"), options=MatchOptions(compiled=compiled)
+        )
 
     def feed(self, *values: int) -> list[Raised]:
         """Alerts of one batch of events."""
@@ -49,11 +52,11 @@ class Fed:
         self.session.store()
         snapshot = self.session.snapshot()
         plan = plan_of(HEAD + f"rule r {{ by k {rule} }}")
-        self.session = Session(plan, compiled=self.compiled, trace=trace)
+        self.session = Session(plan, options=MatchOptions(compiled=self.compiled, trace=trace))
         self.session.restore(snapshot)
 
     def nodes(self) -> int:
-        """How many rows say which events the live runs took."""
+        """The number of rows that say which events the live runs took."""
         (memory,) = self.session.memories.values()
         segments = [segment for space in memory.spaces.values() for segment in space.segments]
         return sum(len(runs.nodes) for of in segments for runs in of.content.rows["runs"].by_width.values())

@@ -56,7 +56,7 @@ ROUNDS = {
 
 
 def told(pattern: str, clauses: tuple[str, str], stream: Stream) -> Alerts:
-    """What a rule with that pattern tells once no event will come."""
+    """The alerts of a rule with that pattern once no event will come."""
     return alerts(_accepted(pattern, clauses), stream, MAX_TIME)
 
 
@@ -76,7 +76,7 @@ def assert_same(left: str, right: str, clauses: tuple[str, str], stream: Stream)
 
 
 def as_one_step(found: Alerts, names: Iterable[str], name: str) -> Alerts:
-    """What several steps took in order is what one step took."""
+    """The alerts, with what several steps took in order as what one step took."""
     merged: Alerts = {}
     for (kind, events), time in found.items():
         of_name = tuple(id_ for step, ids in events if step in names for id_ in ids)
@@ -87,7 +87,7 @@ def as_one_step(found: Alerts, names: Iterable[str], name: str) -> Alerts:
 
 
 def union(*found: Alerts) -> Alerts:
-    """What any of them tells, when it is first told."""
+    """The alerts that any of them raises, at the time when it is first raised."""
     return {one: min(times[one] for times in found if one in times) for one in set().union(*found)}
 
 
@@ -259,5 +259,5 @@ def in_sequence(parts: list[tuple[str, str, str]]) -> str:
 
 
 def of_rows(pack: Any, given_rows: Sequence[Row]) -> Alerts:
-    """What is told of events that are no stream of one key."""
+    """The alerts of events that are no stream of one key."""
     return by_content(decided(pack, given_rows))

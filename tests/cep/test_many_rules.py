@@ -21,6 +21,7 @@ from cep.operators.patterns.runtime import blocks
 from cep.operators.patterns.runtime.runs import Runs, joined, width_class
 from cep.packs.compile import compile_plan
 from cep.plan.plan import RuleName
+from cep.shard.advance import MatchOptions
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
 SHAPES = (
@@ -42,7 +43,7 @@ def rules() -> list[str]:
 def found(texts: list[str], compiled: bool) -> tuple[list[tuple[object, ...]], dict[RuleName, int], Session]:
     """The alerts of the rules and their live runs after some batches."""
     plan = compile_plan([pack_of(header(2) + "".join(texts))])
-    session = Session(plan, shards=2, compiled=compiled)
+    session = Session(plan, shards=2, options=MatchOptions(compiled=compiled))
     came = long_stream(3, events=360, keys=4, seconds=150)
     raised = []
     for first in range(0, len(came), 90):

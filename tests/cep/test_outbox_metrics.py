@@ -1,4 +1,4 @@
-"""What /metrics says of alerts that wait: of every receiver, and of those that the job serves how long."""
+"""/metrics says how many alerts wait, of every receiver, and how long, of those that the job serves."""
 
 from __future__ import annotations
 

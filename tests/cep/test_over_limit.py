@@ -22,6 +22,7 @@ from cep.operators.patterns.runtime import advance
 from cep.operators.patterns.runtime import over_limit as naming
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.advance import MatchOptions
 from rules.typed import Rule
 
 HEAD = """pack p version "1"
@@ -42,16 +43,25 @@ Event = tuple[str, int]
 EVENTS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from([0, 1, 2, 8, 9])), max_size=60)
 
 
+INTERPRETED = MatchOptions(compiled=False)
+
+
 def plan_of(*names: str) -> Plan:
     rules = [f"rule r{n} {{ {PATTERNS[name]} }}" for n, name in enumerate(names)]
     return compile_plan([pack_of(HEAD + "\n".join(rules))])
 
 
 def fed(
-    plan: Plan, events: Sequence[Event], cuts: Sequence[int] = (), key: str = "", **settings_: object
+    plan: Plan,
+    events: Sequence[Event],
+    cuts: Sequence[int] = (),
+    key: str = "",
+    shards: int = 1,
+    options: MatchOptions = INTERPRETED,
 ) -> Session:
     """A session after the events, or only those of one key, in batches that end before the cuts."""
-    session = Session(plan, **{"compiled": False, **settings_})  # type: ignore[arg-type]
+    session = Session(plan, shards, options=options)
+
     came = [
         (n, Arrival("e", "p", "f", {"id_": f"{n}", "at": n * SECOND, "k": k, "v": v}))
         for n, (k, v) in enumerate(events)
@@ -132,8 +142,8 @@ def test_the_compiled_kernel_and_a_trace_name_the_same_key() -> None:
     events = [(k, v) for n in range(12) for k, v in (("a", 1), ("b", n % 2), ("c", 0))][4:]
     plan = plan_of("plain", "forked")
     keys = [
-        {rule: one.keys for rule, one in lost(fed(plan, events, **how)).items()}
-        for how in ({}, {"compiled": True}, {"trace": Trace()})
+        {rule: one.keys for rule, one in lost(fed(plan, events, options=how)).items()}
+        for how in (INTERPRETED, MatchOptions(compiled=True), MatchOptions(compiled=False, trace=Trace()))
     ]
     assert keys[0]
     assert keys[0] == keys[1] == keys[2]
@@ -161,7 +171,7 @@ def test_of_many_keys_one_that_lost_runs_is_found() -> None:
     came += [
         Arrival("e", "p", "f", {"id_": f"x{n}", "at": 500 * SECOND, "k": "last", "v": 1}) for n in range(2)
     ]
-    session = Session(plan, compiled=False)
+    session = Session(plan, options=MatchOptions(compiled=False))
     session.feed([*tables(plan.packs[0], came, 0)], 600 * SECOND)
     assert lost(session)["r"].most == ('{"k": "last"}', 1)
 

@@ -23,6 +23,7 @@ from cep.operators.patterns.compile.interests import Interest, interest
 from cep.operators.patterns.compile.tables import Tables
 from cep.operators.patterns.kernel import advance, bytecode, layout, loop, wait_index
 from cep.operators.patterns.kernel import tables as kernel_tables
+from cep.shard.advance import MatchOptions
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
@@ -65,7 +66,7 @@ def test_the_compiled_kernel_agrees_where_steps_are_equal(program: Program) -> N
 
 
 def session(rule: str, compiled: bool = False, crowd: int | None = None) -> Session:
-    return Session(plan_of(HEAD + rule, crowd), compiled=compiled)
+    return Session(plan_of(HEAD + rule, crowd), options=MatchOptions(compiled=compiled))
 
 
 def feed(running: Session, first: int, came: list[dict[str, object]]) -> list[dict[str, list[str]]]:
@@ -257,5 +258,5 @@ def test_the_oracle_raises_something_where_steps_are_equal() -> None:
 
 
 def asked(tables_: Tables) -> bool:
-    """Whether some run of the rule can be found by a value."""
+    """True if some run of the rule can be found by a value."""
     return bool(tables_.array[kernel_tables.H_QUESTIONS] > 0)

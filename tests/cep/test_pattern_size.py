@@ -1,4 +1,4 @@
-"""How large a pattern becomes is counted before it is built; one too large is refused at its cause."""
+"""The size of a pattern is counted before it is built; one too large is refused at its cause."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_values_far_back_are_bounded_in_conditions(where: str) -> None:
 
 
 def test_check_tells_it_as_an_error_also_where_nothing_is_to_run() -> None:
-    """What is not executed yet is a hint there; this will never be."""
+    """That a construct is not executed yet is a hint there; this will never be."""
     text = text_of(next(iter(TOO_LARGE)))
     found = checked_text("p.rules", text, Path(), to_run=False).diagnostics
     assert [d.code for d in found if d.level == "error"] == ["CEP0906"]

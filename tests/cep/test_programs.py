@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_expressions import FIELDS, STREAM, booleans, rows
 
+from cep.batch.clock import BatchStart
 from cep.events import FILE, ID, MAX_TIME, OFFSET, TIME, Events, event_schema
 from cep.inprocess.rows import line_events
 from cep.inprocess.session import Session
@@ -18,6 +19,7 @@ from cep.operators.patterns.runtime.engines import engine
 from cep.packs.compile import compile_plan
 from cep.packs.unsupported import unsupported
 from cep.reference import decided
+from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
 from rules.typed import Pack
 
@@ -61,7 +63,7 @@ def assert_as_the_reference(condition: str, earlier: dict[str, object], later: d
     expected = decided(pack, [("e", str(row["id_"]), row) for row in values], MAX_TIME)
     plan, events = compile_plan([pack]), [events_of(pack, values)]
     for compiled in (False, True):
-        session = Session(plan, compiled=compiled)
+        session = Session(plan, options=MatchOptions(compiled=compiled))
         got = [*session.feed(events), *session.drain()]
         assert len(got) == len(expected), (condition, compiled)
 
@@ -94,5 +96,7 @@ def test_a_double_beyond_whole_numbers_of_64_bits_is_its_own_rounding(x: float, 
     ]
     events, rejected = line_events(pack, lines)
     assert not rejected
-    session = Session(compile_plan([pack]), compiled=compiled, one_partition=True)
+    session = Session(
+        compile_plan([pack]), start=BatchStart(one_partition=True), options=MatchOptions(compiled=compiled)
+    )
     assert len([*session.feed(events), *session.drain()]) == 1

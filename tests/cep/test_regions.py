@@ -1,4 +1,4 @@
-"""Conditions that are judged together by region are true of the same events as each by its column."""
+"""Conditions that are evaluated together by region are true of the same events as each by its column."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cep.batch import predicates as verdicts
-from cep.batch.predicates import FEW, Bits, Column, Numbers, judged, widened
+from cep.batch import predicates
+from cep.batch.predicates import FEW, Bits, Column, Numbers, evaluated, widened
 from cep.expressions.columns import Columns
 from cep.operators.patterns.runtime.engines import INTERPRETED
 from cep.packs.compile import compile_plan
@@ -69,7 +69,7 @@ def atoms(texts: list[str]) -> list[Expression | None]:
 
 @lru_cache
 def may_be(text: str) -> bool:
-    """Whether the checker takes the condition: it refuses those that no event can satisfy."""
+    """True if the checker takes the condition: it refuses those that no event can satisfy."""
     return accepted(f"{HEAD}rule r {{ on e[{text}] }}")
 
 
@@ -81,9 +81,9 @@ def table(rows: list[tuple[object, ...]]) -> pa.Table:
 
 @pytest.fixture(params=["rows", "bits", "numbers"])
 def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How verdicts travel, whatever would take less room."""
-    monkeypatch.setattr(verdicts, "FEW", 10**9 if request.param == "rows" else 0)
-    monkeypatch.setattr(verdicts, "A_NUMBER", 0 if request.param == "numbers" else 10**9)
+    """The form in which predicate bits travel, whatever would take less room."""
+    monkeypatch.setattr(predicates, "FEW", 10**9 if request.param == "rows" else 0)
+    monkeypatch.setattr(predicates, "A_NUMBER", 0 if request.param == "numbers" else 10**9)
     return str(request.param)
 
 
@@ -98,7 +98,7 @@ def test_regions_tell_what_columns_tell(
     asked = [*atoms(texts), None]
     columns = Columns(table(rows))
     parts = together(asked)
-    found = judged(columns, parts)
+    found = evaluated(columns, parts)
     sparse = all(regions.own is not None for regions in parts[0].regions)
     assert not rows or isinstance(found, Numbers) == (form == "numbers" and sparse)
     chosen = np.array(random.sample(range(len(rows)), len(rows)), np.int64)
@@ -117,12 +117,12 @@ def test_regions_tell_what_columns_tell(
 def test_where_most_is_false_its_numbers_are_told() -> None:
     many = [f"n == {n}" for n in range(8 * FEW + 8)]
     rows = table([("a", n, 0.0, True) for n in (3, 1, 200)])
-    found = judged(Columns(rows), together(atoms(many)))
+    found = evaluated(Columns(rows), together(atoms(many)))
     assert isinstance(found, Numbers)
     assert found.column(np.array([0, 2])).to_pylist() == [b"\x03\0\0\0", b""]
-    few = judged(Columns(rows), together(atoms(many[: 8 * FEW])))
+    few = evaluated(Columns(rows), together(atoms(many[: 8 * FEW])))
     assert few.column(np.array([0, 2])).to_pylist() == [b"\x10" + bytes(FEW - 1), bytes(FEW)]
-    most = judged(Columns(rows), together(atoms([f"n < {n}" for n in range(8 * FEW + 8)])))
+    most = evaluated(Columns(rows), together(atoms([f"n < {n}" for n in range(8 * FEW + 8)])))
     assert isinstance(most, Bits)
     assert Column.of(most.column(np.array([0, 1]))).true_of(2, np.arange(2)).tolist() == [False, True]
 
@@ -169,12 +169,14 @@ def test_few_thresholds_are_columns() -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_of_many_conditions_is_judged_in_several_tables() -> None:
+def test_a_plan_of_many_conditions_is_evaluated_in_several_tables() -> None:
     plan = compile_plan([pack_of(HEAD + "".join(f"rule r{n} {{ on e[n == {n}] }}\n" for n in range(4100)))])
     needs = plan.spaces[0].of("e")
     assert needs is not None
     assert [part.first for part in needs.together] == [0, 512]
-    found = judged(Columns(table([("a", n, 0.0, True) for n in (0, 4095, 4096, 4099, 4100)])), needs.together)
+    found = evaluated(
+        Columns(table([("a", n, 0.0, True) for n in (0, 4095, 4096, 4099, 4100)])), needs.together
+    )
     came = Column.of(found.column(np.arange(5)))
     true = [[atom for atom in range(4100) if came.true_of(atom, np.array([row]))[0]] for row in range(5)]
     assert true == [[0], [4095], [4096], [4099], []]

@@ -128,7 +128,7 @@ def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]
 
 
 def by_column(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str], cut: int) -> list[Raised]:
-    """What the engine does."""
+    """The alerts as the engine writes them, by column."""
     taken = [
         (names.index(step), id_, event)
         for one in decisions

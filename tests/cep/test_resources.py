@@ -1,4 +1,4 @@
-"""What a batch looks up: the same wherever it is opened, at the version that is pinned, closed in the end."""
+"""A resource is the same wherever it is opened, at the version that is pinned, and closed in the end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SEARCHES = f"""pack p version "1"
 
 @pytest.fixture(autouse=True)
 def _no_compiled_sets() -> Iterator[None]:
-    """What the process compiled for other tests, or for a pack's findings, is forgotten."""
+    """Forgets what the process compiled for other tests, or for a pack's findings."""
     compiling._compiled.cache_clear()
     yield
     compiling._compiled.cache_clear()

@@ -12,7 +12,7 @@ import pytest
 from cep.events import MAX_TIME, hit_id
 from cep.inprocess.engines import engine
 from cep.inprocess.rows import line_events
-from cep.job.batches.takeover import differing_queries
+from cep.job.batches.deployed_packs import differing_queries
 from cep.packs.compile import compile_plan
 from cep.plan.plan import hit_streams
 from cep.standing import findings as told

@@ -23,6 +23,7 @@ from cep.packs.compile import compile_plan
 from cep.reference import decided
 from cep.reference.hits import hit_lookup
 from cep.reference.text_conditions import text_predicate
+from cep.shard.advance import MatchOptions
 from rules.typed import Pack
 
 
@@ -50,13 +51,15 @@ def batches_of(program: Standing, pack: Pack) -> list[list[Events]]:
 
 
 def by_engine(program: Standing, pack: Pack) -> list[dict[str, Any]]:
-    session = Session(compile_plan([pack]), program.shards, compiled=program.compiled)
+    session = Session(compile_plan([pack]), program.shards, options=MatchOptions(compiled=program.compiled))
     raised = []
     for number, batch in enumerate(batches_of(program, pack)):
         raised += session.feed(batch)
         if number in program.restarts:
             snapshot = session.snapshot()
-            session = Session(compile_plan([pack]), program.shards, compiled=program.compiled)
+            session = Session(
+                compile_plan([pack]), program.shards, options=MatchOptions(compiled=program.compiled)
+            )
             session.restore(snapshot)
     raised += session.drain()
     return [one.alert.as_dict() for one in in_order(raised)]

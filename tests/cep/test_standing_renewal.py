@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cep.plan.plan import HitStream, hit_streams
 from cep.standing.answers import QuerySet
 from cep.standing.compiled import compiled, name_of
-from cep.standing.kept import NONE, Kept
+from cep.standing.kept import NONE, KeptQueries
 from cep.standing.store import QueryStore
 from percolator.library.damage import DamagedError
 from percolator.library.load import LoadReport
@@ -61,7 +61,7 @@ def stream_of(folder: Path, content: list[bytes]) -> HitStream:
     return found
 
 
-def answers(queries: Kept, hits: HitStream) -> object:
+def answers(queries: KeptQueries, hits: HitStream) -> object:
     """All that is told of documents of every pair of words."""
     titles = pa.array([f"{one} {other}" for one in WORDS for other in WORDS], pa.string())
     times = np.zeros(len(titles), np.int64)
@@ -91,7 +91,7 @@ def test_what_a_set_is_made_from_makes_no_difference(
             place = folder / str(number)
             place.mkdir()
             again.kept.save(place)
-            earlier = Kept.open(place)
+            earlier = KeptQueries.open(place)
             assert answers(earlier, hits) == answers(anew.kept, hits)
             content = data.draw(edited(content))
 
@@ -127,8 +127,8 @@ def test_a_changed_line_leaves_the_parts_as_they_are(tmp_path: Path) -> None:
     store.put(second)
     old, new = store.folder / name_of(first), store.folder / name_of(second)
     assert (old / "0.segment").stat().st_ino == (new / "0.segment").stat().st_ino
-    assert [len(part.dead) for part in Kept.open(new).parts] == [100, 1]
-    assert [part.living for part in Kept.open(new).parts] == [99, 1]
+    assert [len(part.dead) for part in KeptQueries.open(new).parts] == [100, 1]
+    assert [part.living for part in KeptQueries.open(new).parts] == [99, 1]
     for path in old.iterdir():
         path.unlink()
     old.rmdir()
@@ -180,7 +180,7 @@ def test_a_damaged_set_is_compiled_anew_and_nothing_is_compiled_from_it(tmp_path
     again = QueryStore(store.folder)
     again.put(hits)
     assert {path.name: path.read_bytes() for path in place.iterdir()} == whole
-    assert answers(Kept.open(place), hits) == answers(compiled(hits).kept, hits)
+    assert answers(KeptQueries.open(place), hits) == answers(compiled(hits).kept, hits)
 
 
 def test_what_was_long_not_used_goes(tmp_path: Path) -> None:
@@ -240,4 +240,4 @@ def test_damage_is_told(tmp_path: Path) -> None:
     for cut in (0, 50, len(whole) - 1):
         (place / "lines.npy").write_bytes(whole[:cut])
         with pytest.raises(DamagedError):
-            Kept.open(place)
+            KeptQueries.open(place)

@@ -20,6 +20,7 @@ from cep.inprocess.session import Session
 from cep.operators.patterns.compile.interests import MANY
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.advance import MatchOptions
 from cep.shard.memory import Merging
 from cep.state.keyed_rows import size_of
 
@@ -99,7 +100,7 @@ def test_it_does_not_matter_where_batches_are_cut(
         arrivals.append(
             replace(event(number, v, k), values={**event(number, v, k).values, "at": at * SECOND})
         )
-    whole, session = Session(plan(rules)), Session(plan(rules), merging=merging)
+    whole, session = Session(plan(rules)), Session(plan(rules), options=MatchOptions(merging=merging))
     expected = told(whole, arrivals, 0) + [one.alert.as_dict() for one in whole.drain()]
     raised, start, batch = [], 0, 0
     while start < len(arrivals):
@@ -108,7 +109,7 @@ def test_it_does_not_matter_where_batches_are_cut(
         start, batch = start + size, batch + 1
         if batch in restarts:
             snapshot = session.snapshot()
-            session = Session(plan(rules), merging=merging)
+            session = Session(plan(rules), options=MatchOptions(merging=merging))
             session.restore(snapshot)
     raised += [one.alert.as_dict() for one in session.drain()]
     assert sorted(map(str, raised)) == sorted(map(str, expected))
@@ -127,7 +128,7 @@ def event(number: int, v: int, k: str = "x") -> Arrival:
 
 
 def fed(session: Session, batches: Sequence[Sequence[Arrival]]) -> list[tuple[str, object]]:
-    """What is raised, by rule and the value emitted."""
+    """The alerts raised, by rule and the value emitted."""
     raised = []
     for offset, batch in enumerate(batches):
         found = session.feed(tables(session.plan.packs[0], batch, 10_000 * offset))
@@ -158,7 +159,7 @@ def test_what_a_waiting_run_can_wait_for_is_known(rule: str, bits: list[int]) ->
 
 
 def test_a_key_whose_events_only_begin_runs_is_added_to() -> None:
-    session = Session(plan(LATER), merging=LOOSE)
+    session = Session(plan(LATER), options=MatchOptions(merging=LOOSE))
     batches = [[event(10 * n + m, m) for m in range(5)] for n in range(4)]
     assert fed(session, batches) == []
     (space,) = session.memories[0].spaces.values()
@@ -177,7 +178,7 @@ def test_more_than_the_limit_is_dropped_and_counted_wherever_batches_are_cut() -
     arrivals = [event(n, n) for n in range(MANY + 60)] + [event(MANY + 60, -1)]
     found: list[tuple[list[tuple[str, object]], Counts]] = []
     for size in (len(arrivals), 350, 60):
-        session = Session(plan(rules), merging=LOOSE)
+        session = Session(plan(rules), options=MatchOptions(merging=LOOSE))
         raised = fed(session, [arrivals[n : n + size] for n in range(0, len(arrivals), size)])
         found.append((raised, session.counts))
     raised, counts = found[0]
@@ -190,7 +191,7 @@ def test_a_batch_writes_no_more_beside_many_runs() -> None:
     """As many bytes as beside nothing, whether or not the keys have runs."""
     written = []
     for before in (0, 20):
-        session = Session(plan(LATER), merging=LOOSE)
+        session = Session(plan(LATER), options=MatchOptions(merging=LOOSE))
         fed(session, [[event(100 * n + m, 1, f"k{m}") for m in range(30)] for n in range(before)])
         session.feed(tables(session.plan.packs[0], [event(9_000 + m, 1, f"k{m}") for m in range(30)], 9_000))
         head = len(session.stored[0].head or b"") if session.stored else 0

@@ -16,7 +16,7 @@ from cep.batch.clock import Clock
 from cep.inprocess.session import Session, StoredShard
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
-from cep.shard.advance import match_shard
+from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import Merging
 from cep.shard.state_bytes import MAGIC, MAGIC_OF_PART, StateError
 
@@ -49,7 +49,7 @@ def event(number: int, at: int, k: str, v: float) -> Arrival:
 def begun() -> Session:
     """A base and a difference, which changes runs of two keys and adds one to those of a value; a waiting
     event of a third key, and ids at the watermark."""
-    session = Session(plan(), merging=Merging(base=9, later=9, small=0, anew=2))
+    session = Session(plan(), options=MatchOptions(merging=Merging(base=9, later=9, small=0, anew=2)))
     pack = session.plan.packs[0]
     session.feed(tables(pack, [event(1, 1, "x", 1.0), event(2, 1, "y", -1.0), event(3, 1, "y", 7.0)]), SECOND)
     session.feed(

@@ -30,7 +30,7 @@ KEYS: list[Key] = [(name, number) for name in ("", "a", "b", "ü") for number in
 
 @dataclass(frozen=True)
 class Kept:
-    """The state of a key: by width lists of (rule, runs, alternatives, events), and when it is due."""
+    """The memory of a key: by width lists of (rule, runs, alternatives, events), and when it is due."""
 
     lists: Mapping[int, tuple[tuple[int, int, int, tuple[int, ...]], ...]]
     histories: int = 0
@@ -188,7 +188,7 @@ class Model:
         assert set(np.concatenate(there).tolist()) == set(events.tolist())
 
     def check_most(self, asked: np.ndarray, all_of_it: Gathered) -> None:
-        """What is asked weighs what a segment of it would; where that is most, everything is found."""
+        """The keys asked for weigh what a segment of them would; where that is most, everything is found."""
         hashes = hashed(KEYS, self.different)
         weight = 0
         for segment in self.segments:
@@ -221,7 +221,7 @@ def named(keys: Keys) -> list[tuple[object, ...]]:
 
 
 def something(words: Words) -> bool:
-    """Whether anything is remembered of a key."""
+    """True if anything is remembered of a key."""
     return any(value.something for _, value in words)
 
 
@@ -390,7 +390,7 @@ def test_segments_are_merged_when_it_is_worth_it(weights: list[int], alive: int,
 
 
 def test_shards_that_began_together_do_not_merge_together() -> None:
-    """What comes in every batch is as much in all shards, and as much as the base weighs in 100 batches."""
+    """Every batch brings as much to all shards, and as much as the base weighs in 100 batches."""
     merging = Merging(small=0)
     when = []
     for shard in range(16):

@@ -36,7 +36,7 @@ def column(values: Sequence[str], before: Sequence[str] = ()) -> pa.StringArray:
 
 
 def by(engine: Any, function: Any, argument: pa.StringArray) -> Any:
-    """What a function gives with one of the kernels; hashes wrap around, which only numpy tells of."""
+    """The result of a function with one of the kernels; hashes wrap around, which only numpy tells of."""
     with patch.object(strings, "at_hand", lambda: engine), np.errstate(over="ignore"):
         return function(argument)
 

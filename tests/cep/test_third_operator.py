@@ -19,6 +19,7 @@ from cep.events import ID
 from cep.inprocess.session import Session, StoredShard
 from cep.operators import known
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 from cep.shard.memory import Merging
 from cep.shard.state_bytes import StateError
 from rules.diagnostics import DiagnosticsError
@@ -69,7 +70,7 @@ def run(
     snapshot, number = None, 0
     for place, batch in enumerate([*fed, None]):
         plan = compile_plan([pack_of(HEAD + texts[place % len(texts)])])
-        session = Session(plan, shards, merging=merging or Merging())
+        session = Session(plan, shards, options=MatchOptions(merging=merging or Merging()))
         if snapshot is not None:
             session.restore(snapshot)
         if batch is None:
@@ -89,7 +90,7 @@ def run(
 
 
 def of(rule: str, found: Counter[object]) -> list[tuple[object, ...]]:
-    """What was found of a rule."""
+    """The findings of a rule."""
     return sorted(one for one in found.elements() if isinstance(one, tuple) and one[0] == rule)
 
 

@@ -17,6 +17,7 @@ from cep.batch.trace import Record, Trace
 from cep.cli.trace_text import as_json, lines, sentence
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
 HEAD = """pack p version "1"
@@ -29,7 +30,9 @@ def traced(
 ) -> Trace:
     """One event per (second, v) under one key, in two batches."""
     trace = Trace()
-    session = Session(compile_plan([pack_of(HEAD + rule)]), compiled=compiled, trace=trace)
+    session = Session(
+        compile_plan([pack_of(HEAD + rule)]), options=MatchOptions(compiled=compiled, trace=trace)
+    )
     came = [
         Arrival("e", "p", "f", {"id_": f"e{n}", "at": at * SECOND, "k": "x", "v": v})
         for n, (at, v) in enumerate(values)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from cep.batch.clock import BatchStart
 from cep.batch.trace import Trace
 from cep.inprocess.rows import line_events
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
 
 PACK = """pack p version "1"
@@ -26,7 +28,11 @@ def test_many_runs_expire_at_once(compiled: bool) -> None:
     events, rejected = line_events(pack, lines)
     assert not rejected
     trace = Trace()
-    session = Session(compile_plan([pack]), one_partition=True, trace=trace, compiled=compiled)
+    session = Session(
+        compile_plan([pack]),
+        start=BatchStart(one_partition=True),
+        options=MatchOptions(trace=trace, compiled=compiled),
+    )
     session.feed(events, 1_767_225_600_000_000_000)
     assert session.feed([], 1_767_225_600_000_000_000 + 2 * 3_600_000_000_000) == []
     assert sum(record.kind == "expired" for record in trace.records) == RUNS

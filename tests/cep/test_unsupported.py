@@ -1,4 +1,4 @@
-"""What is checked but not executed yet is refused with a code and its place, and nothing else is."""
+"""Constructs that are checked but not executed yet are refused with code and place, and nothing else is."""
 
 from __future__ import annotations
 

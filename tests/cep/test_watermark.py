@@ -66,30 +66,30 @@ def test_a_stream_that_no_rule_reads_holds_nothing_back() -> None:
 
 def test_a_stream_that_never_delivered_holds_it_back() -> None:
     assert watermark(0, {("b", "p"): 100}, "a", "b") == 0
-    assert watermark(0, {("b", "p"): 100}, "a", "b", silent=[("a", "")]) == 100
+    assert watermark(0, {("b", "p"): 100}, "a", "b", idle=[("a", "")]) == 100
 
 
 def after(before: int, so_far: Seen, in_batch: Seen, *read: str, **start: Any) -> int:
     return watermark_after(BatchStart(3, before, so_far, **start), plan(*read), in_batch)
 
 
-def test_a_silent_partition_holds_nothing_back_until_it_delivers() -> None:
+def test_an_idle_partition_holds_nothing_back_until_it_delivers() -> None:
     so_far = Seen({("a", "0"): 100 * SECOND, ("a", "1"): 50 * SECOND})
-    assert after(0, so_far, Seen(), "a", silent=[("a", "1")]) == 90 * SECOND
-    assert after(20 * SECOND, so_far, Seen(), "a", silent=[("a", "0"), ("a", "1")]) == 20 * SECOND
+    assert after(0, so_far, Seen(), "a", idle=[("a", "1")]) == 90 * SECOND
+    assert after(20 * SECOND, so_far, Seen(), "a", idle=[("a", "0"), ("a", "1")]) == 20 * SECOND
     again = Seen({("a", "1"): 60 * SECOND})
-    assert after(20 * SECOND, so_far, again, "a", silent=[("a", "1")]) == 50 * SECOND
+    assert after(20 * SECOND, so_far, again, "a", idle=[("a", "1")]) == 50 * SECOND
 
 
-def test_a_silent_partition_of_one_stream_excuses_no_other_stream() -> None:
-    assert after(0, Seen({("b", "p"): 100}), Seen(), "a", "b", silent=[("b", "p")]) == 0
+def test_an_idle_partition_of_one_stream_excuses_no_other_stream() -> None:
+    assert after(0, Seen({("b", "p"): 100}), Seen(), "a", "b", idle=[("b", "p")]) == 0
 
 
 def test_the_clock_paces_it_only_while_no_stream_that_is_read_delivers() -> None:
-    so_far, silent = Seen({("b", "p"): 5}), [("b", "p")]
-    assert after(5, so_far, Seen(), "b", silent=silent, paced=30) == 30
-    assert after(5, so_far, Seen({("unread", "p"): 99}), "b", silent=silent, paced=30) == 30
-    assert after(5, so_far, Seen({("b", "p"): 7}), "b", silent=silent, paced=30) == 7
+    so_far, idle = Seen({("b", "p"): 5}), [("b", "p")]
+    assert after(5, so_far, Seen(), "b", idle=idle, paced=30) == 30
+    assert after(5, so_far, Seen({("unread", "p"): 99}), "b", idle=idle, paced=30) == 30
+    assert after(5, so_far, Seen({("b", "p"): 7}), "b", idle=idle, paced=30) == 7
 
 
 def test_drain_ends_time() -> None:

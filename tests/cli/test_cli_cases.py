@@ -38,7 +38,7 @@ def at(seconds: float) -> str:
 
 
 def answers(tmp_path: Path, *lines: object, engine: str = "compiled") -> list[dict[str, Any]]:
-    """What `cep eval --cases` writes, in process."""
+    """The answers that `cep eval --cases` writes, in process."""
     file = tmp_path / "cases.jsonl"
     file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     out = tmp_path / "out.jsonl"

@@ -355,7 +355,7 @@ def test_the_slow_list_tells_the_time_alone_and_among_all(tmp_path: Path) -> Non
         (["--queries", "q", "--documents", "d", "--output", "-", "--field", "x=text"], "no file `q`"),
         (
             ["--queries", "q", "--documents", "d", "--output", "-", "--schema", "s"],
-            "--schema s cannot be read",
+            "there is no file `s`",
         ),
     ],
 )

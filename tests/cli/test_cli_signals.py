@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 from heard_signals import ENDING, hear
 
-from cep.job.state_folder import deploy_requests as deploy
-from cep.job.state_folder import lock
+from cep.job.state_folder import deploy_requests, lock
 from cep.job.state_folder.folder import StateFolder
 
 PATIENCE = 60.0
@@ -250,14 +249,16 @@ def test_a_deploy_that_is_ended_as_it_hands_its_pack_over_takes_it_back(
 ) -> None:
     folder = StateFolder(tmp_path / "state")
     folder.make()
-    real = deploy.submit
+    real = deploy_requests.submit
 
     def ended(*arguments: Any) -> None:
         real(*arguments)
         assert any(folder.requests.glob("*.json"))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(deploy, "submit", ended)
+    monkeypatch.setattr(deploy_requests, "submit", ended)
     with lock.held(folder), pytest.raises(KeyboardInterrupt):
-        deploy.hand_over(folder, deploy.Request(deploy.new_id(), "desk", "r", ()), 60)
+        deploy_requests.hand_over(
+            folder, deploy_requests.Request(deploy_requests.new_id(), "desk", "r", ()), 60
+        )
     assert not any(folder.requests.glob("*.json"))

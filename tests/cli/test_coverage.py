@@ -102,21 +102,23 @@ class Recording(Matcher):
         return found
 
     def is_last(self, leaf: Option, event: Event) -> bool:
-        """What ends the waiting for later events is not told where one is taken."""
+        """As in the reference; what ends the waiting for later events is no trial where one is taken."""
         number = len(Recording.tried)
         found = super().is_last(leaf, event)
         del Recording.tried[number:]
         return found
 
     def was_absent(self, guard: Guard, duration: int, event: Event) -> bool:
-        """What is looked back at is not tried; nor does the step take what it would else have taken."""
+        """As in the reference; what is looked back at is no trial. Where it was there, nor is the step that
+        would else have taken the event."""
+
         number = len(Recording.tried)
         absent = super().was_absent(guard, duration, event)
         del Recording.tried[number if absent else number - 1 :]
         return absent
 
     def behind(self, leaf: Option) -> Iterator[Guard]:
-        """What is to be absent before a step, in its own sequence or beside it."""
+        """The events to be absent before a step, in its own sequence or beside it."""
         for guard, _ in leaf.alternative.lookback:
             for node in walk(self.body.pattern):
                 if guard in absences(node) and leaf.step in walk(node):

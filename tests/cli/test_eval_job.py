@@ -97,7 +97,7 @@ def evaluated(*arguments: str) -> list[dict[str, Any]]:
 
 
 def plainly() -> list[dict[str, Any]]:
-    """What the packs raise on the same events as JSON, in order of time."""
+    """The alerts of the packs on the same events as JSON, in order of time."""
     return evaluated("packs", "--events", "payment=plain.jsonl", "refund=inbox/refund/r.jsonl")
 
 

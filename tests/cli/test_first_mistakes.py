@@ -1,4 +1,4 @@
-"""What a new user types wrong: each is told with what to type."""
+"""The mistakes of new users are answered with what to type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace tells of a test: the values that are drawn are those that decided."""
+"""The trace of a failing test draws the values that decided."""
 
 from __future__ import annotations
 

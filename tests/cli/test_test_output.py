@@ -1,4 +1,4 @@
-"""What `cep test` prints of failures and of coverage, as text, JSON and JUnit."""
+"""The output of `cep test` about failures and coverage, as text, JSON and JUnit."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from cep.config import check_feeds, check_receivers, load_job, sections
 from cep.config.against_machine import check_machine, check_packs
 from cep.config.no_file_fits import no_file_fits
 from cep.job.start.beforehand import differences
-from cep.job.state_folder.folder import FORMAT, Layout
+from cep.job.state_folder.folder import FORMAT, FolderLayout
 from rules.packs import load
 
 NO_EXAMPLE = {"CEP0701", "CEP0709", "CEP0711", "CEP0730"}
@@ -82,7 +82,7 @@ def codes(folder: Path, text: str) -> set[str]:
             *check_packs(loaded.job),
             *check_feeds(loaded.job, packs),
             *check_receivers(loaded.job, packs),
-            *differences(loaded.job, Layout(FORMAT, 16, 1, ())),
+            *differences(loaded.job, FolderLayout(FORMAT, 16, 1, ())),
         ]
     return {one.code for one in found}
 

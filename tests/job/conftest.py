@@ -76,5 +76,5 @@ def folder(made: tuple[JobFolder, Path]) -> JobFolder:
 
 @pytest.fixture
 def expected(folder: JobFolder) -> Alerts:
-    """What the whole job raised."""
+    """The alerts that the whole job raises."""
     return folder.alerts()

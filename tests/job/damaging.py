@@ -86,7 +86,7 @@ def input_of(folder: JobFolder, batch: int = LAST) -> Path:
 
 
 def refused(folder: JobFolder) -> ConfigurationError:
-    """What a start says that is refused before there is a Spark."""
+    """The error of a start that is refused before there is a Spark."""
 
     def none(*_: object) -> None:
         pytest.fail("Spark was started")
@@ -98,7 +98,7 @@ def refused(folder: JobFolder) -> ConfigurationError:
 
 
 def said(folder: JobFolder) -> str | None:
-    """What a start says that is refused before there is a Spark; None if it goes on to start it."""
+    """The message of a start that is refused before there is a Spark; None if it goes on to start it."""
     begun = OutsideError("Spark would be started now")
 
     def begin(*_: object) -> None:

@@ -28,7 +28,7 @@ from cep.config import load_job
 from cep.decode.blocks import decoder
 from cep.events import Events
 from cep.inprocess.session import Session
-from cep.job.running import life
+from cep.job.running import lifecycle
 from cep.job.running.progress import Progress
 from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.manifest import Result, result_of
@@ -96,16 +96,20 @@ class JobFolder:
         self._written += 1
         return aside.rename(self.root / "inbox" / stream / aside.name)
 
-    def once(self, spark: Callable[..., Any], *, drain: bool = False, mode: life.Mode | None = None) -> str:
+    def once(
+        self, spark: Callable[..., Any], *, drain: bool = False, mode: lifecycle.Mode | None = None
+    ) -> str:
         """Runs `cep run --once` in this process on a shared session; what it told."""
         job = load_job(self.description, {}).need()
         told = io.StringIO()
-        mode = mode or life.Mode(once=True, drain=drain)
-        life.run(life.Launch(job, lambda: first_packs(job), dict(os.environ), mode), Progress(told), spark)
+        mode = mode or lifecycle.Mode(once=True, drain=drain)
+        lifecycle.run(
+            lifecycle.Launch(job, lambda: first_packs(job), dict(os.environ), mode), Progress(told), spark
+        )
         return told.getvalue()
 
     def alerts(self) -> list[dict[str, object]]:
-        """What the outbox holds, in the order raised, each with its batch."""
+        """The alerts in the outbox, in the order raised, each with its batch."""
         outbox = Outbox.open(f"sqlite:///{self.outbox}", create=False)
         try:
             return [{**one.alert, "batch": one.batch} for one in outbox.alerts()]
@@ -232,7 +236,7 @@ def command(*arguments: object, environ: Mapping[str, str] | None = None) -> sub
 def in_process(
     folder: JobFolder, batches: Iterable[Iterable[tuple[str, Path]]], *, drain: bool = True
 ) -> list[Any]:
-    """What the engine raises in this process over the same files, batch by batch, as JSON objects."""
+    """The alerts of the engine in this process over the same files, batch by batch, as JSON objects."""
     pack = load([folder.root / "packs"]).need()
     session = Session(compile_plan([pack]))
     raised = []

@@ -1,4 +1,4 @@
-"""What a mapper leaves out: records by place, also of CSV and Parquet; row groups and files as a whole."""
+"""A mapper leaves out records by place, also of CSV and Parquet; row groups and files as a whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from cep.decode.blocks import decoder
 from cep.decode.formats import BY_NAME
 from cep.decode.letters import DeadLetter, Decoded
-from cep.job.poison.careful import Kept, Searching, unopened, unreadable, without
+from cep.job.poison.careful import KnownPoison, Searching, unopened, unreadable, without
 from cep.job.poison.events import NO_SHARD, UNREAD, Poison, place
 from cep.sources.files.extents import listed_extent
 from cep.sources.files.files import Files
@@ -48,7 +48,7 @@ def _table() -> pa.Table:
     return pa.Table.from_pylist([{"id_": id_, "at": at, "v": v} for id_, at, v in ROWS])
 
 
-def decoded(path: Path, aside: Kept | Searching) -> tuple[list[int], list[DeadLetter]]:
+def decoded(path: Path, aside: KnownPoison | Searching) -> tuple[list[int], list[DeadLetter]]:
     using = replace(decoder(STREAM), aside=aside)
     values: list[int] = []
     letters: list[DeadLetter] = []
@@ -60,11 +60,11 @@ def decoded(path: Path, aside: Kept | Searching) -> tuple[list[int], list[DeadLe
 
 
 def dying(values: Iterable[int]) -> Callable[[Decoded], None]:
-    def judge(block: Decoded) -> None:
+    def work(block: Decoded) -> None:
         if set(values) & set(block.events.table.column("v").to_pylist()):
             os.kill(os.getpid(), signal.SIGSEGV)
 
-    return judge
+    return work
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -72,16 +72,16 @@ def test_what_is_found_is_left_out_by_its_place_and_nothing_else(tmp_path: Path,
     path = tmp_path / name
     WRITERS[name](path)
     poison = {0, 31, 32, 99}
-    searching = Searching(Kept([]), dying(poison))
+    searching = Searching(KnownPoison([]), dying(poison))
     values, letters = decoded(path, searching)
     assert values == [n for n in range(100) if n not in poison]
-    again, same = decoded(path, Kept(searching.found))
+    again, same = decoded(path, KnownPoison(searching.found))
     assert (again, same) == (values, letters)
     assert [letter.stage for letter in letters] == ["poison"] * 4
     assert [f"e{n}".encode() in letter.data for n, letter in zip(sorted(poison), letters, strict=True)] == [
         True
     ] * 4
-    more = Searching(Kept(searching.found), dying(poison))
+    more = Searching(KnownPoison(searching.found), dying(poison))
     assert decoded(path, more)[0] == values
     assert more.found == [], "nothing is left to find"
 

@@ -1,4 +1,4 @@
-"""Damage on disk is told with its file before Java starts, or put right: it gives no other alerts in silence.
+"""Damage on disk is told with its file before Java starts, or put right: it never changes alerts unnoticed.
 
 One real state folder of three batches is made once, and every case damages a copy of it, which lies where the
 first one lay. A start that is refused is not given a Spark.

@@ -29,7 +29,7 @@ from rules_of_tests import pack, payments
 
 from cep.cli.main import main
 from cep.errors import ConfigurationError, JobError, OutsideError
-from cep.job.running import life
+from cep.job.running import lifecycle
 from cep.job.state_folder import extents, manifest
 from cep.sources.checkpoint import Checkpoint
 from cep.sources.files import spark_log
@@ -85,8 +85,8 @@ def letters(folder: JobFolder) -> list[tuple[object, ...]]:
         return database.execute("select batch, file, stage, reason from dead_letters").fetchall()
 
 
-def accepting(*paths: Path) -> life.Mode:
-    return life.Mode(once=True, accepted=frozenset(map(os.path.realpath, paths)))
+def accepting(*paths: Path) -> lifecycle.Mode:
+    return lifecycle.Mode(once=True, accepted=frozenset(map(os.path.realpath, paths)))
 
 
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "not recorded"])
@@ -210,7 +210,7 @@ def test_a_loss_in_a_folder_of_the_version_before_is_told_and_counts_for_no_othe
 def test_the_command_says_it_and_takes_the_file(
     folder: JobFolder, spark: Spark, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(life.run, "__defaults__", (spark,))
+    monkeypatch.setattr(lifecycle.run, "__defaults__", (spark,))
     reopen(folder)
     path = input_of(folder)
     path.unlink()

@@ -18,8 +18,7 @@ from cep.job.shipping import packs
 from cep.job.shipping.blobs import Sender
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.task import Task
-from cep.job.state_folder import deploy_requests as deploy
-from cep.job.state_folder import extents
+from cep.job.state_folder import deploy_requests, extents
 from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.manifest import Manifest
 from cep.job.workers.mapper import Lanes, Watching, _Mapping
@@ -210,11 +209,13 @@ def folder(tmp_path: Path) -> StateFolder:
 
 def test_a_damaged_request_is_refused_and_the_others_are_taken(folder: StateFolder) -> None:
     for number in "12":
-        deploy.submit(folder, deploy.Request(number, "desk", "r", (("p.rules", "pack desk"),)))
+        deploy_requests.submit(
+            folder, deploy_requests.Request(number, "desk", "r", (("p.rules", "pack desk"),))
+        )
     path = folder.requests / "1.json"
     path.write_text(path.read_text().replace("pack desk", "pack disk"))
-    assert [one.id for one in deploy.waiting(folder)] == ["2"]
-    answer = deploy.answered(folder, "1")
+    assert [one.id for one in deploy_requests.waiting(folder)] == ["2"]
+    answer = deploy_requests.answered(folder, "1")
     assert answer is not None
     assert not answer.taken
     assert answer.refused == f"the request {path} is not what was written: its checksum differs"
@@ -223,11 +224,11 @@ def test_a_damaged_request_is_refused_and_the_others_are_taken(folder: StateFold
 
 
 def test_a_damaged_answer_is_told(folder: StateFolder) -> None:
-    deploy.answer(folder, deploy.Answer("1", "desk", "r", batch=12))
+    deploy_requests.answer(folder, deploy_requests.Answer("1", "desk", "r", batch=12))
     path = folder.answers / "1.json"
     path.write_text(path.read_text().replace("12", "13"))
     with pytest.raises(OutsideError, match=rf"the answer {path} of the job is not what was written"):
-        deploy.answered(folder, "1")
+        deploy_requests.answered(folder, "1")
 
 
 def test_a_checksum_is_of_what_is_said_and_not_of_how() -> None:

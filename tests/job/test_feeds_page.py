@@ -14,7 +14,7 @@ import pytest
 from cep.cli.run import first_packs
 from cep.config import Job, check_feeds, check_receivers, load_job
 from cep.config.against_machine import check_machine
-from cep.job.running import life
+from cep.job.running import lifecycle
 from cep.job.running.progress import Progress
 
 PAGE = (Path(__file__).parents[2] / "docs" / "feeds.md").read_text("utf-8")
@@ -44,7 +44,7 @@ def test_the_job_prints_what_the_page_shows(
 ) -> None:
     shown = PAGE.partition(COMMAND)[2].partition("```")[0]
     told = io.StringIO()
-    mode = life.Mode(once=True, drain=True)
-    life.run(life.Launch(job, lambda: first_packs(job), os.environ, mode), Progress(told), spark)
+    mode = lifecycle.Mode(once=True, drain=True)
+    lifecycle.run(lifecycle.Launch(job, lambda: first_packs(job), os.environ, mode), Progress(told), spark)
     printed = capsys.readouterr().out + told.getvalue().splitlines()[-1] + "\n"
     assert printed == shown

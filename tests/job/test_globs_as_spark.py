@@ -1,4 +1,4 @@
-"""Wildcards of a feed's path are read as Spark reads them: judged by what Spark lists."""
+"""Wildcards of a feed's path are read as Spark reads them: compared with what Spark lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that changes after its batch is over is told of once: nothing in it is lost in silence."""
+"""A file that changes after its batch is over is reported once: nothing in it is lost unnoticed."""
 
 from __future__ import annotations
 

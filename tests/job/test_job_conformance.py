@@ -2,7 +2,7 @@
 
 Event time of a job is one for all packs. So the cases are moved in time until their watermarks stand at one
 instant, NOW, and a stream of its own, `clock`, brings the job's watermark there: the streams of the cases are
-silent by then. What a case expects without a drain is raised before the job's drain, the rest by it.
+idle by then. What a case expects without a drain is raised before the job's drain, the rest by it.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Moved:
     @cached_property
     def text(self) -> str:
         """The rules. A stream's name goes for a step without one, too: every word is changed that is one."""
-        quiet = _STREAM.sub(r"stream \1 {\2  idle 1ms\n}", self.given.case.rules)
-        pack = re.sub(r"\bpack \w+", f"pack {self.prefix}pack", quiet, count=1)
+        soon_idle = _STREAM.sub(r"stream \1 {\2  idle 1ms\n}", self.given.case.rules)
+        pack = re.sub(r"\bpack \w+", f"pack {self.prefix}pack", soon_idle, count=1)
         words = re.compile(rf'"(?:[^"\\\n]|\\[^\n])*"|(?<![\w.])({"|".join(self.streams)})\b')
         return words.sub(lambda found: self.prefix + found[0] if found[1] else found[0], pack)
 
@@ -151,7 +151,7 @@ def put_clock(folder: JobFolder, time: int) -> tuple[str, Path]:
 
 
 def raised(folder: JobFolder) -> list[dict[str, Any]]:
-    """What the outbox holds, in the order raised."""
+    """The alerts in the outbox, in the order raised."""
     return [{name: alert[name] for name in alert if name != "batch"} for alert in folder.alerts()]
 
 

@@ -1,4 +1,4 @@
-"""What is done to a job from outside, while it runs or is down, adds, loses and changes no alert."""
+"""Disturbing a job from outside, while it runs or is down, adds, loses and changes no alert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails is told in one sentence; what is not foreseen leaves its traceback in a file."""
+"""A failure is reported in one sentence; one that is not foreseen leaves its traceback in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a probe is told of a job at every stage, since when, and how soon there is an answer at all."""
+"""A probe gets the stage of a job, since when it is in that, and soon an answer at all."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from cep.batch.clock import Seen
 from cep.cli.run import first_packs
 from cep.config import load_job
 from cep.errors import JobError
-from cep.job.batches.driver import Batch
-from cep.job.running import life
+from cep.job.batches.driver import FinishedBatch
+from cep.job.running import lifecycle
 from cep.job.running.health import Standing
 from cep.job.running.progress import Progress
 from cep.job.running.stopping import Stop
@@ -58,9 +58,9 @@ def standing(tmp_path: Path, clock: Clock) -> Standing:
     return Standing(load_job(folder.description, {}).need(), stop, clock.wall, clock.steady)
 
 
-def _batch(number: int, ended: int) -> Batch:
+def _batch(number: int, ended: int) -> FinishedBatch:
     outcome = BatchOutcome(BEGIN, Seen(), (), (), (), {}, {}, 0, {})
-    return Batch(number, None, Manifest(number, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, ended)  # type: ignore[arg-type]
+    return FinishedBatch(number, None, Manifest(number, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, ended)  # type: ignore[arg-type]
 
 
 def _ran(standing: Standing, number: int, clock: Clock) -> None:
@@ -143,8 +143,8 @@ def test_the_port_answers_while_spark_starts(tmp_path: Path) -> None:
         yield
 
     running: Callable[..., Any] = spark
-    launch = life.Launch(job, lambda: first_packs(job), dict(os.environ), life.Mode())
+    launch = lifecycle.Launch(job, lambda: first_packs(job), dict(os.environ), lifecycle.Mode())
     with pytest.raises(JobError), (tmp_path / "told").open("w") as told:
-        life.run(launch, Progress(told), running)
+        lifecycle.run(launch, Progress(told), running)
     assert answers == [(200, "alive"), (503, "starting")]
     assert get(f"http://127.0.0.1:{port}/livez")[0] == 0

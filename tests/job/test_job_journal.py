@@ -1,4 +1,4 @@
-"""What libraries log, warn of, print on stderr or fail with in threads is kept in a file, not shown."""
+"""Logs, warnings, stderr and failed threads of libraries are kept in a file, not shown."""
 
 from __future__ import annotations
 

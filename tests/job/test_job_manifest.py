@@ -17,7 +17,7 @@ from rules_of_tests import OTHER, SECOND, pack
 from cep.batch.clock import Partition, Seen, watermark_after
 from cep.errors import ConfigurationError
 from cep.events import MAX_TIME, MIN_TIME
-from cep.job.clocks.idle import Quiet
+from cep.job.clocks.idle import AllIdle
 from cep.job.clocks.running_time import RESTART, Stretch
 from cep.job.poison.events import Poison
 from cep.job.state_folder.manifest import (
@@ -43,7 +43,7 @@ MINUTE = 60 * SECOND
 _names = st.text(min_size=1, max_size=8)
 _numbers = st.integers(MIN_TIME, MAX_TIME)
 _partitions = st.dictionaries(st.tuples(_names, _names), _numbers, max_size=3)
-_quiet = st.none() | st.builds(Quiet, _numbers, _numbers)
+_all_idle = st.none() | st.builds(AllIdle, _numbers, _numbers)
 _poison = st.builds(Poison, _names, _names, _numbers, _numbers, _numbers, _names, _names)
 
 
@@ -56,7 +56,7 @@ def _plan(idle: str = "", more: str = "") -> Plan:
         Manifest,
         st.integers(0, 10**6), st.dictionaries(_names, _names, max_size=3), st.integers(1, 64), _numbers,
         _numbers, _numbers, _partitions, _partitions,
-        st.lists(st.tuples(_names, _names), max_size=2).map(tuple), _quiet,
+        st.lists(st.tuples(_names, _names), max_size=2).map(tuple), _all_idle,
         _partitions, st.booleans(),
         st.lists(st.builds(Deployed, _names, _names, _names, _names), max_size=2).map(tuple),
         st.dictionaries(_names, _numbers, max_size=2), _names,
@@ -76,7 +76,7 @@ def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
 @given(
     st.builds(
         Result, st.dictionaries(_names, _names), _numbers, _partitions, _partitions, _numbers, _numbers,
-        _quiet, _partitions, _partitions, st.booleans(),
+        _all_idle, _partitions, _partitions, st.booleans(),
     )
 )  # fmt: skip
 def test_a_result_is_read_back_as_it_was_written(of: Result) -> None:
@@ -85,7 +85,7 @@ def test_a_result_is_read_back_as_it_was_written(of: Result) -> None:
 
 def test_the_text_of_a_manifest_is_a_contract() -> None:
     manifest = Manifest(
-        7, {"desk": "ab"}, 4, 9, 8, 5, {PAYMENT: 6}, {PAYMENT: 7}, (("other", ""),), Quiet(3, 4),
+        7, {"desk": "ab"}, 4, 9, 8, 5, {PAYMENT: 6}, {PAYMENT: 7}, (("other", ""),), AllIdle(3, 4),
         {("desk", "r"): 2}, False, (Deployed("q", "desk", "ab", ""),), {"payment": 2},
         "cd", (Lost("payment", "/x", "is missing"),),
         (Poison("payment", "/y", 3, 4, -1, "was ended by SIGSEGV"),),

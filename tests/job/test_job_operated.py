@@ -14,7 +14,7 @@ from job_folder import JobFolder, RunningJob, command, free_port, get
 from rules_of_tests import OTHER, pack, payments
 
 from alerts.outbox import Outbox
-from cep.job.state_folder import dead_letters as deadletters
+from cep.job.state_folder import dead_letters
 
 pytestmark = pytest.mark.spark
 
@@ -57,7 +57,7 @@ def test_what_is_malformed_goes_to_the_dead_letters_and_the_job_goes_on(job: Run
     outbox = Outbox.open(f"sqlite:///{job.folder.root}/state/outbox.db", create=False)
     try:
         with outbox.reading() as connection:
-            letters = [stored.letter for stored in deadletters.read(connection)]
+            letters = [stored.letter for stored in dead_letters.read(connection)]
     finally:
         outbox.close()
     assert [json.loads(letter.data) for letter in letters[:1]] == [AHEAD]

@@ -25,7 +25,7 @@ from cep.job.workers.shard_states import ShardStates
 from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
-from cep.shard.state_bytes import Stored, Written
+from cep.shard.state_bytes import StoredPart, Written
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 SHARDS = 3
@@ -46,7 +46,7 @@ class Variables:
         assert found is None or len(found) == length
         return found
 
-    def store(self, written: Written, before: Mapping[int, Stored]) -> None:
+    def store(self, written: Written, before: Mapping[int, StoredPart]) -> None:
         assert before.keys() == self.parts.keys()
         self.stored = written.head
         self.parts = {n: p for n, p in {**self.parts, **written.parts}.items() if n not in written.gone}

@@ -9,7 +9,7 @@ from terminal import terminal
 
 from cep.batch.clock import Seen
 from cep.counters import StreamEvents
-from cep.job.batches.driver import Batch
+from cep.job.batches.driver import FinishedBatch
 from cep.job.running.progress import Progress, span
 from cep.job.state_folder.manifest import Manifest
 from cep.job.workers.outcome import BatchOutcome
@@ -21,11 +21,11 @@ SECOND = 1_000_000_000
 BEGIN = 1_767_600_000 * SECOND
 
 
-def _batch(number: int, ended: int, events: int = 0, alerts: int = 0) -> Batch:
+def _batch(number: int, ended: int, events: int = 0, alerts: int = 0) -> FinishedBatch:
     plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
     counts = {StreamEvents("e", "accepted"): events, StreamEvents("e", "dead"): 3}
     outcome = BatchOutcome(BEGIN, Seen({("e", ""): BEGIN}), (), (), (), counts, {}, 0, {})
-    return Batch(
+    return FinishedBatch(
         number, plan, Manifest(number, {}, 1, 0), outcome, {"high": alerts}, {}, False, 0.25, {}, ended
     )
 

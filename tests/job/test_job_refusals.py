@@ -1,4 +1,4 @@
-"""What a job refuses before it starts Spark, each in a sentence with its fix, and with its exit code."""
+"""A job refuses before it starts Spark, in a sentence with a fix, and with an exit code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rules_of_tests import OTHER, pack
 
 from cep.cli.main import main
 from cep.errors import OutsideError
-from cep.job.running import life
+from cep.job.running import lifecycle
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def _no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         pytest.fail("Spark was started")
 
-    monkeypatch.setattr(life.run, "__defaults__", (refuse,))
+    monkeypatch.setattr(lifecycle.run, "__defaults__", (refuse,))
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_a_loss_accepted_where_no_batch_is_open_is_told_before_spark_starts(
     def no_spark(*_: object) -> None:
         raise OutsideError("no Spark today", "wait")
 
-    monkeypatch.setattr(life.run, "__defaults__", (no_spark,))
+    monkeypatch.setattr(lifecycle.run, "__defaults__", (no_spark,))
     _refused(folder, capsys, 3, "/a.jsonl: no batch is open", "--accept-loss", "a.jsonl")
 
 
@@ -217,7 +217,7 @@ def test_a_path_that_fits_no_file_is_told_at_its_line_before_spark_starts(
     def no_spark(*_: object) -> None:
         raise OutsideError("no Spark today", "wait")
 
-    monkeypatch.setattr(life.run, "__defaults__", (no_spark,))
+    monkeypatch.setattr(lifecycle.run, "__defaults__", (no_spark,))
     text = folder.description.read_text("utf-8")
     assert '"inbox/payment/*.jsonl"' in text
     folder.description.write_text(text.replace("/*.jsonl", "/.*\\\\.jsonl"), "utf-8")
@@ -350,7 +350,7 @@ def test_what_a_job_gets_by_without_is_a_warning(
     def stop(*_: object) -> None:
         raise OutsideError("there is no Spark in this test", "run it without")
 
-    monkeypatch.setattr(life.run, "__defaults__", (stop,))
+    monkeypatch.setattr(lifecycle.run, "__defaults__", (stop,))
     folder.more = (
         '[receivers.desk]\nkind = "console"\nrules = ["wale"]\n'
         '[receivers.chief]\nkind = "console"\nseverity = "critical"\n'

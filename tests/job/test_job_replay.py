@@ -29,7 +29,7 @@ def _files(folder: JobFolder, seed: int, files: int) -> Iterator[Path]:
 
 
 def _request(folder: JobFolder, text: str) -> str:
-    """What `cep deploy` leaves for the job."""
+    """The request that `cep deploy` leaves for the job."""
     new = load_texts([("pack.rules", text)]).need()
     request = Request(new_id(), new.name, new.revision, new.files)
     submit(folder.state, request)

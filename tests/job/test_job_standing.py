@@ -60,7 +60,7 @@ def _write(folder: JobFolder, *lines: str) -> None:
 
 
 def _deploy(folder: JobFolder) -> str:
-    """What `cep deploy` leaves for the job."""
+    """The request that `cep deploy` leaves for the job."""
     pack = load([folder.root / "packs"]).need()
     for hits in hit_streams(pack):
         QueryStore(folder.state.queries).put(hits)

@@ -81,7 +81,7 @@ def test_no_pause_and_no_step_of_the_clock_makes_an_event_late(tmp_path: Path) -
         assert "as the clock was set back" in folder.told
         last = folder.watermark()
         assert last == moment + SECOND
-        job.wait_for(lambda: folder.watermark() > last, "that silence counts again")
+        job.wait_for(lambda: folder.watermark() > last, "that `idle` counts again")
         assert job.stop() == 143, folder.told
     folder_ids = {alert["emit"]["a"] for alert in folder.alerts() if alert["rule"] == "o"}  # type: ignore[index]
     assert folder_ids == {f"{when} it was {name}" for name in STEPS for when in ("before", "after")}

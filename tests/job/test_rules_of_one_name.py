@@ -14,19 +14,20 @@ from event_tables import tables
 from job_folder import JobFolder
 from random_streams import SECOND, Arrival
 
-from cep.batch.clock import Seen
+from cep.batch.clock import BatchStart, Seen
 from cep.counters import AlternativesDropped, Overflows, RunsDropped, RunsOverLimit
 from cep.inprocess.session import Session
-from cep.job.batches.driver import Batch
-from cep.job.batches.takeover import begun, fates
+from cep.job.batches.deployed_packs import begun, fates
+from cep.job.batches.driver import FinishedBatch
 from cep.job.clocks.running_time import Stretch
-from cep.job.running.reporting import Accounts
+from cep.job.running.reporting import MetricsReporter
 from cep.job.shipping.rows import Kind, pack
 from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate, answered, new_id, submit
 from cep.job.state_folder.manifest import Manifest, following, result, result_of
 from cep.job.workers.outcome import BatchOutcome, Settled, put_together
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.advance import MatchOptions
 from cep.web.metrics import Metrics
 from rules.packs import load_texts
 
@@ -56,7 +57,7 @@ def fed(session: Session, values: list[int]) -> list[tuple[str, str]]:
 
 
 def test_live_and_lost_runs_are_counted_by_pack() -> None:
-    session = Session(plan_of(LEFT, RIGHT), compiled=False)
+    session = Session(plan_of(LEFT, RIGHT), options=MatchOptions(compiled=False))
     fed(session, [1] * 5 + [2] * 6)
     assert session.runs == {("left", "r"): 3, ("right", "r"): 2}
     lost = {name: number for name, number in session.counts.items() if isinstance(name, RunsDropped)}
@@ -64,9 +65,11 @@ def test_live_and_lost_runs_are_counted_by_pack() -> None:
 
 
 def test_runs_that_a_deploy_ends_are_those_of_its_pack() -> None:
-    session = Session(plan_of(LEFT, RIGHT), compiled=False)
+    session = Session(plan_of(LEFT, RIGHT), options=MatchOptions(compiled=False))
     fed(session, [1, 1, 2])
-    after = Session(plan_of(LEFT, text("right", f"a: e[v == 2]{{2}} {WITHIN}")), compiled=False)
+    after = Session(
+        plan_of(LEFT, text("right", f"a: e[v == 2]{{2}} {WITHIN}")), options=MatchOptions(compiled=False)
+    )
     after.restore(session.snapshot())
     after.feed([], 4 * SECOND)
     assert after.runs == {("left", "r"): 2}
@@ -77,7 +80,8 @@ def test_runs_that_a_deploy_ends_are_those_of_its_pack() -> None:
 def test_results_without_room_are_counted_by_pack() -> None:
     grows = "a: e[v > 0] -> b: e[a.v * v > 10]"
     session = Session(
-        plan_of(text("left", f"{grows} {WITHIN}"), text("right", f"a: e[v == 7] {WITHIN}")), compiled=False
+        plan_of(text("left", f"{grows} {WITHIN}"), text("right", f"a: e[v == 7] {WITHIN}")),
+        options=MatchOptions(compiled=False),
     )
     fed(session, [2**62, 2**62])
     lost = {name: number for name, number in session.counts.items() if isinstance(name, Overflows)}
@@ -87,7 +91,9 @@ def test_results_without_room_are_counted_by_pack() -> None:
 def test_a_deploy_begins_the_watch_of_its_own_pack_alone() -> None:
     quiet = "absent e[v == 1] for 2 seconds -> b: e[v == 9] within 1 hour"
     both = plan_of(text("left", quiet), text("right", quiet))
-    late = Session(both, since={("right", "r"): 4 * SECOND}, compiled=False)
+    late = Session(
+        both, start=BatchStart(since={("right", "r"): 4 * SECOND}), options=MatchOptions(compiled=False)
+    )
     assert fed(late, [0, 0, 0, 0, 9]) == [("left", "r")]
 
 
@@ -133,8 +139,8 @@ def test_metrics_by_rule_alone_are_sums_and_lost_runs_name_the_pack() -> None:
     }
     runs = {("left", "r"): 3, ("right", "r"): 2}
     outcome = BatchOutcome(0, Seen(), (), (), (), counts, runs, 10, {})
-    Accounts(metrics, told.append).take(
-        Batch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, 0)
+    MetricsReporter(metrics, told.append).take(
+        FinishedBatch(4, plan_of(LEFT, RIGHT), Manifest(4, {}, 1, 0), outcome, {}, {}, False, 0.1, {}, 0)
     )
     lines = metrics.text().decode().splitlines()
     for line in (

@@ -1,4 +1,4 @@
-"""`idle` is counted while the program runs: no pause, restart or step of a clock makes a stream silent."""
+"""`idle` is counted while the program runs: no pause, restart or step of a clock makes a stream idle."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def test_after_a_step_the_first_to_deliver_makes_the_others_not_late(step: str) 
     machine.deliver(FAST, SLOW)
     machine.work(9 * SECOND)
     STEPS[step](machine)
-    assert machine.deliver(FAST).silent == ()
+    assert machine.deliver(FAST).idle == ()
     assert machine.last is not None
     assert machine.last.watermark <= BEGIN + SECOND, "the other stream stands there still"
     machine.work(59 * SECOND)
-    assert machine.deliver().silent == (FAST,)
+    assert machine.deliver().idle == (FAST,)
     machine.work(SECOND)
-    assert machine.deliver().silent == (SLOW, FAST), "silence after it counts"
+    assert machine.deliver().idle == (SLOW, FAST), "time without events counts after it"
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -106,15 +106,15 @@ def test_a_stream_of_which_nothing_came_yet_has_its_idle_anew(step: str) -> None
     machine = Machine()
     machine.deliver(FAST)
     machine.work(59 * SECOND)
-    assert machine.deliver(FAST).silent == (FAST,)
+    assert machine.deliver(FAST).idle == (FAST,)
     STEPS[step](machine)
-    assert machine.deliver(FAST).silent == ()
+    assert machine.deliver(FAST).idle == ()
     machine.work(59 * SECOND)
-    assert machine.deliver(FAST).silent == (FAST,)
+    assert machine.deliver(FAST).idle == (FAST,)
     machine.work(SECOND)
-    assert machine.deliver(SLOW).silent == (("other", ""),)
-    assert machine.deliver().silent == ()
-    assert machine.deliver().heard.keys() == {FAST, SLOW}, "and then it is a stream as any other"
+    assert machine.deliver(SLOW).idle == (("other", ""),)
+    assert machine.deliver().idle == ()
+    assert machine.deliver().last_active.keys() == {FAST, SLOW}, "and then it is a stream as any other"
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -122,7 +122,7 @@ def test_the_clock_moves_no_event_time_across_a_step(step: str) -> None:
     machine = Machine()
     machine.deliver(FAST, SLOW)
     machine.work(70 * SECOND)
-    assert len(machine.deliver().silent) == 2
+    assert len(machine.deliver().idle) == 2
     machine.work(5 * SECOND)
     machine.deliver()
     assert machine.last is not None
@@ -139,11 +139,11 @@ def test_a_pause_shorter_than_idle_does_not_count_and_begins_nothing_anew() -> N
     machine.work(40 * SECOND)
     machine.pause(50 * SECOND, 50 * SECOND)
     machine.work(9 * SECOND)
-    assert machine.deliver(FAST).silent == (), "of the other stream it is not a pause as long as its idle"
+    assert machine.deliver(FAST).idle == (), "of the other stream it is not a pause as long as its idle"
     machine.work(10 * SECOND)
-    assert machine.deliver().silent == (FAST,)
+    assert machine.deliver().idle == (FAST,)
     machine.work(SECOND)
-    assert machine.deliver().silent == (SLOW, FAST)
+    assert machine.deliver().idle == (SLOW, FAST)
 
 
 def test_a_state_of_before_has_its_idle_anew_at_the_start() -> None:
@@ -151,9 +151,9 @@ def test_a_state_of_before_has_its_idle_anew_at_the_start() -> None:
         {}, BEGIN, {FAST: BEGIN, SLOW: BEGIN}, {FAST: 0, SLOW: 5 * SECOND}, BEGIN, HOUR, None, {}, {}, False
     )
     machine = Machine(last=before, batch=1)
-    assert machine.deliver(FAST).silent == ()
+    assert machine.deliver(FAST).idle == ()
     machine.work(60 * SECOND)
-    assert machine.deliver().silent == (SLOW, FAST)
+    assert machine.deliver().idle == (SLOW, FAST)
 
 
 def test_a_batch_that_is_run_again_keeps_what_was_decided() -> None:
@@ -162,10 +162,10 @@ def test_a_batch_that_is_run_again_keeps_what_was_decided() -> None:
     machine.deliver(FAST, SLOW)
     machine.work(60 * SECOND)
     made = machine.deliver(FAST)
-    assert made.silent == (SLOW, FAST)
+    assert made.idle == (SLOW, FAST)
     _restarted(machine)
     machine.last = result_of(result(made, machine.plan, Seen({FAST: BEGIN}), BEGIN, {}).as_dict())
-    assert machine.deliver(FAST).silent == ()
+    assert machine.deliver(FAST).idle == ()
 
 
 _STEPS = st.one_of(
@@ -179,31 +179,31 @@ _STEPS = st.one_of(
 
 
 @given(st.lists(_STEPS, max_size=25))
-def test_silence_is_the_sum_of_the_time_in_which_the_program_ran(
+def test_idle_is_the_sum_of_the_time_in_which_the_program_ran(
     steps: list[tuple[str, int | set[Partition]]],
 ) -> None:
     """The oracle adds up what ran since a partition delivered, or since a pause as long as its idle."""
     machine = Machine()
     machine.deliver(FAST, SLOW)
-    quiet = {FAST: 0, SLOW: 0}
+    inactive = {FAST: 0, SLOW: 0}
     for kind, much in [*steps, ("deliver", set[Partition]())]:
         match kind, much:
             case "work", int():
                 machine.work(much)
-                quiet = {one: ran + much for one, ran in quiet.items()}
+                inactive = {one: ran + much for one, ran in inactive.items()}
             case "deliver", set():
-                expected = {one for one, ran in quiet.items() if ran >= IDLE[one[0]]}
-                assert set(machine.deliver(*much).silent) == expected
-                quiet |= dict.fromkeys(much, 0)
+                expected = {one for one, ran in inactive.items() if ran >= IDLE[one[0]]}
+                assert set(machine.deliver(*much).idle) == expected
+                inactive |= dict.fromkeys(much, 0)
             case "restarted", _:
                 machine.start()
                 # its first batch is the one from which on it counts
                 expected = set()
-                assert set(machine.deliver().silent) == expected
-                quiet = dict.fromkeys(quiet, 0)
+                assert set(machine.deliver().idle) == expected
+                inactive = dict.fromkeys(inactive, 0)
             case _, int():
                 machine.pause(much if kind == "stopped" else 0, -much if kind == "set back" else much)
-                quiet = {one: 0 if much >= IDLE[one[0]] else ran for one, ran in quiet.items()}
+                inactive = {one: 0 if much >= IDLE[one[0]] else ran for one, ran in inactive.items()}
 
 
 @given(st.lists(st.tuples(st.integers(0, STALL), st.integers(-STALL // 2, STALL // 2)), max_size=20))
@@ -249,4 +249,4 @@ def test_a_clock_that_is_set_back_is_noticed_from_where_it_was_at_most(steps: li
 def test_before_the_first_event_there_is_nothing_to_excuse() -> None:
     machine = Machine()
     made = machine.deliver()
-    assert (made.silent, made.heard, made.watermark) == ((), {}, MIN_TIME)
+    assert (made.idle, made.last_active, made.watermark) == ((), {}, MIN_TIME)

@@ -1,4 +1,4 @@
-"""What a worker process holds of shards is never taken for what Spark has, unless it is exactly that."""
+"""The shards that a worker process holds are never taken for Spark's, unless they are exactly those."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cep.job.workers.shard_states import ShardStates
 from cep.packs.compile import compile_plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
-from cep.shard.advance import match_shard
+from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import Merging
-from cep.shard.state_bytes import StateError, Stored, Written
+from cep.shard.state_bytes import StateError, StoredPart, Written
 
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
@@ -57,7 +57,7 @@ class Variables:
         assert part is None or len(part) == length
         return part
 
-    def store(self, written: Written, before: Mapping[int, Stored]) -> None:
+    def store(self, written: Written, before: Mapping[int, StoredPart]) -> None:
         assert before.keys() == self.running[1].keys()
         parts = {**self.running[1], **written.parts}
         for number in written.gone:
@@ -93,7 +93,9 @@ def task(
     payloads = classify(PLAN, 1, tables(PLAN.packs[0], came, offset), before, Resources()).payloads
     held = states.open("shard", variables)
     clock = Clock(batch, before, after, first={"e": 0})
-    outcome = match_shard(PLAN, held.memory, list(payloads.values()), clock, merging=LOOSE)
+    outcome = match_shard(
+        PLAN, held.memory, list(payloads.values()), clock, options=MatchOptions(merging=LOOSE)
+    )
     states.store("shard", held, outcome.memory, variables)
     return [one.alert.as_dict()["id"] for one in in_order(outcome.raised)]
 
@@ -115,7 +117,7 @@ def test_failed_tasks_and_changing_processes_change_no_alert(seed: int) -> None:
         raised += task(random.choice(processes), variables, came, first, batch, before, after)
         variables.commit()
         before = after
-    session = Session(PLAN, merging=Merging())
+    session = Session(PLAN, options=MatchOptions(merging=Merging()))
     expected = [
         one
         for first in range(0, len(events), 6)

@@ -1,4 +1,4 @@
-"""What workers get besides rows comes as it was sent, or an error tells that it did not."""
+"""Everything that workers get besides rows comes as it was sent, or an error tells that it did not."""
 
 from __future__ import annotations
 
@@ -70,9 +70,8 @@ def test_a_blob_that_is_missing_or_cut_is_told(tmp_path: Path) -> None:
 
 
 def test_a_manifest_that_is_too_large_is_told_before_any_of_it_is_sent() -> None:
-    most = declared.MANIFEST.most
-    assert most is not None
-    manifest = Manifest(7, {}, 1, 0, lost=(Lost("e", "é" * (most // 2), ""),))
+    assert declared.MANIFEST.bound is not None
+    manifest = Manifest(7, {}, 1, 0, lost=(Lost("e", "é" * (declared.MANIFEST.bound.most // 2), ""),))
     with pytest.raises(ConfigurationError, match=r"the manifest of batch 7 has [\d,]+ bytes") as raised:
         send(cast("object", None), manifest, careful=False)  # type: ignore[arg-type]  # it is not asked
     assert raised.value.code == TOO_LARGE
@@ -137,13 +136,26 @@ def test_an_error_crosses_from_a_worker_with_its_code(error: ConfigurationError 
 
 def line_of(one: Shipped) -> str:
     """The line of a thing in the table of docs/architecture.md."""
-    place = f"{one.way} `{one.place}`" if one.place else one.way
-    most = one.larger if one.most is None else f"{one.most >> 20} MiB, else {TOO_LARGE}: {one.larger}"
+    place = f"{one.transport} `{one.place}`" if one.place else one.transport
+    bound = one.bound
+    most = "any size" if bound is None else f"{bound.most >> 20} MiB, else {TOO_LARGE}: {bound.cure}"
     missing = f"{one.code}: {one.missing}" if one.code else one.missing
     return f"| {one.what} | {place} | {most} | {missing} |"
 
 
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.what)
+def test_a_declared_bound_is_one_and_there_is_none_else(one: Shipped) -> None:
+    if one.bound is None:
+        one.check(1 << 40, "of the test")
+        return
+    one.check(one.bound.most, "of the test")
+    with pytest.raises(ConfigurationError, match=f"{one.what} of the test has") as raised:
+        one.check(one.bound.most + 1, "of the test")
+    assert (raised.value.code, raised.value.help) == (TOO_LARGE, one.bound.cure)
+
+
 def test_the_table_of_the_docs_is_what_is_declared() -> None:
     lines = (DOCS / "architecture.md").read_text("utf-8").splitlines()
-    begin = lines.index("| what | way | at most | where it is missing |")
+    begin = lines.index("| what | transport | at most | where it is missing |")
+
     assert lines[begin + 2 : begin + 2 + len(ALL)] == [line_of(one) for one in ALL]

@@ -1,4 +1,4 @@
-"""What the user of a command may not read or write is told with code, name and fix, before Java starts."""
+"""A path that the user may not read or write is reported before Java starts, with code, name and fix."""
 
 from __future__ import annotations
 

@@ -35,6 +35,6 @@ class WallClock:
 
     @property
     def environ(self) -> dict[str, str]:
-        """What a process needs in its environment to have this clock."""
+        """The environment that gives a process this clock."""
         preload = " ".join(filter(None, (str(self._library), os.environ.get("LD_PRELOAD"))))
         return {"LD_PRELOAD": preload, "CLOCK_OFFSET": str(self._offset)}

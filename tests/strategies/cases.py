@@ -11,12 +11,14 @@ from typing import Any
 from alerts.identity import canonical
 from alerts.notation import json_value
 from alerts.stages.order import in_order
+from cep.batch.clock import BatchStart
 from cep.cli.cases import Case, read_case
 from cep.events import ID, MAX_TIME, MIN_TIME, OFFSET, TIME, Events
 from cep.inprocess.rows import line_events
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
 from cep.reference import Decided, decided
+from cep.shard.advance import MatchOptions
 from rules.instants import parse_instant
 from rules.packs import load_texts
 from rules.typed import Match, Pack, Rule
@@ -100,7 +102,9 @@ def by_reference(given: Given) -> list[dict[str, Any]]:
 def by_engine(given: Given, compiled: bool = False) -> list[dict[str, Any]]:
     """The answers of the running engine, in one of its two forms."""
     pack = given.pack()
-    session = Session(compile_plan([pack]), one_partition=True, compiled=compiled)
+    session = Session(
+        compile_plan([pack]), start=BatchStart(one_partition=True), options=MatchOptions(compiled=compiled)
+    )
     events = events_of(pack, given.case)
     until = watermark_of(events, given.case)
     raised = session.feed(events, min(until, MAX_TIME - 1))

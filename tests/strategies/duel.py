@@ -36,6 +36,7 @@ from cep.packs.unsupported import unsupported
 from cep.plan.plan import Plan
 from cep.reference import Decided, TooManyAlternativesError, decided
 from cep.reference.text_conditions import text_predicate
+from cep.shard.advance import MatchOptions
 from cep.shard.memory import Merging
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
@@ -177,7 +178,11 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
     `plan` is the one to begin with; None: a new one.
     """
     plan = plan_of(program.text, program.crowd, program.all_alternatives) if plan is None else plan
-    session = Session(plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging)
+    session = Session(
+        plan,
+        program.shards,
+        options=MatchOptions(compiled=program.compiled, trace=trace, merging=program.merging),
+    )
     raised: list[Raised] = []
     offset = late = 0
     for number, batch in enumerate(program.batches):
@@ -191,7 +196,9 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
             late += sum(len(events.table) for events in session.late)
             plan = plan_of(program.text, program.crowd, program.all_alternatives)
             session = Session(
-                plan, program.shards, compiled=program.compiled, trace=trace, merging=program.merging
+                plan,
+                program.shards,
+                options=MatchOptions(compiled=program.compiled, trace=trace, merging=program.merging),
             )
             session.restore(snapshot)
     watermark = session.watermark

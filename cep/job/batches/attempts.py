@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cep.errors import OutsideError
-from cep.job.poison.events import Poison, place, told
+from cep.job.poison.events import Poison, found_in, place
 from cep.job.spark.failures import of_worker, poison_of
 from cep.job.state_folder import manifest as manifests
 from cep.sources.source import Feed
@@ -48,7 +48,7 @@ class Attempts:
         if self.batch is None:
             return False
         if error := poison_of(failure):
-            self._go_without(self.batch, told(error), feeds)
+            self._go_without(self.batch, found_in(error), feeds)
             return True
         how = of_worker(failure)
         if how is None:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cep.job.batches import takeover
+from cep.job.batches import deployed_packs
+from cep.job.batches.deployed_packs import Running
 from cep.job.batches.surroundings import Surroundings
-from cep.job.batches.takeover import Running
 from cep.job.shipping import packs as stored_packs
 from cep.job.shipping.packs import Plans
-from cep.job.state_folder import deploy_requests as deploy
+from cep.job.state_folder import deploy_requests
 from cep.job.state_folder.extents import Sources
 from cep.job.state_folder.manifest import Deployed, Manifest, Result
 from cep.plan.plan import Plan, RuleName, hit_streams
@@ -26,7 +26,7 @@ _GRACE = 86_400
 
 
 class Deploys:
-    """What runs, as `running`; `reading` are the streams that the query reads.
+    """The packs that run, as `running`, and their plans; `reading` are the streams that the query reads.
 
     `deployed` is called with True for a deploy that runs, with False for one that was refused.
     """
@@ -73,14 +73,14 @@ class Deploys:
         """
         taken: list[Deployed] = []
         fresh: set[RuleName] = set()
-        for request in deploy.waiting(self._around.folder):
-            came = takeover.take(self.running, request, self._around.environ, self._queries)
-            if isinstance(came, deploy.Answer):
+        for request in deploy_requests.waiting(self._around.folder):
+            came = deployed_packs.with_deploy(self.running, request, self._around.environ, self._queries)
+            if isinstance(came, deploy_requests.Answer):
                 self._refuse(came)
                 continue
             after, deployed = came
             name = deployed.pack
-            fresh |= takeover.begun(self.running.packs.get(name), after.packs[name])
+            fresh |= deployed_packs.begun(self.running.packs.get(name), after.packs[name])
             self.running = after
             taken.append(deployed)
         for pack in self.running.packs.values():
@@ -88,8 +88,8 @@ class Deploys:
         self._store_queries(self.running.packs.values())
         return taken, fresh
 
-    def _refuse(self, refusal: deploy.Answer) -> None:
-        deploy.answer(self._around.folder, refusal)
+    def _refuse(self, refusal: deploy_requests.Answer) -> None:
+        deploy_requests.answer(self._around.folder, refusal)
         self._deployed(False)
         self._around.tell(
             f"a deploy of pack {refusal.pack} was refused; revision {refusal.revision} does not run"
@@ -110,18 +110,18 @@ class Deploys:
         unread = sorted(self.unread())
         others = {name: pack for name, pack in self.running.packs.items() if name != deployed.pack}
         before_it = others if old is None else {**others, old.name: old}
-        unserved = takeover.unserved(before_it, self.running.packs, self.running.job)
-        given = deploy.Answer(
+        unserved = deployed_packs.unserved(before_it, self.running.packs, self.running.job)
+        given = deploy_requests.Answer(
             deployed.request,
             deployed.pack,
             deployed.revision,
             batch=batch,
             previous=deployed.previous,
-            rules=takeover.fates(old, new, before.runs if before else {}, after.runs),
+            rules=deployed_packs.fates(old, new, before.runs if before else {}, after.runs),
             note=f"the query is started again to read {', '.join(unread)}" if unread else "",
             diagnostics=tuple(d.as_dict() for d in unserved),
         )
-        deploy.answer(self._around.folder, given)
+        deploy_requests.answer(self._around.folder, given)
         self._deployed(True)
         self._around.tell(f"batch {batch} runs pack {deployed.pack} in revision {deployed.revision}")
         for one in unserved:

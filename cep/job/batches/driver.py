@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from cep.collector import paused
 from cep.job.batches.attempts import Attempts
+from cep.job.batches.deployed_packs import Running
 from cep.job.batches.deploys import Deploys
 from cep.job.batches.preparation import Preparation
-from cep.job.batches.results import Results
+from cep.job.batches.results import BatchResults
 from cep.job.batches.surroundings import Surroundings
-from cep.job.batches.takeover import Running
 from cep.job.shipping import task
 from cep.job.shipping.blobs import clear, opened
 from cep.job.state_folder import extents
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class FinishedBatch:
     """A batch that is in the outbox. `seconds` from its manifest to the outbox; `ended` is wall clock in ns.
 
     `stages` are seconds by stage: `decode`, `classify` and `match` are sums over tasks, `spark` the whole
@@ -74,18 +74,18 @@ class Driver:
         self,
         around: Surroundings,
         running: Running,
-        finished: Callable[[Batch], None],
+        finished: Callable[[FinishedBatch], None],
         deployed: Callable[[bool], None],
     ) -> None:
         self.around = around
         self.deploys = Deploys(around, running, deployed)
         self.preparation = Preparation(around, self.deploys)
-        self._results = Results(around, self.deploys)
+        self._results = BatchResults(around, self.deploys)
         self._shards = running.job.shards
         self._finished = finished
         self._attempts = Attempts(around.folder.manifests, around.tell)
         self.failure: BaseException | None = None
-        self.last: Batch | None = None
+        self.last: FinishedBatch | None = None
         self.begun: float | None = None
         self.ended = time.monotonic()
         self.stopping = threading.Event()
@@ -112,7 +112,7 @@ class Driver:
         self.last = batch
         self._finished(batch)
 
-    def _run(self, frame: DataFrame, number: int) -> Batch:
+    def _run(self, frame: DataFrame, number: int) -> FinishedBatch:
         begun = time.perf_counter()
         self._attempts.begin(number)
         before = self._results.before(number)
@@ -128,7 +128,7 @@ class Driver:
         recorded, result = self._results.record(manifest, result, outcome, own)
         spent = {"spark": ran - begun, "merge": merged - ran, "outbox": time.perf_counter() - merged}
         self.deploys.answer(manifest, before, result)
-        return Batch(
+        return FinishedBatch(
             number,
             plan,
             manifest,

@@ -1,4 +1,4 @@
-"""What batches have read and what changes afterwards, such as a file that grows: that is told."""
+"""Changes of what batches have read, such as a file that grows afterwards: they are reported."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Preparation:
         self.accepted: frozenset[str] = frozenset()
 
     def manifest(self, number: int, before: Result | None) -> Manifest:
-        """What batch `number` runs with, after a batch with the result `before` (None for batch 0).
+        """The manifest of batch `number`, after a batch with the result `before` (None for batch 0).
 
         Raises ConfigurationError where the folder is damaged, or a file of the batch is not as it was.
         Raises OutsideError where no batch can begin: time has ended, or the clock is wrong.

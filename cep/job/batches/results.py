@@ -1,4 +1,4 @@
-"""What batches came to: into the outbox, in one transaction each, and what the next batch builds on."""
+"""Results of batches: into the outbox, in one transaction each, and what the next batch builds on."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from alerts.outbox import BatchRecord
 from cep.job.batches.deploys import Deploys
 from cep.job.batches.growth import Growth
 from cep.job.batches.surroundings import Surroundings
-from cep.job.state_folder import dead_letters as deadletters
-from cep.job.state_folder import extents
+from cep.job.state_folder import dead_letters, extents
 from cep.job.state_folder.manifest import Manifest, Result, result_of
 from cep.job.workers.outcome import BatchOutcome
 from cep.sources.source import Extent
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from alerts.outbox import Recorded
 
 
-class Results:
+class BatchResults:
     """The results of a job's batches. Alerts go to the receivers that the job has when it starts."""
 
     def __init__(self, around: Surroundings, deploys: Deploys) -> None:
@@ -65,7 +64,7 @@ class Results:
             BatchRecord(manifest.batch, manifest.digest, result.as_dict()),
             outcome.raised,
             self._routes,
-            lambda connection: deadletters.write(connection, manifest.batch, outcome.dead, outcome.late),
+            lambda connection: dead_letters.write(connection, manifest.batch, outcome.dead, outcome.late),
         )
         if recorded.already:
             result = self._run_again(manifest, result, outcome)
@@ -79,7 +78,7 @@ class Results:
         left_out = [*lost, *(one for one in outcome.dead if one.stage == "poison")]
         if left_out:
             with self._around.outbox.writing() as connection:
-                deadletters.write_once(connection, manifest.batch, left_out)
+                dead_letters.write_once(connection, manifest.batch, left_out)
         known = self._recorded(manifest.batch)
         if known is not None and known != result and not left_out:
             self._around.tell(
@@ -100,4 +99,4 @@ class Results:
 
     def _files_told(self, files: Collection[str]) -> set[str]:
         with self._around.outbox.reading() as connection:
-            return deadletters.files_told(connection, files)
+            return dead_letters.files_told(connection, files)

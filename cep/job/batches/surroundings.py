@@ -1,4 +1,4 @@
-"""What the parts of a running job reach outside of themselves."""
+"""The outside world of a running job, handed to its parts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Time while the program ran, and its pauses: what `idle` is counted by (cep.job.clocks.idle).
 
 A clock that is read at two batches does not tell work from a pause: a stopped process, a suspended machine
-or a clock that was set all look like a feed that was silent. So the program reads two clocks several times a
+or a clock that was set all look like an idle feed. So the program reads two clocks several times a
 second (`RunningTime.tick`). A longer step of either is a pause, and no time in which the program ran.
 """
 

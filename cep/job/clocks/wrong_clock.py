@@ -8,12 +8,12 @@ _SAID = "the clock of this machine shows a time "
 
 
 def wrong(wall: int) -> Diagnostic | None:
-    """What is to be said of a wall clock that shows `wall`, in ns since 1970 UTC; None if it may be right."""
+    """The error of a wall clock that shows `wall`, in ns since 1970 UTC; None if it may be right."""
     return _wrong("before 1970") if wall < 0 else None
 
 
 def too_late(error: Exception) -> Diagnostic | None:
-    """What is to be said of an error that Python raises where it reads a clock after 2262, else None."""
+    """The error of such a clock for one that Python raises as it reads a time after 2262, else None."""
     told = isinstance(error, OverflowError) and "timestamp too large" in str(error)
     return _wrong("after 2262") if told else None
 

@@ -1,4 +1,4 @@
-"""What a mapper does not read: poison by the manifest, and in a careful run what it finds of it.
+"""Records that a mapper goes without: poison by the manifest, and in a careful run what it finds.
 
 In a careful run every extent, piece and block is first tried in a child process (cep.job.poison.trial).
 """
@@ -20,7 +20,7 @@ from cep.sources.source import BLOCK, END, Extent, Feed, Part
 
 
 @dataclass(slots=True)
-class Kept:
+class KnownPoison:
     """Keeps events aside that are poison by the manifest; `poison` are those of the mappers."""
 
     poison: Sequence[Poison]
@@ -40,11 +40,11 @@ class Kept:
 class Searching:
     """Looks for poison among records that are not kept aside already; `found` is what there was.
 
-    `judge` does with decoded events what a mapper does with them.
+    `work` does with decoded events what a mapper does with them.
     """
 
-    kept: Kept
-    judge: Callable[[Decoded], None]
+    kept: KnownPoison
+    work: Callable[[Decoded], None]
     found: list[Poison] = field(default_factory=list)
 
     def __call__(self, records: Records) -> Mapping[int, DeadLetter]:
@@ -60,11 +60,11 @@ class Searching:
         return aside
 
     def _death(self, records: Records, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Death | None:
-        return death(lambda: self.judge(records.decode(chosen)))
+        return death(lambda: self.work(records.decode(chosen)))
 
 
 def death(work: Callable[[], object]) -> Death | None:
-    """How a child ends that does the work; None where the work is done, or cannot be blamed."""
+    """The end of a child that does the work; None where the work is done, or cannot be blamed."""
 
     def done() -> bytes:
         work()
@@ -138,5 +138,5 @@ def _letters(one: Poison, records: Records, numbers: Sequence[int]) -> dict[int,
 
 
 def _twice(work: Callable[[], object]) -> Death | None:
-    """How it ends, if it does so each time."""
+    """The end of a child that does the work, if it comes each time."""
     return death(work) and death(work)

@@ -69,7 +69,7 @@ def listed(poison: Iterable[Poison]) -> list[list[object]]:
 
 
 def from_json(value: Iterable[Sequence[Any]]) -> tuple[Poison, ...]:
-    """What `listed` gave. Raises TypeError."""
+    """The poison that `listed` wrote. Raises TypeError."""
     found = tuple(Poison(*one) for one in value)
     for one in found:
         if not all(isinstance(number, int) for number in (one.first, one.end, one.shard)):
@@ -77,13 +77,13 @@ def from_json(value: Iterable[Sequence[Any]]) -> tuple[Poison, ...]:
     return found
 
 
-def found(poison: Iterable[Poison]) -> PoisonError:
+def poison_error(poison: Iterable[Poison]) -> PoisonError:
     """The error by which a worker tells the driver what it found."""
     return PoisonError(base64.b64encode(json.dumps(listed(poison)).encode()).decode())
 
 
-def told(error: PoisonError) -> tuple[Poison, ...]:
-    """What such an error tells."""
+def found_in(error: PoisonError) -> tuple[Poison, ...]:
+    """The poison that such an error carries."""
     return from_json(json.loads(base64.b64decode(error.message)))
 
 

@@ -22,7 +22,7 @@ from cep.job.poison.search import Indices, blamed
 from cep.job.poison.trial import CannotTellError, Death, tried
 from cep.operators.running import running
 from cep.plan.plan import Plan, Space
-from cep.shard.memory import Left, Merging, ShardMemory, SpaceMemory, recall, remember
+from cep.shard.memory import Merging, Remaining, ShardMemory, SpaceMemory, recall, remember
 from cep.state.gathering import Gathered, gathered
 from cep.state.keyed_rows import events_of
 from cep.state.keys import Keys
@@ -145,7 +145,7 @@ def _forgotten(memory: SpaceMemory, space: Space, keys: Keys, numbers: Iterable[
     recalled, _ = recall(memory, memory.layout, groups, keys, wanted, MIN_TIME, MIN_TIME, _MERGING)
     nobody = np.full(len(memory.layout.rules), -1)
     rows = {kind: of_kind.of_rules(nobody) for kind, of_kind in recalled.rows.items()}
-    left = Left(rows, {}, recalled.texts.slice(0, 0))
+    left = Remaining(rows, {}, recalled.texts.slice(0, 0))
     pending = memory.pending
     kept = remember(memory, memory.layout, groups, recalled, left, memory.sequence, iter(numbers), _MERGING)
     return replace(kept, pending=pending)

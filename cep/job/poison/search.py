@@ -1,4 +1,4 @@
-"""Which events end the process that works on them: found by halving, as `git bisect` finds a commit.
+"""Search for the events that end the process that works on them, by halving, as `git bisect` finds a commit.
 
 The first events that die together, and live without their last one, have that one to blame; it is left out,
 and the search goes on behind it. So an event is found that dies by itself, and also one that dies only after
@@ -80,7 +80,7 @@ def _first_to_die(left: Indices, lives: int, dies: Dies, independent: bool) -> i
 
 
 def _again(left: Indices, last: int, dies: Dies, independent: bool) -> Death | None:
-    """How it ends with the event at that place, if it does so again; None if it does not."""
+    """The end with the event at that place, if it comes again; None if it does not."""
     death = None
     if not independent:
         death = dies(left[: last + 1])

@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cep.batch import payload
-from cep.batch.payload import BATCH, BITS, COUNTED, OFFSET, ORIGIN, TIME, Segment
-from cep.batch.waiting import Delayed, Waiting
+from cep.batch.payload import BATCH, BITS, COUNTED, OFFSET, ORIGIN, TIME, SpaceEvents, pack, unpack
+from cep.batch.waiting import PendingPart, Waiting
 from cep.decode.letters import DeadLetter
 from cep.decode.parquet_rows import as_json
 from cep.job.poison.events import EVENTS, Poison
@@ -29,12 +28,12 @@ Bools = NDArray[np.bool_]
 class ShardEvents:
     """Those that came and those that wait, each once, in order of time.
 
-    `streams`, `files` and `offsets` are their places. `tables` are where they stand, those of `segments`
+    `streams`, `files` and `offsets` are their places. `tables` are where they stand, those of `came`
     first and then those of `memory`; `numbers` has for every table the number of each row's event.
     """
 
     memory: ShardMemory
-    segments: Sequence[Segment]
+    came: Sequence[SpaceEvents]
     streams: Sequence[str]
     files: Sequence[str]
     offsets: Indices
@@ -44,11 +43,11 @@ class ShardEvents:
     @classmethod
     def of(cls, memory: ShardMemory, payloads: Iterable[bytes]) -> ShardEvents:
         """The events of payloads that came and of a memory. Raises PayloadError."""
-        segments = [segment for one in payloads for segment in payload.unpack(one)]
+        came = [one for payload in payloads for one in unpack(payload)]
         waiting = [
-            part for space in memory.spaces.values() for of in space.pending.delayed for part in of.events
+            part for space in memory.spaces.values() for of in space.pending.parts for part in of.events
         ]
-        stand = [(one.stream, one.table) for one in segments] + [(one.stream, one.table) for one in waiting]
+        stand = [(one.stream, one.table) for one in came] + [(one.stream, one.table) for one in waiting]
         tables = [table for _, table in stand]
         origins: dict[tuple[str, str], int] = {}
         rows = [np.zeros((0, 3), np.int64)]
@@ -63,7 +62,7 @@ class ShardEvents:
         ends = np.cumsum([len(table) for table in tables])[:-1].tolist()
         return cls(
             memory,
-            segments,
+            came,
             [stream for stream, _ in of_events],
             [file for _, file in of_events],
             distinct[:, 2],
@@ -87,11 +86,11 @@ class ShardEvents:
         return found
 
     def only(self, chosen: Bools) -> tuple[ShardMemory, list[bytes]]:
-        """What there is to remember, and what came, of those events alone."""
-        came = len(self.segments)
+        """The memory and the payloads with those events alone."""
+        came = len(self.came)
         left = [
-            replace(segment, table=_filtered(segment.table, chosen[numbers]))
-            for segment, numbers in zip(self.segments, self.numbers[:came], strict=True)
+            replace(one, table=_filtered(one.table, chosen[numbers]))
+            for one, numbers in zip(self.came, self.numbers[:came], strict=True)
         ]
         numbers = iter(self.numbers[came:])
         fresh = count(self.memory.next_part)
@@ -99,8 +98,8 @@ class ShardEvents:
             name: _remembered(space, numbers, chosen, fresh) for name, space in self.memory.spaces.items()
         }
         memory = ShardMemory({name: space for name, space in spaces.items() if not space.empty}, next(fresh))
-        some = [segment for segment in left if len(segment.table)]
-        return memory, [payload.pack(some)] if some else []
+        some = [one for one in left if len(one.table)]
+        return memory, [pack(some)] if some else []
 
     def letter(self, number: int, poison: Poison) -> DeadLetter:
         """The dead letter of an event, with what the shard had of it."""
@@ -143,14 +142,14 @@ def _remembered(
 ) -> SpaceMemory:
     """A space without the waiting events that are not chosen; parts that change get fresh numbers."""
     parts = []
-    for part in space.pending.delayed:
+    for part in space.pending.parts:
         kept = [(events, chosen[next(numbers)]) for events in part.events]
         if all(mask.all() for _, mask in kept):
             parts.append(part)
         elif left := _waiting(kept):
             last = max(pc.max(events.table.column(TIME)).as_py() for events in left)
-            parts.append(Delayed(next(fresh), part.batch, last, left))
-    return replace(space, pending=replace(space.pending, delayed=tuple(parts)))
+            parts.append(PendingPart(next(fresh), part.batch, last, left))
+    return replace(space, pending=replace(space.pending, parts=tuple(parts)))
 
 
 def _waiting(kept: Iterable[tuple[Waiting, Bools]]) -> tuple[Waiting, ...]:

@@ -1,4 +1,4 @@
-"""What a shard does not work on: poison by the manifest, and in a careful run what it finds of it.
+"""Events and keys that a shard goes without: poison by the manifest, and in a careful run what it finds.
 
 Events are looked at first, those that came and those that wait. Where an event ends the shard's work only
 because of what is remembered of its key, or where that ends with no event at all, keys are.
@@ -28,7 +28,7 @@ Work = Callable[[ShardMemory, Sequence[bytes]], object]
 def without(
     plan: Plan, memory: ShardMemory, payloads: Sequence[bytes], poison: Sequence[Poison]
 ) -> tuple[ShardMemory, Sequence[bytes], list[DeadLetter]]:
-    """What is remembered and what came, without what is poison, and its dead letters."""
+    """The memory and the payloads without poison, and the dead letters of that."""
     letters = []
     held = HeldKeys.of(plan, memory)
     if keys := held.named(poison):

@@ -22,7 +22,7 @@ _OUTSIDE = (JobError, OSError, MemoryError)
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """How a child ended: a predicate like "was ended by SIGSEGV".
+    """The end of a child: a predicate like "was ended by SIGSEGV".
 
     `killed`: from outside, by the kernel for want of memory or by somebody's hand, as it seems.
     """
@@ -36,7 +36,7 @@ class CannotTellError(Exception):
 
 
 def tried(work: Callable[[], bytes], seconds: float = LONGEST) -> bytes | Death:
-    """What `work` returns, in a forked child; or how that ended, if it did not come so far.
+    """The result of `work` in a forked child; or the end of that, if it did not come so far.
 
     After so many seconds the child is ended. Raises CannotTellError, then, too.
     """
@@ -65,7 +65,7 @@ def tried(work: Callable[[], bytes], seconds: float = LONGEST) -> bytes | Death:
 
 
 def _answer(work: Callable[[], bytes], reading: int, writing: int) -> None:
-    """The child's whole life; what it shares with its parent is left as it is."""
+    """Everything that the child does; what it shares with its parent is left as it is."""
     faulthandler.disable()  # how it ends is told by who waits for it
     try:
         os.close(reading)
@@ -83,7 +83,7 @@ def _answer(work: Callable[[], bytes], reading: int, writing: int) -> None:
 
 
 def _told(answer: int, until: float) -> tuple[str, bytes] | None:
-    """What the child has written. Raises TimeoutError where it has not closed its end by then."""
+    """The bytes that the child has written. Raises TimeoutError where it has not closed its end by then."""
     waiting, pieces = select.poll(), list[bytes]()
     waiting.register(answer, select.POLLIN)
     while not pieces or pieces[-1]:

@@ -1,1 +1,1 @@
-"""A running job besides its batches: its life, its delivery, its port, what its user sees."""
+"""A running job besides its batches: its lifecycle, its delivery, its port, what its user sees."""

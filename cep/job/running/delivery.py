@@ -58,7 +58,7 @@ class Deliverer:
         self._outbox, self._dispatcher = outbox, dispatcher
         dispatcher.start()
         stack.callback(dispatcher.stop)
-        self._stop.heard = dispatcher.cease  # what is not sent yet is sent after the next start
+        self._stop.on_request = dispatcher.cease  # what is not sent yet is sent after the next start
         if self._stop.is_set():
             dispatcher.cease()
 

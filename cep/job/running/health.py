@@ -15,7 +15,7 @@ from cep.web.server import Health
 if TYPE_CHECKING:
     from alerts.outbox import Outbox
     from cep.config import Job
-    from cep.job.batches.driver import Batch, Driver
+    from cep.job.batches.driver import Driver, FinishedBatch
 
 _STUCK = 120.0
 """Seconds: a batch that takes longer, or a longer time without one beyond the trigger, is not well."""
@@ -48,7 +48,7 @@ class Standing:
         self.driver: Driver | None = None
         self.outbox: Outbox | None = None
 
-    def batch(self, batch: Batch) -> None:
+    def batch(self, batch: FinishedBatch) -> None:
         """A batch is in the outbox."""
         if self._first is None:
             self._first = batch.ended

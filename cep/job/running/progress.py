@@ -1,4 +1,4 @@
-"""What a user sees of a running job: one line that renews itself on a terminal, else a line now and then.
+"""The display of a running job: one line that renews itself on a terminal, else a line now and then.
 
 It counts from the start of this run. A rate is given only over the last ten seconds or more: what the first
 batches find was there before, and a rate over them says nothing.
@@ -16,7 +16,7 @@ from rules.nouns import counted
 
 if TYPE_CHECKING:
     from alerts.receivers.console import Stream
-    from cep.job.batches.driver import Batch
+    from cep.job.batches.driver import FinishedBatch
 
 _EVERY = 10_000_000_000
 
@@ -43,7 +43,7 @@ class Progress:
         """A stream for other lines, which do not run into this one where both go to a terminal."""
         return self._line.above(stream)
 
-    def batch(self, batch: Batch) -> None:
+    def batch(self, batch: FinishedBatch) -> None:
         """Takes in a batch, and shows how things stand when it is time to."""
         with self._lock:
             if not batch.replayed:
@@ -64,7 +64,7 @@ class Progress:
                 self._line.print(self._whole(batch))
 
     def counted(self) -> str:
-        """What this run came to so far, for its last words."""
+        """The numbers of this run so far, for its last words."""
         with self._lock:
             parts = [counted(self._events, "event"), counted(self._alerts, "alert")]
             if self._malformed:
@@ -77,11 +77,11 @@ class Progress:
         """Leaves the last line where it is."""
         self._line.end()
 
-    def _whole(self, batch: Batch) -> str:
+    def _whole(self, batch: FinishedBatch) -> str:
         parts = [*self._counts(), *self._event_time(batch)]
         return f"batch {batch.number} ({batch.seconds:.2f} s); since the start {', '.join(parts)}"
 
-    def _short(self, batch: Batch) -> str:
+    def _short(self, batch: FinishedBatch) -> str:
         """The line about a batch, short enough for eighty columns."""
         parts = [*self._counts(), *self._event_time(batch)[-1:]]
         return f"batch {batch.number} ({batch.seconds:.2f} s): {', '.join(parts)}"
@@ -97,7 +97,7 @@ class Progress:
         parts.append(counted(self._alerts, "alert"))
         return parts
 
-    def _event_time(self, batch: Batch) -> list[str]:
+    def _event_time(self, batch: FinishedBatch) -> list[str]:
         """The watermark, then how far it is behind the clock; empty before there is one."""
         moment = instant(batch.outcome.watermark)
         if moment is None:
@@ -124,7 +124,7 @@ def span(seconds: float) -> str:
     return f"{seconds:.1f} s"
 
 
-def lags(batch: Batch) -> dict[str, float]:
+def lags(batch: FinishedBatch) -> dict[str, float]:
     """By stream, seconds from its watermark (greatest event time less lateness) to the clock, at least 0."""
     found: dict[str, float] = {}
     greatest = {**batch.manifest.greatest, **batch.outcome.seen.greatest}

@@ -15,7 +15,7 @@ from cep.job.running.retries import Retries
 from cep.job.running.stopping import Stop
 from cep.job.spark import stream
 from cep.job.spark.failures import explained, keep, worker_late
-from cep.job.state_folder.folder import Layout
+from cep.job.state_folder.folder import FolderLayout
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ class QueryWatch:
         self._set_back = SetBack(time.monotonic_ns, time.time_ns)
         self.broken_off = False
 
-    def run(self, layout: Layout, cores: int) -> None:
+    def run(self, layout: FolderLayout, cores: int) -> None:
         """Runs until it is done or the job is to stop; starts again for feeds that are new.
 
         Raises JobError where a batch failed and running it again would not help.
@@ -63,7 +63,7 @@ class QueryWatch:
                 return
             driver.stopping.clear()
 
-    def _run_once(self, layout: Layout, cores: int) -> BaseException | None:
+    def _run_once(self, layout: FolderLayout, cores: int) -> BaseException | None:
         """Runs the query until it ends; why it failed, if it did."""
         driver = self._driver
         feeds = [feed for feed in driver.running.job.feeds if feed.name in driver.deploys.reading]

@@ -1,4 +1,4 @@
-"""What a batch counted: to the metrics, and in sentences where somebody should look."""
+"""Reports of a batch's counters: to the metrics, and in sentences where somebody should look."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cep.losses import OverLimit, over_limit
 from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
 
 if TYPE_CHECKING:
-    from cep.job.batches.driver import Batch
+    from cep.job.batches.driver import FinishedBatch
     from cep.web.metrics import Metrics
 
 _Kind = TypeVar("_Kind", bound=Count)
 
 
-class Accounts:
+class MetricsReporter:
     """Of one run of a job. `tell` is called with sentences for the user."""
 
     def __init__(self, metrics: Metrics, tell: Callable[[str], None]) -> None:
@@ -26,7 +26,7 @@ class Accounts:
         self._tell = tell
         self._undecided: set[tuple[str, str]] = set()
 
-    def take(self, batch: Batch) -> None:
+    def take(self, batch: FinishedBatch) -> None:
         """A batch that counts: one that was not replayed."""
         outcome, metrics = batch.outcome, self._metrics
         runs = Counter({rule.rule.name: 0 for rule in batch.plan.rules()})
@@ -45,7 +45,7 @@ class Accounts:
         metrics.packs(batch.manifest.revisions)
         metrics.lags(lags(batch))
 
-    def _over_limit(self, batch: Batch, pack: str, name: str, lost: OverLimit) -> None:
+    def _over_limit(self, batch: FinishedBatch, pack: str, name: str, lost: OverLimit) -> None:
         rule = next(plan.rule for plan in batch.plan.rules() if plan.name == (pack, name))
         runs = f"{lost.runs:,} run{'' if lost.runs == 1 else 's'}"
         self._tell(
@@ -53,7 +53,7 @@ class Accounts:
             "what they waited for is not found"
         )
 
-    def _too_many_alternatives(self, batch: Batch, rule: str, number: int) -> None:
+    def _too_many_alternatives(self, batch: FinishedBatch, rule: str, number: int) -> None:
         given_up = f"{number:,} alternative{'' if number == 1 else 's'}"
         self._tell(
             f"batch {batch.number}: rule {rule} gave up {given_up} of its runs, the least preferred of more "

@@ -1,4 +1,4 @@
-"""How often a batch is run again that failed for no fault of its own."""
+"""The number of times that a batch is run again which failed for no fault of its own."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ Stage = Literal["starting", "within a batch", "between batches", "delivering", "
 class Stop:
     """Both requests, and what they find running. `told` is called with a sentence for the user.
 
-    `stage` is set by the job, and so is `heard`, which is called when the job was asked. `since` is when that
-    was, wall clock in ns; None before. `abandoned` says that Java is ended or will be, so that whatever fails
-    then fails for that.
+    `stage` is set by the job, and so is `on_request`, which is called when the job was asked. `since` is when
+    that was, wall clock in ns; None before. `abandoned` says that Java is ended or will be, so that whatever
+    fails then fails for that.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Stop:
         self._lock = threading.Lock()
         self._java: list[subprocess.Popen[bytes]] = []
         self.stage: Callable[[], Stage] = lambda: "starting"
-        self.heard: Callable[[], None] = lambda: None
+        self.on_request: Callable[[], None] = lambda: None
         self.since: int | None = None
         self.abandoned = False
 
@@ -53,7 +53,7 @@ class Stop:
         stage = self.stage()
         self.since = self._clock()
         self._asked.set()
-        self.heard()
+        self.on_request()
         if stage == "starting":
             self._abandon()
         self._told(f"{_first(stage)}; again to stop now")

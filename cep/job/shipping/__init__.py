@@ -1,6 +1,6 @@
-"""Everything that Spark's Python workers get besides the rows of a batch, and the way on which they get it.
+"""Everything that Spark's Python workers get besides the rows of a batch, and how they get it.
 
-declared     each thing: how it travels, how large it may be, what happens where it is larger or missing
+declared     each thing: its transport, how large it may be, what happens where it is larger or missing
 folders      the folders that the driver and all workers see
 task         what goes with a batch's tasks: the manifest, whether to look for poison
 packs        packs as texts by revision; a worker compiles its plan of them

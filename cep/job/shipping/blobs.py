@@ -17,7 +17,7 @@ from cep.job.shipping.rows import AWAY, Kind, pack, unpack
 
 
 class Sender:
-    """What a task sends. `name` is one that no other task of this run has; a file is made when it is needed.
+    """Sends the payloads of a task. No other task of this run has its `name`; a file is made when needed.
 
     A worker of a run that was killed may go on for a moment beside those of the next: files also have the
     number of the process.

@@ -1,4 +1,4 @@
-"""The things that are shipped to workers, each with its way and its bounds (docs/architecture.md)."""
+"""The things that are shipped to workers, each with its transport and its bound (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ AWAY_FROM = 64 << 10
 """Payloads of so many bytes travel as blobs, smaller ones in Spark's rows."""
 
 
-class Way(StrEnum):
-    """How a thing comes from the driver, or from one worker, to another worker."""
+class Transport(StrEnum):
+    """The means by which a thing comes from the driver, or from one worker, to another worker."""
 
     PROPERTY = "local property"
     PICKLED = "pickled with the query"
@@ -25,27 +25,34 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """The number of bytes that a thing may have, and what helps where it has more."""
+
+    most: int
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shipped:
     """One of these things. `place` is the property, or the file within the state folder.
 
-    `most` is how many bytes it may have, and `larger` what helps beyond that; None: `check` has nothing to
-    say, and `larger` tells what bounds it. `missing` is what helps where it is not there, told under `code`;
-    "" where it is told by whoever reads it.
+    `bound` None: it may have any size. `missing` is what helps where it is not there, said under `code`; ""
+    where whoever reads it says so.
     """
 
     what: str
-    way: Way
+    transport: Transport
     place: str
-    most: int | None
-    larger: str
+    bound: Bound | None
     missing: str
     code: str = MISSING
 
     def check(self, size: int, of: str) -> None:
         """Raises ConfigurationError where one has more bytes than it may have; `of` says which it is."""
-        if self.most is not None and size > self.most:
-            message = f"{self.what} {of} has {size:,} bytes: more than {self.most:,} do not go to workers"
-            raise ConfigurationError(message, self.larger, TOO_LARGE)
+        if self.bound is not None and size > self.bound.most:
+            most = self.bound.most
+            message = f"{self.what} {of} has {size:,} bytes: more than {most:,} do not go to workers"
+            raise ConfigurationError(message, self.bound.cure, TOO_LARGE)
 
     def not_there(self, why: str) -> ConfigurationError:
         """The error for one that cannot be had; `why` is a sentence that names it."""
@@ -56,23 +63,20 @@ _AGAIN = "start the job again: it runs the batch anew"
 _RESTORE = "restore the state folder from a backup, or name a new [job] state and begin anew"
 _DIVIDE = "divide the job into several, each with some of its packs and feeds"
 _SPARK = "Spark runs the task again, or fails the batch"
-_SMALLER = f"{_DIVIDE}, or with fewer shards"
+_OF_QUERY = Bound(1 << 20, f"{_DIVIDE}, or with fewer shards")
 
-MANIFEST = Shipped("the manifest", Way.PROPERTY, "cep.manifest", 16 << 20, _DIVIDE, _AGAIN)
+MANIFEST = Shipped("the manifest", Transport.PROPERTY, "cep.manifest", Bound(16 << 20, _DIVIDE), _AGAIN)
 CAREFUL = Shipped(
-    "the order to look for poison", Way.PROPERTY, "cep.careful", None, "one word",
-    "the batch is not searched", "",
-)  # fmt: skip
-MAPPER = Shipped("the mapper", Way.PICKLED, "", 1 << 20, _SMALLER, _SPARK, "")
-MATCHER = Shipped("the matcher", Way.PICKLED, "", 1 << 20, _SMALLER, _SPARK, "")
-PACK = Shipped("the texts of a pack", Way.FILE, "packs/", None, "64 MiB a rule file", _RESTORE)
-QUERIES = Shipped(
-    "a compiled set of queries", Way.FILE, "queries/", None, "1 GiB a file of queries", ANEW, CANNOT_BE_OPENED
+    "the order to look for poison", Transport.PROPERTY, "cep.careful", None, "the batch is not searched", ""
 )
-FILES = Shipped("the list of a batch's files", Way.FILE, "manifests/", None, "a line a file", _RESTORE, "")
-PAYLOAD = Shipped("a payload", Way.ROW, "", None, "less than 64 KiB; from there on it is a blob", _SPARK, "")
+MAPPER = Shipped("the mapper", Transport.PICKLED, "", _OF_QUERY, _SPARK, "")
+MATCHER = Shipped("the matcher", Transport.PICKLED, "", _OF_QUERY, _SPARK, "")
+PACK = Shipped("the texts of a pack", Transport.FILE, "packs/", None, _RESTORE)
+QUERIES = Shipped("a compiled set of queries", Transport.FILE, "queries/", None, ANEW, CANNOT_BE_OPENED)
+FILES = Shipped("the list of a batch's files", Transport.FILE, "manifests/", None, _RESTORE, "")
+PAYLOAD = Shipped(f"a payload of less than {AWAY_FROM >> 10} KiB", Transport.ROW, "", None, _SPARK, "")
 BLOB = Shipped(
-    "a blob", Way.FILE, "scratch/blobs/", None, "free space on the disk",
+    "a larger payload, as a blob", Transport.FILE, "scratch/blobs/", None,
     f"{_AGAIN}; let nothing remove files of its scratch folder while it runs",
 )  # fmt: skip
 ALL = (MANIFEST, CAREFUL, MAPPER, MATCHER, PACK, QUERIES, FILES, PAYLOAD, BLOB)

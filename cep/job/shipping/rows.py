@@ -1,4 +1,4 @@
-"""What mappers tell shards, and shards the driver: rows of (shard, kind, payload), all of one schema.
+"""Messages of mappers to shards, and of shards to the driver: rows of shard, kind and payload.
 
     EVENTS   mapper -> shard    a payload of cep.routing.classify
     SEEN     mapper -> shard    greatest and first event times of this mapper; each sends every shard one
@@ -27,7 +27,7 @@ MATCHED = "kind int, payload binary"
 
 
 class Kind(IntEnum):
-    """What a row's payload is."""
+    """The kind of a row's payload."""
 
     EVENTS = 1
     SEEN = 2

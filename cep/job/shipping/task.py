@@ -1,4 +1,4 @@
-"""What goes with the tasks of a batch: the driver sends it before the action, and each task asks for it."""
+"""Properties of a batch's tasks: the driver sends them before the action, and each task asks for them."""
 
 from __future__ import annotations
 

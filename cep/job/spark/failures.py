@@ -1,4 +1,4 @@
-"""What Spark says when it fails, as one sentence: our own error from inside a worker, or the last cause."""
+"""Failures of Spark, each as one sentence: our own error from inside a worker, or the last cause."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
 
 
 def worker_late(error: BaseException) -> str | None:
-    """What Spark says where a Python process did not come up in time; None for another failure."""
+    """Spark's message where a Python process did not come up in time; None for another failure."""
     if isinstance(error, JobError | OutboxError) or _from_worker(text := str(error)):
         return None
     found = _NO_WORKER.search(text)
@@ -94,13 +94,13 @@ def worker_late(error: BaseException) -> str | None:
 
 
 def poison_of(error: BaseException) -> PoisonError | None:
-    """What a careful run of a batch found, if that is why it failed."""
+    """The poison that a careful run of a batch found, if that is why it failed."""
     ours = _from_worker(str(error))
     return ours if isinstance(ours, PoisonError) else None
 
 
 def of_worker(error: BaseException) -> str | None:
-    """How a Python worker ended within a batch, if events may be the reason; None if they cannot be."""
+    """The end of a Python worker within a batch, if events may be the reason; None if they cannot be."""
     text = str(error)
     if isinstance(error, JobError | OutboxError) or _from_worker(text) or "No space left" in text:
         return None

@@ -1,6 +1,6 @@
 """Feeds and ticks as one streaming table of nothing but lanes, with rows in every lane and batch.
 
-Spark decides what comes in a batch and keeps account of it; it never reads it. Each source has a name, so
+Spark decides what comes in a batch and records it; it never reads it. Each source has a name, so
 that feeds can be added to a checkpoint. Mappers are lanes; each is told all extents of a batch
 (cep.job.state_folder.extents) and takes its share (cep.job.workers.share), so that a single large file is
 read by all of them.

@@ -1,4 +1,4 @@
-"""Spark with the job's settings: local, listening on loopback only, silent but for its log file."""
+"""Spark with the job's settings: local, listening on loopback only, all its messages in a log file."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from cep.job.shipping.rows import MAPPED, MATCHED
 from cep.job.shipping.task import pickled
 from cep.job.spark.balance import shard_keys
 from cep.job.spark.listing import listing
-from cep.job.state_folder.folder import Layout, StateFolder
+from cep.job.state_folder.folder import FolderLayout, StateFolder
 from cep.job.workers.mapper import Lanes
 from cep.job.workers.matcher import Matcher
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def start(
     session: SparkSession,
     folder: StateFolder,
-    layout: Layout,
+    layout: FolderLayout,
     lanes: int,
     feeds: Sequence[Feed],
     batch: Callable[[DataFrame, int], None],

@@ -10,9 +10,9 @@ from alerts.web_server import share
 from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
 from cep.config.no_file_fits import no_file_fits
-from cep.job.batches.takeover import Running
+from cep.job.batches.deployed_packs import Running
 from cep.job.state_folder.access import denied
-from cep.job.state_folder.folder import Layout, StateFolder
+from cep.job.state_folder.folder import FolderLayout, StateFolder
 from cep.sources.checkpoint import Checkpoint
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.suggest import closest
@@ -37,7 +37,7 @@ def check(
 
 
 def of_machine(job: Job, folder: StateFolder, environ: Mapping[str, str] | None) -> list[Diagnostic]:
-    """What is to be said of a job file on this machine, with the state folder as it is, in order of place.
+    """Findings about a job file on this machine, with the state folder as it is, in order of place.
 
     Secrets are not asked for where `environ` is None.
     """
@@ -66,7 +66,7 @@ def _handles(job: Job) -> list[Diagnostic]:
     return [Diagnostic("CEP0957", "warning", said, job.places.value(("http", "listen")), help=help_)]
 
 
-def differences(job: Job, layout: Layout) -> list[Diagnostic]:
+def differences(job: Job, layout: FolderLayout) -> list[Diagnostic]:
     """Errors where a job file contradicts what its state folder fixes: the shards, the feeds' names."""
     found = []
     if job.shards != layout.shards:

@@ -22,7 +22,7 @@ from cep.errors import RESTORE, ConfigurationError
 from cep.job.shipping.packs import load
 from cep.job.state_folder import extents, manifest
 from cep.job.state_folder.extents import Accepts, Sources
-from cep.job.state_folder.folder import Layout, StateFolder
+from cep.job.state_folder.folder import FolderLayout, StateFolder
 from cep.job.state_folder.manifest import result_of
 from cep.sources.checkpoint import Checkpoint, DamagedError, intact, text
 from rules.suggest import did_you_mean
@@ -30,7 +30,7 @@ from rules.suggest import did_you_mean
 
 def look_over(
     folder: StateFolder,
-    layout: Layout | None,
+    layout: FolderLayout | None,
     outbox: Outbox,
     job: Job,
     accepted: Collection[str],
@@ -71,7 +71,7 @@ class _Inspection:
         """The last batch that the outbox has; -1 for none."""
         return -1 if self.last is None else self.last.number
 
-    def run(self, layout: Layout | None, accepts: Accepts) -> int | None:
+    def run(self, layout: FolderLayout | None, accepts: Accepts) -> int | None:
         """The number of the batch that is open: begun and not over. None if there is none."""
         begun = self.checkpoint.batches("offsets")
         if not begun:
@@ -133,7 +133,7 @@ class _Inspection:
         return False
 
     def _feeds(self, latest: int) -> None:
-        """What was read, as far as Spark's sources wrote it down: by that they know what is new."""
+        """Inspects what Spark's sources wrote down of what they read: by that they know what is new."""
         for stream in self.checkpoint.offsets(latest):
             try:
                 self.sources[stream].check_log(self.checkpoint, stream, latest)

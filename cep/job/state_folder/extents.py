@@ -1,8 +1,8 @@
-"""What a batch reads, fixed before it runs, so that a replay reads the same or stops.
+"""The extents that a batch reads, fixed before it runs, so that a replay reads the same or stops.
 
 The driver writes N.files before the manifest of batch N, which has its checksum. Mappers read the extents
 that N.files names, each as its source fixed it (cep.sources). Spark's own list would not do: of files, it
-silently leaves out those that are gone.
+leaves out without a word those that are gone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Accepts = Callable[[str], bool]
 
 
 def accepting(accepted: Collection[str]) -> Accepts:
-    """What accepts the loss of the files at these resolved paths, and of no other."""
+    """A function that accepts the loss of the files at these resolved paths, and of no other."""
     return lambda path: os.path.realpath(path) in accepted
 
 
@@ -104,7 +104,7 @@ def agreed(folder: StateFolder, sources: Sources, manifest: Manifest) -> tuple[E
 
 
 def planned(folder: StateFolder, sources: Sources, batch: int) -> list[Extent]:
-    """What a batch reads, as Spark recorded it, by stream and place. Raises ConfigurationError."""
+    """The extents of a batch as Spark recorded them, by stream and place. Raises ConfigurationError."""
     checkpoint = Checkpoint(folder.checkpoint)
     try:
         streams = sorted(checkpoint.offsets(batch))

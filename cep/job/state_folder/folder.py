@@ -32,8 +32,8 @@ _READ = (3, FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """What a state folder was made with. `feeds`: every feed that was ever read into it, sorted."""
+class FolderLayout:
+    """The settings of a state folder for good. `feeds`: every feed that was ever read into it, sorted."""
 
     format: int
     shards: int
@@ -89,7 +89,7 @@ class StateFolder:
 
     @property
     def answers(self) -> Path:
-        """What became of deploys."""
+        """The folder of the answers to deploys."""
         return self.root / "deploy" / "answers"
 
     @property
@@ -132,13 +132,15 @@ class StateFolder:
         except PermissionError:  # it is told of with the rest of job.toml
             return False
 
-    def layout(self) -> Layout | None:
-        """What the folder was made with; None for a new one. Raises ConfigurationError if it is damaged."""
+    def layout(self) -> FolderLayout | None:
+        """The layout; None for a new folder. Raises ConfigurationError if it is damaged."""
         try:
             value = read_json(self.layout_file, earlier=lambda value: value.get("format") != FORMAT)
             found = int(value["format"])
             if found in _READ:
-                return Layout(found, int(value["shards"]), int(value["partitions"]), tuple(value["feeds"]))
+                return FolderLayout(
+                    found, int(value["shards"]), int(value["partitions"]), tuple(value["feeds"])
+                )
         except FileNotFoundError:
             if (self.checkpoint / "metadata").exists() or (self.checkpoint / "offsets").exists():
                 raise self.damaged("layout.json is missing") from None
@@ -152,14 +154,14 @@ class StateFolder:
             "use the program version that made it, or name a new [job] state",
         )
 
-    def settle_layout(self, shards: int, partitions: int, feeds: tuple[str, ...]) -> Layout:
+    def settle_layout(self, shards: int, partitions: int, feeds: tuple[str, ...]) -> FolderLayout:
         """The layout that holds from now on: that of the folder, with the feeds that are new to it.
 
         `shards` and `partitions` count for a new folder only. Raises ConfigurationError if it is damaged.
         """
         before = self.layout()
         if before is None:
-            after = Layout(FORMAT, shards, partitions, tuple(sorted(feeds)))
+            after = FolderLayout(FORMAT, shards, partitions, tuple(sorted(feeds)))
         else:
             after = replace(before, format=FORMAT, feeds=tuple(sorted({*before.feeds, *feeds})))
         if after != before:

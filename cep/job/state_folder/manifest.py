@@ -1,4 +1,4 @@
-"""What batch N runs with, fixed before it runs: so that a replay, whenever it comes, is the same batch.
+"""The manifest of batch N, fixed before it runs: so that a replay, whenever it comes, is the same batch.
 
 The driver writes N.json before the batch's one action and reads it back when Spark replays the batch.
 Everything in it follows from the result of batch N-1, which the outbox keeps, from the clock, and from what
@@ -17,8 +17,7 @@ from cep.batch.clock import BatchStart, Partition, Seen
 from cep.errors import RESTORE, ConfigurationError
 from cep.events import MIN_TIME
 from cep.files import DamagedFileError, checksum_of, read_json, sealed, to_json, unsealed, write_json
-from cep.job.clocks import idle as silence
-from cep.job.clocks.idle import Quiet
+from cep.job.clocks.idle import AllIdle, all_idle_since, delivering, excused, idle_partitions, paced
 from cep.job.clocks.running_time import Stretch
 from cep.job.poison.events import Poison, from_json, listed
 from cep.plan.plan import Plan, RuleName
@@ -54,8 +53,10 @@ class Manifest:
     """Batch `batch`: all times in nanoseconds, event times since 1970 UTC.
 
     `watermark` and `greatest` (event time by partition) are those before the batch. `clock` is the wall
-    clock, `elapsed` batch time (cep.job.clocks.idle), `heard` when in it each partition last delivered, or a
-    pause ended after which it had its `idle` anew.
+    clock, `elapsed` batch time (cep.job.clocks.idle), `last_active` when in it each partition last delivered,
+    or a pause ended after which it had its `idle` anew. `idle` are the partitions that hold the watermark
+    back no more, `all_idle` since when that is all of them; on disk these three are `heard`, `silent` and
+    `quiet`, as manifests of earlier versions have them.
     `since` has for rules that were deployed to a running job the watermark of that moment, by pack and name,
     `first` for every stream the time of its earliest event. `drain`: time ends with this batch.
     `files` is the checksum of what its files were before it ran (cep.job.state_folder.extents), "" where it
@@ -70,9 +71,9 @@ class Manifest:
     elapsed: int = 0
     watermark: int = MIN_TIME
     greatest: Mapping[Partition, int] = field(default_factory=dict)
-    heard: Mapping[Partition, int] = field(default_factory=dict)
-    silent: tuple[Partition, ...] = ()
-    quiet: Quiet | None = None
+    last_active: Mapping[Partition, int] = field(default_factory=dict)
+    idle: tuple[Partition, ...] = ()
+    all_idle: AllIdle | None = None
     since: Mapping[RuleName, int] = field(default_factory=dict)
     drain: bool = False
     deployed: tuple[Deployed, ...] = ()
@@ -96,9 +97,9 @@ class Manifest:
             "elapsed": self.elapsed,
             "watermark": self.watermark,
             "greatest": _rows(self.greatest),
-            "heard": _rows(self.heard),
-            "silent": [list(p) for p in self.silent],
-            "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
+            "heard": _rows(self.last_active),
+            "silent": [list(p) for p in self.idle],
+            "quiet": None if self.all_idle is None else [self.all_idle.since, self.all_idle.watermark],
             "since": _rows(self.since),
             "drain": self.drain,
             "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
@@ -110,15 +111,15 @@ class Manifest:
 
     @property
     def seen(self) -> Seen:
-        """What the batches before saw."""
+        """The times of events in the batches before."""
         return Seen(self.greatest, self.first)
 
     def start(self, plan: Plan) -> BatchStart:
         """Event time as it stands when the batch begins."""
-        idle = {name: stream.idle for name, stream in plan.streams.items()}
-        paced = silence.paced(self.quiet, plan.read, idle, self.elapsed, self.clock)
+        timeouts = {name: stream.idle for name, stream in plan.streams.items()}
+        by_clock = paced(self.all_idle, plan.read, timeouts, self.elapsed, self.clock)
         return BatchStart(
-            self.batch, self.watermark, self.seen, self.since, self.silent, paced, drain=self.drain
+            self.batch, self.watermark, self.seen, self.since, self.idle, by_clock, drain=self.drain
         )
 
     def text(self) -> str:
@@ -134,7 +135,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the next manifest must know of a batch: a JSON object in the outbox.
+    """The facts of a batch that the next manifest needs: a JSON object in the outbox.
 
     `runs` are the live runs by pack and rule after the batch.
     """
@@ -142,10 +143,10 @@ class Result:
     revisions: Mapping[str, str]
     watermark: int
     greatest: Mapping[Partition, int]
-    heard: Mapping[Partition, int]
+    last_active: Mapping[Partition, int]
     clock: int
     elapsed: int
-    quiet: Quiet | None
+    all_idle: AllIdle | None
     since: Mapping[RuleName, int]
     runs: Mapping[RuleName, int]
     drained: bool
@@ -157,10 +158,10 @@ class Result:
             "revisions": dict(self.revisions),
             "watermark": self.watermark,
             "greatest": _rows(self.greatest),
-            "heard": _rows(self.heard),
+            "heard": _rows(self.last_active),
             "clock": self.clock,
             "elapsed": self.elapsed,
-            "quiet": None if self.quiet is None else [self.quiet.since, self.quiet.watermark],
+            "quiet": None if self.all_idle is None else [self.all_idle.since, self.all_idle.watermark],
             "since": _rows(self.since),
             "runs": _rows(self.runs),
             "drained": self.drained,
@@ -174,15 +175,15 @@ def result_of(value: Mapping[str, object]) -> Result:
     """The result that `as_dict` gave, or a version before it that knew no checksums. Raises ValueError."""
     value = unsealed(value, earlier=lambda value: "version" not in value)
     try:
-        quiet = value["quiet"]
+        all_idle = value["quiet"]
         return Result(
             revisions=_texts(value["revisions"]),
             watermark=_int(value["watermark"]),
             greatest=_pairs(value["greatest"]),
-            heard=_pairs(value["heard"]),
+            last_active=_pairs(value["heard"]),
             clock=_int(value["clock"]),
             elapsed=_int(value["elapsed"]),
-            quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
+            all_idle=None if all_idle is None else AllIdle(*map(_int, _list(all_idle))),
             since=_pairs(value["since"]),
             first=_ints(value["first"]),
             runs=_pairs(value["runs"]),
@@ -202,7 +203,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
         version = value["version"]
         if version not in _READ:
             raise DamagedFileError(f"has version {version}, this program reads version {VERSION}")
-        quiet = value["quiet"]
+        all_idle = value["quiet"]
         return Manifest(
             batch=_int(value["batch"]),
             revisions=_texts(value["revisions"]),
@@ -211,9 +212,9 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             elapsed=_int(value["elapsed"]),
             watermark=_int(value["watermark"]),
             greatest=_pairs(value["greatest"]),
-            heard=_pairs(value["heard"]),
-            silent=tuple((str(s), str(p)) for s, p in value["silent"]),
-            quiet=None if quiet is None else Quiet(*map(_int, _list(quiet))),
+            last_active=_pairs(value["heard"]),
+            idle=tuple((str(s), str(p)) for s, p in value["silent"]),
+            all_idle=None if all_idle is None else AllIdle(*map(_int, _list(all_idle))),
             since=_pairs(value["since"]),
             first=_ints(value["first"]),
             drain=bool(value["drain"]),
@@ -273,9 +274,9 @@ def following(
     if before is None:
         return first
     elapsed = before.elapsed + stretch.ran
-    idle = {name: stream.idle for name, stream in plan.streams.items()}
-    heard = silence.excused(before.heard, plan.read, idle, elapsed, stretch.pauses)
-    quiet_ones = silence.silent(heard, plan.read, idle, elapsed)
+    timeouts = {name: stream.idle for name, stream in plan.streams.items()}
+    last_active = excused(before.last_active, plan.read, timeouts, elapsed, stretch.pauses)
+    idle_now = idle_partitions(last_active, plan.read, timeouts, elapsed)
     names = {rule.name for rule in plan.rules()}
     since = {name: at for name, at in before.since.items() if name in names}
     since |= dict.fromkeys(fresh, before.watermark)
@@ -284,9 +285,9 @@ def following(
         elapsed=elapsed,
         watermark=before.watermark,
         greatest=before.greatest,
-        heard=heard,
-        silent=quiet_ones,
-        quiet=silence.quiet(before.quiet, quiet_ones, heard, plan.read, elapsed, before.watermark),
+        last_active=last_active,
+        idle=idle_now,
+        all_idle=all_idle_since(before.all_idle, idle_now, last_active, plan.read, elapsed, before.watermark),
         since=since,
         first=before.first,
     )
@@ -299,16 +300,16 @@ def result(
     after: int,
     runs: Mapping[RuleName, int],
 ) -> Result:
-    """What is to be remembered of the batch; `after` is the watermark after it."""
+    """The result of the batch, for the next one; `after` is the watermark after it."""
     so_far = manifest.seen.joined([seen])
     return Result(
         revisions=manifest.revisions,
         watermark=after,
         greatest=so_far.greatest,
-        heard=silence.delivering(manifest.heard, seen.greatest, manifest.elapsed),
+        last_active=delivering(manifest.last_active, seen.greatest, manifest.elapsed),
         clock=manifest.clock,
         elapsed=manifest.elapsed,
-        quiet=None if {s for s, _ in seen.greatest} & set(plan.read) else manifest.quiet,
+        all_idle=None if {s for s, _ in seen.greatest} & set(plan.read) else manifest.all_idle,
         since=manifest.since,
         first=so_far.first,
         runs=runs,

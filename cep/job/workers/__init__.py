@@ -1,1 +1,1 @@
-"""What runs in Spark's Python workers: mappers before the shuffle, shards behind it."""
+"""The code that runs in Spark's Python workers: mappers before the shuffle, shards behind it."""

@@ -1,7 +1,7 @@
 """Before the shuffle: one lane's share of a batch becomes payloads for shards.
 
 Runs in Spark's Python workers. Every mapper sends every shard the greatest event times that it saw, so that
-each shard works out the same watermark; that is also what brings a batch to shards without events.
+each shard computes the same watermark; that is also what brings a batch to shards without events.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cep.counters import Counts, PoisonEvents, StreamEvents
 from cep.decode.blocks import Aside, Decoder, decoder, none_aside
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
-from cep.job.poison import events as poison
+from cep.job.poison.events import NO_SHARD, poison_error
 from cep.job.shipping.blobs import Sender
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.rows import Kind, pack
@@ -42,7 +42,7 @@ _SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What a mapper is told once, when the query starts: plain values, for Spark pickles it.
+    """The values that a mapper gets once, when the query starts: plain ones, for Spark pickles them.
 
     `keys` are the keys of the shards (cep.job.spark.balance), `feeds` those of the streams.
     """
@@ -77,7 +77,7 @@ class Lanes:
         from cep.job.poison.careful import unopened
 
         if found := unopened(came, self.feeds):
-            raise poison.found(found)
+            raise poison_error(found)
 
 
 class Watching:
@@ -113,7 +113,7 @@ class _Mapping:
         self._resources = worker.resources(task.manifest)
         self._sender = sender
         self._decoders: dict[str, Decoder] = {}
-        self._poison = [one for one in task.manifest.poison if one.shard == poison.NO_SHARD]
+        self._poison = [one for one in task.manifest.poison if one.shard == NO_SHARD]
         self._searching = self._search() if task.careful else None
         self._seen = Seen()
         self._counts = Counts()
@@ -131,7 +131,7 @@ class _Mapping:
             yield from self._part(extent, part)
         yield from self._classified()
         if self._searching is not None and self._searching.found:
-            raise poison.found(self._searching.found)
+            raise poison_error(self._searching.found)
         counted = pack((self._counts, dict(self._seconds)))
         seen = pack(self._seen)
         keys = self._lanes.keys
@@ -170,7 +170,7 @@ class _Mapping:
         return self._dead(extents.letters(self._lanes.sources, lost))
 
     def _readable(self, extent: Extent, part: Part, reader: Decoder) -> Iterator[Part | Decoded]:
-        """What of a part is read, and the dead letters of what is not even opened."""
+        """The pieces of a part that are read, and the dead letters of what is not even opened."""
         stream, feed = extent.stream, self._lanes.feeds[extent.stream]
         unread = [
             one for one in self._poison if one.unread and (one.stream, one.path) == (stream, extent.path)
@@ -196,12 +196,12 @@ class _Mapping:
         yield from left
 
     def _search(self) -> Searching:
-        from cep.job.poison.careful import Kept, Searching
+        from cep.job.poison.careful import KnownPoison, Searching
 
-        return Searching(Kept(self._poison), self._judge)
+        return Searching(KnownPoison(self._poison), self._try_classifying)
 
-    def _judge(self, decoded: Decoded) -> None:
-        """What is done with events, for nothing."""
+    def _try_classifying(self, decoded: Decoded) -> None:
+        """Does what is done with events, and throws the result away."""
         if len(decoded.events.table):
             found = self._classify([decoded.events])
             for part in found.late:
@@ -218,14 +218,14 @@ class _Mapping:
         return self._decoders[stream]
 
     def _aside(self) -> Aside:
-        """What is not decoded."""
+        """The test that sets records aside which are not decoded."""
         if self._searching is not None:
             return self._searching
         if not self._poison:
             return none_aside
-        from cep.job.poison.careful import Kept
+        from cep.job.poison.careful import KnownPoison
 
-        return Kept(self._poison)
+        return KnownPoison(self._poison)
 
     def _classified(self) -> Iterator[pa.RecordBatch]:
         if not self._waiting:

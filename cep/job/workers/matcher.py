@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import MapState, TimerValues, ValueState
 
     from cep.job.shipping.folders import Shared
-    from cep.shard.state_bytes import Stored, Written
+    from cep.shard.state_bytes import StoredPart, Written
 
 _OUT = Row("kind", "payload")
 _PIECE = 1 << 20
@@ -84,7 +84,7 @@ class _Variables:
             found.append(bytes(stored[0]))
         return b"".join(found)
 
-    def store(self, written: Written, before: Mapping[int, Stored]) -> None:
+    def store(self, written: Written, before: Mapping[int, StoredPart]) -> None:
         for number in written.gone:
             for piece in _pieces(before[number].length):
                 self._parts.removeKey((number, piece))

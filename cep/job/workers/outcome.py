@@ -1,4 +1,4 @@
-"""What all mappers and shards said of a batch, put together."""
+"""The messages of all mappers and shards about a batch, put together."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from cep.batch.clock import Clock, Seen, clock_of
 from cep.counters import PoisonEvents
 from cep.decode.letters import DeadLetter
 from cep.errors import ConfigurationError
-from cep.job.poison.events import found
+from cep.job.poison.events import poison_error
 from cep.job.shipping.rows import PASSED_ON, Kind, pack, pack_raised, unpack
 from cep.job.state_folder.manifest import Manifest
 from cep.job.workers.outcome import Settled
@@ -72,7 +72,7 @@ class ShardBatch:
     def _without_poison(
         self, held: Held, clock: Clock, careful: bool
     ) -> tuple[ShardMemory, Sequence[bytes], list[DeadLetter]]:
-        """What is remembered and what came, without poison, and its dead letters."""
+        """The memory and the payloads without poison, and the dead letters of that."""
         poison = [one for one in self.manifest.poison if one.shard == self.shard]
         if not (poison or careful):
             return held.memory, self._payloads, []
@@ -86,5 +86,5 @@ class ShardBatch:
             write(outcome.memory, held.stored)
 
         if careful and (more := searched(self.plan, memory, payloads, self.shard, work)):
-            raise found(more)
+            raise poison_error(more)
         return memory, payloads, letters

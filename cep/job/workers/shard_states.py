@@ -1,4 +1,4 @@
-"""What shards remember between batches: bytes in Spark's hands, values in the process that ran them.
+"""The memory of shards between batches: bytes in Spark's hands, values in the process that ran them.
 
 Spark has the last word. Its head names everything that a shard remembers (cep.shard.state_bytes), so that
 what this process holds is used if it is exactly that, and otherwise only for the parts that are the same:
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from cep.shard.memory import ShardMemory
-from cep.shard.state_bytes import Stored, Written, parts_of, read, stored_parts, write
+from cep.shard.state_bytes import StoredPart, Written, parts_of, read, stored_parts, write
 
 MOST_BYTES = 1 << 30
 """How many bytes of state, as stored, one process holds as values."""
@@ -28,7 +28,7 @@ class Variables(Protocol):
     def part(self, number: int, length: int) -> bytes | None:
         """A part of so many bytes; None where there is none."""
 
-    def store(self, written: Written, before: Mapping[int, Stored]) -> None:
+    def store(self, written: Written, before: Mapping[int, StoredPart]) -> None:
         """Store a state in place of one that had these parts."""
 
 
@@ -37,12 +37,12 @@ class Held:
     """The state of a shard at one moment: its head, the parts that it names, and their values."""
 
     head: bytes | None
-    stored: Mapping[int, Stored]
+    stored: Mapping[int, StoredPart]
     memory: ShardMemory
 
     @property
     def size(self) -> int:
-        """How many bytes are stored."""
+        """The number of bytes that are stored."""
         return len(self.head or b"") + sum(part.length for part in self.stored.values())
 
 

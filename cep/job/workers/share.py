@@ -1,4 +1,4 @@
-"""Which parts of a batch a mapper reads: all mappers see the same extents and divide them alike."""
+"""The parts of a batch that a mapper reads: all mappers see the same extents and divide them alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one worker process keeps from batch to batch, of the one job that it works for."""
+"""The values that one worker process keeps from batch to batch, of the one job that it works for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Worker:
         return self._plans.plan(manifest.revisions)
 
     def resources(self, manifest: Manifest) -> Resources:
-        """What the batch may look up, at the versions that its manifest pins."""
+        """The resources that the batch may look up, at the versions that its manifest pins."""
         return self._resources.at(manifest.resources)
 
 

@@ -113,7 +113,8 @@ def afterwards(one: FileExtent) -> FileExtent | DeadLetter | None:
     """The extent of a file that was read, or a letter about what changed in it since; None if it is gone.
 
     Spark reads no name twice: someone who appends to a file, or writes it again under its name, would else
-    lose events in silence.
+    lose events without a word.
+
     """
     with suppress(OSError):  # who is gone, or may not be looked at, has nothing to read
         status = Path(one.path).stat()

@@ -36,7 +36,7 @@ class GlobError(ValueError):
 
 
 @dataclass(slots=True)
-class Part:
+class GlobAutomaton:
     """The automaton of a pattern between two slashes: state 0 is its start, `end` its only accepting state.
 
     `moves` has the signs that lead from a state to others, `free` the states that are reached without one.
@@ -55,7 +55,7 @@ class Part:
         return len(self.moves) - 1
 
 
-def parse(path: str) -> list[Part]:
+def parse(path: str) -> list[GlobAutomaton]:
     """The automaton of every part between slashes. Raises GlobError."""
     return [_part(text) for text in path.split("/")]
 
@@ -96,7 +96,7 @@ def reaches(pattern: str, folder: str) -> bool:
     return len(folders) >= len(plain) and all(map(_overlap, folders, plain))
 
 
-def _overlap(one: Part, other: Part) -> bool:
+def _overlap(one: GlobAutomaton, other: GlobAutomaton) -> bool:
     """True if some text matches both: the product of the two automata is searched, from the start."""
     waiting, seen = [(0, 0)], {(0, 0)}
     while waiting:
@@ -125,14 +125,14 @@ def _common(one: Sign, other: Sign) -> bool:
     raise AssertionError(one, other)
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> GlobAutomaton:
     """Read a part sign by sign. Raises GlobError."""
     if len(text) > LONGEST and wild(text):
         raise GlobError(
             f"it has {len(text):,} signs between two slashes, at most {LONGEST:,} are read",
             "a few wildcards do: `*.jsonl` stands for all such files",
         )
-    part, at, opened = Part(), 0, []
+    part, at, opened = GlobAutomaton(), 0, []
     while at < len(text):
         sign, at = text[at], at + 1
         match sign:
@@ -180,21 +180,21 @@ class _Braces:
     after: int
 
 
-def _next(part: Part) -> None:
+def _next(part: GlobAutomaton) -> None:
     """Go on in a new state that is reached without a sign: nothing leads back into the one before."""
     state = part.state()
     part.free[part.end].append(state)
     part.end = state
 
 
-def _one(part: Part, sign: Sign, expression: str) -> None:
+def _one(part: GlobAutomaton, sign: Sign, expression: str) -> None:
     state = part.state()
     part.moves[part.end].append((sign, state))
     part.end = state
     part.expression += expression
 
 
-def _repeated(part: Part) -> None:
+def _repeated(part: GlobAutomaton) -> None:
     """Any number of signs: a state of its own that leads to itself."""
     _next(part)
     part.moves[part.end].append((_ANY, part.end))

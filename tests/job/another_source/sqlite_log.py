@@ -125,7 +125,7 @@ class Log(Source[LogExtent, LogPart]):
         return LogExtent(*planned.planned, length)  # type: ignore[arg-type]
 
     def difference(self, extent: LogExtent) -> str | None:
-        """What is missing of its records."""
+        """The words for records that are missing; None where there are none."""
         with closing(sqlite3.connect(self.file)) as log:
             found, first = log.execute(f"select count(*), min(number) {_OF}", _place(extent)).fetchone()
         whole = found == extent.until - extent.first

@@ -27,7 +27,7 @@ from cep.config.shape import GivenFeeds, JobFile
 from cep.decode.blocks import decoder
 from cep.decode.formats import BY_NAME
 from cep.errors import ConfigurationError, OutsideError
-from cep.job.running import life
+from cep.job.running import lifecycle
 from cep.job.state_folder import extents, manifest
 from cep.job.workers.share import share
 from cep.sources import kinds
@@ -219,7 +219,7 @@ def test_what_retention_removed_stops_the_job_until_its_loss_is_accepted(
     ):
         folder.once(session)
     accepted = frozenset({os.path.realpath("log/1")})
-    told = folder.once(session, mode=life.Mode(once=True, accepted=accepted))
+    told = folder.once(session, mode=lifecycle.Mode(once=True, accepted=accepted))
     assert "batch 0 goes without the partition log/1, which has offsets from 4; 0 is gone" in told
     with sqlite3.connect(folder.outbox) as database:
         rows = database.execute("select feed, file, stage, reason from dead_letters").fetchall()

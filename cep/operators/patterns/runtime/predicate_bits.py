@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.batch.arrivals import Arrivals, Part
+from cep.batch.arrivals import Arrivals, EventTable
 from cep.batch.predicates import Column
 from cep.batch.texts import Texts
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
@@ -94,11 +94,11 @@ class PredicateReader:
                 continue
             bases.append(total)
             more += _foreign_pairs(part, tables, total)
-            total += part.verdicts.atoms
+            total += part.predicates.atoms
         counts, lists = np.zeros(total + 1, np.int64), []
         for number, (part, base) in enumerate(zip(self.events.parts, bases, strict=True)):
             where, rows = self.events.rows_of(number)
-            of_atom, listed = _listed(part.verdicts, total - base, rows, where, engine)
+            of_atom, listed = _listed(part.predicates, total - base, rows, where, engine)
             counts[base + 1 : base + 1 + len(of_atom)] += of_atom
             lists.append((base, listed))
         ends = np.cumsum(counts)
@@ -147,10 +147,10 @@ class PredicateReader:
         own = [tuple(self._where(rule, part) for part in parts) for rule in plans]
         return [len(rule.columns) for rule in plans], own, np.arange(len(rules))
 
-    def _where(self, rule: PatternPlan, part: Part) -> ByStream | None:
+    def _where(self, rule: PatternPlan, part: EventTable) -> ByStream | None:
         if part.layout.plan == self.plan:
             return rule.columns
-        judged = part.layout.judged.get(rule.identity)
+        judged = part.layout.slots.get(rule.identity)
         return None if judged is None or len(judged[1]) != len(rule.columns) else judged[1]
 
     def _column(self, part: int, number: int) -> tuple[Ints, Bytes]:
@@ -173,11 +173,11 @@ def _listed(verdicts: Column, atoms: int, rows: Ints, events: Ints, engine: Engi
     return counts[1:], listed
 
 
-def _foreign_pairs(part: Part, tables: SpaceTables, base: int) -> Sequence[tuple[int, int, int]]:
+def _foreign_pairs(part: EventTable, tables: SpaceTables, base: int) -> Sequence[tuple[int, int, int]]:
     """Rule, place and atom by the bits that another plan gave."""
     found = []
     for number, rule in enumerate(tables.rules):
-        judged = part.layout.judged.get(rule.identity)
+        judged = part.layout.slots.get(rule.identity)
         if judged is None or len(judged[0]) != len(rule.places):
             continue
         for place, bits in enumerate(judged[0]):

@@ -31,6 +31,6 @@ def may_matter(tables: SpaceTables, plan: str, events: Arrivals, numbers: Ints, 
     for number, part in enumerate(events.parts):
         where, rows = events.rows_of(number)
         if part.layout.plan == plan:
-            where = where.compress(part.verdicts.any_of(tables.awaited[part.stream], rows))
+            where = where.compress(part.predicates.any_of(tables.awaited[part.stream], rows))
         found[numbers.take(where)] = True
     return found

@@ -1,4 +1,4 @@
-"""What a batch counted is in the metrics, and what rules lost is told once for each rule and batch."""
+"""The counters of a batch are in the metrics; what rules lost is reported once for each rule and batch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from job_folder import JobFolder
 
 from cep.batch.clock import Seen
 from cep.counters import AlternativesDropped, Count, Overflows, RunsDropped, StreamEvents, UndecidedDocuments
-from cep.job.batches.driver import Batch
-from cep.job.running import life
-from cep.job.running.reporting import Accounts
+from cep.job.batches.driver import FinishedBatch
+from cep.job.running import lifecycle
+from cep.job.running.reporting import MetricsReporter
 from cep.job.state_folder.manifest import Manifest
 from cep.job.workers.outcome import BatchOutcome
 from cep.packs.compile import compile_plan
@@ -27,15 +27,17 @@ rule calm { match a: e -> b: e[n < 0] within 1 hour }
 """
 
 
-def batch(number: int, counts: Mapping[Count, int]) -> Batch:
+def batch(number: int, counts: Mapping[Count, int]) -> FinishedBatch:
     plan = compile_plan([load_texts([("p.rules", PACK)]).need()])
     outcome = BatchOutcome(0, Seen(), (), (), (), counts, {("p", "late"): 2}, 10, {})
-    return Batch(number, plan, Manifest(number, {}, 1, 0), outcome, {}, {"late": 7}, False, 0.1, {}, 0)
+    return FinishedBatch(
+        number, plan, Manifest(number, {}, 1, 0), outcome, {}, {"late": 7}, False, 0.1, {}, 0
+    )
 
 
 def test_what_rules_lose_is_counted_and_told() -> None:
     metrics, told = Metrics(), list[str]()
-    accounts = Accounts(metrics, told.append)
+    reporter = MetricsReporter(metrics, told.append)
     lost = {
         RunsDropped("p", "late", "limit"): 1_290,
         RunsDropped("p", "calm", "dropped"): 4,
@@ -47,7 +49,7 @@ def test_what_rules_lose_is_counted_and_told() -> None:
         StreamEvents("e", "late"): 5,
     }
     for number in (3, 4):
-        accounts.take(batch(number, lost))
+        reporter.take(batch(number, lost))
     text = metrics.text().decode()
     for line in (
         'cep_runs_dropped_total{pack="p",reason="limit",rule="late"} 2580.0',
@@ -80,12 +82,12 @@ def test_a_match_that_two_batches_decide_is_counted_once(
     """That of card x is raised, that of card y withheld."""
     counted: list[dict[str, int]] = []
 
-    class Seen(Accounts):
-        def take(self, batch: Batch) -> None:
+    class Seen(MetricsReporter):
+        def take(self, batch: FinishedBatch) -> None:
             counted.append(dict(batch.matches))
             super().take(batch)
 
-    monkeypatch.setattr(life, "Accounts", Seen)
+    monkeypatch.setattr(lifecycle, "MetricsReporter", Seen)
     # two rounds of one end at the second b; one round of two waits for another until `within` is over
     rule = """rule r {
   match a: e[k == "a"] -> (b: e[k == "b"]{1,2} each){1,2}

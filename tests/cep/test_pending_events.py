@@ -14,6 +14,7 @@ from random_streams import SECOND, Arrival
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard.advance import MatchOptions
 from cep.shard.memory import Merging
 
 TEXT = """pack p version "1"
@@ -38,7 +39,7 @@ def fed(session: Session, batch: Sequence[Arrival], watermark: int, offset: int)
     return [one.alert.emit["v"] for one in found]
 
 
-def delays() -> st.SearchStrategy[list[tuple[list[int], int, bool]]]:
+def batches() -> st.SearchStrategy[list[tuple[list[int], int, bool]]]:
     """Batches: how far above the watermark events are, how far it moves, and whether all is lost after it."""
     one = st.tuples(
         st.lists(st.integers(1, 40), max_size=6),
@@ -49,11 +50,11 @@ def delays() -> st.SearchStrategy[list[tuple[list[int], int, bool]]]:
 
 
 @settings(max_examples=examples(50), deadline=None)
-@given(delays(), st.sampled_from((LOOSE, Merging(base=9, later=9, small=0), Merging(small=64), Merging())))
+@given(batches(), st.sampled_from((LOOSE, Merging(base=9, later=9, small=0), Merging(small=64), Merging())))
 def test_each_is_matched_when_the_watermark_reaches_it(
     batches: list[tuple[list[int], int, bool]], merging: Merging
 ) -> None:
-    session, watermark, number = Session(plan(), merging=merging), 0, 0
+    session, watermark, number = Session(plan(), options=MatchOptions(merging=merging)), 0, 0
     waiting: dict[int, int] = {}
     session.feed((), 0)
     for aheads, move, lost in batches:
@@ -68,7 +69,7 @@ def test_each_is_matched_when_the_watermark_reaches_it(
         number += len(batch) + 1
         if lost:
             snapshot = session.snapshot()
-            session = Session(plan(), merging=merging)
+            session = Session(plan(), options=MatchOptions(merging=merging))
             session.restore(snapshot)
     assert sorted(fed(session, [], watermark + 50, 100 * number)) == sorted(waiting)
     session.feed((), (watermark + 51) * SECOND)
@@ -78,7 +79,7 @@ def test_each_is_matched_when_the_watermark_reaches_it(
 
 def test_a_batch_writes_what_came_in_it() -> None:
     """Not what waits from before; but for a merge now and then, which writes a row again 5 times at most."""
-    session, written = Session(plan(), merging=LOOSE), []
+    session, written = Session(plan(), options=MatchOptions(merging=LOOSE)), []
     for batch in range(60):
         batch_of = [event(100 * batch + n, 10_000 + n) for n in range(100)]
         session.feed(tables(session.plan.packs[0], batch_of, 100 * batch), 0)

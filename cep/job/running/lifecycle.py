@@ -20,16 +20,16 @@ from alerts.outbox import Outbox
 from cep.config import Job
 from cep.errors import ConfigurationError
 from cep.files import write_json
-from cep.job.batches.driver import Batch, Driver
+from cep.job.batches.deployed_packs import Running
+from cep.job.batches.driver import Driver, FinishedBatch
 from cep.job.batches.surroundings import Surroundings
-from cep.job.batches.takeover import Running
 from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
 from cep.job.running.health import Standing
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
 from cep.job.running.query_watch import QueryWatch
-from cep.job.running.reporting import Accounts
+from cep.job.running.reporting import MetricsReporter
 from cep.job.running.stopping import Stage, Stop
 from cep.job.spark import session
 from cep.job.spark.cores import usable_cores
@@ -38,7 +38,7 @@ from cep.job.spark.java import require_java
 from cep.job.start import beforehand, origin
 from cep.job.start.inspection import look_over
 from cep.job.state_folder import lock
-from cep.job.state_folder.folder import Layout, StateFolder
+from cep.job.state_folder.folder import FolderLayout, StateFolder
 from cep.web.metrics import Metrics
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.render import render_all
@@ -100,7 +100,7 @@ def run(
     try:
         with ExitStack() as stack:
             log = stack.enter_context(lock.held(folder))
-            _Life(launch, progress, warn, asked, stack).run(spark, log)
+            _Lifecycle(launch, progress, warn, asked, stack).run(spark, log)
     except (ConfigurationError, DiagnosticsError):
         raise
     except Exception as error:
@@ -108,7 +108,7 @@ def run(
             raise explained(error, folder, time.time()) from error
 
 
-class _Life:
+class _Lifecycle:
     """One run of the program. What it begins ends with `stack`, in the reverse order."""
 
     def __init__(self, launch: Launch, progress: Progress, warn: Warn, stop: Stop, stack: ExitStack) -> None:
@@ -120,7 +120,7 @@ class _Life:
         self._stack = stack
         self._metrics = Metrics()
         self._standing = Standing(launch.job, stop)
-        self._accounts = Accounts(self._metrics, progress.tell)
+        self._reporter = MetricsReporter(self._metrics, progress.tell)
         self._delivery = Deliverer(launch.job.receivers, launch.environ, self._metrics, progress, stop)
 
     def run(self, spark: Spark, log: int) -> None:
@@ -156,7 +156,7 @@ class _Life:
             self._delivery.finish()
         self._stop.stage = lambda: "ending"
 
-    def _go_on(self, outbox: Outbox, before: Layout | None) -> Driver:
+    def _go_on(self, outbox: Outbox, before: FolderLayout | None) -> Driver:
         """The driver of the batches to come, with what the folder and the outbox have of those before."""
         job, folder, tell = self._launch.job, self._folder, self._progress.tell
         accepted = look_over(folder, before, outbox, job, self._launch.mode.accepted, tell)
@@ -180,7 +180,7 @@ class _Life:
             self._delivery.start(outbox, self._stack)
             self._delivery.finish()
 
-    def _batches(self, spark: SparkSession, driver: Driver, layout: Layout, cores: int) -> None:
+    def _batches(self, spark: SparkSession, driver: Driver, layout: FolderLayout, cores: int) -> None:
         """Runs the query until it is done or the job is to stop; with `drain` once more, to end time."""
         mode = self._launch.mode
         query = QueryWatch(spark, driver, self._stop, self._launch.job.trigger / 1e9, mode.once)
@@ -201,12 +201,12 @@ class _Life:
             self._progress.end()
             self._progress.tell(f"{what} after batch {driver.last.number}: {self._progress.counted()}")
 
-    def _finished(self, batch: Batch) -> None:
+    def _finished(self, batch: FinishedBatch) -> None:
         """After every batch, in Spark's thread."""
         self._standing.batch(batch)
         self._delivery.wake()
         if not batch.replayed:
-            self._accounts.take(batch)
+            self._reporter.take(batch)
         self._progress.batch(batch)
 
 

@@ -55,10 +55,10 @@ class Running:
         return plan
 
 
-def take(
+def with_deploy(
     running: Running, request: Request, environ: Mapping[str, str], store: QueryStore
 ) -> tuple[Running, Deployed] | Answer:
-    """What runs with the pack of a request in place of the one of its name; or the refusal.
+    """The packs that run when the pack of a request replaces the one of its name; or the refusal.
 
     The files of its standing queries are in the store. job.toml is read again, for feeds that it lacked, and
     to tell of receivers; what it says of others counts at a start.
