@@ -18,7 +18,9 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-CARDS = Path(__file__).parents[2] / "examples" / "cards"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CARDS = EXAMPLES / "cards"
+JOB = EXAMPLES / "fraud" / "job.toml"
 PAYMENTS = CARDS / "payments.jsonl"
 QUERY = {"add": {"id": "q", "query": "a OR b", "version": 1}}
 DOCUMENT = {"match": {"id": "d", "fields": {"body": "a b"}}}
@@ -74,6 +76,7 @@ def _become(arguments: list[str], cwd: str, environ: dict[str, str], files: list
 
 def _load() -> None:
     """Runs a command of most verbs, which load what they need, and leaves pandas out as they do."""
+    from cep.cli.failure import FINDINGS
     from cep.cli.main import main
 
     with NamedTemporaryFile("w", suffix=".jsonl") as cases:
@@ -84,10 +87,11 @@ def _load() -> None:
             f"test {CARDS}",
             f"eval {CARDS} --events payment={PAYMENTS} --output -",
             f"percolate --cases {cases.name}",
+            f"check --job {JOB}",
         ):
             sys.argv = ["cep", *words.split()]
             with redirect_stderr(StringIO()) as told:
-                assert main() == 0, told.getvalue()
+                assert main() <= FINDINGS, told.getvalue()
     gc.collect()
     gc.freeze()
 
