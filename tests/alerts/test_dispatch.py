@@ -13,8 +13,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from ports import free_port
 from some_alerts import SECOND, raised
-from wayward_server import Answer, WaywardServer, free_port
+from wayward_server import Answer, WaywardServer
 
 from alerts.dispatch import Attempt, Dispatcher
 from alerts.lane import Schedule

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 import standardwebhooks
 from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
+from ports import free_port
 from some_alerts import SECOND, raised
-from wayward_server import Answer, WaywardServer, free_port
+from wayward_server import Answer, WaywardServer
 
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.retry_after import retry_after

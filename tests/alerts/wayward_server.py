@@ -125,10 +125,3 @@ class WaywardServer:
         self.closing.set()
         self._server.shutdown()
         self._server.server_close()
-
-
-def free_port() -> int:
-    """A port on which nobody listens just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

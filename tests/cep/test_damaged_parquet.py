@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from decoding import stream_of
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -128,7 +129,7 @@ WRITTEN = {
 }  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     written=st.sampled_from(sorted(WRITTEN)),
     flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 7)), min_size=1, max_size=8),
@@ -155,7 +156,7 @@ def test_no_flipped_bit_makes_more_than_dead_letters(
             json.loads(letter.data.decode("utf-8", "replace"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     codec=st.sampled_from(["none", "snappy", "zstd"]),
     where=st.floats(0, 1, exclude_max=True),

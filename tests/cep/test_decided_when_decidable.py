@@ -129,7 +129,7 @@ def assert_none(fault: Callable[[str, Stream], str], rule: str, stream: Stream) 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("independent", [False, True], ids=["plain", "independent"])
-@settings(max_examples=examples(300), **UNSHRUNK)
+@settings(max_examples=examples(200), **UNSHRUNK)
 @given(st.data(), streams(4))
 def test_a_match_is_raised_as_soon_as_nothing_can_prevent_it(
     independent: bool, data: st.DataObject, stream: Stream
@@ -140,7 +140,7 @@ def test_a_match_is_raised_as_soon_as_nothing_can_prevent_it(
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("independent", [False, True], ids=["plain", "independent"])
-@settings(max_examples=examples(300), **UNSHRUNK)
+@settings(max_examples=examples(200), **UNSHRUNK)
 @given(st.data(), streams(5))
 def test_an_alert_is_told_at_its_time_and_never_taken_back(
     independent: bool, data: st.DataObject, stream: Stream

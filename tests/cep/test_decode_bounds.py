@@ -19,7 +19,7 @@ from rules.types import Scalar
 STREAM = stream_of({"x": Scalar.LONG}, ("x",))
 GOOD = b'{"eid": "e1", "at": "2020-01-01T00:00:00Z"}\n'
 LONG = bounds.LONGEST + 5
-BOMB = 1 << 30
+BOMB = 1 << 29
 
 
 def found(path: Path, block: int = 4 << 20) -> tuple[list[int], list[DeadLetter]]:
@@ -107,9 +107,9 @@ def test_lines_without_number_are_decoded_in_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("octet", [b"\0", b"\n", b"{"])
-def test_a_gigabyte_in_a_megabyte_takes_little_memory(tmp_path: Path, octet: bytes) -> None:
+def test_half_a_gigabyte_in_half_a_megabyte_takes_little_memory(tmp_path: Path, octet: bytes) -> None:
     bomb(tmp_path / "in.jsonl.gz", octet, b"\n" + GOOD)
-    assert (tmp_path / "in.jsonl.gz").stat().st_size < 2 << 20
+    assert (tmp_path / "in.jsonl.gz").stat().st_size < 1 << 20
     events, resident = _in_a_process(tmp_path / "in.jsonl.gz")
     assert events == 1
     assert resident < 400 << 10

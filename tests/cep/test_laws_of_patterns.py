@@ -36,7 +36,7 @@ from cep.events import MAX_TIME
 from cep.reference import TooManyAlternativesError, decided
 
 QUIET: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck)}
-MANY = settings(max_examples=examples(60), **QUIET)
+MANY = settings(max_examples=examples(45), **QUIET)
 CLAUSES = st.tuples(
     st.sampled_from(("within 3s", "within 9s", "within 20s", "within unbounded")), st.sampled_from(SKIPS[1:])
 )

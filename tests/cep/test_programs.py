@@ -69,7 +69,7 @@ def assert_as_the_reference(condition: str, earlier: dict[str, object], later: d
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(600), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
 @given(conditions(), rows(), rows())
 def test_programs_mean_what_expressions_mean(
     condition: str, earlier: dict[str, object], later: dict[str, object]

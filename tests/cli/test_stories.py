@@ -24,7 +24,7 @@ def test_conditions_are_worked_out_as_the_kernel_decided_them(trial: Trial) -> N
     for seen in story_of(trial):
         if seen.node is None or seen.value is None or seen.kind in ("broken", "passed"):
             continue
-        if seen.failed in ("absence", "until"):  # the condition held, and something else stood in its way
+        if seen.failed in ("absence", "until"):  # the condition of the step may well hold
             continue
         condition = seen.node.condition
         truth = condition is None or seen.value(condition) is True

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from ports import free_port
 from standardwebhooks import Webhook
 
 from alerts.alert import Alert, Kind
@@ -203,9 +204,7 @@ def sent_headers(id_: str) -> dict[str, str]:
 def desk(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The page's receiver, running."""
     (folder / "desk.py").write_text(only("python", "class Desk"))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "desk.py", str(port)],
         cwd=folder,
@@ -348,10 +347,7 @@ def test_a_receiver_is_given_up_as_the_page_does(outbox: Outbox, tmp_path: Path)
 
 
 def test_outcomes_read_as_the_page_shows_them() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    nobody = WebhookReceiver("desk", f"http://127.0.0.1:{port}/", [SECRET])
+    nobody = WebhookReceiver("desk", f"http://127.0.0.1:{free_port()}/", [SECRET])
     assert "... " + nobody.send("x", alert_line(), 0).detail.partition("] ")[2] in table("outcome")
     nobody.close()
     with AlertReceiver([SECRET]) as receiver:

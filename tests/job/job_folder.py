@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -252,15 +250,6 @@ def events_in(path: Path, stream: Stream) -> Iterator[Events]:
     for split in splits(str(path), path.stat().st_size):
         for decoded in read(split, decoder(stream)):
             yield decoded.events
-
-
-def free_port() -> int:
-    """A port that nothing listens on, below those that systems hand out: no other process is given it."""
-    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
-        with suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("every port is taken")
 
 
 def get(url: str) -> tuple[int, str]:

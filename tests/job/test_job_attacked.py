@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from job_folder import JobFolder, free_port, get
+from job_folder import JobFolder, get
+from ports import free_port
 from rules_of_tests import in_files, pack, payments
 
 pytestmark = pytest.mark.spark

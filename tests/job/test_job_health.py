@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from job_folder import JobFolder, get
+from ports import free_port
 from rules_of_tests import pack
 
 from alerts.outbox import OutboxError
@@ -124,9 +124,7 @@ def test_an_outbox_that_cannot_be_asked_is_told(standing: Standing, clock: Clock
 
 
 def test_the_port_answers_while_spark_starts(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=f'[http]\nlisten = "127.0.0.1:{port}"\n')
     job = load_job(folder.description, {}).need()
     answers: list[tuple[int, Any]] = []

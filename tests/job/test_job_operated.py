@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from job_folder import JobFolder, RunningJob, command, free_port, get
+from job_folder import JobFolder, RunningJob, command, get
+from ports import free_port
 from rules_of_tests import OTHER, pack, payments
 
 from alerts.outbox import Outbox

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +94,7 @@ ENDS = 'os._exit(9) if b"POISON-18" in self.lines[int(number)] else os.kill(os.g
 
 @pytest.fixture
 def dying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dying:
-    """Has every process of a job run some code when it begins; with none, they live."""
+    """Has every process of a job that is started as a command run some code when it begins."""
 
     def set_(code: str) -> None:
         folder = tmp_path / "site"
@@ -152,7 +153,9 @@ def as_before_batch_0_was_over(folder: JobFolder) -> None:
             database.execute(f"delete from {table}")
 
 
-def test_lines_that_end_their_decoder_are_dead_letters(tmp_path: Path, dying: Dying) -> None:
+def test_lines_that_end_their_decoder_are_dead_letters(
+    tmp_path: Path, dying: Dying, spark: Callable[..., Any]
+) -> None:
     folder = JobFolder(tmp_path / "job", pack(), ("payment",))
     events = list(payments(9, 1200))
     first, rest = put(folder, events[:600], (17, 18, 599))
@@ -173,11 +176,10 @@ def test_lines_that_end_their_decoder_are_dead_letters(tmp_path: Path, dying: Dy
 
     kept, raised = letters(folder), bodies(folder)
     as_before_batch_0_was_over(folder)
-    dying("")  # whatever it was that killed, what was left out stays out
-    assert run(folder) == 0, folder.told
+    folder.once(spark)  # nothing kills there: what was left out stays out
     assert letters(folder) == kept
     assert bodies(folder) == raised
-    assert run(folder, "--drain") == 0, folder.told
+    folder.once(spark, drain=True)
     assert bodies(folder) == expected(folder, [rest, more])
 
 
@@ -197,15 +199,16 @@ def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, dying: Dying
     assert bodies(folder) == expected(folder, [path])
 
 
-def test_what_dies_of_its_size_alone_stops_the_job_and_loses_nothing(tmp_path: Path, dying: Dying) -> None:
+def test_what_dies_of_its_size_alone_stops_the_job_and_loses_nothing(
+    tmp_path: Path, dying: Dying, spark: Callable[..., Any]
+) -> None:
     folder = JobFolder(tmp_path / "job", pack(), ("payment",))
     path = folder.put("payment", payments(9, 1000))
     dying(BEYOND_ITS_MEMORY)
     assert run(folder) == 3
     assert "and there is no event without which it does not (CEP0871)" in folder.told
     assert "Traceback" not in folder.told
-    dying("")
-    assert run(folder, "--drain") == 0, folder.told
+    folder.once(spark, drain=True)
     assert letters(folder) == []
     assert bodies(folder) == expected(folder, [path])
 
@@ -274,7 +277,7 @@ def notes(tmp_path: Path) -> JobFolder:
 
 
 def test_a_folder_of_the_version_before_that_holds_invalid_texts_goes_on(
-    notes: JobFolder, dying: Dying
+    notes: JobFolder, dying: Dying, spark: Callable[..., Any]
 ) -> None:
     """One waits for the watermark, one was taken by a run, one by a run that ends with time alone."""
     held = [("c1", 10.0, b"held \xff"), ("c2", 1.0, b"calm \xfe"), ("c3", 10.0, b"good")]
@@ -283,10 +286,9 @@ def test_a_folder_of_the_version_before_that_holds_invalid_texts_goes_on(
     dying(THE_VERSION_BEFORE)
     assert run(notes) == 0, notes.told
     path.unlink()
-    dying("")
     parquet(notes, "new", 9, [("c1", 95.0, b"b1"), ("c3", 95.0, b"b3"), ("c9", 50.0, b""), ("c9", 50.0, b"")])
-    assert run(notes) == 0, notes.told
-    assert run(notes, "--drain") == 0, notes.told
+    notes.once(spark)
+    told = notes.once(spark, drain=True)
     found = letters(notes)
     assert {stage for _, _, _, _, stage, _, _ in found} == {"poison"}
     data = b"\n".join(letter[6] for letter in found)
@@ -295,7 +297,7 @@ def test_a_folder_of_the_version_before_that_holds_invalid_texts_goes_on(
     emitted = [alert["emit"] for alert in notes.alerts()]
     assert {"card": "c3", "note": "good", "big": "b3"} in emitted
     assert {"payment_id": "old-7", "note": "good too"} in emitted
-    assert "the folder is closed" in notes.told
+    assert "the folder is closed" in told
 
 
 def test_parts_of_parquet_that_end_their_reader_are_left_out(notes: JobFolder, dying: Dying) -> None:

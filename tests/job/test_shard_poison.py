@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 from duel import pack_of
+from effort import examples
 from event_tables import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,7 +75,7 @@ def told(of: Session, events: Sequence[Arrival] = ()) -> list[str]:
     return [one.body for one in in_order(raised)]
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(EVENTS, EVENTS, st.data())
 def test_without_waiting_events_it_is_as_if_they_had_never_come(
     waiting: Events, later: Events, data: st.DataObject
@@ -101,7 +102,7 @@ def stored(memory: ShardMemory) -> ShardMemory:
     return read(written.head, lambda number, _: written.parts.get(number))
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(EVENTS, EVENTS, st.sets(st.integers(0, 4), min_size=1))
 def test_a_key_that_is_forgotten_begins_anew(held: Events, later: Events, gone: set[int]) -> None:
     before = [FIRST, *arrivals(held)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +25,14 @@ from percolator.reference import matches
 from percolator.schema import Schema
 
 VOCABULARY = ["a", "b", "c", "ab", "abc", "d"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """An index in memory writes files, too, in a folder that it then removes, also from under other tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("whoosh")))
+        yield
 
 
 def _nest(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:

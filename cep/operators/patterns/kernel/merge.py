@@ -60,9 +60,9 @@ from cep.operators.patterns.kernel.tables import (
 from cep.operators.patterns.kernel.trace import GAVE_UP, note
 
 # Where a run has more than MERGE_BEYOND alternatives, those that are equivalent are merged, whenever they
-# have become more; a run then keeps MOST_ALTERNATIVES of them, or less where its key has many runs: its share of
-# ALL_WAYS, but no less than MERGE_BEYOND. A place in the table of those that were seen: in which pass, the
-# alternative, its hash, how many like it.
+# have become more; a run then keeps MOST_ALTERNATIVES of them, or less where its key has many runs: its share
+# of ALL_ALTERNATIVES, but no less than MERGE_BEYOND. A place in the table of those that were seen: in which
+# pass, the alternative, its hash, how many like it.
 MERGE_BEYOND = 8
 MOST_ALTERNATIVES = 256
 ALL_ALTERNATIVES = 1 << 13
