@@ -15,6 +15,7 @@ import numba
 from kernels.arguments import Checked, door
 from kernels.family import Family
 from kernels.kept import KeptEntry, NotKeptError, alone, folder_for, folder_with, remove_old
+from kernels.linking import EntryCode, LinkedCode, only_linked
 from kernels.signatures import signature
 
 _loaded: dict[Family, dict[str, Callable[..., Any]]] = {}
@@ -73,8 +74,10 @@ def compiled(
         for name, function in family.functions(module).items():
             dispatcher = _dispatcher(function, namespace)
             namespace[name] = done[id(function)] = dispatcher
-            _compile(dispatcher, signature(function))
-            if name in family.entries:
+            is_entry = name in family.entries
+            with only_linked(EntryCode if is_entry else LinkedCode):
+                _compile(dispatcher, signature(function))
+            if is_entry:
                 kept = KeptEntry(name, folder, family, only_read=False)
                 entries[name] = _entry(function, dispatcher, kept)
             seen(function)
