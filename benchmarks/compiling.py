@@ -18,8 +18,9 @@ from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
 from kernels.family import Family
 from kernels.loader import compiled
+from percolator.matching.compiled import PERCOLATOR
 
-FAMILIES = (STRINGS, PATTERNS)
+FAMILIES = (STRINGS, PATTERNS, PERCOLATOR)
 
 
 def measured(family: Family) -> list[tuple[float, str]]:

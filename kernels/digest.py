@@ -18,7 +18,10 @@ from numba.core import config, registry
 from kernels.family import BEGAN, Family
 
 LENGTH = 32
-LOADER = ("kernels.family", "kernels.signatures", "kernels.digest", "kernels.kept", "kernels.loader")
+LOADER = (
+    "kernels.family", "kernels.signatures", "kernels.arguments", "kernels.linking", "kernels.digest",
+    "kernels.kept", "kernels.loader",
+)  # fmt: skip
 """Modules that decide, besides a family's own, what is compiled and how."""
 _SETTINGS = (
     "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS",
@@ -59,7 +62,7 @@ def _parts(family: Family) -> Iterator[bytes]:
         loader: Any = spec.loader
         yield spec.name.encode()
         yield loader.get_data(spec.origin)
-    options = (family.name, family.entries, family.makes_arrays)
+    options = (family.name, family.entries)
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
     processor = registry.cpu_target.target_context.codegen().magic_tuple()
     settings = [(name, str(getattr(config, name))) for name in _SETTINGS]

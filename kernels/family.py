@@ -22,15 +22,14 @@ class Family:
     """A kernel: its modules, each after those that it calls, and the functions that are called from outside.
 
     Every function of a module is compiled, in the order in which the modules define them, for the one
-    signature that its annotations say. It calls others by names of its module (`from x import f`). Constants
-    and named tuples come from these modules, too: what machine code is made of is all part of the digest.
+    signature that its annotations say. It calls others by names of its module (`from x import f`), and makes
+    no arrays: room is handed over. Constants and named tuples come from these modules, too: what machine code
+    is made of is all part of the digest.
     """
 
     name: str
     modules: tuple[types.ModuleType, ...]
     entries: tuple[str, ...]
-    makes_arrays: bool = False
-    """Functions make arrays, so that numba must count who holds one."""
 
     def functions(self, module: types.ModuleType) -> dict[str, types.FunctionType]:
         """The functions that a module defines, in their order."""

@@ -6,13 +6,16 @@ import threading
 import time
 import types
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import numba
 
+from kernels.arguments import Checked, door
 from kernels.family import Family
 from kernels.kept import KeptEntry, NotKeptError, alone, folder_for, folder_with, remove_old
+from kernels.linking import EntryCode, LinkedCode, only_linked
 from kernels.signatures import signature
 
 _loaded: dict[Family, dict[str, Callable[..., Any]]] = {}
@@ -49,13 +52,10 @@ def _read(family: Family, folder: Path) -> dict[str, Callable[..., Any]] | None:
     """The entries from disk, if all are there. What they call is part of their machine code."""
     entries = {}
     for name, function in family.interpreted().items():
-        dispatcher = _dispatcher(family, function, function.__globals__)
-        dispatcher._cache = KeptEntry(name, folder, family, only_read=True)
         try:
-            _compile(dispatcher, function)
+            entries[name] = _entry(function, function, KeptEntry(name, folder, family, only_read=True))
         except NotKeptError:
             return None
-        entries[name] = dispatcher
     return entries
 
 
@@ -72,30 +72,52 @@ def compiled(
     for module in family.modules:
         namespace = {name: done.get(id(value), value) for name, value in vars(module).items()}
         for name, function in family.functions(module).items():
-            dispatcher = _dispatcher(family, function, namespace)
-            if name in family.entries:
-                dispatcher._cache = KeptEntry(name, folder, family, only_read=False)
-                entries[name] = dispatcher
+            dispatcher = _dispatcher(function, namespace)
             namespace[name] = done[id(function)] = dispatcher
-            _compile(dispatcher, function)
+            is_entry = name in family.entries
+            with only_linked(EntryCode if is_entry else LinkedCode):
+                _compile(dispatcher, signature(function))
+            if is_entry:
+                kept = KeptEntry(name, folder, family, only_read=False)
+                entries[name] = _entry(function, dispatcher, kept)
             seen(function)
     return {name: entries[name] for name in family.entries}
 
 
-def _dispatcher(family: Family, function: Any, namespace: dict[str, Any]) -> Any:
+def _dispatcher(function: Any, namespace: dict[str, Any]) -> Any:
+    """A copy of a function, to be compiled, which only compiled functions call."""
     source = getattr(function, "compiled_as", function)
     copy = types.FunctionType(source.__code__, namespace, function.__name__, source.__defaults__)
     # The copies are known to nobody; their names and places are those of the source.
     copy.__module__ = function.__module__
     copy.__qualname__ = function.__qualname__
+    inlined = hasattr(function, "inlined")
+    return _njit(forceinline=inlined, no_cpython_wrapper=True, no_cfunc_wrapper=True)(copy)
+
+
+def _entry(function: Any, compiled: Any, kept: KeptEntry) -> Callable[..., Any]:
+    """A function as Python calls it, its arguments checked (`kernels.arguments`)."""
+    dispatcher = _njit(no_cfunc_wrapper=True)(door(compiled))
+    dispatcher._cache = kept
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    call = _compile(dispatcher, (Checked(signature(function), function.__name__, names),))
+
+    @wraps(function)
+    def entry(*arguments: Any) -> Any:
+        return call(arguments)
+
+    return entry
+
+
+def _njit(**options: bool) -> Any:
+    """The compiler. Kernels make no arrays, so that nobody counts who holds one."""
     compiler: Any = numba.njit
-    inner = function.__name__ not in family.entries
-    options = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": inner}
-    return compiler(forceinline=hasattr(function, "inlined"), _nrt=family.makes_arrays, **options)(copy)
+    return compiler(_nrt=False, **options)
 
 
-def _compile(dispatcher: Any, function: Callable[..., Any]) -> None:
+def _compile(dispatcher: Any, types_: Any) -> Any:
     """Compile for the one signature: numba would make another for every constant that is handed over, and in
-    silence one for an array of another kind."""
-    dispatcher.compile(signature(function))
+    silence one for an array of another kind. Returns what takes arguments of these types unseen."""
+    entry_point = dispatcher.compile(types_)
     dispatcher.disable_compile()
+    return entry_point

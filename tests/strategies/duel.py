@@ -238,8 +238,8 @@ def gave_up(answer: Answer) -> bool:
 def assert_agreement(program: Program, feeds: int = 1) -> None:
     """The engine answers as the reference does, for so many feeds of the program's pack.
 
-    Hypothesis is told to take another program where in each of them a run has too many alternatives for one of
-    the engines.
+    Hypothesis is told to take another program where in each of them a run has too many alternatives for an
+    engine.
     """
     compared = 0
     for one in of_its_pack(program, feeds):
