@@ -99,4 +99,4 @@ NOTHING_PENDING = Pending()
 
 def layout_of(plan: Plan, space: Space, number: int) -> PlanLayout:
     """The layout of a space under a plan."""
-    return PlanLayout(number, plan.id, space.keeping, space.judged)
+    return PlanLayout(number, plan.id, space.keeping, space.slots)

@@ -83,15 +83,15 @@ def window(shape: Window) -> str:
     """The shape of a window."""
     match shape:
         case Tumbling(size):
-            return f"{duration(size)} each, one after the other, judged at the end"
+            return f"{duration(size)} each, one after the other, evaluated at the end"
         case Hopping(size, every):
-            return f"{duration(size)} each, one begun every {duration(every)}, judged at the end"
+            return f"{duration(size)} each, one begun every {duration(every)}, evaluated at the end"
         case Sliding(size):
-            return f"the {duration(size)} up to every event, judged at the event"
+            return f"the {duration(size)} up to every event, evaluated at the event"
         case Session(gap):
-            return f"events less than {duration(gap)} apart, judged at the end"
+            return f"events less than {duration(gap)} apart, evaluated at the end"
         case LastEvents(count):
-            return f"the last {count:,} events, judged at every event"
+            return f"the last {count:,} events, evaluated at every event"
         case _:
             assert_never(shape)
 

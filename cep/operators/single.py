@@ -121,10 +121,10 @@ def _hits(rule: RulePlan, events: Arrivals) -> npt.NDArray[np.int64]:
     """The events that satisfy the rule's condition, in order; under a plan without it none does."""
     found = np.zeros(len(events.time), bool)
     for number, part in enumerate(events.parts):
-        judged = part.layout.slots.get(rule.identity)
-        if judged is not None and part.stream in judged[0][0]:
+        slots = part.layout.slots.get(rule.identity)
+        if slots is not None and part.stream in slots[0][0]:
             where, rows = events.rows_of(number)
-            found[where] = part.predicates.true_of(judged[0][0][part.stream], rows)
+            found[where] = part.predicates.true_of(slots[0][0][part.stream], rows)
     return np.flatnonzero(found)
 
 

@@ -163,13 +163,13 @@ class _Draft:
     def space(self) -> Space:
         """The space, complete."""
         streams = tuple(draft.plan(name) for name, draft in self.streams.items())
-        judged = {rule.identity: (rule.places, rule.columns) for rule in self.rules}
+        slots = {rule.identity: (rule.places, rule.columns) for rule in self.rules}
         groups = tuple(
             operator.group(self.groups[operator.kind], streams)
             for operator in known.OPERATORS
             if operator.kind in self.groups
         )
-        return Space(self.id, self.types, streams, tuple(self.rules), judged, groups, self.spread)
+        return Space(self.id, self.types, streams, tuple(self.rules), slots, groups, self.spread)
 
 
 def _searches(draft: _Draft, stream: str) -> tuple[TextMatch, ...]:

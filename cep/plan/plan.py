@@ -130,8 +130,8 @@ class OperatorPlan(Protocol):
 class Space:
     """Events of several streams under one partition key.
 
-    `judged` tells how the plan's verdicts are read: for each rule, by place and by column, the bit and the
-    computed column of each stream. `groups` are the rules by kind, in the order of the operators.
+    `slots` tells how the plan's predicate bits are read: for each rule, by place and by column, the bit and
+    the computed column of each stream. `groups` are the rules by kind, in the order of the operators.
     `spread`: events go to shards by their ids, and nothing is kept of them.
     """
 
@@ -139,7 +139,7 @@ class Space:
     types: tuple[Type, ...]
     streams: tuple[StreamPlan, ...]
     rules: tuple[RulePlan, ...]
-    judged: Mapping[RuleId, tuple[ByStream, ByStream]] = field(repr=False, compare=False)
+    slots: Mapping[RuleId, tuple[ByStream, ByStream]] = field(repr=False, compare=False)
     groups: tuple[OperatorPlan, ...] = field(repr=False, compare=False)
     spread: bool = False
 

@@ -150,8 +150,8 @@ class PredicateReader:
     def _where(self, rule: PatternPlan, part: EventTable) -> ByStream | None:
         if part.layout.plan == self.plan:
             return rule.columns
-        judged = part.layout.slots.get(rule.identity)
-        return None if judged is None or len(judged[1]) != len(rule.columns) else judged[1]
+        slots = part.layout.slots.get(rule.identity)
+        return None if slots is None or len(slots[1]) != len(rule.columns) else slots[1]
 
     def _column(self, part: int, number: int) -> tuple[Ints, Bytes]:
         if (part, number) not in self._columns:
@@ -159,17 +159,17 @@ class PredicateReader:
         return self._columns[part, number]
 
 
-def _listed(verdicts: Column, atoms: int, rows: Ints, events: Ints, engine: Engine) -> tuple[Ints, Ints]:
+def _listed(column: Column, atoms: int, rows: Ints, events: Ints, engine: Engine) -> tuple[Ints, Ints]:
     """The number of some rows that each atom is true of, of at most so many atoms, and the numbers of their
     events, atom by atom in order."""
-    if verdicts.bits and min(atoms, verdicts.atoms) <= BY_ATOM:
-        lists = [events.compress(verdicts.true_of(atom, rows)) for atom in range(min(atoms, verdicts.atoms))]
+    if column.bits and min(atoms, column.atoms) <= BY_ATOM:
+        lists = [events.compress(column.true_of(atom, rows)) for atom in range(min(atoms, column.atoms))]
         return np.array([len(one) for one in lists], np.int64), np.concatenate([events[:0], *lists])
     counts = np.zeros(atoms + 1, np.int64)
-    engine.count_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, 0, counts)
+    engine.count_hits(column.data, column.ends, column.bits, rows, 0, counts)
     ends = np.cumsum(counts)
     listed = np.zeros(int(ends[-1]), np.int64)
-    engine.list_hits(verdicts.data, verdicts.ends, verdicts.bits, rows, 0, events, ends[:-1].copy(), listed)
+    engine.list_hits(column.data, column.ends, column.bits, rows, 0, events, ends[:-1].copy(), listed)
     return counts[1:], listed
 
 
@@ -177,10 +177,10 @@ def _foreign_pairs(part: EventTable, tables: SpaceTables, base: int) -> Sequence
     """Rule, place and atom by the bits that another plan gave."""
     found = []
     for number, rule in enumerate(tables.rules):
-        judged = part.layout.slots.get(rule.identity)
-        if judged is None or len(judged[0]) != len(rule.places):
+        slots = part.layout.slots.get(rule.identity)
+        if slots is None or len(slots[0]) != len(rule.places):
             continue
-        for place, bits in enumerate(judged[0]):
+        for place, bits in enumerate(slots[0]):
             if part.stream in bits:
                 found.append((number, place, base + bits[part.stream]))
     return found
