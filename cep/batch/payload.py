@@ -84,6 +84,10 @@ def unpack(payload: bytes) -> list[SpaceEvents]:
     return events
 
 
+_ALIGNED = 8
+"""Every buffer of an IPC stream begins at a multiple of so many bytes (Arrow columnar format, IPC)."""
+
+
 def to_ipc(table: pa.Table) -> bytes:
     """A table as an Arrow IPC stream of one batch."""
     return _ipc(table).to_pybytes()  # type: ignore[no-any-return]
@@ -99,5 +103,8 @@ def _ipc(table: pa.Table) -> pa.Buffer:
 
 def from_ipc(data: Any) -> pa.Table:
     """The table of an IPC stream; its buffers may be those of `data`."""
-    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+    buffer = pa.py_buffer(data)
+    if buffer.address % _ALIGNED:  # kernels take whole words, as Arrow does where it is told to be quick
+        buffer = pa.py_buffer(bytes(data))
+    with pa.ipc.open_stream(buffer) as reader:
         return reader.read_all()

@@ -76,7 +76,7 @@ def _texts(column: pa.StringArray) -> tuple[npt.NDArray[np.int32], Bytes]:
     if not len(column):
         return np.zeros(1, np.int32), np.zeros(0, np.uint8)
     places = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
-    return places, np.frombuffer(b"" if data is None else data, np.uint8)
+    return np.require(places, requirements="A"), np.frombuffer(b"" if data is None else data, np.uint8)
 
 
 def _by_place(begins: Ints, lengths: npt.NDArray[np.integer[Any]], data: Bytes) -> Words:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.batch.payload import PayloadError, pack, unpack
+from cep.batch.payload import PayloadError, from_ipc, pack, to_ipc, unpack
 from cep.hashing.shards import AT_ONCE, hashes, hashes_of, shards_of
 
 
@@ -82,3 +82,13 @@ def test_what_is_no_payload_is_refused(payload: bytes) -> None:
 
 def test_an_empty_payload_has_no_segment() -> None:
     assert unpack(pack([])) == []
+
+
+@pytest.mark.parametrize("shift", range(8))
+def test_a_table_from_bytes_at_any_address_has_aligned_buffers(shift: int) -> None:
+    table = pa.table({"k": ["a", "bc"], "n": [1, 2]})
+    data = memoryview(bytes(shift) + to_ipc(table))[shift:]
+    found = from_ipc(data)
+    assert found.equals(table)
+    buffers = [b for column in found.columns for b in column.chunk(0).buffers() if b is not None]
+    assert [b.address % 8 for b in buffers] == [0] * len(buffers)

@@ -109,6 +109,17 @@ def test_many_strings_fill_their_table(engine: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+def test_strings_may_lie_at_any_address(engine: Any) -> None:
+    values = ["a", "", "bc"]
+    _, offsets, data = column(values).buffers()
+    for shift in range(8):
+        moved = pa.py_buffer(memoryview(bytes(shift) + offsets.to_pybytes())[shift:])
+        assert moved.address % 8 == shift
+        found = pa.StringArray.from_buffers(len(values), moved, data)
+        assert by(engine, polynomials, found).tolist() == list(map(polynomial, values))
+
+
 def test_numba_is_not_imported_for_strings_alone() -> None:
     code = (
         "import sys, pyarrow as pa\n"
