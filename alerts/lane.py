@@ -1,4 +1,4 @@
-"""The way to one receiver: which delivery is attempted next, when, and when to leave the receiver alone."""
+"""The queue of one receiver: which delivery is attempted next, when, and when to leave the receiver alone."""
 
 from __future__ import annotations
 

@@ -133,8 +133,8 @@ class Operator(ABC, Generic[Planned, Group]):
         return np.full(keys, MAX_TIME, np.int64)
 
     def carry(self, group: Group, kept: Kept, context: BatchContext) -> Kept:  # noqa: ARG002
-        """State kept under another plan, as this plan has it: rules that are gone or have changed are gone
-        from it, and the others have their new numbers."""
+        """State kept under another plan, brought in line with this one. Rules that are gone or have changed are
+        out of it already, and the others have their new numbers (cep.operators.running)."""
         return kept
 
     def texts(self, group: Group, kept: Kept, carried: bool) -> Iterator[Cells]:  # noqa: ARG002
