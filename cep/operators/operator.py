@@ -133,7 +133,7 @@ class Operator(ABC, Generic[Planned, Group]):
         return np.full(keys, MAX_TIME, np.int64)
 
     def carry(self, group: Group, kept: Kept, context: BatchContext) -> Kept:  # noqa: ARG002
-        """State kept under another plan, brought in line with this one. Rules that are gone or have changed are
+        """State kept under another plan, in line with this one. Rules that are gone or have changed are
         out of it already, and the others have their new numbers (cep.operators.running)."""
         return kept
 
