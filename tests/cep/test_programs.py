@@ -80,7 +80,7 @@ def test_programs_mean_what_expressions_mean(
 def test_the_compiled_kernel_is_another_form_of_the_same_source() -> None:
     plain, compiled = engine(1, False), engine(1, True)
     assert plain.run_rules is not compiled.run_rules
-    assert compiled.run_rules.py_func.__code__ is plain.run_rules.__code__  # type: ignore[attr-defined]
+    assert compiled.run_rules.__wrapped__ is plain.run_rules  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("compiled", [False, True])
