@@ -66,7 +66,7 @@ except FileExistsError:
 IN_PARQUET = """
 import os, signal
 import pyarrow.parquet as pq
-from cep import beginning
+from cep.decode import beginning
 class Beginning(beginning.Beginning):
     opened = ""
     def __init__(self, file, length):
