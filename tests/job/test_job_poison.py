@@ -66,13 +66,13 @@ except FileExistsError:
 IN_PARQUET = """
 import os, signal
 import pyarrow.parquet as pq
-from cep.decode import beginning
-class Beginning(beginning.Beginning):
+import cep.decode.parquet_rows as rows
+class Beginning(rows.Beginning):
     opened = ""
     def __init__(self, file, length):
         super().__init__(file, length)
         Beginning.opened = file
-beginning.Beginning = Beginning
+rows.Beginning = Beginning
 class ParquetFile(pq.ParquetFile):
     def __init__(self, source, *args, **more):
         super().__init__(source, *args, **more)
