@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -80,6 +80,10 @@ class CsvReader:
             raise Malformed("a carriage return outside quotes")
         columns = {field.name: table.column(str(place)).combine_chunks() for place, field in self._wanted}
         return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
+
+    def usual(self, _: Indices) -> Iterator[tuple[pa.Table, Indices]]:
+        """None: `read` is to read all."""
+        return iter(())
 
     def explain(self, record: int) -> str | None:
         """Why the record is certainly refused, or None."""

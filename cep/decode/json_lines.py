@@ -9,6 +9,8 @@ numbers (but a decimal may be written as a string, which is how alerts write it)
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +21,10 @@ from cep.decode.convert import declared, json_type, wanted_fields
 from cep.decode.decimals import holds_decimals, with_long_numbers
 from cep.decode.formats import FeedFormat
 from cep.decode.json_reasons import why_not
+from cep.decode.kernel_reader import KernelReader, columns_of
 from cep.decode.lines import Lines, check_utf8
 from cep.decode.malformed import Malformed
+from cep.decode.patience import kernel_for
 from cep.decode.salvage import Indices
 from rules.typed import Stream
 
@@ -35,14 +39,23 @@ class JsonReader:
     def __init__(
         self, data: memoryview, stream: Stream, feed: FeedFormat, constants: dict[str, pa.Scalar]
     ) -> None:
-        self.lines = Lines.of(data)
+        kernel = kernel_for(len(data))
+        self.lines = Lines.of(data, kernel=kernel)
         self._stream, self._feed, self._constants = stream, feed, constants
         self._wanted = wanted_fields(stream, feed, constants)
         types = {field.source: json_type(field.type, feed) for field in self._wanted}
         self._schema = pa.schema(list(types.items()))
-        self._objects = self._look_like_objects()
-        decimals = any(holds_decimals(field.type) for field in self._wanted)
-        self._long = with_long_numbers(self.lines) if decimals else None
+        columns = None if kernel is None else columns_of(self._wanted, feed)
+        self._kernel = None if columns is None else KernelReader(columns, self.lines)
+
+    def usual(self, chosen: Indices) -> Iterator[tuple[pa.Table, Indices]]:
+        """Those of the chosen lines that the kernel reads, as `read` would, in parts."""
+        for taken in self._kernel.read(chosen) if self._kernel and len(chosen) else ():
+            try:
+                yield self._declared(taken.columns, len(taken.lines)), taken.lines
+            except Malformed:
+                # A text that is no duration, or no time of the feed's zone: `read` finds the line.
+                continue
 
     def read(self, chosen: Indices) -> pa.Table:
         """The chosen lines as rows of the declared schema. Raises Malformed."""
@@ -70,8 +83,13 @@ class JsonReader:
             raise Malformed(_reason(str(error))) from None
         if table.num_rows != len(chosen):
             raise Malformed("more than one JSON object in the line")
-        columns = {field.name: table.column(field.source).combine_chunks() for field in self._wanted}
-        return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
+        columns = {name: table.column(name).combine_chunks() for name in self._schema.names}
+        return self._declared(columns, table.num_rows)
+
+    def _declared(self, columns: Mapping[str, pa.Array], rows: int) -> pa.Table:
+        """Rows of the declared schema from columns by their names in the source. Raises Malformed."""
+        columns = {field.name: columns[field.source] for field in self._wanted}
+        return declared(columns, self._constants, rows, self._stream, self._feed)
 
     def explain(self, record: int) -> str | None:
         """Why the line is certainly refused, or None."""
@@ -87,7 +105,13 @@ class JsonReader:
         """The bytes of a line, without its line end."""
         return self.lines[record]
 
-    def _look_like_objects(self) -> NDArray[np.bool_]:
+    @cached_property
+    def _long(self) -> NDArray[np.bool_] | None:
+        decimals = any(holds_decimals(field.type) for field in self._wanted)
+        return with_long_numbers(self.lines) if decimals else None
+
+    @cached_property
+    def _objects(self) -> NDArray[np.bool_]:
         lines = self.lines
         first, last = lines.octets[lines.starts], lines.octets[lines.ends - 1]
         shaped: NDArray[np.bool_] = (first == _OPEN) & (last == _CLOSE)

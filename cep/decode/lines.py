@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
+
+if TYPE_CHECKING:
+    from cep.decode.compiled import Kernel
 
 _NEWLINE = ord("\n")
 _WHITE = b" \t\r"
@@ -19,7 +23,7 @@ _WHITE = b" \t\r"
 class Lines:
     """Lines with something in them: line i is data[starts[i]:ends[i]], without its line end.
 
-    `longest` is the length of the longest in bytes.
+    `longest` is the length of the longest in bytes. Blocks that are read compiled have the `kernel`.
     """
 
     data: memoryview
@@ -27,10 +31,13 @@ class Lines:
     starts: Indices
     ends: Indices
     longest: int
+    kernel: Kernel | None = None
 
     @classmethod
-    def of(cls, data: memoryview, blank: bytes = _WHITE) -> Lines:
+    def of(cls, data: memoryview, blank: bytes = _WHITE, kernel: Kernel | None = None) -> Lines:
         """The lines of a block, `\\n` or `\\r\\n` between them, but blank ones."""
+        if kernel is not None:
+            return cls._by_kernel(data, kernel)
         found = np.frombuffer(data, np.uint8)
         stops = np.flatnonzero(found == _NEWLINE)
         if len(found) and found[-1] != _NEWLINE:
@@ -49,6 +56,15 @@ class Lines:
         starts, ends = np.delete(starts, empty), np.delete(ends, empty)
         return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)))
 
+    @classmethod
+    def _by_kernel(cls, data: memoryview, kernel: Kernel) -> Lines:
+        octets = np.frombuffer(data, np.uint8)
+        octets.flags.writeable = False
+        starts, ends = np.empty((2, kernel.count_lines(octets) + 1), np.int64)
+        found = kernel.find_lines(octets, starts, ends)
+        starts, ends = starts[:found], ends[:found]
+        return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)), kernel)
+
     def __len__(self) -> int:
         return len(self.starts)
 
@@ -64,13 +80,25 @@ class Lines:
         first, last = int(chosen[0]), int(chosen[-1])
         if last - first + 1 == len(chosen):
             return pa.py_buffer(self.data[self.starts[first] : self.ends[last]])
+        if self.kernel is not None:
+            starts, ends = self.starts[chosen], self.ends[chosen]
+            text = np.empty(int((ends - starts).sum()) + len(chosen), np.uint8)
+            self.kernel.join_lines(self.octets, starts, ends, text)
+            return pa.py_buffer(text[:-1])
         return pa.py_buffer(b"\n".join(self[int(record)] for record in chosen))
 
 
 def check_utf8(text: pa.Buffer) -> None:
     """Raises Malformed if the text is not valid UTF-8."""
+    if not is_utf8(text):
+        raise Malformed("not valid UTF-8")
+
+
+def is_utf8(text: pa.Buffer) -> bool:
+    """True if the text is valid UTF-8."""
     ends = np.array([0, text.size], np.int64)
     try:
         pa.LargeStringArray.from_buffers(1, pa.py_buffer(ends), text).validate(full=True)
     except pa.ArrowInvalid:
-        raise Malformed("not valid UTF-8") from None
+        return False
+    return True

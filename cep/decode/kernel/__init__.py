@@ -1,0 +1,17 @@
+"""Lines of JSON to columns, in the subset of Python that numba compiles.
+
+The kernel reads what is usual and hands back every line in which anything is not: `cep.decode.json_lines`
+reads those, gives their reasons, and is the meaning of all. What the kernel takes, that reader would take,
+too, with the same values. It runs compiled only (`cep.decode.compiled`): its other form is that reader.
+
+    intrinsics    bytes of a block, many at a time, as the processor compares them
+    layout        the arrays that travel together
+    digits        decimal digits to whole numbers, eight at a time
+    doubles       numbers to doubles, exactly
+    times         ISO timestamps and numbers of epochs to nanoseconds
+    strings       texts, copied while their end is looked for
+    keys          what stands between two values, remembered from line to line
+    skipping      values that nobody reads
+    values        one value into its column
+    lines         the lines of a block, and each of them into a row
+"""

@@ -1,0 +1,220 @@
+"""Lines of JSON by the compiled kernel: its arrays, and Arrow's of what it read.
+
+The kernel takes the lines in which all is usual, with the values that `json_lines` gives them; the others
+stay for that reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cep.decode.convert import Wanted, json_type
+from cep.decode.formats import EPOCHS, FeedFormat
+from cep.decode.kernel import layout
+from cep.decode.kernel.layout import Columns, Keys
+from cep.decode.lines import Lines, is_utf8
+from cep.decode.salvage import Indices
+from cep.decode.timestamps import INSTANT
+from rules.types import ListOf, Record, Scalar
+
+if TYPE_CHECKING:
+    from cep.decode.compiled import Kernel
+
+Number = TypeVar("Number", bound=np.generic)
+
+POOL = 256 << 20
+"""Bytes of address space for texts. Each of their columns has room for a whole part; most is not touched."""
+_APART = 16
+"""Columns begin at multiples of so many values, as Arrow likes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A key of the lines that is read, the kernel's kind of its values, and the Arrow type of those."""
+
+    source: str
+    kind: int
+    type: pa.DataType
+    required: bool
+    unit: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Lines of a block that the kernel took: their numbers, rising, and their columns by key."""
+
+    lines: Indices
+    columns: Mapping[str, pa.Array]
+
+
+def columns_of(wanted: Sequence[Wanted], feed: FeedFormat) -> tuple[Column, ...] | None:
+    """The columns in which the kernel reads the fields; None if it cannot read some field."""
+    required = {field.source for field in wanted if field.required}
+    found = {field.source: _column(field, feed, field.source in required) for field in wanted}
+    columns = tuple(column for column in found.values() if column is not None)
+    return columns if columns and len(columns) == len(found) else None
+
+
+def _column(field: Wanted, feed: FeedFormat, required: bool) -> Column | None:
+    def of(kind: int, type_: pa.DataType, unit: int = 1) -> Column:
+        return Column(field.source, kind, type_, required, unit)
+
+    match field.type:
+        case Scalar.LONG:
+            return of(layout.LONG, pa.int64())
+        case Scalar.DOUBLE:
+            return of(layout.DOUBLE, pa.float64())
+        case Scalar.BOOLEAN:
+            return of(layout.BOOLEAN, pa.bool_())
+        case Scalar.TIMESTAMP if feed.timestamps in ("epoch_s", "epoch_ms"):
+            return of(layout.EPOCH_PART, INSTANT, EPOCHS[feed.timestamps] // 1000)
+        case Scalar.TIMESTAMP if feed.timestamps in EPOCHS:
+            return of(layout.EPOCH_WHOLE, INSTANT, EPOCHS[feed.timestamps])
+        case Scalar.TIMESTAMP if json_type(field.type, feed) == INSTANT:
+            return of(layout.ISO_TIME, INSTANT)
+        case Scalar.DECIMAL | Scalar.NULL | ListOf() | Record():
+            return None
+        case _:
+            return of(layout.TEXT, pa.string())
+
+
+class KernelReader:
+    """Reads what the kernel takes of one block's lines."""
+
+    def __init__(self, columns: tuple[Column, ...], lines: Lines) -> None:
+        assert lines.kernel is not None
+        self._kernel, self._columns, self._lines = lines.kernel, columns, lines
+        self._keys = _keys(lines.kernel, columns)
+
+    def read(self, chosen: Indices) -> Iterator[Taken]:
+        """What is taken of the chosen lines (rising, at least one), in parts that follow one another."""
+        lines = self._lines
+        begun, ended = int(lines.starts[chosen[0]]), int(lines.ends[chosen[-1]])
+        if not is_utf8(pa.py_buffer(lines.data[begun:ended])):
+            chosen = np.setdiff1d(chosen, _beyond_ascii(lines), assume_unique=True)
+        texts = sum(column.type == pa.string() for column in self._columns)
+        most = POOL // max(texts, 1)
+        starts, ends = lines.starts[chosen], lines.ends[chosen]
+        first = 0
+        while first < len(chosen):
+            last = max(first + 1, int(np.searchsorted(ends, starts[first] + most, "right")))
+            yield self._part(chosen[first:last])
+            first = last
+
+    def _part(self, chosen: Indices) -> Taken:
+        lines = self._lines
+        starts, ends = lines.starts[chosen], lines.ends[chosen]
+        columns = _columns(self._columns, len(chosen), int(ends[-1] - starts[0]))
+        read = np.zeros(len(chosen), np.uint8)
+        inside = int(np.searchsorted(ends, len(lines.octets) - layout.SLACK, "right"))
+        rows = self._run(lines.octets, starts[:inside], ends[:inside], columns, read[:inside], 0)
+        if inside < len(chosen):
+            begun = starts[inside]
+            tail = bytes(lines.data[begun : ends[-1]]) + b"\n" + bytes(layout.SLACK)
+            octets = np.frombuffer(tail, np.uint8)
+            rows = self._run(
+                octets, starts[inside:] - begun, ends[inside:] - begun, columns, read[inside:], rows
+            )
+        arrays = {
+            column.source: _array(column, number, columns, rows)
+            for number, column in enumerate(self._columns)
+        }
+        return Taken(chosen[read.view(np.bool_)], arrays)
+
+    def _run(
+        self,
+        octets: NDArray[np.uint8],
+        starts: Indices,
+        ends: Indices,
+        columns: Columns,
+        read: NDArray[np.uint8],
+        rows: int,
+    ) -> int:
+        columns.seen[:] = -1
+        block = layout.Block(_read_only(octets), _read_only(starts), _read_only(ends))
+        return self._kernel.read_lines(block, 0, len(starts), self._keys, columns, read, rows)
+
+
+def _beyond_ascii(lines: Lines) -> Indices:
+    """The lines that have a byte that is not ASCII."""
+    places = np.flatnonzero(lines.octets & 0x80)
+    return np.unique(np.searchsorted(lines.starts, places, "right") - 1)
+
+
+def _keys(kernel: Kernel, columns: Sequence[Column]) -> Keys:
+    """The keys before the first line: those of columns."""
+    names = [column.source.encode() for column in columns]
+    slots = len(columns) + layout.MORE_KEYS + 1
+    keys = layout.Keys(
+        names=np.zeros(sum(map(len, names)) + layout.NAMES, np.uint8),
+        places=np.zeros(slots + 1, np.int64),
+        table=np.full(1 << (2 * slots).bit_length(), -1),
+        gaps=np.zeros(slots * layout.GAP, np.uint8),
+        lengths=np.ones(slots, np.int64),
+        followers=np.zeros(slots + 1, np.int64),
+        counts=np.zeros(2, np.int64),
+    )
+    keys.gaps[:: layout.GAP] = layout.NEVER
+    for name in names:
+        kernel.slot_of(np.frombuffer(name, np.uint8), 0, len(name), keys)
+    return keys
+
+
+def _columns(columns: Sequence[Column], rows: int, octets: int) -> Columns:
+    """Room for so many rows of the columns, whose texts have at most so many bytes."""
+    texts = np.array([column.kind == layout.TEXT for column in columns])
+    required = np.array([column.required for column in columns])
+    each = -(-(rows + 1) // _APART) * _APART
+    room = -(-(octets + layout.SLACK) // _APART) * _APART
+    longs = np.empty(each * int(np.count_nonzero(~texts)), np.int64)
+    offsets = np.empty(each * int(np.count_nonzero(texts)), np.int32)
+    offsets[::each] = 0
+    kinds = [column.kind for column in columns] + [layout.SKIPPED] * (layout.MORE_KEYS + 1)
+    before = np.where(texts, np.cumsum(texts) - texts, np.cumsum(~texts) - ~texts)
+    return layout.Columns(
+        kinds=_read_only(np.array(kinds)),
+        required=_read_only(required.astype(np.int64)),
+        bases=_read_only(before * each),
+        rooms=_read_only(np.where(texts, before * room, 0)),
+        flags=_read_only((np.cumsum(~required) - ~required) * each),
+        units=_read_only(np.array([column.unit for column in columns])),
+        longs=longs,
+        doubles=longs.view(np.float64),
+        offsets=offsets,
+        text=np.empty(room * int(np.count_nonzero(texts)), np.uint8),
+        present=np.ones(each * int(np.count_nonzero(~required)), np.uint8),
+        seen=np.empty(len(columns), np.int64),
+        dates=np.zeros(2 * len(columns), np.uint64),
+        days=np.zeros(len(columns), np.int64),
+    )
+
+
+def _array(column: Column, number: int, columns: Columns, rows: int) -> pa.Array:
+    """The first rows of a column as an array of Arrow."""
+    base, flags = int(columns.bases[number]), int(columns.flags[number])
+    present = None if column.required else columns.present[flags : flags + rows]
+    valid = None if present is None or present.all() else _bits(present)
+    if pa.types.is_string(column.type):
+        offsets, room = columns.offsets[base : base + rows + 1], int(columns.rooms[number])
+        text = columns.text[room : room + int(offsets[-1])]
+        return pa.StringArray.from_buffers(rows, pa.py_buffer(offsets), pa.py_buffer(text), valid)
+    values = columns.longs[base : base + rows]
+    buffer = _bits(values) if pa.types.is_boolean(column.type) else pa.py_buffer(values)
+    return pa.Array.from_buffers(column.type, rows, [valid, buffer])
+
+
+def _bits(truths: NDArray[Any]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(truths.astype(np.bool_), bitorder="little"))
+
+
+def _read_only(array: NDArray[Number]) -> NDArray[Number]:
+    """The array for those who only read it: the kernel takes no other."""
+    found = np.ascontiguousarray(array)[:]
+    found.flags.writeable = False
+    return found
