@@ -13,6 +13,7 @@ from cep.decode.kernel import (
     keys,
     layout,
     lines,
+    rows,
     skipping,
     strings,
     times,
@@ -35,7 +36,7 @@ class Kernel(NamedTuple):
 
 JSON_LINES = Family(
     "json-lines",
-    (layout, intrinsics, words, digits, doubles, times, strings, keys, skipping, values, lines),
+    (layout, intrinsics, words, digits, doubles, times, strings, keys, skipping, values, rows, lines),
     Kernel._fields,
 )
 

@@ -8,15 +8,14 @@ numbers (but a decimal may be written as a string, which is how alerts write it)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.json as pj
 from numpy.typing import NDArray
 
+from cep.decode.arrow_json import read_objects
 from cep.decode.convert import declared, json_type, wanted_fields
 from cep.decode.decimals import holds_decimals, with_long_numbers
 from cep.decode.formats import FeedFormat
@@ -28,7 +27,6 @@ from cep.decode.patience import kernel_for
 from cep.decode.salvage import Indices
 from rules.typed import Stream
 
-_READ_SIZE = 4 << 20  # what Arrow parses at a time: fastest measured
 _UNSURE = "has a number with an exponent or many digits beside something that is not JSON"
 _OPEN, _CLOSE, _RETURN = ord("{"), ord("}"), ord("\r")
 
@@ -50,11 +48,14 @@ class JsonReader:
 
     def usual(self, chosen: Indices) -> Iterator[tuple[pa.Table, Indices]]:
         """Those of the chosen lines that the kernel reads, as `read` would, in parts."""
-        for taken in self._kernel.read(chosen) if self._kernel and len(chosen) else ():
+        if self._kernel is None or not len(chosen):
+            return
+        for taken in self._kernel.read(chosen):
             try:
-                yield self._declared(taken.columns, len(taken.lines)), taken.lines
+                columns = self._kernel.columns(taken)
+                yield self._declared(columns, len(taken.lines)), taken.lines
             except Malformed:
-                # A text that is no duration, or no time of the feed's zone: `read` finds the line.
+                # Inside a nested value, or a text that is no duration, no local time: `read` finds the line.
                 continue
 
     def read(self, chosen: Indices) -> pa.Table:
@@ -69,18 +70,7 @@ class JsonReader:
                     raise Malformed(reason)
         text = self.lines.join(chosen)
         check_utf8(text)
-        try:
-            table = pj.read_json(
-                pa.BufferReader(text),
-                read_options=pj.ReadOptions(
-                    use_threads=False, block_size=max(min(_READ_SIZE, text.size), self.lines.longest) + 1
-                ),
-                parse_options=pj.ParseOptions(
-                    explicit_schema=self._schema, unexpected_field_behavior="ignore"
-                ),
-            )
-        except pa.ArrowInvalid as error:
-            raise Malformed(_reason(str(error))) from None
+        table = read_objects(text, self._schema, self.lines.longest)
         if table.num_rows != len(chosen):
             raise Malformed("more than one JSON object in the line")
         columns = {name: table.column(name).combine_chunks() for name in self._schema.names}
@@ -119,8 +109,3 @@ class JsonReader:
             line = lines[int(record)].strip(b" \t\r")
             shaped[record] = line.startswith(b"{") and line.endswith(b"}")
         return shaped
-
-
-def _reason(message: str) -> str:
-    """Arrow's message without its own row number."""
-    return re.sub(r" in row \d+$", "", message.removeprefix("JSON parse error: ")).rstrip(".")

@@ -6,7 +6,7 @@ stay for that reader.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,13 +14,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cep.decode.arrow_json import read_objects
 from cep.decode.convert import Wanted, json_type
+from cep.decode.decimals import holds_decimals
 from cep.decode.formats import EPOCHS, FeedFormat
 from cep.decode.kernel import layout
 from cep.decode.kernel.layout import Columns, Keys
 from cep.decode.lines import Lines, is_utf8
 from cep.decode.salvage import Indices
 from cep.decode.timestamps import INSTANT
+from cep.events import arrow_type
 from rules.types import ListOf, Record, Scalar
 
 if TYPE_CHECKING:
@@ -47,10 +50,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Lines of a block that the kernel took: their numbers, rising, and their columns by key."""
+    """Lines of a block that the kernel took: their numbers, rising, and their values."""
 
     lines: Indices
-    columns: Mapping[str, pa.Array]
+    values: Columns
 
 
 def columns_of(wanted: Sequence[Wanted], feed: FeedFormat) -> tuple[Column, ...] | None:
@@ -78,8 +81,12 @@ def _column(field: Wanted, feed: FeedFormat, required: bool) -> Column | None:
             return of(layout.EPOCH_WHOLE, INSTANT, EPOCHS[feed.timestamps])
         case Scalar.TIMESTAMP if json_type(field.type, feed) == INSTANT:
             return of(layout.ISO_TIME, INSTANT)
-        case Scalar.DECIMAL | Scalar.NULL | ListOf() | Record():
-            return None
+        case Scalar.DECIMAL:
+            return of(layout.DECIMAL, arrow_type(field.type))
+        case ListOf() | Record():
+            # Arrow is given no decimals that were not looked through (`cep.decode.decimals`).
+            nested = json_type(field.type, feed)
+            return None if holds_decimals(field.type) else of(layout.NESTED, nested)
         case _:
             return of(layout.TEXT, pa.string())
 
@@ -98,7 +105,7 @@ class KernelReader:
         begun, ended = int(lines.starts[chosen[0]]), int(lines.ends[chosen[-1]])
         if not is_utf8(pa.py_buffer(lines.data[begun:ended])):
             chosen = np.setdiff1d(chosen, _beyond_ascii(lines), assume_unique=True)
-        texts = sum(column.type == pa.string() for column in self._columns)
+        texts = sum(column.kind <= layout.NESTED for column in self._columns)
         most = POOL // max(texts, 1)
         starts, ends = lines.starts[chosen], lines.ends[chosen]
         first = 0
@@ -106,6 +113,18 @@ class KernelReader:
             last = max(first + 1, int(np.searchsorted(ends, starts[first] + most, "right")))
             yield self._part(chosen[first:last])
             first = last
+
+    def columns(self, taken: Taken) -> dict[str, pa.Array]:
+        """The columns of some lines by their keys. Raises Malformed if Arrow refuses a nested value."""
+        rows, longest = len(taken.lines), self._lines.longest + layout.AROUND
+        found = {}
+        for number, column in enumerate(self._columns):
+            if column.kind == layout.NESTED:
+                text, schema = _texts(number, taken.values, rows)[1], pa.schema([("v", column.type)])
+                found[column.source] = read_objects(text, schema, longest).column(0).combine_chunks()
+            else:
+                found[column.source] = _array(column, number, taken.values, rows)
+        return found
 
     def _part(self, chosen: Indices) -> Taken:
         lines = self._lines
@@ -121,11 +140,7 @@ class KernelReader:
             rows = self._run(
                 octets, starts[inside:] - begun, ends[inside:] - begun, columns, read[inside:], rows
             )
-        arrays = {
-            column.source: _array(column, number, columns, rows)
-            for number, column in enumerate(self._columns)
-        }
-        return Taken(chosen[read.view(np.bool_)], arrays)
+        return Taken(chosen[read.view(np.bool_)], columns)
 
     def _run(
         self,
@@ -168,17 +183,19 @@ def _keys(kernel: Kernel, columns: Sequence[Column]) -> Keys:
 
 def _columns(columns: Sequence[Column], rows: int, octets: int) -> Columns:
     """Room for so many rows of the columns, whose texts have at most so many bytes."""
-    texts = np.array([column.kind == layout.TEXT for column in columns])
+    own = np.array([column.kind for column in columns])
+    texts = own <= layout.NESTED
+    widths = np.where(texts, 0, np.where(own == layout.DECIMAL, 2, 1))
     required = np.array([column.required for column in columns])
     each = -(-(rows + 1) // _APART) * _APART
-    room = -(-(octets + layout.SLACK) // _APART) * _APART
-    longs = np.empty(each * int(np.count_nonzero(~texts)), np.int64)
+    around = layout.AROUND * each if layout.NESTED in own else 0
+    room = -(-(octets + around + layout.SLACK) // _APART) * _APART
+    longs = np.empty(each * int(widths.sum()), np.int64)
     offsets = np.empty(each * int(np.count_nonzero(texts)), np.int32)
     offsets[::each] = 0
-    kinds = [column.kind for column in columns] + [layout.SKIPPED] * (layout.MORE_KEYS + 1)
-    before = np.where(texts, np.cumsum(texts) - texts, np.cumsum(~texts) - ~texts)
+    before = np.where(texts, np.cumsum(texts) - texts, np.cumsum(widths) - widths)
     return layout.Columns(
-        kinds=_read_only(np.array(kinds)),
+        kinds=_read_only(np.append(own, [layout.SKIPPED] * (layout.MORE_KEYS + 1))),
         required=_read_only(required.astype(np.int64)),
         bases=_read_only(before * each),
         rooms=_read_only(np.where(texts, before * room, 0)),
@@ -197,16 +214,23 @@ def _columns(columns: Sequence[Column], rows: int, octets: int) -> Columns:
 
 def _array(column: Column, number: int, columns: Columns, rows: int) -> pa.Array:
     """The first rows of a column as an array of Arrow."""
-    base, flags = int(columns.bases[number]), int(columns.flags[number])
+    flags = int(columns.flags[number])
     present = None if column.required else columns.present[flags : flags + rows]
     valid = None if present is None or present.all() else _bits(present)
     if pa.types.is_string(column.type):
-        offsets, room = columns.offsets[base : base + rows + 1], int(columns.rooms[number])
-        text = columns.text[room : room + int(offsets[-1])]
-        return pa.StringArray.from_buffers(rows, pa.py_buffer(offsets), pa.py_buffer(text), valid)
-    values = columns.longs[base : base + rows]
+        offsets, text = _texts(number, columns, rows)
+        return pa.StringArray.from_buffers(rows, offsets, text, valid)
+    base, width = int(columns.bases[number]), 2 if column.kind == layout.DECIMAL else 1
+    values = columns.longs[base : base + width * rows]
     buffer = _bits(values) if pa.types.is_boolean(column.type) else pa.py_buffer(values)
     return pa.Array.from_buffers(column.type, rows, [valid, buffer])
+
+
+def _texts(number: int, columns: Columns, rows: int) -> tuple[pa.Buffer, pa.Buffer]:
+    """Where the texts of a column's first rows begin and end, and their bytes."""
+    base, room = int(columns.bases[number]), int(columns.rooms[number])
+    offsets = columns.offsets[base : base + rows + 1]
+    return pa.py_buffer(offsets), pa.py_buffer(columns.text[room : room + int(offsets[-1])])
 
 
 def _bits(truths: NDArray[Any]) -> pa.Buffer:

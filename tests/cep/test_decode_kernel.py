@@ -28,7 +28,7 @@ from cep.decode.json_lines import JsonReader
 from cep.decode.kernel.times import FIRST_YEAR, LAST_YEAR
 from cep.decode.patience import PATIENCE
 from rules.typed import Stream
-from rules.types import ListOf, Scalar, Type
+from rules.types import ListOf, Record, Scalar, Type
 
 KERNEL = load()
 
@@ -112,6 +112,10 @@ USUAL: list[tuple[Type, list[str]]] = [
                         '"1969-12-30T23:59:59.123456789Z"', '"2200-12-31T23:59:59+23:59"',
                         '"1700-01-01T00:00:00-00:01"']),
     (Scalar.DURATION, ['"PT5M"', '"-P1D"']),
+    (Scalar.DECIMAL, ["0", "-0", "1.10", "-0.000000000000000001", "9999999999999999999", '"-12.5"']),
+    (ListOf(Scalar.TIMESTAMP), ["[]", '[ "2026-01-01T00:00:00Z" , "2026-01-01"]']),
+    (Record((("p", Scalar.DOUBLE), ("q", ListOf(Scalar.STRING))), frozenset({"q"})),
+     ['{"p": 1, "other": {"a": [true]}}', '{"q": ["]}", "\\""], "p": 0.1}']),
 ]  # fmt: skip
 
 
@@ -172,6 +176,9 @@ def test_a_key_is_found_twice_also_behind_null() -> None:
 HANDED_BACK = [
     (Scalar.LONG, ["1.0", "01", "9223372036854775808", "12345678901234567890", '"1"', "1e2", "-", ""]),
     (Scalar.DOUBLE, ["01", "1.", ".5", "-", "1e", "1e400", "1e-70", "12345678901234567890", "NaN", "Inf"]),
+    (Scalar.DECIMAL, ["1e2", "12345678901234567890", "0.1234567890123456789", '"+1"', '"1."', '"1', '"x"']),
+    (ListOf(Scalar.LONG), ["1", "[1,]", "[1", "[NaN]", "[01]", "[tru]", '{"a": 1}', "[{]}", '["\ud800"]']),
+    (ListOf(Scalar.STRING), ["[" * 61 + "]" * 61, '[{"a"}]', '[{"a": 1 "b": 2}]', "[1 2]", "[,]"]),
     (Scalar.STRING, [r'"\ud800"', r'"\udc00"', r'"\ud800\u0041"', r'"\x"', r'"\u00g0"', '"a\tb"', "1", '"']),
     (Scalar.BOOLEAN, ["1", "True", "tru", "fals", "nul", '"true"']),
     (Scalar.TIMESTAMP, ['"2026-01-02"', '"2026-01-02T03:04Z"', '"2026-02-29T00:00:00Z"',
@@ -188,8 +195,10 @@ def test_what_is_not_usual_is_left_to_the_other_reader(type_: Type, values: list
     assert taken(stream_of({"x": type_}, ("x",)), with_x(*values)) == []
 
 
-def test_a_value_that_only_its_text_shows_to_be_wrong_leaves_all_to_the_other_reader() -> None:
+def test_what_arrow_or_a_later_step_refuses_leaves_all_to_the_other_reader() -> None:
     assert taken(stream_of({"x": Scalar.DURATION}), with_x('"PT1S"', '"PT"', '"PT2S"')) == []
+    assert taken(stream_of({"x": ListOf(Scalar.LONG)}), with_x("[1]", '["1"]', "[2]")) == []
+    assert taken(stream_of({"x": ListOf(Scalar.DECIMAL)}), with_x("[1]", "[2]")) == []
 
 
 @settings(max_examples=examples(100), deadline=None)

@@ -13,5 +13,6 @@ too, with the same values. It runs compiled only (`cep.decode.compiled`): its ot
     keys          what stands between two values, remembered from line to line
     skipping      values that nobody reads
     values        one value into its column
-    lines         the lines of a block, and each of them into a row
+    rows          one line into its row
+    lines         the lines of a block, found and put together
 """

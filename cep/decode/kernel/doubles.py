@@ -53,9 +53,9 @@ def exponent_at(data: Data, at: int) -> tuple[int, int]:
 
 
 @inlined
-def parts_at(data: Data, at: int) -> tuple[np.uint64, int, int]:
-    """Digits, power of ten and end of the number that begins at a place, behind its sign; end -1: it is no
-    number of JSON, or has more than MOST digits."""
+def mantissa_at(data: Data, at: int) -> tuple[np.uint64, int, int]:
+    """Digits, power of ten and end of the number that begins at a place, without sign and exponent; end -1:
+    it is no number of JSON, or has more than MOST digits."""
     begin = at
     digits, at = digits_at(data, at, NOTHING)
     count = at - begin
@@ -69,12 +69,17 @@ def parts_at(data: Data, at: int) -> tuple[np.uint64, int, int]:
         count -= power
         if power == 0:
             return digits, power, -1
-    if count > MOST:
-        return digits, power, -1
-    if byte_at(data, at) | 0x20 == EXPONENT:
-        further, at = exponent_at(data, at + 1)
+    return digits, power, (at if count <= MOST else -1)
+
+
+@inlined
+def parts_at(data: Data, at: int) -> tuple[np.uint64, int, int]:
+    """The same with the exponent."""
+    digits, power, end = mantissa_at(data, at)
+    if end >= 0 and byte_at(data, end) | 0x20 == EXPONENT:
+        further, end = exponent_at(data, end + 1)
         power += further
-    return digits, power, at
+    return digits, power, end
 
 
 @inlined

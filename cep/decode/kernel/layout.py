@@ -20,9 +20,12 @@ Places = Annotated[Ints, READ_ONLY]
 SLACK = 64
 """Bytes that can be read behind the last line of a block, and written behind the last text of a column."""
 
-SKIPPED, TEXT, LONG, DOUBLE, BOOLEAN, ISO_TIME, EPOCH_WHOLE, EPOCH_PART = range(8)
-"""The kinds of values: of a field that nobody reads, and of columns. Times of an epoch come as whole numbers
-of its unit, or as doubles, which are exact to a microsecond."""
+SKIPPED, TEXT, NESTED, LONG, DOUBLE, BOOLEAN, DECIMAL, ISO_TIME, EPOCH_WHOLE, EPOCH_PART = range(10)
+"""The kinds of values: of a field that nobody reads, and of columns. Lists and objects stay text, as lines of
+JSON of their own. Times of an epoch come as whole numbers of its unit, or as doubles, which are exact to a
+microsecond."""
+AROUND = 8
+"""Bytes that a line of a nested value has more than the value, at most."""
 
 GAP = 64
 """Bytes between two values that are remembered, at most."""
@@ -75,15 +78,15 @@ class Columns(NamedTuple):
     required: Places
     """1 for a column that has a value in every row."""
     bases: Places
-    """Where a column's values begin: in `offsets` for texts, else in `longs`."""
+    """Where a column's values begin: in `offsets` for texts and nested values, else in `longs`."""
     rooms: Places
-    """Where a column of texts begins in `text`."""
+    """Where a column of texts or nested values begins in `text`."""
     flags: Places
     """Where a column that is not required begins in `present`."""
     units: Places
     """Nanoseconds (EPOCH_WHOLE) or microseconds (EPOCH_PART) in one unit of a column of times."""
     longs: Ints
-    """Values that have eight bytes, or one bit."""
+    """Values of eight bytes, or one bit; of decimals the lower and the upper word."""
     doubles: Doubles
     """The same memory."""
     offsets: Halves

@@ -4,16 +4,44 @@ from __future__ import annotations
 
 import numpy as np
 
-from cep.decode.kernel.digits import MOST, NOTHING, digits_at
-from cep.decode.kernel.doubles import FULL, MINUS, SIGN, ZERO, nearest, parts_at, scaled
-from cep.decode.kernel.intrinsics import byte_at, word_at
-from cep.decode.kernel.layout import BOOLEAN, DOUBLE, EPOCH_WHOLE, LONG, Columns, Data
+from cep.decode.kernel.digits import MOST, NOTHING, POWERS, digits_at
+from cep.decode.kernel.doubles import (
+    EXPONENT,
+    FULL,
+    MINUS,
+    ONE,
+    SIGN,
+    ZERO,
+    mantissa_at,
+    nearest,
+    parts_at,
+    scaled,
+)
+from cep.decode.kernel.intrinsics import WIDTH, byte_at, copied_stops, put_byte, upper_product, word_at
+from cep.decode.kernel.layout import (
+    BOOLEAN,
+    DECIMAL,
+    DOUBLE,
+    EPOCH_WHOLE,
+    LONG,
+    NESTED,
+    TEXT,
+    Bytes,
+    Columns,
+    Data,
+)
+from cep.decode.kernel.skipping import CLOSE, OPEN, OPEN_LIST, behind_nested
+from cep.decode.kernel.strings import QUOTE, text_at
 from cep.decode.kernel.times import iso_time
-from cep.decode.kernel.words import FALSE, TRUE, is_word
+from cep.decode.kernel.words import FALSE, NULL, TRUE, is_word
 from kernels.family import inlined
 
 LONGEST = np.uint64(1 << 63)
 MICRO = 1000
+SCALE = 18
+"""Digits of a decimal behind the point."""
+LETTER_N, NEWLINE = 0x6E, 0x0A
+BEFORE, NOTHING_INSIDE = tuple(b'{"v":'), tuple(b"{}\n")
 MOST_MICROS = 9e15
 """Microseconds that are whole doubles and, as nanoseconds, 64 bits."""
 
@@ -69,8 +97,59 @@ def epoch_at(data: Data, at: int, columns: Columns, column: int, place: int) -> 
 
 
 @inlined
-def value_at(data: Data, at: int, columns: Columns, column: int, row: int) -> int:
-    """Put the value that begins at a place, of a column without texts, into a row; its end, or -1."""
+def decimal_at(data: Data, at: int, columns: Columns, place: int) -> int:
+    """Put the number that begins at a place, or stands in a string, among the decimals; its end, or -1."""
+    quoted = byte_at(data, at) == QUOTE
+    at += quoted
+    negative = byte_at(data, at) == MINUS
+    digits, power, end = mantissa_at(data, at + 1 if negative else at)
+    if end < 0 or power < -SCALE:
+        return -1
+    factor = POWERS[SCALE + power]
+    low, high = digits * factor, upper_product(digits, factor)
+    if negative:
+        low, high = ~low + ONE, ~high + (ONE if low == NOTHING else NOTHING)
+    columns.longs[place], columns.longs[place + 1] = np.int64(low), np.int64(high)
+    if quoted:
+        return end + 1 if byte_at(data, end) == QUOTE else -1
+    return end if byte_at(data, end) | 0x20 != EXPONENT else -1
+
+
+@inlined
+def nested_at(data: Data, at: int, text: Bytes, to: int) -> tuple[int, int]:
+    """Copy the list or object that begins at a place, as the value of `v` in a line of its own; its end, or
+    -1, and that of the copy."""
+    if byte_at(data, at) not in (OPEN, OPEN_LIST):
+        return -1, to
+    end = behind_nested(data, at)
+    if end < 0:
+        return -1, to
+    for byte in BEFORE:
+        put_byte(text, to, byte)
+        to += 1
+    for place in range(at, end, WIDTH):
+        copied_stops(data, place, text, to + place - at)
+    to += end - at
+    put_byte(text, to, CLOSE)
+    put_byte(text, to + 1, NEWLINE)
+    return end, to + 2
+
+
+@inlined
+def text_value_at(data: Data, at: int, columns: Columns, column: int, row: int) -> int:
+    """Put the text or nested value that begins at a place into a row of its column; its end, or -1."""
+    place, room = columns.bases[column] + row, columns.rooms[column]
+    if columns.kinds[column] == TEXT:
+        at, to = text_at(data, at, columns.text, room + columns.offsets[place])
+    else:
+        at, to = nested_at(data, at, columns.text, room + columns.offsets[place])
+    columns.offsets[place + 1] = to - room
+    return at
+
+
+@inlined
+def number_at(data: Data, at: int, columns: Columns, column: int, row: int) -> int:
+    """Put the value of any other kind that begins at a place into a row of its column; its end, or -1."""
     kind, place = columns.kinds[column], columns.bases[column] + row
     if kind == DOUBLE:
         return double_at(data, at, columns, place)
@@ -82,7 +161,38 @@ def value_at(data: Data, at: int, columns: Columns, column: int, row: int) -> in
         true = is_word(word, TRUE, 4)
         columns.longs[place] = 1 if true else 0
         return at + 4 if true else at + 5 if is_word(word, FALSE, 5) else -1
+    if kind == DECIMAL:
+        return decimal_at(data, at, columns, place + row)
     if kind >= EPOCH_WHOLE:
         return epoch_at(data, at, columns, column, place)
     columns.longs[place], end = iso_time(data, at, columns.dates, columns.days, column)
     return end
+
+
+@inlined
+def put_value(data: Data, at: int, columns: Columns, column: int, row: int) -> tuple[int, int]:
+    """Put the value that begins at a place into a row of its column; its end, or -1, and 1, or 0 if it is
+    null: then nothing is put."""
+    if byte_at(data, at) == LETTER_N:
+        return (at + 4 if is_word(word_at(data, at), NULL, 4) else -1), 0
+    if columns.kinds[column] <= NESTED:
+        return text_value_at(data, at, columns, column, row), 1
+    return number_at(data, at, columns, column, row), 1
+
+
+def put_null(columns: Columns, column: int, row: int) -> None:
+    """Put a null into a row of a column."""
+    kind, place = columns.kinds[column], columns.bases[column] + row
+    columns.present[columns.flags[column] + row] = 0
+    if kind > NESTED:
+        place += row if kind == DECIMAL else 0
+        columns.longs[place] = 0
+        if kind == DECIMAL:
+            columns.longs[place + 1] = 0
+        return
+    to = columns.offsets[place]
+    if kind == NESTED:
+        for byte in NOTHING_INSIDE:
+            put_byte(columns.text, columns.rooms[column] + to, byte)
+            to += 1
+    columns.offsets[place + 1] = to

@@ -1,0 +1,73 @@
+"""Lines into rows of the columns."""
+
+from __future__ import annotations
+
+from cep.decode.kernel.intrinsics import byte_at
+from cep.decode.kernel.keys import SPACE, behind_blanks, key_at, stands_at
+from cep.decode.kernel.layout import SKIPPED, Block, Bytes, Columns, Data, Keys
+from cep.decode.kernel.skipping import CLOSE, COMMA, OPEN, behind_value
+from cep.decode.kernel.values import put_null, put_value
+from kernels.family import inlined
+
+
+def fill_up(line: int, row: int, columns: Columns) -> int:
+    """Give a row nulls where its line had no value; 0 if a required one is missing."""
+    for column in range(len(columns.required)):
+        if columns.seen[column] != line << 1 | 1 and columns.required[column]:
+            return 0
+    for column in range(len(columns.required)):
+        if columns.seen[column] != line << 1 | 1:
+            put_null(columns, column, row)
+    return 1
+
+
+@inlined
+def read_line(data: Data, at: int, end: int, line: int, row: int, keys: Keys, columns: Columns) -> int:
+    """Read a line into a row; 1, or 0 if it is to be read by others."""
+    at = behind_blanks(data, at)
+    if byte_at(data, at) != OPEN:
+        return 0
+    previous, found, byte = len(keys.lengths), 0, COMMA
+    while byte == COMMA:
+        at += 1
+        slot = keys.followers[previous]
+        if stands_at(data, at, slot, keys):
+            at += keys.lengths[slot]
+        else:
+            slot, at = key_at(data, at, previous, keys)
+            if at < 0:
+                return 0
+        if byte_at(data, at) <= SPACE:
+            at = behind_blanks(data, at)
+        if columns.kinds[slot] == SKIPPED:
+            at = behind_value(data, at)
+        elif columns.seen[slot] >> 1 == line:
+            return 0
+        else:
+            at, values = put_value(data, at, columns, slot, row)
+            columns.seen[slot] = line << 1 | values
+            found += values
+        if at < 0:
+            return 0
+        byte = byte_at(data, at)
+        if byte <= SPACE:
+            at = behind_blanks(data, at)
+            byte = byte_at(data, at)
+        previous = slot
+    if byte != CLOSE or behind_blanks(data, at + 1) != end:
+        return 0
+    return 1 if found == len(columns.required) else fill_up(line, row, columns)
+
+
+def read_lines(
+    block: Block, first: int, last: int, keys: Keys, columns: Columns, read: Bytes, row: int
+) -> int:
+    """Read lines from `first` up to `last`, into rows from `row` on; how many rows there are then.
+
+    `read` gets a 1 for each line that was read. Behind a line there are SLACK bytes of data.
+    """
+    for line in range(first, last):
+        taken = read_line(block.data, block.starts[line], block.ends[line], line, row, keys, columns)
+        read[line] = taken
+        row += taken
+    return row
