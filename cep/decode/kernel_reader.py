@@ -19,11 +19,11 @@ from cep.decode.convert import Wanted, json_type
 from cep.decode.decimals import holds_decimals
 from cep.decode.formats import EPOCHS, FeedFormat
 from cep.decode.kernel import layout
-from cep.decode.kernel.layout import Columns, Keys
+from cep.decode.kernel.layout import Keys, Room
 from cep.decode.lines import Lines, is_utf8
-from cep.decode.salvage import Indices
+from cep.decode.salvage import Indices, in_one
 from cep.decode.timestamps import INSTANT
-from cep.events import arrow_type
+from cep.events import MAX_TIME, arrow_type
 from rules.types import ListOf, Record, Scalar
 
 if TYPE_CHECKING:
@@ -50,10 +50,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Lines of a block that the kernel took: their numbers, rising, and their values."""
+    """Lines of a block that the kernel took: their numbers, rising, and their values.
+
+    `columns` has the first numbers of each column's slot: they say where its values are.
+    """
 
     lines: Indices
-    values: Columns
+    columns: Indices
+    room: Room
 
 
 def columns_of(wanted: Sequence[Wanted], feed: FeedFormat) -> tuple[Column, ...] | None:
@@ -107,7 +111,7 @@ class KernelReader:
             chosen = np.setdiff1d(chosen, _beyond_ascii(lines), assume_unique=True)
         texts = sum(column.kind <= layout.NESTED for column in self._columns)
         most = POOL // max(texts, 1)
-        starts, ends = lines.starts[chosen], lines.ends[chosen]
+        starts, ends = lines.starts[in_one(chosen)], lines.ends[in_one(chosen)]
         first = 0
         while first < len(chosen):
             last = max(first + 1, int(np.searchsorted(ends, starts[first] + most, "right")))
@@ -116,44 +120,43 @@ class KernelReader:
 
     def columns(self, taken: Taken) -> dict[str, pa.Array]:
         """The columns of some lines by their keys. Raises Malformed if Arrow refuses a nested value."""
-        rows, longest = len(taken.lines), self._lines.longest + layout.AROUND
+        longest = self._lines.longest + layout.AROUND
         found = {}
-        for number, column in enumerate(self._columns):
+        for column, fields in zip(self._columns, taken.columns, strict=True):
             if column.kind == layout.NESTED:
-                text, schema = _texts(number, taken.values, rows)[1], pa.schema([("v", column.type)])
+                text, schema = _texts(taken, fields)[1], pa.schema([("v", column.type)])
                 found[column.source] = read_objects(text, schema, longest).column(0).combine_chunks()
             else:
-                found[column.source] = _array(column, number, taken.values, rows)
+                found[column.source] = _array(column.type, taken, fields)
         return found
 
     def _part(self, chosen: Indices) -> Taken:
         lines = self._lines
-        starts, ends = lines.starts[chosen], lines.ends[chosen]
-        columns = _columns(self._columns, len(chosen), int(ends[-1] - starts[0]))
+        starts, ends = lines.starts[in_one(chosen)], lines.ends[in_one(chosen)]
+        fields, room = _room(self._columns, len(chosen), int(ends[-1] - starts[0]))
+        self._keys.slots.reshape(-1, layout.FIELDS)[: len(fields), : layout.SEEN] = fields
         read = np.zeros(len(chosen), np.uint8)
         inside = int(np.searchsorted(ends, len(lines.octets) - layout.SLACK, "right"))
-        rows = self._run(lines.octets, starts[:inside], ends[:inside], columns, read[:inside], 0)
+        rows = self._run(lines.octets, starts[:inside], ends[:inside], room, read[:inside], 0)
         if inside < len(chosen):
             begun = starts[inside]
             tail = bytes(lines.data[begun : ends[-1]]) + b"\n" + bytes(layout.SLACK)
             octets = np.frombuffer(tail, np.uint8)
-            rows = self._run(
-                octets, starts[inside:] - begun, ends[inside:] - begun, columns, read[inside:], rows
-            )
-        return Taken(chosen[read.view(np.bool_)], columns)
+            self._run(octets, starts[inside:] - begun, ends[inside:] - begun, room, read[inside:], rows)
+        return Taken(chosen if read.all() else chosen[read.view(np.bool_)], fields, room)
 
     def _run(
         self,
         octets: NDArray[np.uint8],
         starts: Indices,
         ends: Indices,
-        columns: Columns,
+        room: Room,
         read: NDArray[np.uint8],
         rows: int,
     ) -> int:
-        columns.seen[:] = -1
+        self._keys.slots[layout.SEEN :: layout.FIELDS] = -1
         block = layout.Block(_read_only(octets), _read_only(starts), _read_only(ends))
-        return self._kernel.read_lines(block, 0, len(starts), self._keys, columns, read, rows)
+        return self._kernel.read_lines(block, self._keys, room, read, rows)
 
 
 def _beyond_ascii(lines: Lines) -> Indices:
@@ -165,72 +168,71 @@ def _beyond_ascii(lines: Lines) -> Indices:
 def _keys(kernel: Kernel, columns: Sequence[Column]) -> Keys:
     """The keys before the first line: those of columns."""
     names = [column.source.encode() for column in columns]
-    slots = len(columns) + layout.MORE_KEYS + 1
+    slots = len(columns) + layout.MORE_KEYS + 2
     keys = layout.Keys(
-        names=np.zeros(sum(map(len, names)) + layout.NAMES, np.uint8),
-        places=np.zeros(slots + 1, np.int64),
-        table=np.full(1 << (2 * slots).bit_length(), -1),
+        slots=np.zeros(slots * layout.FIELDS, np.int64),
         gaps=np.zeros(slots * layout.GAP, np.uint8),
-        lengths=np.ones(slots, np.int64),
-        followers=np.zeros(slots + 1, np.int64),
-        counts=np.zeros(2, np.int64),
+        names=np.zeros(sum(map(len, names)) + layout.NAMES, np.uint8),
+        table=np.full(1 << (2 * slots).bit_length(), -1),
+        counts=np.array([len(columns), 0, 0]),
     )
     keys.gaps[:: layout.GAP] = layout.NEVER
+    keys.slots[layout.LENGTH :: layout.FIELDS] = 1
     for name in names:
         kernel.slot_of(np.frombuffer(name, np.uint8), 0, len(name), keys)
     return keys
 
 
-def _columns(columns: Sequence[Column], rows: int, octets: int) -> Columns:
-    """Room for so many rows of the columns, whose texts have at most so many bytes."""
-    own = np.array([column.kind for column in columns])
-    texts = own <= layout.NESTED
-    widths = np.where(texts, 0, np.where(own == layout.DECIMAL, 2, 1))
+def _room(columns: Sequence[Column], rows: int, octets: int) -> tuple[Indices, Room]:
+    """The first numbers of the columns' slots, and room for so many rows, whose texts have at most so many
+    bytes."""
+    kinds = np.array([column.kind for column in columns])
+    texts = kinds <= layout.NESTED
+    widths = np.where(texts, 0, np.where(kinds == layout.DECIMAL, 2, 1))
     required = np.array([column.required for column in columns])
     each = -(-(rows + 1) // _APART) * _APART
-    around = layout.AROUND * each if layout.NESTED in own else 0
-    room = -(-(octets + around + layout.SLACK) // _APART) * _APART
+    around = layout.AROUND * each if layout.NESTED in kinds else 0
+    text = -(-(octets + around + layout.SLACK) // _APART) * _APART
+    before = np.where(texts, np.cumsum(texts) - texts, np.cumsum(widths) - widths)
+    fields = np.zeros((len(columns), layout.SEEN), np.int64)
+    fields[:, layout.KIND], fields[:, layout.REQUIRED] = kinds, required
+    fields[:, layout.BASE], fields[:, layout.ROOM] = before * each, before * text
+    fields[:, layout.FLAGS] = (np.cumsum(~required) - ~required) * each
+    fields[:, layout.UNIT] = [column.unit for column in columns]
+    fields[:, layout.MOST_UNITS] = MAX_TIME // fields[:, layout.UNIT]
     longs = np.empty(each * int(widths.sum()), np.int64)
     offsets = np.empty(each * int(np.count_nonzero(texts)), np.int32)
     offsets[::each] = 0
-    before = np.where(texts, np.cumsum(texts) - texts, np.cumsum(widths) - widths)
-    return layout.Columns(
-        kinds=_read_only(np.append(own, [layout.SKIPPED] * (layout.MORE_KEYS + 1))),
-        required=_read_only(required.astype(np.int64)),
-        bases=_read_only(before * each),
-        rooms=_read_only(np.where(texts, before * room, 0)),
-        flags=_read_only((np.cumsum(~required) - ~required) * each),
-        units=_read_only(np.array([column.unit for column in columns])),
+    return fields, layout.Room(
         longs=longs,
         doubles=longs.view(np.float64),
         offsets=offsets,
-        text=np.empty(room * int(np.count_nonzero(texts)), np.uint8),
+        text=np.empty(text * int(np.count_nonzero(texts)), np.uint8),
         present=np.ones(each * int(np.count_nonzero(~required)), np.uint8),
-        seen=np.empty(len(columns), np.int64),
-        dates=np.zeros(2 * len(columns), np.uint64),
-        days=np.zeros(len(columns), np.int64),
     )
 
 
-def _array(column: Column, number: int, columns: Columns, rows: int) -> pa.Array:
-    """The first rows of a column as an array of Arrow."""
-    flags = int(columns.flags[number])
-    present = None if column.required else columns.present[flags : flags + rows]
-    valid = None if present is None or present.all() else _bits(present)
-    if pa.types.is_string(column.type):
-        offsets, text = _texts(number, columns, rows)
+def _array(type_: pa.DataType, taken: Taken, fields: Indices) -> pa.Array:
+    """A column as an array of Arrow."""
+    room, rows = taken.room, len(taken.lines)
+    valid = None
+    if not fields[layout.REQUIRED]:
+        present = room.present[fields[layout.FLAGS] :][:rows]
+        valid = None if present.all() else _bits(present)
+    if pa.types.is_string(type_):
+        offsets, text = _texts(taken, fields)
         return pa.StringArray.from_buffers(rows, offsets, text, valid)
-    base, width = int(columns.bases[number]), 2 if column.kind == layout.DECIMAL else 1
-    values = columns.longs[base : base + width * rows]
-    buffer = _bits(values) if pa.types.is_boolean(column.type) else pa.py_buffer(values)
-    return pa.Array.from_buffers(column.type, rows, [valid, buffer])
+    width = 2 if fields[layout.KIND] == layout.DECIMAL else 1
+    values = room.longs[fields[layout.BASE] :][: width * rows]
+    buffer = _bits(values) if pa.types.is_boolean(type_) else pa.py_buffer(values)
+    return pa.Array.from_buffers(type_, rows, [valid, buffer])
 
 
-def _texts(number: int, columns: Columns, rows: int) -> tuple[pa.Buffer, pa.Buffer]:
-    """Where the texts of a column's first rows begin and end, and their bytes."""
-    base, room = int(columns.bases[number]), int(columns.rooms[number])
-    offsets = columns.offsets[base : base + rows + 1]
-    return pa.py_buffer(offsets), pa.py_buffer(columns.text[room : room + int(offsets[-1])])
+def _texts(taken: Taken, fields: Indices) -> tuple[pa.Buffer, pa.Buffer]:
+    """Where the texts of a column begin and end, and their bytes."""
+    offsets = taken.room.offsets[fields[layout.BASE] :][: len(taken.lines) + 1]
+    text = taken.room.text[fields[layout.ROOM] :][: offsets[-1]]
+    return pa.py_buffer(offsets), pa.py_buffer(text)
 
 
 def _bits(truths: NDArray[Any]) -> pa.Buffer:

@@ -41,6 +41,13 @@ class Reader(Protocol):
         """The bytes of a record."""
 
 
+def in_one(records: Indices) -> Indices | slice:
+    """An index of the same records, a slice if they follow one another: then numpy copies nothing."""
+    if len(records) and records[-1] - records[0] + 1 == len(records):
+        return slice(int(records[0]), int(records[-1]) + 1)
+    return records
+
+
 def salvage(reader: Reader, chosen: Indices) -> tuple[list[pa.Table], Indices, dict[int, str]]:
     """Tables of the good records among the chosen, their indices, and why each other is refused.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from cep.decode.kernel.intrinsics import trailing_zeros, word_at
-from cep.decode.kernel.layout import Data
+from cep.decode.kernel.layout import Data, at_place
 from kernels.family import inlined
 
 ZEROS = np.uint64(0x3030303030303030)
@@ -52,6 +52,6 @@ def digits_at(data: Data, at: int, before: np.uint64) -> tuple[np.uint64, int]:
             at += 8
             continue
         if count > 0:
-            before = before * POWERS[count] + number_of(values << (ALL - EIGHT * np.uint64(count)))
+            before = before * POWERS[at_place(count)] + number_of(values << (ALL - EIGHT * np.uint64(count)))
             at += count
         return before, at

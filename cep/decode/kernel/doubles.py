@@ -10,7 +10,7 @@ import numpy as np
 
 from cep.decode.kernel.digits import MOST, NOTHING, digits_at
 from cep.decode.kernel.intrinsics import byte_at, leading_zeros, upper_product
-from cep.decode.kernel.layout import Data
+from cep.decode.kernel.layout import Data, at_place
 from kernels.family import inlined
 
 LEAST_POWER, MOST_POWER = -64, 64
@@ -86,7 +86,11 @@ def parts_at(data: Data, at: int) -> tuple[np.uint64, int, int]:
 def scaled(digits: np.uint64, power: int) -> float:
     """digits * 10 ** power, where one operation on doubles gives the nearest; else NaN."""
     if digits < EXACT and -EXACT_POWER <= power <= EXACT_POWER:
-        return float(digits) / float(TENS[-power]) if power < 0 else float(digits) * float(TENS[power])
+        return (
+            float(digits) / float(TENS[at_place(-power)])
+            if power < 0
+            else float(digits) * float(TENS[at_place(power)])
+        )
     return np.nan
 
 

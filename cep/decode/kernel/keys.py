@@ -14,7 +14,7 @@ from cep.decode.kernel.intrinsics import (
     stops_at,
     trailing_zeros,
 )
-from cep.decode.kernel.layout import GAP, K_NAMES, K_SLOTS, Data, Keys
+from cep.decode.kernel.layout import FOLLOWER, GAP, LENGTH, NAME, NAME_END, NAMED, SLOTS, Data, Keys, of
 from kernels.family import inlined
 
 QUOTE, COLON, SPACE, TAB = 0x22, 0x3A, 0x20, 0x09
@@ -31,9 +31,8 @@ def behind_blanks(data: Data, at: int) -> int:
 @inlined
 def stands_at(data: Data, at: int, slot: int, keys: Keys) -> bool:
     """True if what is remembered of a slot stands at a place."""
-    length = keys.lengths[slot]
-    first = differences(data, at, keys.gaps, slot * GAP)
-    if trailing_zeros(first) < min(length, WIDTH):
+    length = keys.slots[of(slot, LENGTH)]
+    if trailing_zeros(differences(data, at, keys.gaps, slot * GAP)) < length:
         return False
     if length <= WIDTH:
         return True
@@ -42,8 +41,20 @@ def stands_at(data: Data, at: int, slot: int, keys: Keys) -> bool:
 
 
 @inlined
+def is_called(data: Data, name: int, length: int, slot: int, keys: Keys) -> bool:
+    """True if the key of a slot stands at a place."""
+    begin, end = keys.slots[of(slot, NAME)], keys.slots[of(slot, NAME_END)]
+    if end - begin != length:
+        return False
+    same = 0
+    while same < length and byte_at(keys.names, begin + same) == byte_at(data, name + same):
+        same += 1
+    return same == length
+
+
+@inlined
 def slot_of(data: Data, name: int, length: int, keys: Keys) -> int:
-    """The slot of a key, a new one if there is room, else the last."""
+    """The slot of a key, a new one if there is room, else that of all others."""
     hashed = length
     for place in range(name, name + length):
         hashed = (hashed ^ byte_at(data, place)) * 16_777_619 & 0xFFFFFFFF
@@ -51,23 +62,19 @@ def slot_of(data: Data, name: int, length: int, keys: Keys) -> int:
     entry = hashed & last
     while keys.table[entry] >= 0:
         known: int = keys.table[entry]
-        there = keys.places[known]
-        if keys.places[known + 1] - there == length:
-            same = 0
-            while same < length and byte_at(keys.names, there + same) == byte_at(data, name + same):
-                same += 1
-            if same == length:
-                return known
+        if is_called(data, name, length, known, keys):
+            return known
         entry = (entry + 1) & last
-    slot: int = keys.counts[K_SLOTS]
-    begin: int = keys.counts[K_NAMES]
-    if slot >= len(keys.lengths) - 1 or begin + length > len(keys.names):
-        return len(keys.lengths) - 1
+    slot: int = keys.counts[SLOTS]
+    begin: int = keys.counts[NAMED]
+    others = len(keys.gaps) // GAP - 2
+    if slot >= others or begin + length > len(keys.names):
+        return others
     for place in range(length):
         put_byte(keys.names, begin + place, byte_at(data, name + place))
     keys.table[entry] = slot
-    keys.places[slot], keys.places[slot + 1] = begin, begin + length
-    keys.counts[K_SLOTS], keys.counts[K_NAMES] = slot + 1, begin + length
+    keys.slots[of(slot, NAME)], keys.slots[of(slot, NAME_END)] = begin, begin + length
+    keys.counts[SLOTS], keys.counts[NAMED] = slot + 1, begin + length
     return slot
 
 
@@ -92,10 +99,10 @@ def key_at(data: Data, begin: int, previous: int, keys: Keys) -> tuple[int, int]
     if byte_at(data, at) != COLON:
         return 0, -1
     at = behind_blanks(data, at + 1)
-    if slot < len(keys.lengths) - 1:
-        keys.followers[previous] = slot
+    if slot < len(keys.gaps) // GAP - 2:
+        keys.slots[of(previous, FOLLOWER)] = slot
         if at - begin <= GAP:
-            keys.lengths[slot] = at - begin
+            keys.slots[of(slot, LENGTH)] = at - begin
             for place in range(at - begin):
                 put_byte(keys.gaps, slot * GAP + place, byte_at(data, begin + place))
     return slot, at

@@ -7,13 +7,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernels.family import READ_ONLY
+from kernels.family import READ_ONLY, inlined
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Halves = npt.NDArray[np.int32]
 Doubles = npt.NDArray[np.float64]
-Words = npt.NDArray[np.uint64]
 Data = Annotated[Bytes, READ_ONLY]
 Places = Annotated[Ints, READ_ONLY]
 
@@ -36,8 +35,32 @@ MORE_KEYS = 192
 NAMES = 16_384
 """Bytes of those keys."""
 
-K_SLOTS, K_NAMES = range(2)
-"""What `counts` of Keys counts: slots that are taken, bytes of names."""
+FIELDS = 16
+"""Numbers that are kept of each key, as follows."""
+(
+    KIND, REQUIRED, BASE, ROOM, FLAGS, UNIT, MOST_UNITS,
+    SEEN, NAME, NAME_END, LENGTH, FOLLOWER, MONTH, DAY, DAYS,
+) = range(15)  # fmt: skip
+"""Of a column, what is the same for all lines:
+
+    KIND          the kind of its values
+    REQUIRED      1 if it has a value in every row
+    BASE          where its values begin: in `offsets` for texts and nested values, else in `longs`
+    ROOM          where its texts or nested values begin in `text`
+    FLAGS         where it begins in `present`, if it is not required
+    UNIT          of times: nanoseconds (EPOCH_WHOLE) or microseconds (EPOCH_PART) in one of their units
+    MOST_UNITS    the number of those that fit into 64 bits
+
+and what changes, of other keys too:
+
+    SEEN              twice the line that had the key last, and 1 if it had a value there
+    NAME NAME_END     where the key lies in `names`
+    LENGTH            bytes of its gap
+    FOLLOWER          the key that came behind it the last time
+    MONTH DAY DAYS    the bytes of the date that the column had last, and days from 1970 to it
+"""
+COLUMNS, SLOTS, NAMED = range(3)
+"""Numbers of `counts`: columns; keys with a slot; bytes of names."""
 
 
 class Block(NamedTuple):
@@ -49,42 +72,25 @@ class Block(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """Keys of objects by slot: first those of columns, in their order; then others as they come.
+    """Keys of objects by slot: those of columns in their order, then others as they come.
 
-    The last slot is that of all keys for which there is no room. In `followers` one more, at the end, stands
-    for the beginning of a line.
+    The last slot but one is that of all keys for which there is no room, the last the beginning of a line.
     """
 
+    slots: Ints
+    """FIELDS numbers of each."""
+    gaps: Bytes
+    """GAP bytes of each: what stood last between the comma before a key and its value. NEVER: not known."""
     names: Bytes
     """The keys, one after another."""
-    places: Ints
-    """Where in `names` the key of a slot begins; the next begins where it ends."""
     table: Ints
     """Slots by hash of their key, open addressing: -1 where none is. A power of two."""
-    gaps: Bytes
-    """GAP bytes a slot: what stood last between the comma before its key and its value."""
-    lengths: Ints
-    """How many bytes those are. One, which is NEVER, where they are not known."""
-    followers: Ints
-    """The slot that came behind each slot the last time."""
     counts: Ints
 
 
-class Columns(NamedTuple):
-    """Where values go. A column is one of `kinds`, and the n-th is that of the n-th slot."""
+class Room(NamedTuple):
+    """Where values go."""
 
-    kinds: Places
-    """The kind of each slot's values."""
-    required: Places
-    """1 for a column that has a value in every row."""
-    bases: Places
-    """Where a column's values begin: in `offsets` for texts and nested values, else in `longs`."""
-    rooms: Places
-    """Where a column of texts or nested values begins in `text`."""
-    flags: Places
-    """Where a column that is not required begins in `present`."""
-    units: Places
-    """Nanoseconds (EPOCH_WHOLE) or microseconds (EPOCH_PART) in one unit of a column of times."""
     longs: Ints
     """Values of eight bytes, or one bit; of decimals the lower and the upper word."""
     doubles: Doubles
@@ -94,9 +100,15 @@ class Columns(NamedTuple):
     text: Bytes
     present: Bytes
     """1 in a row with a value, as it is at the beginning, or 0."""
-    seen: Ints
-    """The line in which each column's key was seen last."""
-    dates: Words
-    """Two words for each column: the bytes of the date that it had last."""
-    days: Ints
-    """Days from 1970 to that date."""
+
+
+@inlined
+def of(slot: int, field: int) -> np.uint64:
+    """The place of one number of a slot."""
+    return np.uint64(slot * FIELDS + field)
+
+
+@inlined
+def at_place(place: int) -> np.uint64:
+    """A place of an array that is not counted from its end: for others code is made that asks."""
+    return np.uint64(place)

@@ -4,48 +4,63 @@ from __future__ import annotations
 
 from cep.decode.kernel.intrinsics import byte_at
 from cep.decode.kernel.keys import SPACE, behind_blanks, key_at, stands_at
-from cep.decode.kernel.layout import SKIPPED, Block, Bytes, Columns, Data, Keys
+from cep.decode.kernel.layout import (
+    COLUMNS,
+    FOLLOWER,
+    GAP,
+    KIND,
+    LENGTH,
+    REQUIRED,
+    SEEN,
+    SKIPPED,
+    Block,
+    Bytes,
+    Data,
+    Keys,
+    Room,
+    of,
+)  # fmt: skip
 from cep.decode.kernel.skipping import CLOSE, COMMA, OPEN, behind_value
 from cep.decode.kernel.values import put_null, put_value
 from kernels.family import inlined
 
 
-def fill_up(line: int, row: int, columns: Columns) -> int:
+def fill_up(line: int, row: int, keys: Keys, room: Room) -> int:
     """Give a row nulls where its line had no value; 0 if a required one is missing."""
-    for column in range(len(columns.required)):
-        if columns.seen[column] != line << 1 | 1 and columns.required[column]:
+    for column in range(keys.counts[COLUMNS]):
+        if keys.slots[of(column, SEEN)] != line << 1 | 1 and keys.slots[of(column, REQUIRED)]:
             return 0
-    for column in range(len(columns.required)):
-        if columns.seen[column] != line << 1 | 1:
-            put_null(columns, column, row)
+    for column in range(keys.counts[COLUMNS]):
+        if keys.slots[of(column, SEEN)] != line << 1 | 1:
+            put_null(keys, room, column, row)
     return 1
 
 
 @inlined
-def read_line(data: Data, at: int, end: int, line: int, row: int, keys: Keys, columns: Columns) -> int:
+def read_line(data: Data, at: int, end: int, line: int, row: int, keys: Keys, room: Room) -> int:
     """Read a line into a row; 1, or 0 if it is to be read by others."""
     at = behind_blanks(data, at)
     if byte_at(data, at) != OPEN:
         return 0
-    previous, found, byte = len(keys.lengths), 0, COMMA
+    previous, found, byte = len(keys.gaps) // GAP - 1, 0, COMMA
     while byte == COMMA:
         at += 1
-        slot = keys.followers[previous]
+        slot = keys.slots[of(previous, FOLLOWER)]
         if stands_at(data, at, slot, keys):
-            at += keys.lengths[slot]
+            at += keys.slots[of(slot, LENGTH)]
         else:
             slot, at = key_at(data, at, previous, keys)
             if at < 0:
                 return 0
         if byte_at(data, at) <= SPACE:
             at = behind_blanks(data, at)
-        if columns.kinds[slot] == SKIPPED:
+        if keys.slots[of(slot, KIND)] == SKIPPED:
             at = behind_value(data, at)
-        elif columns.seen[slot] >> 1 == line:
+        elif keys.slots[of(slot, SEEN)] >> 1 == line:
             return 0
         else:
-            at, values = put_value(data, at, columns, slot, row)
-            columns.seen[slot] = line << 1 | values
+            at, values = put_value(data, at, keys, room, slot, row)
+            keys.slots[of(slot, SEEN)] = line << 1 | values
             found += values
         if at < 0:
             return 0
@@ -56,18 +71,16 @@ def read_line(data: Data, at: int, end: int, line: int, row: int, keys: Keys, co
         previous = slot
     if byte != CLOSE or behind_blanks(data, at + 1) != end:
         return 0
-    return 1 if found == len(columns.required) else fill_up(line, row, columns)
+    return 1 if found == keys.counts[COLUMNS] else fill_up(line, row, keys, room)
 
 
-def read_lines(
-    block: Block, first: int, last: int, keys: Keys, columns: Columns, read: Bytes, row: int
-) -> int:
-    """Read lines from `first` up to `last`, into rows from `row` on; how many rows there are then.
+def read_lines(block: Block, keys: Keys, room: Room, read: Bytes, row: int) -> int:
+    """Read lines into rows from `row` on; how many rows there are then.
 
     `read` gets a 1 for each line that was read. Behind a line there are SLACK bytes of data.
     """
-    for line in range(first, last):
-        taken = read_line(block.data, block.starts[line], block.ends[line], line, row, keys, columns)
+    for line in range(len(block.starts)):
+        taken = read_line(block.data, block.starts[line], block.ends[line], line, row, keys, room)
         read[line] = taken
         row += taken
     return row

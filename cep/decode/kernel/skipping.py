@@ -26,19 +26,31 @@ def behind_escape(data: Data, at: int) -> int:
     return end if code >= 0 else -1
 
 
-def behind_string(data: Data, at: int) -> int:
-    """The end of a string behind its first quote; -1: it is none."""
-    while True:
+@inlined
+def stop_behind(data: Data, at: int) -> int:
+    """The first quote, backslash or control character from a place on."""
+    found = stops_at(data, at)
+    while found == 0:
+        at += WIDTH
         found = stops_at(data, at)
-        if found == 0:
-            at += WIDTH
-            continue
-        at += trailing_zeros(found)
-        if byte_at(data, at) != BACKSLASH:
-            return at + 1 if byte_at(data, at) == QUOTE else -1
+    return at + trailing_zeros(found)
+
+
+def behind_escapes(data: Data, at: int) -> int:
+    """The end of a string from its first backslash on; -1: it is none, or a control character stands here."""
+    while byte_at(data, at) == BACKSLASH:
         at = behind_escape(data, at)
         if at < 0:
             return -1
+        at = stop_behind(data, at)
+    return at + 1 if byte_at(data, at) == QUOTE else -1
+
+
+@inlined
+def behind_string(data: Data, at: int) -> int:
+    """The end of a string behind its first quote; -1: it is none."""
+    at = stop_behind(data, at)
+    return at + 1 if byte_at(data, at) == QUOTE else behind_escapes(data, at)
 
 
 @inlined

@@ -11,18 +11,18 @@ import numpy as np
 from cep.decode.kernel.digits import EIGHT, HIGH, NOTHING, TEN, digits_at
 from cep.decode.kernel.doubles import MINUS, PLUS, POINT, ZERO
 from cep.decode.kernel.intrinsics import byte_at, word_at
-from cep.decode.kernel.layout import Data, Ints, Words
+from cep.decode.kernel.layout import DAY, DAYS, MONTH, Data, Ints, at_place, of
 from kernels.family import inlined
 
 QUOTE, ZED, TEE, SPACE, COLON = 0x22, 0x5A, 0x54, 0x20, 0x3A
 CLOCK = np.uint64(0x30303A30303A3030)
 """`00:00:00`: what is left of a time without it are digits, and nothing between them."""
-MONTH = np.uint64(0x2D30302D30303030)
+YEAR_MONTH = np.uint64(0x2D30302D30303030)
 """`0000-00-` likewise."""
 SHORT_CLOCK = np.uint64(0x30303A3030)
 COLONS, DASHES, SHORT_COLON = np.uint64(0xFF0000FF0000), np.uint64(0xFF0000FF00000000), np.uint64(0xFF0000)
 DIGITS, SHORT = np.uint64(0x7676767676767676), np.uint64(0xFFFFFFFFFF)
-BYTE, DAY = np.uint64(0xFF), np.uint64(0xFFFF)
+BYTE, TWO_BYTES = np.uint64(0xFF), np.uint64(0xFFFF)
 FIRST_YEAR, LAST_YEAR = 1700, 2200
 """Years all of whose times have nanoseconds in 64 bits, whatever their zone."""
 SECONDS_OF_DAY, NANOS = 86_400, 1_000_000_000
@@ -37,7 +37,7 @@ def days_of(month: np.uint64, day: np.uint64) -> int:
 
     Source: H. Hinnant, "chrono-compatible low-level date algorithms", days_from_civil.
     """
-    parts = month ^ MONTH
+    parts = month ^ YEAR_MONTH
     if parts & DASHES != NOTHING or ((parts + DIGITS) | parts) & HIGH != NOTHING:
         return -1
     ones, tens = np.int64(day >> EIGHT) - ZERO, np.int64(day & BYTE) - ZERO
@@ -70,14 +70,16 @@ def minutes_of(clock: np.uint64) -> int:
 
 
 @inlined
-def iso_time(data: Data, at: int, dates: Words, days: Ints, column: int) -> tuple[int, int]:
+def iso_time(data: Data, at: int, slots: Ints, column: int) -> tuple[int, int]:
     """The time whose quote is at a place, and the end behind the other quote, or -1."""
-    month, day = word_at(data, at + 1), word_at(data, at + 9) & DAY
-    if month != dates[2 * column] or day != dates[2 * column + 1]:
-        found = days_of(month, day)
-        if found == -1:
+    month, day = word_at(data, at + 1), word_at(data, at + 9) & TWO_BYTES
+    days: int = slots[of(column, DAYS)]
+    if np.int64(month) != slots[of(column, MONTH)] or np.int64(day) != slots[of(column, DAY)]:
+        days = days_of(month, day)
+        if days == -1:
             return 0, -1
-        dates[2 * column], dates[2 * column + 1], days[column] = month, day, found
+        slots[of(column, MONTH)], slots[of(column, DAY)] = np.int64(month), np.int64(day)
+        slots[of(column, DAYS)] = days
     between = byte_at(data, at + 11)
     parts = word_at(data, at + 12) ^ CLOCK
     pairs = parts * TEN + (parts >> EIGHT)
@@ -93,7 +95,7 @@ def iso_time(data: Data, at: int, dates: Words, days: Ints, column: int) -> tupl
         or seconds > 59
     ):
         return 0, -1
-    instant = days[column] * SECONDS_OF_DAY + hours * 3600 + minutes * 60 + seconds
+    instant = days * SECONDS_OF_DAY + hours * 3600 + minutes * 60 + seconds
     at += 20
     nanos = 0
     if byte_at(data, at) == POINT:
@@ -101,7 +103,7 @@ def iso_time(data: Data, at: int, dates: Words, days: Ints, column: int) -> tupl
         count = end - at - 1
         if count == 0 or count > 9:
             return 0, -1
-        nanos = np.int64(fraction) * PARTS[count]
+        nanos = np.int64(fraction) * PARTS[at_place(count)]
         at = end
     mark = byte_at(data, at)
     if mark == ZED:
@@ -114,4 +116,4 @@ def iso_time(data: Data, at: int, dates: Words, days: Ints, column: int) -> tupl
         at += 6
     if byte_at(data, at) != QUOTE:
         return 0, -1
-    return instant * NANOS + nanos, at + 1
+    return int(instant * NANOS + nanos), at + 1

@@ -16,20 +16,29 @@ from cep.decode.kernel.doubles import (
     nearest,
     parts_at,
     scaled,
-)
+)  # fmt: skip
 from cep.decode.kernel.intrinsics import WIDTH, byte_at, copied_stops, put_byte, upper_product, word_at
 from cep.decode.kernel.layout import (
+    BASE,
     BOOLEAN,
     DECIMAL,
     DOUBLE,
     EPOCH_WHOLE,
+    FLAGS,
+    KIND,
     LONG,
+    MOST_UNITS,
     NESTED,
+    ROOM,
     TEXT,
+    UNIT,
     Bytes,
-    Columns,
     Data,
-)
+    Keys,
+    Room,
+    at_place,
+    of,
+)  # fmt: skip
 from cep.decode.kernel.skipping import CLOSE, OPEN, OPEN_LIST, behind_nested
 from cep.decode.kernel.strings import QUOTE, text_at
 from cep.decode.kernel.times import iso_time
@@ -60,7 +69,7 @@ def long_at(data: Data, at: int) -> tuple[int, int]:
 
 
 @inlined
-def double_at(data: Data, at: int, columns: Columns, place: int) -> int:
+def double_at(data: Data, at: int, room: Room, place: int) -> int:
     """Put the number that begins at a place among the doubles; its end, or -1."""
     negative = byte_at(data, at) == MINUS
     digits, power, end = parts_at(data, at + 1 if negative else at)
@@ -68,36 +77,35 @@ def double_at(data: Data, at: int, columns: Columns, place: int) -> int:
         return -1
     value = scaled(digits, power)
     if value == value:
-        columns.doubles[place] = -value if negative else value
+        room.doubles[at_place(place)] = -value if negative else value
         return end
     bits = nearest(digits, power)
     if bits == FULL:
         return -1
-    columns.longs[place] = np.int64(bits | SIGN if negative else bits)
+    room.longs[at_place(place)] = np.int64(bits | SIGN if negative else bits)
     return end
 
 
 @inlined
-def epoch_at(data: Data, at: int, columns: Columns, column: int, place: int) -> int:
+def epoch_at(data: Data, at: int, keys: Keys, room: Room, column: int, place: int) -> int:
     """Put the number of an epoch's units that begins at a place among the times; its end, or -1."""
-    unit = columns.units[column]
-    if columns.kinds[column] == EPOCH_WHOLE:
+    unit = keys.slots[of(column, UNIT)]
+    if keys.slots[of(column, KIND)] == EPOCH_WHOLE:
         value, end = long_at(data, at)
-        instant = value * unit
-        if end < 0 or abs(value) > (1 << 62) // unit:
+        if end < 0 or abs(value) > keys.slots[of(column, MOST_UNITS)]:
             return -1
-        columns.longs[place] = instant
+        room.longs[at_place(place)] = value * unit
         return end
-    end = double_at(data, at, columns, place)
-    micros = np.rint(columns.doubles[place] * unit)
+    end = double_at(data, at, room, place)
+    micros = np.rint(room.doubles[at_place(place)] * unit)
     if end < 0 or not abs(micros) < MOST_MICROS:
         return -1
-    columns.longs[place] = np.int64(micros) * MICRO
+    room.longs[at_place(place)] = np.int64(micros) * MICRO
     return end
 
 
 @inlined
-def decimal_at(data: Data, at: int, columns: Columns, place: int) -> int:
+def decimal_at(data: Data, at: int, room: Room, place: int) -> int:
     """Put the number that begins at a place, or stands in a string, among the decimals; its end, or -1."""
     quoted = byte_at(data, at) == QUOTE
     at += quoted
@@ -105,11 +113,11 @@ def decimal_at(data: Data, at: int, columns: Columns, place: int) -> int:
     digits, power, end = mantissa_at(data, at + 1 if negative else at)
     if end < 0 or power < -SCALE:
         return -1
-    factor = POWERS[SCALE + power]
+    factor = POWERS[at_place(SCALE + power)]
     low, high = digits * factor, upper_product(digits, factor)
     if negative:
         low, high = ~low + ONE, ~high + (ONE if low == NOTHING else NOTHING)
-    columns.longs[place], columns.longs[place + 1] = np.int64(low), np.int64(high)
+    room.longs[at_place(place)], room.longs[at_place(place + 1)] = np.int64(low), np.int64(high)
     if quoted:
         return end + 1 if byte_at(data, end) == QUOTE else -1
     return end if byte_at(data, end) | 0x20 != EXPONENT else -1
@@ -136,63 +144,63 @@ def nested_at(data: Data, at: int, text: Bytes, to: int) -> tuple[int, int]:
 
 
 @inlined
-def text_value_at(data: Data, at: int, columns: Columns, column: int, row: int) -> int:
+def text_value_at(data: Data, at: int, keys: Keys, room: Room, column: int, row: int) -> int:
     """Put the text or nested value that begins at a place into a row of its column; its end, or -1."""
-    place, room = columns.bases[column] + row, columns.rooms[column]
-    if columns.kinds[column] == TEXT:
-        at, to = text_at(data, at, columns.text, room + columns.offsets[place])
+    place, begin = keys.slots[of(column, BASE)] + row, keys.slots[of(column, ROOM)]
+    if keys.slots[of(column, KIND)] == TEXT:
+        at, to = text_at(data, at, room.text, begin + room.offsets[at_place(place)])
     else:
-        at, to = nested_at(data, at, columns.text, room + columns.offsets[place])
-    columns.offsets[place + 1] = to - room
+        at, to = nested_at(data, at, room.text, begin + room.offsets[at_place(place)])
+    room.offsets[at_place(place + 1)] = to - begin
     return at
 
 
 @inlined
-def number_at(data: Data, at: int, columns: Columns, column: int, row: int) -> int:
+def number_at(data: Data, at: int, keys: Keys, room: Room, column: int, row: int) -> int:
     """Put the value of any other kind that begins at a place into a row of its column; its end, or -1."""
-    kind, place = columns.kinds[column], columns.bases[column] + row
+    kind, place = keys.slots[of(column, KIND)], keys.slots[of(column, BASE)] + row
     if kind == DOUBLE:
-        return double_at(data, at, columns, place)
+        return double_at(data, at, room, place)
     if kind == LONG:
-        columns.longs[place], end = long_at(data, at)
+        room.longs[at_place(place)], end = long_at(data, at)
         return end
     if kind == BOOLEAN:
         word = word_at(data, at)
         true = is_word(word, TRUE, 4)
-        columns.longs[place] = 1 if true else 0
+        room.longs[at_place(place)] = 1 if true else 0
         return at + 4 if true else at + 5 if is_word(word, FALSE, 5) else -1
     if kind == DECIMAL:
-        return decimal_at(data, at, columns, place + row)
+        return decimal_at(data, at, room, place + row)
     if kind >= EPOCH_WHOLE:
-        return epoch_at(data, at, columns, column, place)
-    columns.longs[place], end = iso_time(data, at, columns.dates, columns.days, column)
+        return epoch_at(data, at, keys, room, column, place)
+    room.longs[at_place(place)], end = iso_time(data, at, keys.slots, column)
     return end
 
 
 @inlined
-def put_value(data: Data, at: int, columns: Columns, column: int, row: int) -> tuple[int, int]:
+def put_value(data: Data, at: int, keys: Keys, room: Room, column: int, row: int) -> tuple[int, int]:
     """Put the value that begins at a place into a row of its column; its end, or -1, and 1, or 0 if it is
     null: then nothing is put."""
     if byte_at(data, at) == LETTER_N:
         return (at + 4 if is_word(word_at(data, at), NULL, 4) else -1), 0
-    if columns.kinds[column] <= NESTED:
-        return text_value_at(data, at, columns, column, row), 1
-    return number_at(data, at, columns, column, row), 1
+    if keys.slots[of(column, KIND)] <= NESTED:
+        return text_value_at(data, at, keys, room, column, row), 1
+    return number_at(data, at, keys, room, column, row), 1
 
 
-def put_null(columns: Columns, column: int, row: int) -> None:
+def put_null(keys: Keys, room: Room, column: int, row: int) -> None:
     """Put a null into a row of a column."""
-    kind, place = columns.kinds[column], columns.bases[column] + row
-    columns.present[columns.flags[column] + row] = 0
+    kind, place = keys.slots[of(column, KIND)], keys.slots[of(column, BASE)] + row
+    room.present[keys.slots[of(column, FLAGS)] + row] = 0
     if kind > NESTED:
         place += row if kind == DECIMAL else 0
-        columns.longs[place] = 0
+        room.longs[at_place(place)] = 0
         if kind == DECIMAL:
-            columns.longs[place + 1] = 0
+            room.longs[at_place(place + 1)] = 0
         return
-    to = columns.offsets[place]
+    to = room.offsets[at_place(place)]
     if kind == NESTED:
         for byte in NOTHING_INSIDE:
-            put_byte(columns.text, columns.rooms[column] + to, byte)
+            put_byte(room.text, keys.slots[of(column, ROOM)] + to, byte)
             to += 1
-    columns.offsets[place + 1] = to
+    room.offsets[at_place(place + 1)] = to
