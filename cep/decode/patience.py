@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cep.hashing.compiled import at_hand
+
 if TYPE_CHECKING:
     from cep.decode.compiled import Kernel
 
-PATIENCE = 48 << 20
-"""Bytes from which the kernel has paid for its import and its loading: they take half a second, and the other
-reader some 6 ns more a byte."""
+PATIENCE = 80 << 20
+"""Bytes in one process from which the kernel has paid for the import of numba and its own loading: 0.35 s of
+processor, and the other reader takes 4 ns more a byte."""
+LOADED = 12
+"""So many times a byte counts where other kernels have been loaded: then it takes 0.025 s."""
 SMALLEST = 4 << 10
 """Bytes of a block from which the kernel is faster: its arrays are made anew for each."""
 
@@ -27,7 +31,7 @@ _LEFT = _Patience()
 
 def kernel_for(octets: int) -> Kernel | None:
     """The kernel for a block of so many bytes; None where the other reader is to read it."""
-    _LEFT.octets -= octets
+    _LEFT.octets -= octets if at_hand() is None else LOADED * octets
     if _LEFT.octets > 0 or octets < SMALLEST:
         return None
     from cep.decode.compiled import load
