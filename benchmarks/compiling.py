@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 
 from calibration import calibration
 
-from cep.decode.compiled import JSON_LINES
+from cep.decode.compiled import DECODING
 from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
 from kernels.family import Family
 from kernels.loader import compiled
 
-FAMILIES = (STRINGS, JSON_LINES, PATTERNS)
+FAMILIES = (STRINGS, DECODING, PATTERNS)
 
 
 def measured(family: Family) -> list[tuple[float, str]]:

@@ -1,4 +1,4 @@
-"""The kernel of JSON lines, compiled."""
+"""The kernel of JSON lines and CSV, compiled."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from cep.decode.kernel import (
     digits,
     doubles,
     intrinsics,
+    json_values,
     keys,
     layout,
     lines,
+    records,
     rows,
     skipping,
     strings,
@@ -28,20 +30,24 @@ class Kernel(NamedTuple):
     """What is called, under the kernel's names."""
 
     read_lines: Callable[..., int]
+    read_records: Callable[..., int]
     count_lines: Callable[..., int]
     find_lines: Callable[..., int]
     join_lines: Callable[..., None]
     slot_of: Callable[..., int]
 
 
-JSON_LINES = Family(
-    "json-lines",
-    (layout, intrinsics, words, digits, doubles, times, strings, keys, skipping, values, rows, lines),
+DECODING = Family(
+    "decoding",
+    (
+        layout, intrinsics, words, digits, doubles, times, strings, keys, skipping,
+        values, json_values, rows, records, lines,
+    ),
     Kernel._fields,
-)
+)  # fmt: skip
 
 
 @lru_cache(maxsize=1)
 def load() -> Kernel:
     """The compiled functions: four seconds of processor the first time on a machine, then some hundredths."""
-    return Kernel(**loader.load(JSON_LINES))
+    return Kernel(**loader.load(DECODING))

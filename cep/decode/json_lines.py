@@ -20,7 +20,7 @@ from cep.decode.convert import declared, json_type, wanted_fields
 from cep.decode.decimals import holds_decimals, with_long_numbers
 from cep.decode.formats import FeedFormat
 from cep.decode.json_reasons import why_not
-from cep.decode.kernel_reader import KernelReader, columns_of
+from cep.decode.kernel_reader import KernelReader, kernel_columns
 from cep.decode.lines import Lines, check_utf8
 from cep.decode.malformed import Malformed
 from cep.decode.patience import kernel_for
@@ -43,20 +43,12 @@ class JsonReader:
         self._wanted = wanted_fields(stream, feed, constants)
         types = {field.source: json_type(field.type, feed) for field in self._wanted}
         self._schema = pa.schema(list(types.items()))
-        columns = None if kernel is None else columns_of(self._wanted, feed)
+        columns = None if kernel is None else kernel_columns(self._wanted, feed)
         self._kernel = None if columns is None else KernelReader(columns, self.lines)
 
     def usual(self, chosen: Indices) -> Iterator[tuple[pa.Table, Indices]]:
         """Those of the chosen lines that the kernel reads, as `read` would, in parts."""
-        if self._kernel is None or not len(chosen):
-            return
-        for taken in self._kernel.read(chosen):
-            try:
-                columns = self._kernel.columns(taken)
-                yield self._declared(columns, len(taken.lines)), taken.lines
-            except Malformed:
-                # Inside a nested value, or a text that is no duration, no local time: `read` finds the line.
-                continue
+        return iter(()) if self._kernel is None else self._kernel.tables(chosen, self._declared)
 
     def read(self, chosen: Indices) -> pa.Table:
         """The chosen lines as rows of the declared schema. Raises Malformed."""

@@ -1,12 +1,12 @@
-"""Lines of JSON by the compiled kernel: its arrays, and Arrow's of what it read.
+"""Lines of JSON and CSV by the compiled kernel: its arrays, and Arrow's of what it read.
 
-The kernel takes the lines in which all is usual, with the values that `json_lines` gives them; the others
-stay for that reader.
+The kernel takes the lines in which all is usual, with the values that `json_lines` and `csv_records` give
+them; the others stay for those readers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +21,7 @@ from cep.decode.formats import EPOCHS, FeedFormat
 from cep.decode.kernel import layout
 from cep.decode.kernel.layout import Keys, Room
 from cep.decode.lines import Lines, is_utf8
+from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices, in_one
 from cep.decode.timestamps import INSTANT
 from cep.events import MAX_TIME, arrow_type
@@ -60,7 +61,7 @@ class Taken:
     room: Room
 
 
-def columns_of(wanted: Sequence[Wanted], feed: FeedFormat) -> tuple[Column, ...] | None:
+def kernel_columns(wanted: Sequence[Wanted], feed: FeedFormat) -> tuple[Column, ...] | None:
     """The columns in which the kernel reads the fields; None if it cannot read some field."""
     required = {field.source for field in wanted if field.required}
     found = {field.source: _column(field, feed, field.source in required) for field in wanted}
@@ -98,13 +99,30 @@ def _column(field: Wanted, feed: FeedFormat, required: bool) -> Column | None:
 class KernelReader:
     """Reads what the kernel takes of one block's lines."""
 
-    def __init__(self, columns: tuple[Column, ...], lines: Lines) -> None:
+    def __init__(
+        self, columns: tuple[Column, ...], lines: Lines, cells: Sequence[str] = (), delimiter: str = ""
+    ) -> None:
+        """Of CSV, `cells` has the key of each cell, whether a column is called so or not."""
         assert lines.kernel is not None
         self._kernel, self._columns, self._lines = lines.kernel, columns, lines
         self._keys = _keys(lines.kernel, columns)
+        numbers = {column.source: number for number, column in enumerate(columns)}
+        self._cells = _read_only(np.array([numbers.get(cell, -1) for cell in cells], np.int64))
+        self._delimiter = delimiter
 
-    def read(self, chosen: Indices) -> Iterator[Taken]:
-        """What is taken of the chosen lines (rising, at least one), in parts that follow one another."""
+    def tables(
+        self, chosen: Indices, declared: Callable[[Mapping[str, pa.Array], int], pa.Table]
+    ) -> Iterator[tuple[pa.Table, Indices]]:
+        """What is taken of the chosen lines (rising), in parts that follow one another: the tables that
+        `declared` makes of columns by key and of the number of rows, and their lines."""
+        for taken in self._read(chosen) if len(chosen) else ():
+            try:
+                yield declared(self._arrays(taken), len(taken.lines)), taken.lines
+            except Malformed:
+                # Inside a nested value, or a text that is no duration, no local time: `read` finds it.
+                continue
+
+    def _read(self, chosen: Indices) -> Iterator[Taken]:
         lines = self._lines
         begun, ended = int(lines.starts[chosen[0]]), int(lines.ends[chosen[-1]])
         if not is_utf8(pa.py_buffer(lines.data[begun:ended])):
@@ -118,7 +136,7 @@ class KernelReader:
             yield self._part(chosen[first:last])
             first = last
 
-    def columns(self, taken: Taken) -> dict[str, pa.Array]:
+    def _arrays(self, taken: Taken) -> dict[str, pa.Array]:
         """The columns of some lines by their keys. Raises Malformed if Arrow refuses a nested value."""
         longest = self._lines.longest + layout.AROUND
         found = {}
@@ -156,7 +174,10 @@ class KernelReader:
     ) -> int:
         self._keys.slots[layout.SEEN :: layout.FIELDS] = -1
         block = layout.Block(_read_only(octets), _read_only(starts), _read_only(ends))
-        return self._kernel.read_lines(block, self._keys, room, read, rows)
+        if not self._delimiter:
+            return self._kernel.read_lines(block, self._keys, room, read, rows)
+        mark = ord(self._delimiter)
+        return self._kernel.read_records(block, self._cells, mark, self._keys, room, read, rows)
 
 
 def _beyond_ascii(lines: Lines) -> Indices:

@@ -37,7 +37,7 @@ class Lines:
     def of(cls, data: memoryview, blank: bytes = _WHITE, kernel: Kernel | None = None) -> Lines:
         """The lines of a block, `\\n` or `\\r\\n` between them, but blank ones."""
         if kernel is not None:
-            return cls._by_kernel(data, kernel)
+            return cls._by_kernel(data, bool(blank), kernel)
         found = np.frombuffer(data, np.uint8)
         stops = np.flatnonzero(found == _NEWLINE)
         if len(found) and found[-1] != _NEWLINE:
@@ -57,11 +57,11 @@ class Lines:
         return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)))
 
     @classmethod
-    def _by_kernel(cls, data: memoryview, kernel: Kernel) -> Lines:
+    def _by_kernel(cls, data: memoryview, blanks: bool, kernel: Kernel) -> Lines:
         octets = np.frombuffer(data, np.uint8)
         octets.flags.writeable = False
         starts, ends = np.empty((2, kernel.count_lines(octets) + 1), np.int64)
-        found = kernel.find_lines(octets, starts, ends)
+        found = kernel.find_lines(octets, blanks, starts, ends)
         starts, ends = starts[:found], ends[:found]
         return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)), kernel)
 

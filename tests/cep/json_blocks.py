@@ -63,20 +63,25 @@ def random_block(random: Random) -> Block:
     fields = dict(random.sample(sorted(FIELDS.items()), random.randint(1, len(FIELDS))))
     nullable = tuple(name for name in fields if random.random() < 0.5)
     renamed = tuple((n, "S" + n * random.choice([1, 1, 30, 60, 80])) for n in fields if random.random() < 0.2)
-    feed = FeedFormat(
-        fields=renamed,
-        timestamps=random.choice(["iso", "iso", "iso", *EPOCHS, "%Y-%m-%d"]),
-        zone=random.choice(["UTC", "UTC", "Europe/Berlin"]),
-    )
+    feed = random_feed(random, renamed)
     stream = stream_of(fields, nullable, random.choice([("eid",), None]))
-    writer = _Writer(random, stream, feed, random.choice(HABITS))
+    writer = Writer(random, stream, feed, random.choice(HABITS))
     newline = random.choice([b"\n", b"\n", b"\r\n"])
     lines = [writer.line() for _ in range(random.choice([1, 20, 200]))]
     data = newline.join(lines) + random.choice([b"", newline])
     return Block(stream, feed, data[: random.randrange(len(data) + 1)] if random.random() < 0.05 else data)
 
 
-class _Writer:
+def random_feed(random: Random, renamed: tuple[tuple[str, str], ...]) -> FeedFormat:
+    """A feed with times of any form."""
+    return FeedFormat(
+        fields=renamed,
+        timestamps=random.choice(["iso", "iso", "iso", *EPOCHS, "%Y-%m-%d"]),
+        zone=random.choice(["UTC", "UTC", "Europe/Berlin"]),
+    )
+
+
+class Writer:
     """Writes the lines of one feed, in its style."""
 
     def __init__(self, random: Random, stream: Stream, feed: FeedFormat, habits: Habits) -> None:

@@ -1,4 +1,4 @@
-"""The compiled kernel reads as the other reader does, whatever the lines; and it reads what is usual."""
+"""The compiled kernel reads as the other readers do, whatever the lines; and it reads what is usual."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,40 +17,22 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from both_readers import assert_same, by_kernel, by_reader, using_kernel
+from csv_blocks import random_csv
 from decoding import BASE, stream_of
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_blocks import FIELDS, random_block
+from json_blocks import FIELDS, Block, random_block
 
-from cep.decode import Decoded, Decoder, FeedFormat, decoder
-from cep.decode.compiled import load
+from cep.decode import FeedFormat, decoder
 from cep.decode.json_lines import JsonReader
 from cep.decode.kernel.times import FIRST_YEAR, LAST_YEAR
 from cep.decode.patience import PATIENCE
 from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
 
-KERNEL = load()
-
-
-def by_kernel(using: Decoder, data: bytes, offset: int = 0) -> Decoded:
-    with patch("cep.decode.json_lines.kernel_for", lambda _: KERNEL):
-        return using.decode_block(data, "f.jsonl", offset, "s")
-
-
-def by_reader(using: Decoder, data: bytes, offset: int = 0) -> Decoded:
-    with patch("cep.decode.json_lines.kernel_for", lambda _: None):
-        return using.decode_block(data, "f.jsonl", offset, "s")
-
-
-def assert_same(using: Decoder, data: bytes) -> Decoded:
-    found, expected = by_kernel(using, data), by_reader(using, data)
-    found.events.table.validate(full=True)
-    assert found.dead == expected.dead
-    assert found.events.table.schema.equals(expected.events.table.schema)
-    assert found.events.table.combine_chunks().equals(expected.events.table.combine_chunks())
-    return found
+BLOCKS = [(random_block, "f.jsonl"), (random_csv, "f.csv")]
 
 
 def taken(stream: Stream, lines: list[str], feed: FeedFormat | None = None) -> list[int]:
@@ -57,7 +40,7 @@ def taken(stream: Stream, lines: list[str], feed: FeedFormat | None = None) -> l
     data = "\n".join(lines).encode()
     using = decoder(stream, feed)
     assert_same(using, data)
-    with patch("cep.decode.json_lines.kernel_for", lambda _: KERNEL):
+    with using_kernel(True):
         reader = JsonReader(memoryview(data), stream, using.feed, using.constants)
     return [int(line) for _, part in reader.usual(np.arange(len(reader.lines))) for line in part]
 
@@ -66,23 +49,29 @@ def with_x(*values: str) -> list[str]:
     return [json.dumps(BASE)[:-1] + f', "x": {value}' + "}" for value in values]
 
 
+@pytest.mark.parametrize(("blocks", "file"), BLOCKS, ids=["json", "csv"])
 @settings(max_examples=examples(80), deadline=None)
-@given(st.integers(0, 2**64))
-def test_a_block_is_read_as_by_the_other_reader(seed: int) -> None:
-    block = random_block(random.Random(seed))
-    assert_same(decoder(block.stream, block.feed), block.data)
+@given(seed=st.integers(0, 2**64))
+def test_a_block_is_read_as_by_the_other_reader(
+    blocks: Callable[[random.Random], Block], file: str, seed: int
+) -> None:
+    block = blocks(random.Random(seed))
+    assert_same(decoder(block.stream, block.feed), block.data, file)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_a_million_lines_are_read_as_by_the_other_reader() -> None:
+@pytest.mark.parametrize(("blocks", "file"), BLOCKS, ids=["json", "csv"])
+def test_a_million_lines_are_read_as_by_the_other_reader(
+    blocks: Callable[[random.Random], Block], file: str
+) -> None:
     seed = int(os.environ.get("CEP_SEED") or random.SystemRandom().randrange(10**9))
     lines = 0
     while lines < examples(1_000_000):
         seed += 1
-        block = random_block(random.Random(seed))
+        block = blocks(random.Random(seed))
         try:
-            assert_same(decoder(block.stream, block.feed), block.data)
+            assert_same(decoder(block.stream, block.feed), block.data, file)
         except BaseException:
             print(f"CEP_SEED={seed - 1}")
             raise
@@ -96,7 +85,7 @@ def test_blocks_may_be_cut_after_any_line(seed: int, cut: st.DataObject) -> None
     using, data = decoder(block.stream, block.feed), block.data
     ends = [at + 1 for at, byte in enumerate(data) if byte == 10]
     cuts = sorted(cut.draw(st.sets(st.sampled_from(ends), max_size=5))) if ends else []
-    parts = [by_kernel(using, data[a:b], a) for a, b in pairwise([0, *cuts, len(data)])]
+    parts = [by_kernel(using, data[a:b], "f.jsonl", a) for a, b in pairwise([0, *cuts, len(data)])]
     whole = by_reader(using, data)
     assert [row for part in parts for row in part.events.table.to_pylist()] == whole.events.table.to_pylist()
     assert tuple(letter for part in parts for letter in part.dead) == whole.dead
@@ -269,7 +258,7 @@ def test_a_block_may_end_anywhere(type_: Type) -> None:
 def test_numba_is_imported_only_where_there_is_much_to_read() -> None:
     program = (
         "import sys\n"
-        "from decoding import BASE, stream_of\n"
+        "from decoding import stream_of\n"
         "from cep.decode import decoder\n"
         'data = b\'{"eid": "e", "at": "2026-01-01T00:00:00Z"}\\n\' * 200_000\n'
         "using = decoder(stream_of({}))\n"

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from cep.decode.compiled import JSON_LINES
+from cep.decode.compiled import DECODING
 from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
 from kernels import digest as digests
@@ -26,7 +26,7 @@ from kernels.family import Family
 from kernels.kept import AT_REST, MOST_FOLDERS, remove_old
 from kernels.signatures import signature
 
-FAMILIES = (PATTERNS, STRINGS, JSON_LINES)
+FAMILIES = (PATTERNS, STRINGS, DECODING)
 EVERY_MODULE = [(family, number) for family in FAMILIES for number in range(len(family.modules))]
 HOUR = 3600.0
 

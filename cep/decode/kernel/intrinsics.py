@@ -27,7 +27,7 @@ class _Code:
     """The instructions as LLVM writes them; a place in an array is a pointer."""
 
     byte, word, wide, mask = (ir.IntType(bits) for bits in (8, 64, 128, WIDTH))
-    vector = ir.VectorType(byte, WIDTH)
+    vector, place = ir.VectorType(byte, WIDTH), ir.IntType(32)
     no = ir.Constant(ir.IntType(1), 0)
 
     @staticmethod
@@ -96,6 +96,29 @@ class _Code:
         return cls.stops(builder, found)
 
     @classmethod
+    def cell_stops(cls, builder: Any, found: Any, delimiter: Any) -> Any:
+        alone = builder.insert_element(
+            ir.Constant(cls.vector, ir.Undefined),
+            builder.trunc(delimiter, cls.byte),
+            ir.Constant(cls.place, 0),
+        )
+        zeros = ir.Constant(ir.VectorType(cls.place, WIDTH), [0] * WIDTH)
+        ends = builder.icmp_unsigned("==", found, builder.shuffle_vector(alone, alone, zeros))
+        for byte in '"\r\n':
+            ends = builder.or_(ends, cls.compare(builder, "==", found, byte))
+        return cls.as_mask(builder, ends)
+
+    @classmethod
+    def cell_stops_at(cls, builder: Any, place: Any, delimiter: Any) -> Any:
+        return cls.cell_stops(builder, cls.load(builder, place, cls.vector), delimiter)
+
+    @classmethod
+    def copied_cell_stops(cls, builder: Any, place: Any, to: Any, delimiter: Any) -> Any:
+        found = cls.load(builder, place, cls.vector)
+        cls.store(builder, to, found)
+        return cls.cell_stops(builder, found, delimiter)
+
+    @classmethod
     def newlines_at(cls, builder: Any, place: Any) -> Any:
         found = cls.load(builder, place, cls.vector)
         return cls.as_mask(builder, cls.compare(builder, "==", found, "\n"))
@@ -133,6 +156,12 @@ stops_at: Callable[[Data, int], int] = _Code.instruction(types.int64, "ab", _Cod
 """The mask of quotes, backslashes and control characters among the 32 bytes from a place on."""
 copied_stops: Callable[[Data, int, Bytes, int], int] = _Code.instruction(
     types.int64, "abcd", _Code.copied_stops
+)
+"""The same; the 32 bytes are copied to the second place."""
+cell_stops_at: Callable[[Data, int, int], int] = _Code.instruction(types.int64, "abc", _Code.cell_stops_at)
+"""The mask of delimiters (the number given), quotes and ends of lines among the 32 bytes from a place on."""
+copied_cell_stops: Callable[[Data, int, Bytes, int, int], int] = _Code.instruction(
+    types.int64, "abcde", _Code.copied_cell_stops
 )
 """The same; the 32 bytes are copied to the second place."""
 newlines_at: Callable[[Data, int], int] = _Code.instruction(types.int64, "ab", _Code.newlines_at)

@@ -30,18 +30,21 @@ def count_lines(data: Data) -> int:
 
 
 @inlined
-def add_line(data: Data, begin: int, end: int, starts: Ints, ends: Ints, count: int) -> int:
-    """Add a line unless it is blank; how many there are then."""
+def add_line(data: Data, begin: int, end: int, blanks: bool, starts: Ints, ends: Ints, count: int) -> int:
+    """Add a line unless it is empty, or has `blanks` only where that is said; how many there are then."""
     if end > begin and byte_at(data, end - 1) == RETURN:
         end -= 1
-    if end == begin or (byte_at(data, begin) <= SPACE and is_blank(data, begin, end)):
+    if end == begin or (blanks and byte_at(data, begin) <= SPACE and is_blank(data, begin, end)):
         return count
     starts[count], ends[count] = begin, end
     return count + 1
 
 
-def find_lines(data: Data, starts: Ints, ends: Ints) -> int:
-    """Find the lines of data, but blank ones; how many there are. `\\r` before a line end is part of that."""
+def find_lines(data: Data, blanks: bool, starts: Ints, ends: Ints) -> int:
+    """Find the lines of data, but empty ones, and with `blanks` those of blanks only; how many there are.
+
+    A carriage return before a line end is part of that.
+    """
     count, begin = 0, 0
     whole = len(data) - len(data) % WIDTH
     for at in range(0, whole, WIDTH):
@@ -49,13 +52,13 @@ def find_lines(data: Data, starts: Ints, ends: Ints) -> int:
         while found != 0:
             stop = at + trailing_zeros(found)
             found &= found - 1
-            count = add_line(data, begin, stop, starts, ends, count)
+            count = add_line(data, begin, stop, blanks, starts, ends, count)
             begin = stop + 1
     for stop in range(whole, len(data)):
         if byte_at(data, stop) == NEWLINE:
-            count = add_line(data, begin, stop, starts, ends, count)
+            count = add_line(data, begin, stop, blanks, starts, ends, count)
             begin = stop + 1
-    return add_line(data, begin, len(data), starts, ends, count)
+    return add_line(data, begin, len(data), blanks, starts, ends, count)
 
 
 def join_lines(data: Data, starts: Ints, ends: Ints, text: Bytes) -> None:

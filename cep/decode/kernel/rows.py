@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cep.decode.kernel.intrinsics import byte_at
+from cep.decode.kernel.json_values import put_value
 from cep.decode.kernel.keys import SPACE, behind_blanks, key_at, stands_at
 from cep.decode.kernel.layout import (
     COLUMNS,
@@ -21,7 +22,7 @@ from cep.decode.kernel.layout import (
     of,
 )  # fmt: skip
 from cep.decode.kernel.skipping import CLOSE, COMMA, OPEN, behind_value
-from cep.decode.kernel.values import put_null, put_value
+from cep.decode.kernel.values import put_null
 from kernels.family import inlined
 
 

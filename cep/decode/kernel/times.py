@@ -14,7 +14,7 @@ from cep.decode.kernel.intrinsics import byte_at, word_at
 from cep.decode.kernel.layout import DAY, DAYS, MONTH, Data, Ints, at_place, of
 from kernels.family import inlined
 
-QUOTE, ZED, TEE, SPACE, COLON = 0x22, 0x5A, 0x54, 0x20, 0x3A
+ZED, TEE, SPACE = 0x5A, 0x54, 0x20
 CLOCK = np.uint64(0x30303A30303A3030)
 """`00:00:00`: what is left of a time without it are digits, and nothing between them."""
 YEAR_MONTH = np.uint64(0x2D30302D30303030)
@@ -71,8 +71,8 @@ def minutes_of(clock: np.uint64) -> int:
 
 @inlined
 def iso_time(data: Data, at: int, slots: Ints, column: int) -> tuple[int, int]:
-    """The time whose quote is at a place, and the end behind the other quote, or -1."""
-    month, day = word_at(data, at + 1), word_at(data, at + 9) & TWO_BYTES
+    """The time of a column that begins at a place, and its end, or -1."""
+    month, day = word_at(data, at), word_at(data, at + 8) & TWO_BYTES
     days: int = slots[of(column, DAYS)]
     if np.int64(month) != slots[of(column, MONTH)] or np.int64(day) != slots[of(column, DAY)]:
         days = days_of(month, day)
@@ -80,14 +80,13 @@ def iso_time(data: Data, at: int, slots: Ints, column: int) -> tuple[int, int]:
             return 0, -1
         slots[of(column, MONTH)], slots[of(column, DAY)] = np.int64(month), np.int64(day)
         slots[of(column, DAYS)] = days
-    between = byte_at(data, at + 11)
-    parts = word_at(data, at + 12) ^ CLOCK
+    between = byte_at(data, at + 10)
+    parts = word_at(data, at + 11) ^ CLOCK
     pairs = parts * TEN + (parts >> EIGHT)
     hours, minutes = np.int64(pairs & BYTE), np.int64(pairs >> np.uint64(24) & BYTE)
     seconds = np.int64(pairs >> np.uint64(48) & BYTE)
     if (
-        byte_at(data, at) != QUOTE
-        or (between != TEE and between != SPACE)
+        (between != TEE and between != SPACE)
         or parts & COLONS != NOTHING
         or ((parts + DIGITS) | parts) & HIGH != NOTHING
         or hours > 23
@@ -96,7 +95,7 @@ def iso_time(data: Data, at: int, slots: Ints, column: int) -> tuple[int, int]:
     ):
         return 0, -1
     instant = days * SECONDS_OF_DAY + hours * 3600 + minutes * 60 + seconds
-    at += 20
+    at += 19
     nanos = 0
     if byte_at(data, at) == POINT:
         fraction, end = digits_at(data, at + 1, NOTHING)
@@ -114,6 +113,4 @@ def iso_time(data: Data, at: int, slots: Ints, column: int) -> tuple[int, int]:
             return 0, -1
         instant -= (ahead if mark == PLUS else -ahead) * 60
         at += 6
-    if byte_at(data, at) != QUOTE:
-        return 0, -1
-    return int(instant * NANOS + nanos), at + 1
+    return int(instant * NANOS + nanos), at

@@ -1,4 +1,4 @@
-"""One value of JSON into its column."""
+"""One value of a column into its row, as JSON and CSV write it alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cep.decode.kernel.doubles import (
     parts_at,
     scaled,
 )  # fmt: skip
-from cep.decode.kernel.intrinsics import WIDTH, byte_at, copied_stops, put_byte, upper_product, word_at
+from cep.decode.kernel.intrinsics import byte_at, put_byte, upper_product, word_at
 from cep.decode.kernel.layout import (
     BASE,
     BOOLEAN,
@@ -30,27 +30,22 @@ from cep.decode.kernel.layout import (
     MOST_UNITS,
     NESTED,
     ROOM,
-    TEXT,
     UNIT,
-    Bytes,
     Data,
     Keys,
     Room,
     at_place,
     of,
 )  # fmt: skip
-from cep.decode.kernel.skipping import CLOSE, OPEN, OPEN_LIST, behind_nested
-from cep.decode.kernel.strings import QUOTE, text_at
 from cep.decode.kernel.times import iso_time
-from cep.decode.kernel.words import FALSE, NULL, TRUE, is_word
+from cep.decode.kernel.words import FALSE, TRUE, is_word
 from kernels.family import inlined
 
 LONGEST = np.uint64(1 << 63)
 MICRO = 1000
 SCALE = 18
 """Digits of a decimal behind the point."""
-LETTER_N, NEWLINE = 0x6E, 0x0A
-BEFORE, NOTHING_INSIDE = tuple(b'{"v":'), tuple(b"{}\n")
+NOTHING_INSIDE = tuple(b"{}\n")
 MOST_MICROS = 9e15
 """Microseconds that are whole doubles and, as nanoseconds, 64 bits."""
 
@@ -106,9 +101,7 @@ def epoch_at(data: Data, at: int, keys: Keys, room: Room, column: int, place: in
 
 @inlined
 def decimal_at(data: Data, at: int, room: Room, place: int) -> int:
-    """Put the number that begins at a place, or stands in a string, among the decimals; its end, or -1."""
-    quoted = byte_at(data, at) == QUOTE
-    at += quoted
+    """Put the number without an exponent that begins at a place among the decimals; its end, or -1."""
     negative = byte_at(data, at) == MINUS
     digits, power, end = mantissa_at(data, at + 1 if negative else at)
     if end < 0 or power < -SCALE:
@@ -118,46 +111,12 @@ def decimal_at(data: Data, at: int, room: Room, place: int) -> int:
     if negative:
         low, high = ~low + ONE, ~high + (ONE if low == NOTHING else NOTHING)
     room.longs[at_place(place)], room.longs[at_place(place + 1)] = np.int64(low), np.int64(high)
-    if quoted:
-        return end + 1 if byte_at(data, end) == QUOTE else -1
     return end if byte_at(data, end) | 0x20 != EXPONENT else -1
 
 
 @inlined
-def nested_at(data: Data, at: int, text: Bytes, to: int) -> tuple[int, int]:
-    """Copy the list or object that begins at a place, as the value of `v` in a line of its own; its end, or
-    -1, and that of the copy."""
-    if byte_at(data, at) not in (OPEN, OPEN_LIST):
-        return -1, to
-    end = behind_nested(data, at)
-    if end < 0:
-        return -1, to
-    for byte in BEFORE:
-        put_byte(text, to, byte)
-        to += 1
-    for place in range(at, end, WIDTH):
-        copied_stops(data, place, text, to + place - at)
-    to += end - at
-    put_byte(text, to, CLOSE)
-    put_byte(text, to + 1, NEWLINE)
-    return end, to + 2
-
-
-@inlined
-def text_value_at(data: Data, at: int, keys: Keys, room: Room, column: int, row: int) -> int:
-    """Put the text or nested value that begins at a place into a row of its column; its end, or -1."""
-    place, begin = keys.slots[of(column, BASE)] + row, keys.slots[of(column, ROOM)]
-    if keys.slots[of(column, KIND)] == TEXT:
-        at, to = text_at(data, at, room.text, begin + room.offsets[at_place(place)])
-    else:
-        at, to = nested_at(data, at, room.text, begin + room.offsets[at_place(place)])
-    room.offsets[at_place(place + 1)] = to - begin
-    return at
-
-
-@inlined
-def number_at(data: Data, at: int, keys: Keys, room: Room, column: int, row: int) -> int:
-    """Put the value of any other kind that begins at a place into a row of its column; its end, or -1."""
+def value_at(data: Data, at: int, keys: Keys, room: Room, column: int, row: int) -> int:
+    """Put the value that begins at a place, of a column without texts, into a row; its end, or -1."""
     kind, place = keys.slots[of(column, KIND)], keys.slots[of(column, BASE)] + row
     if kind == DOUBLE:
         return double_at(data, at, room, place)
@@ -175,17 +134,6 @@ def number_at(data: Data, at: int, keys: Keys, room: Room, column: int, row: int
         return epoch_at(data, at, keys, room, column, place)
     room.longs[at_place(place)], end = iso_time(data, at, keys.slots, column)
     return end
-
-
-@inlined
-def put_value(data: Data, at: int, keys: Keys, room: Room, column: int, row: int) -> tuple[int, int]:
-    """Put the value that begins at a place into a row of its column; its end, or -1, and 1, or 0 if it is
-    null: then nothing is put."""
-    if byte_at(data, at) == LETTER_N:
-        return (at + 4 if is_word(word_at(data, at), NULL, 4) else -1), 0
-    if keys.slots[of(column, KIND)] <= NESTED:
-        return text_value_at(data, at, keys, room, column, row), 1
-    return number_at(data, at, keys, room, column, row), 1
 
 
 def put_null(keys: Keys, room: Room, column: int, row: int) -> None:
