@@ -199,6 +199,7 @@ def _keys(kernel: Kernel, columns: Sequence[Column]) -> Keys:
     )
     keys.gaps[:: layout.GAP] = layout.NEVER
     keys.slots[layout.LENGTH :: layout.FIELDS] = 1
+    keys.slots[layout.MONTH :: layout.FIELDS] = -1  # bytes that no date has, nor any text
     for name in names:
         kernel.slot_of(np.frombuffer(name, np.uint8), 0, len(name), keys)
     return keys

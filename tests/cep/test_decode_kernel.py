@@ -222,6 +222,11 @@ def test_every_day_is_its_own() -> None:
     assert found.events.table.column("@time").to_pylist() == expected
 
 
+def test_bytes_of_nothing_are_no_date() -> None:
+    lines = [line.replace("?", "\0" * 10) for line in with_x('"?T00:00:00Z"', '"2026-01-01T00:00:00Z"')]
+    assert taken(stream_of({"x": Scalar.TIMESTAMP}), lines) == [1]
+
+
 def test_bytes_that_are_no_utf8_spoil_their_own_line_only() -> None:
     good, wrong = with_x('"é"')[0].encode(), with_x('"?"')[0].encode().replace(b"?", b"\xff")
     found = assert_same(decoder(stream_of({"x": Scalar.STRING})), b"\n".join([good, wrong, good, good]))

@@ -17,7 +17,7 @@ from cep.decode.kernel.layout import (
     Room,
     at_place,
     of,
-)  # fmt: skip
+)
 from cep.decode.kernel.skipping import CLOSE, OPEN, OPEN_LIST, behind_nested
 from cep.decode.kernel.strings import QUOTE, text_at
 from cep.decode.kernel.values import value_at

@@ -22,7 +22,7 @@ from cep.decode.kernel.layout import (
     Room,
     at_place,
     of,
-)  # fmt: skip
+)
 from cep.decode.kernel.rows import fill_up
 from cep.decode.kernel.strings import QUOTE
 from cep.decode.kernel.values import value_at

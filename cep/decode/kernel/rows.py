@@ -1,4 +1,4 @@
-"""Lines into rows of the columns."""
+"""Lines of JSON into rows of the columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cep.decode.kernel.layout import (
     Keys,
     Room,
     of,
-)  # fmt: skip
+)
 from cep.decode.kernel.skipping import CLOSE, COMMA, OPEN, behind_value
 from cep.decode.kernel.values import put_null
 from kernels.family import inlined

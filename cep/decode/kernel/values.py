@@ -16,7 +16,7 @@ from cep.decode.kernel.doubles import (
     nearest,
     parts_at,
     scaled,
-)  # fmt: skip
+)
 from cep.decode.kernel.intrinsics import byte_at, put_byte, upper_product, word_at
 from cep.decode.kernel.layout import (
     BASE,
@@ -36,7 +36,7 @@ from cep.decode.kernel.layout import (
     Room,
     at_place,
     of,
-)  # fmt: skip
+)
 from cep.decode.kernel.times import iso_time
 from cep.decode.kernel.words import FALSE, TRUE, is_word
 from kernels.family import inlined
