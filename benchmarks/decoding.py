@@ -1,4 +1,4 @@
-"""Lines of JSON to columns on one core: the kernel, the reader behind it, and pyarrow's own reader.
+"""JSON lines and CSV to columns on one core: the kernel, the readers behind it, and pyarrow's own readers.
 
     python benchmarks/decoding.py [--lines 200000] [--turns 5] [--only NAME ...]
 
@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pcsv
 import pyarrow.json as pj
 from calibration import calibration
 
@@ -91,6 +92,12 @@ def line(row: Mapping[str, str], comma: str = ", ", colon: str = ": ") -> str:
     return "{" + comma.join(f'"{key}"{colon}{value}' for key, value in row.items()) + "}"
 
 
+def as_csv(written: Sequence[Row]) -> list[str]:
+    """Records of CSV with a header; a value in quotes has them only if there is a comma inside."""
+    cells = ((v if "," in v else v.strip('"') for v in row.values()) for row in written)
+    return [",".join(written[0]), *(",".join(row) for row in cells)]
+
+
 def blocks(count: int) -> dict[str, tuple[str, list[str]]]:
     """The streams and lines that are measured, by name."""
     random = np.random.default_rng(2)
@@ -115,25 +122,33 @@ def blocks(count: int) -> dict[str, tuple[str, list[str]]]:
         "an escape in each line": ("seven", [line(row) for row in escaped]),
         "an unread object in each": ("seven", [line(row) for row in unread]),
         "a list of records, a decimal": ("nested", [line(row) for row in nested]),
+        "seven columns as CSV": ("seven", as_csv(plain)),
+        "the same, one in quotes": ("seven", as_csv([{**row, "note": '"a, b"'} for row in plain])),
         "1 % malformed": ("seven", [text[:-1] if n % 100 == 0 else text for n, text in enumerate(lines)]),
     }
 
 
-def readers(using: Decoder, data: bytes) -> dict[str, Callable[[], object]]:
-    """What reads a block, by name. pyarrow's reader goes up to the first line that it refuses."""
+def readers(using: Decoder, data: bytes, file: str) -> dict[str, Callable[[], object]]:
+    """What reads a block, by name. pyarrow's readers go up to the first line that they refuse."""
     kernel = load()
 
     def ours(compiled: bool) -> object:
-        with patch("cep.decode.json_lines.kernel_for", lambda _: kernel if compiled else None):
-            return using.decode_block(data, "in.jsonl", 0, "seven")
+        with (
+            patch("cep.decode.json_lines.kernel_for", lambda _: kernel if compiled else None),
+            patch("cep.decode.csv_records.kernel_for", lambda _: kernel if compiled else None),
+        ):
+            return using.decode_block(data, file, 0, "")
 
     schema = pa.schema([(field.name, json_type(field.type, using.feed)) for field in using.stream.fields])
     options = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    reading = pj.ReadOptions(use_threads=False, block_size=4 << 20)
+    size = {"use_threads": False, "block_size": 4 << 20}
 
     def arrows() -> object:
         try:
-            return pj.read_json(pa.BufferReader(data), read_options=reading, parse_options=options)
+            if file.endswith(".csv"):
+                columns = pcsv.ConvertOptions(column_types=schema, include_columns=schema.names)
+                return pcsv.read_csv(pa.BufferReader(data), pcsv.ReadOptions(**size), convert_options=columns)
+            return pj.read_json(pa.BufferReader(data), pj.ReadOptions(**size), options)
         except pa.ArrowInvalid:
             return None
 
@@ -142,8 +157,8 @@ def readers(using: Decoder, data: bytes) -> dict[str, Callable[[], object]]:
 
 def measured(stream: Stream, lines: Sequence[str], turns: int) -> dict[str, float]:
     """Lines a second of processor time of each reader, medians."""
-    data = "\n".join(lines).encode()
-    reading = readers(decoder(stream), data)
+    file = "in.jsonl" if lines[1].startswith("{") else "in.csv"
+    reading = readers(decoder(stream), "\n".join(lines).encode(), file)
     spent: dict[str, list[float]] = {name: [] for name in reading}
     for _ in range(turns):
         for name, read in reading.items():

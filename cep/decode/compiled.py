@@ -33,6 +33,7 @@ class Kernel(NamedTuple):
     read_records: Callable[..., int]
     count_lines: Callable[..., int]
     find_lines: Callable[..., int]
+    find_records: Callable[..., int]
     join_lines: Callable[..., None]
     slot_of: Callable[..., int]
 

@@ -38,7 +38,8 @@ class JsonReader:
         self, data: memoryview, stream: Stream, feed: FeedFormat, constants: dict[str, pa.Scalar]
     ) -> None:
         kernel = kernel_for(len(data))
-        self.lines = Lines.of(data, kernel=kernel)
+        lines = None if kernel is None else Lines.found(data, kernel, kernel.find_lines)
+        self.lines = Lines.of(data) if lines is None else lines
         self._stream, self._feed, self._constants = stream, feed, constants
         self._wanted = wanted_fields(stream, feed, constants)
         types = {field.source: json_type(field.type, feed) for field in self._wanted}

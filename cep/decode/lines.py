@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from cep.decode.salvage import Indices
 if TYPE_CHECKING:
     from cep.decode.compiled import Kernel
 
+Octets = NDArray[np.uint8]
+
 _NEWLINE = ord("\n")
 _WHITE = b" \t\r"
 
@@ -27,17 +30,15 @@ class Lines:
     """
 
     data: memoryview
-    octets: NDArray[np.uint8]
+    octets: Octets
     starts: Indices
     ends: Indices
     longest: int
     kernel: Kernel | None = None
 
     @classmethod
-    def of(cls, data: memoryview, blank: bytes = _WHITE, kernel: Kernel | None = None) -> Lines:
+    def of(cls, data: memoryview, blank: bytes = _WHITE) -> Lines:
         """The lines of a block, `\\n` or `\\r\\n` between them, but blank ones."""
-        if kernel is not None:
-            return cls._by_kernel(data, bool(blank), kernel)
         found = np.frombuffer(data, np.uint8)
         stops = np.flatnonzero(found == _NEWLINE)
         if len(found) and found[-1] != _NEWLINE:
@@ -57,12 +58,18 @@ class Lines:
         return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)))
 
     @classmethod
-    def _by_kernel(cls, data: memoryview, blanks: bool, kernel: Kernel) -> Lines:
+    def found(
+        cls, data: memoryview, kernel: Kernel, find: Callable[[Octets, Indices, Indices], int]
+    ) -> Lines | None:
+        """The lines that a function of the kernel finds: it fills in their starts and ends, and gives their
+        number, or -1: then None."""
         octets = np.frombuffer(data, np.uint8)
         octets.flags.writeable = False
         starts, ends = np.empty((2, kernel.count_lines(octets) + 1), np.int64)
-        found = kernel.find_lines(octets, blanks, starts, ends)
-        starts, ends = starts[:found], ends[:found]
+        count = find(octets, starts, ends)
+        if count < 0:
+            return None
+        starts, ends = starts[:count], ends[:count]
         return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)), kernel)
 
     def __len__(self) -> int:

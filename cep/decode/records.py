@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from cep.decode.lines import Lines
+from cep.decode.lines import Lines, Octets
 from cep.decode.salvage import Indices
 
 if TYPE_CHECKING:
@@ -33,10 +33,12 @@ class Records:
 
 def records_of(data: memoryview, delimiter: str, kernel: Kernel | None = None) -> Records:
     """The records of a block that ends where a record ends; with the kernel, if that is to read them."""
+    if kernel is not None and (found := _by_kernel(data, delimiter, kernel)) is not None:
+        return found
     octets = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(octets == _QUOTE)
     if not len(quotes):
-        lines = Lines.of(data, b"", kernel)
+        lines = replace(Lines.of(data, b""), kernel=kernel)
         return Records(lines, np.zeros(len(lines), np.bool_), False)
     if len(quotes) % 2 == 0 and _well_placed(octets, quotes, ord(delimiter)):
         stops = np.append(_outside(octets, quotes), len(octets))
@@ -45,6 +47,17 @@ def records_of(data: memoryview, delimiter: str, kernel: Kernel | None = None) -
         stops, spoilt = _by_grammar(data, delimiter)
     lines = replace(Lines.between(data, np.concatenate([[0], stops[:-1] + 1]), stops, b""), kernel=kernel)
     return Records(lines, np.array([int(start) in spoilt for start in lines.starts], np.bool_), True)
+
+
+def _by_kernel(data: memoryview, delimiter: str, kernel: Kernel) -> Records | None:
+    """The records, if all quotes are where they should be."""
+    quotes = np.zeros(1, np.int64)
+
+    def find(octets: Octets, starts: Indices, ends: Indices) -> int:
+        return kernel.find_records(octets, ord(delimiter), starts, ends, quotes)
+
+    lines = Lines.found(data, kernel, find)
+    return None if lines is None else Records(lines, np.zeros(len(lines), np.bool_), bool(quotes[0]))
 
 
 def complete(data: memoryview, delimiter: str, records: int | None = None) -> int:

@@ -124,6 +124,12 @@ class _Code:
         return cls.as_mask(builder, cls.compare(builder, "==", found, "\n"))
 
     @classmethod
+    def quotes_and_newlines_at(cls, builder: Any, place: Any) -> Any:
+        found = cls.load(builder, place, cls.vector)
+        ends = builder.or_(cls.compare(builder, "==", found, '"'), cls.compare(builder, "==", found, "\n"))
+        return cls.as_mask(builder, ends)
+
+    @classmethod
     def differences(cls, builder: Any, place: Any, other: Any) -> Any:
         one, two = cls.load(builder, place, cls.vector), cls.load(builder, other, cls.vector)
         return cls.as_mask(builder, builder.icmp_unsigned("!=", one, two))
@@ -166,6 +172,10 @@ copied_cell_stops: Callable[[Data, int, Bytes, int, int], int] = _Code.instructi
 """The same; the 32 bytes are copied to the second place."""
 newlines_at: Callable[[Data, int], int] = _Code.instruction(types.int64, "ab", _Code.newlines_at)
 """The mask of line ends among the 32 bytes from a place on."""
+quotes_and_newlines_at: Callable[[Data, int], int] = _Code.instruction(
+    types.int64, "ab", _Code.quotes_and_newlines_at
+)
+"""The mask of quotes and line ends among the 32 bytes from a place on."""
 differences: Callable[[Data, int, Bytes, int], int] = _Code.instruction(
     types.int64, "abcd", _Code.differences
 )
