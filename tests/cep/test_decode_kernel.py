@@ -25,10 +25,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_blocks import FIELDS, Block, random_block
 
-from cep.decode import FeedFormat, decoder
+from cep.decode import FeedFormat, decoder, patience
+from cep.decode.compiled import load
 from cep.decode.json_lines import JsonReader
 from cep.decode.kernel.times import FIRST_YEAR, LAST_YEAR
-from cep.decode.patience import PATIENCE
+from cep.decode.patience import LOADED, PATIENCE, SMALLEST, kernel_for
+from cep.hashing.compiled import load as load_strings
 from rules.typed import Stream
 from rules.types import ListOf, Record, Scalar, Type
 
@@ -257,6 +259,15 @@ def test_a_block_may_end_anywhere(type_: Type) -> None:
     line = json.dumps({**BASE, "z": 1}).encode()
     for length in range(200):
         assert_same(decoder(stream), (line + b"\n" + line)[:length])
+
+
+def test_where_kernels_are_loaded_it_comes_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    load_strings()
+    monkeypatch.setattr(patience, "_LEFT", patience._Patience())
+    half = patience.PATIENCE // LOADED // 2
+    assert kernel_for(half) is None
+    assert kernel_for(half + LOADED) == load()
+    assert kernel_for(SMALLEST - 1) is None
 
 
 @pytest.mark.slow
