@@ -155,29 +155,26 @@ class KernelReader:
         self._keys.slots.reshape(-1, layout.FIELDS)[: len(fields), : layout.SEEN] = fields
         read = np.zeros(len(chosen), np.uint8)
         inside = int(np.searchsorted(ends, len(lines.octets) - layout.SLACK, "right"))
-        rows = self._run(lines.octets, starts[:inside], ends[:inside], room, read[:inside], 0)
+        rows = self._run(_block(lines.octets, starts[:inside], ends[:inside]), room, read[:inside], 0)
         if inside < len(chosen):
             begun = starts[inside]
             tail = bytes(lines.data[begun : ends[-1]]) + b"\n" + bytes(layout.SLACK)
             octets = np.frombuffer(tail, np.uint8)
-            self._run(octets, starts[inside:] - begun, ends[inside:] - begun, room, read[inside:], rows)
+            rest = _block(octets, starts[inside:] - begun, ends[inside:] - begun)
+            self._run(rest, room, read[inside:], rows)
         return Taken(chosen if read.all() else chosen[read.view(np.bool_)], fields, room)
 
-    def _run(
-        self,
-        octets: NDArray[np.uint8],
-        starts: Indices,
-        ends: Indices,
-        room: Room,
-        read: NDArray[np.uint8],
-        rows: int,
-    ) -> int:
+    def _run(self, block: layout.Block, room: Room, read: NDArray[np.uint8], rows: int) -> int:
+        """Reads lines into rows from `rows` on; how many there are then."""
         self._keys.slots[layout.SEEN :: layout.FIELDS] = -1
-        block = layout.Block(_read_only(octets), _read_only(starts), _read_only(ends))
         if not self._delimiter:
             return self._kernel.read_lines(block, self._keys, room, read, rows)
         mark = ord(self._delimiter)
         return self._kernel.read_records(block, self._cells, mark, self._keys, room, read, rows)
+
+
+def _block(octets: NDArray[np.uint8], starts: Indices, ends: Indices) -> layout.Block:
+    return layout.Block(_read_only(octets), _read_only(starts), _read_only(ends))
 
 
 def _beyond_ascii(lines: Lines) -> Indices:
