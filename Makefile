@@ -19,9 +19,10 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@echo "compiling the kernels for this processor, once: patterns and text queries side by side (under a minute) ..."
+	@echo "compiling the kernels for this processor, once: patterns beside text queries and decoding (under a minute) ..."
 	@$(BIN)/python -c 'from cep.operators.patterns.runtime.compiled import load; load()' & patterns=$$!; \
-	  $(BIN)/python -c 'from percolator.matching.compiled import load; load()'; queries=$$?; wait $$patterns && exit $$queries
+	  $(BIN)/python -c 'from percolator.matching.compiled import load; load(); from cep.decode.compiled import load; load()'; others=$$?; \
+	  wait $$patterns && exit $$others
 	@touch $@
 
 setup: $(STAMP) ## install the project and its tools into .venv

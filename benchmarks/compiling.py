@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 
 from calibration import calibration
 
+from cep.decode.compiled import DECODING
 from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
 from kernels.family import Family
 from kernels.loader import compiled
 from percolator.matching.compiled import PERCOLATOR
 
-FAMILIES = (STRINGS, PATTERNS, PERCOLATOR)
+FAMILIES = (STRINGS, DECODING, PATTERNS, PERCOLATOR)
 
 
 def measured(family: Family) -> list[tuple[float, str]]:

@@ -19,7 +19,7 @@ from cep.decode.json_lines import JsonReader
 from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.parquet_rows import TableReader, parquet_table
 from cep.decode.records import complete
-from cep.decode.salvage import Indices, Reader, salvage
+from cep.decode.salvage import Indices, Reader, in_one, salvage
 from cep.events import MAX_TIME, TIME, Events, declared_schema, event_schema
 from rules.typed import Stream
 
@@ -139,10 +139,13 @@ class Decoder:
         self, reader: Reader, chosen: Indices, offsets: Indices, file: str, partition: str
     ) -> Decoded:
         """Some of a reader's records."""
-        longer = np.intersect1d(reader.longer_than(LONGEST), chosen, assume_unique=True)
-        tables, good, refused = salvage(reader, np.setdiff1d(chosen, longer, assume_unique=True))
+        longer = reader.longer_than(LONGEST)
+        if len(longer):
+            longer = np.intersect1d(longer, chosen, assume_unique=True)
+            chosen = np.setdiff1d(chosen, longer, assume_unique=True)
+        tables, good, refused = salvage(reader, chosen)
         refused |= {int(record): too_long(len(reader.octets(int(record)))) for record in longer}
-        events = self._events(tables, offsets[good], file, partition)
+        events = self._events(tables, offsets[in_one(good)], file, partition)
         if self.clock is not None:
             events, ahead = self._in_time(events, self.clock)
             refused |= {int(good[row]): reason for row, reason in ahead.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +17,10 @@ import pyarrow.csv as pcsv
 from cep.decode.convert import Wanted, declared, lacks, text_type, wanted_fields
 from cep.decode.csv_reasons import why_not
 from cep.decode.formats import FeedFormat
+from cep.decode.kernel_reader import KernelReader, kernel_columns
 from cep.decode.lines import check_utf8
 from cep.decode.malformed import Malformed
+from cep.decode.patience import kernel_for
 from cep.decode.records import complete, records_of
 from cep.decode.salvage import Indices
 from rules.typed import Stream
@@ -39,10 +41,14 @@ class CsvReader:
         constants: dict[str, pa.Scalar],
     ) -> None:
         self._stream, self._feed, self._constants = stream, feed, constants
-        self._records = records_of(data, feed.delimiter)
+        kernel = kernel_for(len(data))
+        self._records = records_of(data, feed.delimiter, kernel)
         self.lines = self._records.lines
         self._wanted, self._refusal = _wanted(names, stream, feed, constants)
         self._width = len(names)
+        fields = [field for _, field in self._wanted]
+        columns = None if kernel is None or self._refusal else kernel_columns(fields, feed)
+        self._kernel = None if columns is None else KernelReader(columns, self.lines, names, feed.delimiter)
         self._convert = pcsv.ConvertOptions(
             column_types={str(place): text_type(field.type, feed) for place, field in self._wanted},
             include_columns=list(dict.fromkeys(str(place) for place, _ in self._wanted)),
@@ -78,8 +84,17 @@ class CsvReader:
             raise Malformed(_reason(str(error))) from None
         if table.num_rows != len(chosen):
             raise Malformed("a carriage return outside quotes")
-        columns = {field.name: table.column(str(place)).combine_chunks() for place, field in self._wanted}
-        return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
+        columns = {field.source: table.column(str(place)).combine_chunks() for place, field in self._wanted}
+        return self._declared(columns, table.num_rows)
+
+    def _declared(self, columns: Mapping[str, pa.Array], rows: int) -> pa.Table:
+        """Rows of the declared schema from columns by their names in the source. Raises Malformed."""
+        columns = {field.name: columns[field.source] for _, field in self._wanted}
+        return declared(columns, self._constants, rows, self._stream, self._feed)
+
+    def usual(self, chosen: Indices) -> Iterator[tuple[pa.Table, Indices]]:
+        """Those of the chosen records that the kernel reads, as `read` would, in parts."""
+        return iter(()) if self._kernel is None else self._kernel.tables(chosen, self._declared)
 
     def explain(self, record: int) -> str | None:
         """Why the record is certainly refused, or None."""

@@ -8,23 +8,25 @@ numbers (but a decimal may be written as a string, which is how alerts write it)
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.json as pj
 from numpy.typing import NDArray
 
+from cep.decode.arrow_json import read_objects
 from cep.decode.convert import declared, json_type, wanted_fields
 from cep.decode.decimals import holds_decimals, with_long_numbers
 from cep.decode.formats import FeedFormat
 from cep.decode.json_reasons import why_not
+from cep.decode.kernel_reader import KernelReader, kernel_columns
 from cep.decode.lines import Lines, check_utf8
 from cep.decode.malformed import Malformed
+from cep.decode.patience import kernel_for
 from cep.decode.salvage import Indices
 from rules.typed import Stream
 
-_READ_SIZE = 4 << 20  # what Arrow parses at a time: fastest measured
 _UNSURE = "has a number with an exponent or many digits beside something that is not JSON"
 _OPEN, _CLOSE, _RETURN = ord("{"), ord("}"), ord("\r")
 
@@ -35,14 +37,19 @@ class JsonReader:
     def __init__(
         self, data: memoryview, stream: Stream, feed: FeedFormat, constants: dict[str, pa.Scalar]
     ) -> None:
-        self.lines = Lines.of(data)
+        kernel = kernel_for(len(data))
+        lines = None if kernel is None else Lines.found(data, kernel, kernel.find_lines)
+        self.lines = Lines.of(data) if lines is None else lines
         self._stream, self._feed, self._constants = stream, feed, constants
         self._wanted = wanted_fields(stream, feed, constants)
         types = {field.source: json_type(field.type, feed) for field in self._wanted}
         self._schema = pa.schema(list(types.items()))
-        self._objects = self._look_like_objects()
-        decimals = any(holds_decimals(field.type) for field in self._wanted)
-        self._long = with_long_numbers(self.lines) if decimals else None
+        columns = None if kernel is None else kernel_columns(self._wanted, feed)
+        self._kernel = None if columns is None else KernelReader(columns, self.lines)
+
+    def usual(self, chosen: Indices) -> Iterator[tuple[pa.Table, Indices]]:
+        """Those of the chosen lines that the kernel reads, as `read` would, in parts."""
+        return iter(()) if self._kernel is None else self._kernel.tables(chosen, self._declared)
 
     def read(self, chosen: Indices) -> pa.Table:
         """The chosen lines as rows of the declared schema. Raises Malformed."""
@@ -56,22 +63,16 @@ class JsonReader:
                     raise Malformed(reason)
         text = self.lines.join(chosen)
         check_utf8(text)
-        try:
-            table = pj.read_json(
-                pa.BufferReader(text),
-                read_options=pj.ReadOptions(
-                    use_threads=False, block_size=max(min(_READ_SIZE, text.size), self.lines.longest) + 1
-                ),
-                parse_options=pj.ParseOptions(
-                    explicit_schema=self._schema, unexpected_field_behavior="ignore"
-                ),
-            )
-        except pa.ArrowInvalid as error:
-            raise Malformed(_reason(str(error))) from None
+        table = read_objects(text, self._schema, self.lines.longest)
         if table.num_rows != len(chosen):
             raise Malformed("more than one JSON object in the line")
-        columns = {field.name: table.column(field.source).combine_chunks() for field in self._wanted}
-        return declared(columns, self._constants, table.num_rows, self._stream, self._feed)
+        columns = {name: table.column(name).combine_chunks() for name in self._schema.names}
+        return self._declared(columns, table.num_rows)
+
+    def _declared(self, columns: Mapping[str, pa.Array], rows: int) -> pa.Table:
+        """Rows of the declared schema from columns by their names in the source. Raises Malformed."""
+        columns = {field.name: columns[field.source] for field in self._wanted}
+        return declared(columns, self._constants, rows, self._stream, self._feed)
 
     def explain(self, record: int) -> str | None:
         """Why the line is certainly refused, or None."""
@@ -87,7 +88,13 @@ class JsonReader:
         """The bytes of a line, without its line end."""
         return self.lines[record]
 
-    def _look_like_objects(self) -> NDArray[np.bool_]:
+    @cached_property
+    def _long(self) -> NDArray[np.bool_] | None:
+        decimals = any(holds_decimals(field.type) for field in self._wanted)
+        return with_long_numbers(self.lines) if decimals else None
+
+    @cached_property
+    def _objects(self) -> NDArray[np.bool_]:
         lines = self.lines
         first, last = lines.octets[lines.starts], lines.octets[lines.ends - 1]
         shaped: NDArray[np.bool_] = (first == _OPEN) & (last == _CLOSE)
@@ -95,8 +102,3 @@ class JsonReader:
             line = lines[int(record)].strip(b" \t\r")
             shaped[record] = line.startswith(b"{") and line.endswith(b"}")
         return shaped
-
-
-def _reason(message: str) -> str:
-    """Arrow's message without its own row number."""
-    return re.sub(r" in row \d+$", "", message.removeprefix("JSON parse error: ")).rstrip(".")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,11 @@ from numpy.typing import NDArray
 
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
+
+if TYPE_CHECKING:
+    from cep.decode.compiled import Kernel
+
+Octets = NDArray[np.uint8]
 
 _NEWLINE = ord("\n")
 _WHITE = b" \t\r"
@@ -19,14 +26,15 @@ _WHITE = b" \t\r"
 class Lines:
     """Lines with something in them: line i is data[starts[i]:ends[i]], without its line end.
 
-    `longest` is the length of the longest in bytes.
+    `longest` is the length of the longest in bytes. Blocks that are read compiled have the `kernel`.
     """
 
     data: memoryview
-    octets: NDArray[np.uint8]
+    octets: Octets
     starts: Indices
     ends: Indices
     longest: int
+    kernel: Kernel | None = None
 
     @classmethod
     def of(cls, data: memoryview, blank: bytes = _WHITE) -> Lines:
@@ -49,6 +57,21 @@ class Lines:
         starts, ends = np.delete(starts, empty), np.delete(ends, empty)
         return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)))
 
+    @classmethod
+    def found(
+        cls, data: memoryview, kernel: Kernel, find: Callable[[Octets, Indices, Indices], int]
+    ) -> Lines | None:
+        """The lines that a function of the kernel finds: it fills in their starts and ends, and gives their
+        number, or -1: then None."""
+        octets = np.frombuffer(data, np.uint8)
+        octets.flags.writeable = False
+        starts, ends = np.empty((2, kernel.count_lines(octets) + 1), np.int64)
+        count = find(octets, starts, ends)
+        if count < 0:
+            return None
+        starts, ends = starts[:count], ends[:count]
+        return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)), kernel)
+
     def __len__(self) -> int:
         return len(self.starts)
 
@@ -64,13 +87,25 @@ class Lines:
         first, last = int(chosen[0]), int(chosen[-1])
         if last - first + 1 == len(chosen):
             return pa.py_buffer(self.data[self.starts[first] : self.ends[last]])
+        if self.kernel is not None:
+            starts, ends = self.starts[chosen], self.ends[chosen]
+            text = np.empty(int((ends - starts).sum()) + len(chosen), np.uint8)
+            self.kernel.join_lines(self.octets, starts, ends, text)
+            return pa.py_buffer(text[:-1])
         return pa.py_buffer(b"\n".join(self[int(record)] for record in chosen))
 
 
 def check_utf8(text: pa.Buffer) -> None:
     """Raises Malformed if the text is not valid UTF-8."""
+    if not is_utf8(text):
+        raise Malformed("not valid UTF-8")
+
+
+def is_utf8(text: pa.Buffer) -> bool:
+    """True if the text is valid UTF-8."""
     ends = np.array([0, text.size], np.int64)
     try:
         pa.LargeStringArray.from_buffers(1, pa.py_buffer(ends), text).validate(full=True)
     except pa.ArrowInvalid:
-        raise Malformed("not valid UTF-8") from None
+        return False
+    return True

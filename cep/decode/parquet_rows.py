@@ -8,7 +8,7 @@ are read as `timestamps` of the feed says.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,10 @@ class TableReader:
                 array = rows.column(self._sources[field.name]).combine_chunks()
                 columns[field.name] = _fitted(array, field.type, self._feed, field.name)
         return declared(columns, self._constants, len(chosen), self._stream, self._feed)
+
+    def usual(self, _: Indices) -> Iterator[tuple[pa.Table, Indices]]:
+        """None: `read` is to read all."""
+        return iter(())
 
     def explain(self, record: int) -> str | None:
         """Why the row is certainly refused, or None."""

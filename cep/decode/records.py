@@ -7,13 +7,17 @@ closing quote the field goes on unquoted. A quote that is never closed spoils it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cep.decode.lines import Lines
+from cep.decode.lines import Lines, Octets
 from cep.decode.salvage import Indices
+
+if TYPE_CHECKING:
+    from cep.decode.compiled import Kernel
 
 _QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
 
@@ -27,20 +31,33 @@ class Records:
     quoted: bool
 
 
-def records_of(data: memoryview, delimiter: str) -> Records:
-    """The records of a block that ends where a record ends."""
+def records_of(data: memoryview, delimiter: str, kernel: Kernel | None = None) -> Records:
+    """The records of a block that ends where a record ends; with the kernel, if that is to read them."""
+    if kernel is not None and (found := _by_kernel(data, delimiter, kernel)) is not None:
+        return found
     octets = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(octets == _QUOTE)
     if not len(quotes):
-        lines = Lines.of(data, blank=b"")
+        lines = replace(Lines.of(data, b""), kernel=kernel)
         return Records(lines, np.zeros(len(lines), np.bool_), False)
     if len(quotes) % 2 == 0 and _well_placed(octets, quotes, ord(delimiter)):
         stops = np.append(_outside(octets, quotes), len(octets))
         spoilt: set[int] = set()
     else:
         stops, spoilt = _by_grammar(data, delimiter)
-    lines = Lines.between(data, np.concatenate([[0], stops[:-1] + 1]), stops, blank=b"")
+    lines = replace(Lines.between(data, np.concatenate([[0], stops[:-1] + 1]), stops, b""), kernel=kernel)
     return Records(lines, np.array([int(start) in spoilt for start in lines.starts], np.bool_), True)
+
+
+def _by_kernel(data: memoryview, delimiter: str, kernel: Kernel) -> Records | None:
+    """The records, if all quotes are where they should be."""
+    quotes = np.zeros(1, np.int64)
+
+    def find(octets: Octets, starts: Indices, ends: Indices) -> int:
+        return kernel.find_records(octets, ord(delimiter), starts, ends, quotes)
+
+    lines = Lines.found(data, kernel, find)
+    return None if lines is None else Records(lines, np.zeros(len(lines), np.bool_), bool(quotes[0]))
 
 
 def complete(data: memoryview, delimiter: str, records: int | None = None) -> int:

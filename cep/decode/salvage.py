@@ -7,13 +7,14 @@ parts, and only refused parts are gone through record by record, which puts a re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cep.decode.arrays import numbers
 from cep.decode.malformed import Malformed
 
 Indices = NDArray[np.int64]
@@ -27,6 +28,9 @@ class Reader(Protocol):
     def read(self, chosen: Indices) -> pa.Table:
         """The chosen records as rows, in order. Raises Malformed if any of them is malformed."""
 
+    def usual(self, chosen: Indices, /) -> Iterator[tuple[pa.Table, Indices]]:
+        """Some of the chosen records, read faster than by `read`, in parts; it is left for the others."""
+
     def explain(self, record: int) -> str | None:
         """Why a record is certainly refused, or None: `read` is to decide."""
 
@@ -37,15 +41,37 @@ class Reader(Protocol):
         """The bytes of a record."""
 
 
+def in_one(records: Indices) -> Indices | slice:
+    """An index of the same records, a slice if they follow one another: then numpy copies nothing."""
+    if len(records) and records[-1] - records[0] + 1 == len(records):
+        return slice(int(records[0]), int(records[-1]) + 1)
+    return records
+
+
 def salvage(reader: Reader, chosen: Indices) -> tuple[list[pa.Table], Indices, dict[int, str]]:
     """Tables of the good records among the chosen, their indices, and why each other is refused.
 
     `chosen` is rising, and so are the indices; the tables, one after another, have one row for each.
     """
     refused: dict[int, str] = {}
-    parts = list(_good_parts(reader, chosen, refused))
+    usual = list(reader.usual(chosen))
+    left = _without(chosen, usual)
+    parts = [*usual, *_good_parts(reader, left, refused)]
     indices = np.concatenate([part for _, part in parts]) if parts else np.empty(0, np.int64)
-    return [table for table, _ in parts], indices, refused
+    tables = [table for table, _ in parts]
+    if 0 < len(usual) < len(parts):
+        order = np.argsort(indices, kind="stable")
+        tables, indices = [pa.concat_tables(tables).take(numbers(order))], indices[order]
+    return tables, indices, refused
+
+
+def _without(chosen: Indices, parts: Sequence[tuple[pa.Table, Indices]]) -> Indices:
+    """The chosen records that are in no part."""
+    if sum(len(part) for _, part in parts) == len(chosen):
+        return chosen[:0]
+    return np.setdiff1d(
+        chosen, np.concatenate([chosen[:0], *(part for _, part in parts)]), assume_unique=True
+    )
 
 
 def _good_parts(

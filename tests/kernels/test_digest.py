@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numba.core import config
 
+from cep.decode.compiled import DECODING
 from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
 from kernels import digest as digests
@@ -26,7 +27,7 @@ from kernels.kept import AT_REST, MOST_FOLDERS, remove_old
 from kernels.signatures import signature
 from percolator.matching.compiled import PERCOLATOR
 
-FAMILIES = (PATTERNS, PERCOLATOR, STRINGS)
+FAMILIES = (PATTERNS, PERCOLATOR, STRINGS, DECODING)
 EVERY_MODULE = [(family, number) for family in FAMILIES for number in range(len(family.modules))]
 HOUR = 3600.0
 
