@@ -7,14 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
+import numpy as np
 from sqlalchemy import BigInteger, Connection, Insert, bindparam, delete, func, insert, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from alerts.arrow_columns import Ints
 from alerts.codes import FORGOTTEN_BATCH, OTHER_BATCH
 from alerts.outbox.errors import OutboxError
 from alerts.outbox.memory import memory_in
 from alerts.outbox.schema import alerts, batches, deliveries
 from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns, pieces
 from alerts.routing import Route
 from alerts.stages.decided import decide
 from alerts.stages.outgoing import Outgoing
@@ -47,8 +50,8 @@ class Recorded:
     outbox had the whole batch (`already`), nothing was written and all three are empty.
     """
 
-    alerts: tuple[Raised, ...]
-    withheld: tuple[Raised, ...]
+    alerts: RaisedColumns
+    withheld: RaisedColumns
     repeated: int
     already: bool
 
@@ -62,15 +65,17 @@ def record(
     now: int,
 ) -> Recorded:
     """Writes a batch within the transaction that `connection` is in. Raises OutboxError."""
+    columns = RaisedColumns.together([raised])
+    none = RaisedColumns.of(())
     if _known(connection, batch):
-        return Recorded((), (), 0, True)
-    passed = decide(raised, memory_in(connection))
-    numbered = _insert(connection, batch, passed.on, now)
-    coming = [Outgoing(number, one, now) for number, one in numbered]
+        return Recorded(none, none, 0, True)
+    passed = decide(columns, memory_in(connection))
+    numbers, kept = _insert(connection, batch, passed.on, now)
+    coming = Outgoing(numbers, kept, np.full(len(numbers), now))
     for route in routes:
         _send(connection, route.receiver, through(stages_to(route), coming, None, now).on)
-    kept, withheld = [one for _, one in numbered], passed.held[Suppress.name]
-    repeated = len(raised) - len(kept) - len(withheld)
+    withheld = passed.held.get(Suppress.name, none)
+    repeated = len(columns) - len(kept) - len(withheld)
     row = {
         "number": batch.number,
         "digest": batch.digest,
@@ -81,7 +86,7 @@ def record(
     connection.execute(delete(batches).where(batches.c.number <= batch.number - REMEMBERED))
     if write is not None:
         write(connection)
-    return Recorded(tuple(kept), tuple(withheld), repeated, False)
+    return Recorded(kept, withheld, repeated, False)
 
 
 def _known(connection: Connection, batch: BatchRecord) -> bool:
@@ -106,45 +111,46 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
 
 
 def _insert(
-    connection: Connection, batch: BatchRecord, kept: Sequence[Raised], now: int
-) -> Sequence[tuple[int, Raised]]:
-    """Inserts the alerts that the outbox does not have; these alerts with their numbers.
+    connection: Connection, batch: BatchRecord, kept: RaisedColumns, now: int
+) -> tuple[Ints, RaisedColumns]:
+    """Inserts the alerts that the outbox does not have; their numbers, and these alerts.
 
     Of several with one id the first is inserted.
     """
-    if not kept:
-        return ()
+    if not len(kept):
+        return np.zeros(0, np.int64), kept
     first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
-    _, ids, packs, rules, severities, times, bodies, _ = zip(*kept, strict=True)
-    numbers = range(first, first + len(kept))
+    numbers = np.arange(first, first + len(kept))
+    of_rule = [(one.pack, one.rule, one.severity) for one in kept.rules]
+    packs, rules, severities = zip(*[of_rule[number] for number in kept.rule.tolist()], strict=True)
+    bodies = map(bytes.decode, pieces(kept.bodies))
     rows = zip(
-        numbers, ids, repeat(batch.number), packs, rules, severities, times, bodies, repeat(now),
-        strict=False,
+        numbers.tolist(), kept.hex_ids(), repeat(batch.number), packs, rules, severities, kept.time.tolist(),
+        bodies, repeat(now), strict=False,
     )  # fmt: skip
     of_dialect = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     but_known = of_dialect(alerts).on_conflict_do_nothing(index_elements=[alerts.c.id])
     _insert_many(connection, but_known, list(rows))
     a = alerts.c
     if connection.scalar(select(func.count()).where(a.number >= first)) == len(kept):
-        return list(zip(numbers, kept, strict=True))
-    taken = connection.scalars(select(a.number).where(a.number >= first).order_by(a.number))
-    return [(number, kept[number - first]) for number in taken]
+        return numbers, kept
+    found = connection.scalars(select(a.number).where(a.number >= first).order_by(a.number))
+    taken = np.array(found.all(), np.int64)
+    return taken, kept.take(taken - first)
 
 
-def _send(connection: Connection, receiver: str, going: Sequence[Outgoing]) -> None:
+def _send(connection: Connection, receiver: str, going: Outgoing) -> None:
     """Makes deliveries of alerts, in the order of their numbers, to a receiver pending.
 
     Numbers that follow one another go in one statement: the database makes their rows ten times as quickly as
     it takes them in.
     """
-    ranges: list[list[int]] = []
-    for number, _, due_at in going:
-        if ranges and ranges[-1][1] == number - 1 and ranges[-1][2] == due_at:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number, due_at])
-    if not ranges:
+    if not len(going):
         return
+    numbers, due_at = going.numbers, going.due_at
+    begins = np.flatnonzero((np.diff(numbers) != 1) | (np.diff(due_at) != 0)) + 1
+    least, ends = np.concatenate(([0], begins)), np.concatenate((begins, [len(numbers)]))
+    ranges = zip(numbers[least].tolist(), numbers[ends - 1].tolist(), due_at[least].tolist(), strict=True)
     number_of, due = alerts.c.number, bindparam("due", type_=BigInteger)
     rows = select(literal(receiver), number_of, literal("pending"), literal(0), due, literal("")).where(
         number_of.between(bindparam("least"), bindparam("greatest"))
