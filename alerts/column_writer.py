@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, zip_longest
+from json.encoder import encode_basestring
 
 import numpy as np
 import pyarrow as pa
@@ -74,7 +75,16 @@ def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns
         _filled(alert, said).cast(pa.large_binary()),
         places.cast(pa.large_binary()),
         pa.repeat(_WITHOUT, size) if held is None else held.cast(pa.large_binary()),
+        _objects(content.key, size).cast(pa.large_binary()),
     )
+
+
+def _objects(fields: Mapping[str, Texts], size: int) -> Array:
+    """JSON objects of these fields."""
+    parts: list[Array | str] = []
+    for name, values in fields.items():
+        parts += (f"{',' if parts else '{'}{encode_basestring(name)}:", values.json)
+    return joined_rows([*parts, "}"] if parts else ["{}"], size)
 
 
 def _filled(form: Sequence[str], columns: Sequence[Array]) -> Array:

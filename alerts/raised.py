@@ -79,6 +79,15 @@ def speaking(body: str, suppressed: int) -> str:
     return f'{body[: -len(_NOT_SUPPRESSED)]}"suppressed":{suppressed}}}'
 
 
+def storable(text: str) -> bool:
+    """False where a lone surrogate stands in a text: it has no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class Writer:
     """Writes the alerts of one rule in one revision of its pack, the parts that are always the same once."""
 
@@ -189,11 +198,7 @@ class Writer:
 
     def _storable(self, body: str) -> str:
         """The body, in ASCII where a lone surrogate, which has no UTF-8, stands in it."""
-        try:
-            body.encode()
-        except UnicodeEncodeError:
-            return Alert(**json.loads(body)).to_json()
-        return body
+        return body if storable(body) else Alert(**json.loads(body)).to_json()
 
 
 def _members(names: Iterable[str]) -> str:

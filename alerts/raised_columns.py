@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.arrow_columns import Ints, bytes_of
-from alerts.raised import Raised, Withholding, speaking
+from alerts.raised import Raised, Withholding, speaking, storable
 from alerts.ranks import instant_rank, rule_rank
 
 Bools = npt.NDArray[np.bool_]
@@ -23,6 +24,10 @@ Binary = Any
 """pa.LargeBinaryArray: the bytes of a whole batch may be more than 2 GiB."""
 
 _ID = 32
+_KEY = ',"key":'
+"""Stands in no string of JSON, where a quotation mark is escaped."""
+_DECODER = json.JSONDecoder()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 class Raising(NamedTuple):
@@ -40,7 +45,7 @@ class RaisedColumns(Sequence[Raised]):
 
     `rule` is the place in `rules` of each alert's rule, `time` event time in ns since 1970 UTC; `ids` have 32
     bytes each, `bodies` are JSON. `places` rank alerts of one instant and rule, but for the id; `withholding`
-    are the keys that suppression goes by, empty where the rule has none.
+    are the keys that suppression goes by, empty where the rule has none; `keys` those of bodies, JSON.
     """
 
     rules: tuple[Raising, ...]
@@ -50,6 +55,7 @@ class RaisedColumns(Sequence[Raised]):
     bodies: Binary
     places: Binary
     withholding: Binary
+    keys: Binary
 
     @classmethod
     def of(cls, raised: Sequence[Raised]) -> RaisedColumns:
@@ -69,6 +75,7 @@ class RaisedColumns(Sequence[Raised]):
             _binary([one.body.encode() for one in raised]),
             _binary(places),
             _binary([key.encode("utf-8", "surrogatepass") for key in keys]),
+            _binary([key_of(one.body).encode() for one in raised]),
         )
 
     @classmethod
@@ -89,7 +96,7 @@ class RaisedColumns(Sequence[Raised]):
             np.concatenate([part.ids for part in given]),
             *(
                 pa.concat_arrays([getattr(part, name) for part in given])
-                for name in ("bodies", "places", "withholding")
+                for name in ("bodies", "places", "withholding", "keys")
             ),
         )
 
@@ -133,7 +140,7 @@ class RaisedColumns(Sequence[Raised]):
         at = pa.array(which)
         return RaisedColumns(
             self.rules, self.rule[which], self.time[which], self.ids[which], self.bodies.take(at),
-            self.places.take(at), self.withholding.take(at),
+            self.places.take(at), self.withholding.take(at), self.keys.take(at),
         )  # fmt: skip
 
     def where(self, mask: Bools) -> RaisedColumns:
@@ -177,6 +184,29 @@ def pieces(texts: Binary) -> list[bytes]:
     whole = bytes(data[ends[0] : ends[-1]])
     first = ends[0]
     return [whole[begin - first : end - first] for begin, end in pairwise(ends)]
+
+
+def texts(column: Binary) -> list[str]:
+    """The elements of a column of UTF-8."""
+    data, ends = bytes_of(column)
+    if bytes(data).isascii():
+        whole = str(data, "ascii")
+        return [whole[begin:end] for begin, end in pairwise(ends)]
+    return list(map(bytes.decode, pieces(column)))
+
+
+def key_of(body: str) -> str:
+    """The key in the JSON of an alert, as `key_text` writes it."""
+    begin = body.index(_KEY) + len(_KEY)
+    key, end = _DECODER.raw_decode(body, begin)
+    return key_text(key) if "\\u" in body[begin:end] else body[begin:end]
+
+
+def key_text(key: Mapping[str, object]) -> str:
+    """A key as the JSON of alerts has it. Raises ValueError for NaN and infinity."""
+    text = _ENCODER.encode(dict(key))
+    # a lone surrogate has no UTF-8: a body with one is in ASCII
+    return text if storable(text) else json.dumps(dict(key), separators=(",", ":"))
 
 
 def _sorted_further(order: Ints, tied: Bools, data: npt.NDArray[np.uint8], ends: Ints) -> tuple[Ints, Bools]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
-from sqlalchemy import BigInteger, Connection, Insert, bindparam, delete, func, insert, literal, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import BigInteger, Connection, bindparam, delete, func, insert, literal, select
 
-from alerts.arrow_columns import Ints
 from alerts.codes import FORGOTTEN_BATCH, OTHER_BATCH
 from alerts.outbox.errors import OutboxError
+from alerts.outbox.insert import insert_alerts
 from alerts.outbox.memory import memory_in
 from alerts.outbox.schema import alerts, batches, deliveries
+from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
-from alerts.raised_columns import RaisedColumns, pieces
+from alerts.raised_columns import RaisedColumns
 from alerts.routing import Route
 from alerts.stages.decided import decide
 from alerts.stages.outgoing import Outgoing
@@ -25,6 +24,9 @@ from alerts.stages.stage import through
 from alerts.stages.suppress import Suppress
 from alerts.stages.to_receiver import stages_to
 
+MANY = 2_000
+"""With so many alerts a batch is large: it does not wait for the indexes that trail, nor for what it wrote
+ahead to be brought into the database."""
 REMEMBERED = 10_000
 """So many batches back a replay is recognised; rows of older batches are dropped (their alerts stay)."""
 
@@ -70,7 +72,9 @@ def record(
     if _known(connection, batch):
         return Recorded(none, none, 0, True)
     passed = decide(columns, memory_in(connection))
-    numbers, kept = _insert(connection, batch, passed.on, now)
+    numbers, kept = insert_alerts(connection, batch.number, passed.on, now)
+    if len(kept) < MANY:
+        index_some(connection)
     coming = Outgoing(numbers, kept, np.full(len(numbers), now))
     for route in routes:
         _send(connection, route.receiver, through(stages_to(route), coming, None, now).on)
@@ -110,35 +114,6 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
     return digest is not None
 
 
-def _insert(
-    connection: Connection, batch: BatchRecord, kept: RaisedColumns, now: int
-) -> tuple[Ints, RaisedColumns]:
-    """Inserts the alerts that the outbox does not have; their numbers, and these alerts.
-
-    Of several with one id the first is inserted.
-    """
-    if not len(kept):
-        return np.zeros(0, np.int64), kept
-    first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
-    numbers = np.arange(first, first + len(kept))
-    of_rule = [(one.pack, one.rule, one.severity) for one in kept.rules]
-    packs, rules, severities = zip(*[of_rule[number] for number in kept.rule.tolist()], strict=True)
-    bodies = map(bytes.decode, pieces(kept.bodies))
-    rows = zip(
-        numbers.tolist(), kept.hex_ids(), repeat(batch.number), packs, rules, severities, kept.time.tolist(),
-        bodies, repeat(now), strict=False,
-    )  # fmt: skip
-    of_dialect = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    but_known = of_dialect(alerts).on_conflict_do_nothing(index_elements=[alerts.c.id])
-    _insert_many(connection, but_known, list(rows))
-    a = alerts.c
-    if connection.scalar(select(func.count()).where(a.number >= first)) == len(kept):
-        return numbers, kept
-    found = connection.scalars(select(a.number).where(a.number >= first).order_by(a.number))
-    taken = np.array(found.all(), np.int64)
-    return taken, kept.take(taken - first)
-
-
 def _send(connection: Connection, receiver: str, going: Outgoing) -> None:
     """Makes deliveries of alerts, in the order of their numbers, to a receiver pending.
 
@@ -159,17 +134,3 @@ def _send(connection: Connection, receiver: str, going: Outgoing) -> None:
     statement = insert(deliveries).from_select(columns, rows)
     names = ("least", "greatest", "due")
     connection.execute(statement, [dict(zip(names, one, strict=True)) for one in ranges])
-
-
-def _insert_many(connection: Connection, statement: Insert, rows: list[tuple[object, ...]]) -> None:
-    """Inserts alerts, whose values are in the order of the table's columns.
-
-    A driver with positional parameters gets them as they are: building a dictionary for every row
-    would cost more than the database does.
-    """
-    names = [column.name for column in alerts.columns]
-    compiled = statement.compile(dialect=connection.dialect, column_keys=names)
-    if getattr(compiled, "positiontup", None) == names:
-        connection.exec_driver_sql(compiled.string, rows)
-    else:
-        connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])

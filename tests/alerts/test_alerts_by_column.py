@@ -157,7 +157,7 @@ def test_columns_sort_as_rows_do(some: list[tuple[int, bytes, int]]) -> None:
     for time, key, number in some:
         id_ = bytes([number]).hex() * 32
         place = rank(time, "r", "p", ["k" * 15 + key.hex()], (number % 2,), id_)
-        rows.append(Raised(place, id_, "p", "r", "low", time, "{}"))
+        rows.append(Raised(place, id_, "p", "r", "low", time, '{"id":"","key":{}}'))
     assert list(RaisedColumns.of(rows).in_order()) == in_order(rows)
 
 

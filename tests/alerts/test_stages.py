@@ -107,7 +107,7 @@ def old(tmp_path: Path) -> Outbox:
     with sqlite3.connect(tmp_path / "outbox.db") as connection:
         connection.executescript(OLD.read_text("utf-8"))
     connection.close()
-    return Outbox.open(f"sqlite:///{tmp_path}/outbox.db", create=False, durable=False)
+    return Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
 
 
 def numbers(recorded: Recorded) -> tuple[list[object], list[object], int]:
