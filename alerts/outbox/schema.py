@@ -18,12 +18,27 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )  # fmt: skip
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import DDLCompiler
 
 VERSION = 3
 
 metadata = MetaData()
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's row id is an INTEGER, of 64 bits too
+
+
+class _InBody(Computed):
+    """A column that is read from another one."""
+
+    inherit_cache = True
+
+
+@compiles(_InBody, "postgresql")
+def _stored(column: _InBody, _compiler: DDLCompiler, **_options: object) -> str:
+    """Before version 18 PostgreSQL can only store it."""
+    return f"GENERATED ALWAYS AS ({column.sqltext}) STORED"
+
 
 versions = Table("outbox_version", metadata, Column("version", Integer, primary_key=True))
 
@@ -57,7 +72,7 @@ alerts = Table(
     Column("key", Text, nullable=False),  # JSON, as in the body
     Column("body", Text, nullable=False),  # the alert's JSON, byte for byte what receivers get
     Column("recorded_at", BigInteger, nullable=False),
-    Column("id", String(64), Computed("substr(body, 8, 64)")),  # every body begins with it
+    Column("id", String(64), _InBody("substr(body, 8, 64)")),  # every body begins with it
 )
 
 KEY_LENGTH = 200
