@@ -57,7 +57,7 @@ def numbers(connection: Connection, wanted: Wanted, limit: int | None, newest_fi
     known = min(stretch.last, last_indexed(connection))
     parts = [
         (read.indexed, _Stretch(stretch.first, known)),
-        (read.through, _Stretch(known + 1, stretch.last)),
+        (read.through, _Stretch(max(stretch.first, known + 1), stretch.last)),
     ]
     found: list[int] = []
     for reading, part in reversed(parts) if newest_first else parts:
