@@ -131,8 +131,7 @@ class Outbox:
         then nothing was written.
         """
         if self._checkpoint is not None and self._checkpoint.done():
-            ended, self._checkpoint = self._checkpoint, None
-            ended.result()
+            self.finish()
         large = len(raised) >= MANY
         with self.writing(large=large) as connection:
             recorded = record(connection, batch, raised, routes, write, self._clock())
@@ -149,6 +148,12 @@ class Outbox:
                 more = index_some(connection)
         with translated(self.place):
             checkpoint(self._engine)
+
+    def finish(self) -> None:
+        """Wait for what follows a large batch: its indexes, and what it wrote ahead."""
+        if self._checkpoint is not None:
+            ended, self._checkpoint = self._checkpoint, None
+            ended.result()
 
     def batch(self, number: int) -> BatchRecord | None:
         """The batch of that number, if it is there and not long ago."""
