@@ -20,7 +20,7 @@ from alerts.outbox import BatchRecord, Outbox, Recorded, Wanted
 from alerts.raised import Raised
 from alerts.routing import Route
 
-psycopg = pytest.importorskip("psycopg")
+pytest.importorskip("psycopg")
 GOLDEN = Path(__file__).with_name("outbox_version_2.sql")
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 INITDB = shutil.which("initdb", path=os.pathsep.join([os.environ["PATH"], *map(str, BINARIES[-1:])]))
