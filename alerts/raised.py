@@ -18,7 +18,7 @@ from alerts.notation import timestamp, timestamps
 from alerts.ranks import rank, ranks
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_Forms = tuple[list[str], list[str]]
+Forms = tuple[list[str], list[str]]
 _NOT_SUPPRESSED = '"suppressed":0}'
 
 
@@ -70,9 +70,22 @@ class Raised(NamedTuple):
         """The same alert with the number of those that were withheld before it."""
         if not suppressed:
             return self
-        assert self.body.endswith(_NOT_SUPPRESSED)
-        body = f'{self.body[: -len(_NOT_SUPPRESSED)]}"suppressed":{suppressed}}}'
-        return self._replace(body=body)
+        return self._replace(body=speaking(self.body, suppressed))
+
+
+def speaking(body: str, suppressed: int) -> str:
+    """The JSON of an alert before suppression, telling of so many that were withheld."""
+    assert body.endswith(_NOT_SUPPRESSED)
+    return f'{body[: -len(_NOT_SUPPRESSED)]}"suppressed":{suppressed}}}'
+
+
+def storable(text: str) -> bool:
+    """False where a lone surrogate stands in a text: it has no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Writer:
@@ -91,7 +104,7 @@ class Writer:
         self._pack, self._rule, self._structure, self._severity = pack, rule, structure, severity
         self._revision, self._tags, self._runbook = revision, list(tags), runbook
         self._heads: dict[Kind, str] = {}
-        self._forms: dict[tuple[str, ...], _Forms] = {}
+        self._forms: dict[tuple[str, ...], Forms] = {}
         self._tail = f',"tags":{_encode(list(tags))},"runbook":{_encode(runbook)},{_NOT_SUPPRESSED}'
 
     def raised(
@@ -136,11 +149,7 @@ class Writer:
         `orders` are as `alerts.ranks.decided` gives them.
         """
         taken = [ids for _, ids in events]
-        steps = [step for step, _ in events]
-        forms = self._forms.get((kind, *steps))
-        if forms is None:
-            forms = self._forms[kind, *steps] = self._forms_of(kind, key, emit, steps)
-        identity, alert = forms
+        identity, alert = self.forms(kind, tuple(key), tuple(emit), tuple(step for step, _ in events))
         size = len(times)
         keys, emitted = [one.json for one in key.values()], [one.json for one in emit.values()]
         canonical = [one.canonical for one in key.values()]
@@ -155,8 +164,14 @@ class Writer:
         given = [None] * size if withholding is None else withholding
         return Raised.rows(places, ids, *same, times, bodies, given)
 
-    def _forms_of(self, kind: Kind, key: Iterable[str], emit: Iterable[str], steps: Sequence[str]) -> _Forms:
-        """The texts of alerts, and those that their ids are digests of, without the parts that differ."""
+    def forms(self, kind: Kind, key: Sequence[str], emit: Sequence[str], steps: Sequence[str]) -> Forms:
+        """The texts that ids are digests of, and those of alerts, without the parts that differ."""
+        found = self._forms.get((kind, *steps))
+        if found is None:
+            found = self._forms[kind, *steps] = self._forms_of(kind, key, emit, steps)
+        return found
+
+    def _forms_of(self, kind: Kind, key: Sequence[str], emit: Sequence[str], steps: Sequence[str]) -> Forms:
         names = ",".join(_encode(name) for name in (self._pack, self._rule, self._structure, kind))
         keys = ",".join(GAP for _ in key)
         taken = ",".join(f"[{_encode(step)},[{GAP}]]" for step in steps)
@@ -183,11 +198,7 @@ class Writer:
 
     def _storable(self, body: str) -> str:
         """The body, in ASCII where a lone surrogate, which has no UTF-8, stands in it."""
-        try:
-            body.encode()
-        except UnicodeEncodeError:
-            return Alert(**json.loads(body)).to_json()
-        return body
+        return body if storable(body) else Alert(**json.loads(body)).to_json()
 
 
 def _members(names: Iterable[str]) -> str:

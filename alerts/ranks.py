@@ -10,16 +10,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from alerts.forms import filled, utf8
 from alerts.identity import canonical
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _WHOLE = struct.Struct(">Q").pack
 _DOUBLE = struct.Struct(">d").pack
 _OFFSET = 1 << 63
 FURTHER = b"\1"
 """Stands before each number of an order of decision, which is eight bytes: an unsigned one, 2**63 added."""
-_NULL, _FALSE, _TRUE, _NUMBER, _STRING, _OTHER, _END = (bytes([n]) for n in (1, 2, 3, 4, 5, 6, 0))
+_NULL, _FALSE, _TRUE, _NUMBER, _STRING, _OTHER, END = (bytes([n]) for n in (1, 2, 3, 4, 5, 6, 0))
 
 
 def rank(
@@ -44,9 +49,19 @@ def ranks(
     """The ranks of many alerts of a rule, from what `value_rank` says of each field of their keys, and
     `decided` of their orders."""
     of_time, of_keys = list(map(_WHOLE, map(_OFFSET.__add__, times))), list(keys)
-    form = [b"", _string(rule) + _string(pack), *[b""] * len(of_keys), _END, b""]
-    form[-3] += _END
+    form = [b"", rule_rank(rule, pack), *[b""] * len(of_keys), END, b""]
+    form[-3] += END
     return filled(form, [of_time, *of_keys, orders, utf8(ids)], len(times))
+
+
+def instant_rank(time: int) -> bytes:
+    """The sort key of a time, in ns since 1970 UTC: eight bytes."""
+    return _whole(time)
+
+
+def rule_rank(rule: str, pack: str) -> bytes:
+    """The sort key of a rule: its name, then its pack's."""
+    return _string(rule) + _string(pack)
 
 
 def decided(order: Iterable[int]) -> bytes:
@@ -92,3 +107,34 @@ def _number(value: float) -> bytes:
     ordered = bits ^ (0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else _OFFSET)
     rest = value - int(nearest) if isinstance(value, int) else 0
     return _WHOLE(ordered) + _whole(rest)
+
+
+def double_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+    """As `value_rank`, of finite doubles: a row of 17 bytes each."""
+    import numpy as np
+
+    return _number_ranks(values, np.zeros(len(values), np.int64))
+
+
+def whole_ranks(values: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """As `value_rank`, of whole numbers: a row of 17 bytes each."""
+    import numpy as np
+
+    nearest = values.astype(np.float64)
+    # 2**63 is the one double that rounding can come to and int64 does not have
+    at_end = nearest >= 2.0**63
+    rest = values - np.where(at_end, 0, nearest).astype(np.int64)
+    return _number_ranks(nearest, np.where(at_end, values - np.int64(2**63 - 1) - 1, rest))
+
+
+def _number_ranks(nearest: npt.NDArray[np.float64], rest: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    import numpy as np
+
+    bits = (nearest + 0.0).view(np.uint64)
+    offset = np.uint64(_OFFSET)
+    ordered = np.where(bits >= offset, ~bits, bits ^ offset)
+    rows = np.empty((len(bits), 17), np.uint8)
+    rows[:, 0] = _NUMBER[0]
+    rows[:, 1:9] = ordered.astype(">u8").view(np.uint8).reshape(-1, 8)
+    rows[:, 9:] = (rest.view(np.uint64) ^ offset).astype(">u8").view(np.uint8).reshape(-1, 8)
+    return rows

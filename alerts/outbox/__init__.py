@@ -4,17 +4,23 @@ schema       the tables and their version
 connect      engines and transactions of SQLite and PostgreSQL
 errors       OutboxError, and what a database says in its terms
 memory       what alert stages keep, in the database
+heads        ids as numbers
+insert       alerts into their table
 record       one batch, once
+trailing     the indexes that pages are read by
+pages        which alerts a page shows
 deliveries   what is due, what came of it, how much waits
 stored       alerts and batches read back
+migration    from the version before
 store        Outbox, the way in to all of these
 """
 
 from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError
+from alerts.outbox.pages import Wanted
 from alerts.outbox.record import BatchRecord, Recorded
 from alerts.outbox.store import Outbox
-from alerts.outbox.stored import Delivery, StoredAlert, Wanted
+from alerts.outbox.stored import Delivery, StoredAlert
 
 __all__ = [
     "BatchRecord",

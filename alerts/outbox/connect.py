@@ -27,10 +27,20 @@ LARGE = "outbox_large"
 
 WHOLE = 2 << 30
 """Bytes of a database that is looked through whole: in a second where it is cached, else as fast as read."""
-_DECIDING = ("outbox_version", "outbox_batches", "outbox_suppression", "outbox_withheld")
+_DECIDING = (
+    "outbox_version",
+    "outbox_rules",
+    "outbox_indexed",
+    "outbox_batches",
+    "outbox_suppression",
+    "outbox_withheld",
+)
 
-_PAGES = 1000
-"""Pages written ahead at which a transaction brings them into the database itself; SQLite's own number."""
+_PAGE = 16_384
+"""Bytes: an alert has some hundred, and the more of them lie in a page the less is written around them."""
+_PAGES = 250
+"""Pages written ahead at which a transaction brings them into the database itself; as many bytes as SQLite's
+own number of its own pages."""
 
 
 def engine_for(url: str, *, wait: float, create: bool, durable: bool) -> Engine:
@@ -89,8 +99,9 @@ def _sqlite(url: URL, wait: float, create: bool, durable: bool) -> Engine:
 def _configure(connection: sqlite3.Connection, durable: bool) -> None:
     connection.isolation_level = None  # transactions begin where _begin says, not where the driver guesses
     connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'OFF'}")
+    connection.execute(f"PRAGMA page_size={_PAGE}")  # of a new file
     connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA foreign_keys=OFF")  # files of version 2 have one, to a table that moves
     connection.execute("PRAGMA cache_size=-32768")
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from alerts.outbox.heads import places
 from alerts.outbox.schema import alerts, suppression, withheld
 from alerts.stages.decided import Memory
 from alerts.stages.suppress import Slot, Suppression
@@ -22,18 +23,16 @@ def memory_in(connection: Connection) -> Memory:
     `outbox_withheld` has what earlier programs wrote of alerts that forks could decide again: their shards
     did not know what they had raised.
     """
-
-    columns = [alerts.c.id]
-    if connection.scalar(select(withheld.c.id).limit(1)) is not None:
-        columns.append(withheld.c.id)
+    has_withheld = connection.scalar(select(withheld.c.id).limit(1)) is not None
 
     def raised(ids: Collection[str]) -> set[str]:
-        return {
-            id_
-            for column in columns
-            for some in _chunks(ids)
-            for id_ in connection.scalars(select(column).where(column.in_(some)))
-        }
+        found: set[str] = set()
+        for some in _chunks(ids):
+            of_heads = alerts.c.head.in_([head for id_ in some for head in places(id_)])
+            found.update(connection.scalars(select(alerts.c.id).where(of_heads)))
+            if has_withheld:
+                found.update(connection.scalars(select(withheld.c.id).where(withheld.c.id.in_(some))))
+        return found.intersection(ids)
 
     return Memory(raised, _Suppressions(connection))
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
-from sqlalchemy import BigInteger, Connection, Insert, bindparam, delete, func, insert, literal, select
-from sqlalchemy.dialects import postgresql, sqlite
+import numpy as np
+from sqlalchemy import BigInteger, Connection, bindparam, delete, func, insert, literal, select
 
 from alerts.codes import FORGOTTEN_BATCH, OTHER_BATCH
 from alerts.outbox.errors import OutboxError
+from alerts.outbox.insert import insert_alerts
 from alerts.outbox.memory import memory_in
 from alerts.outbox.schema import alerts, batches, deliveries
+from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 from alerts.routing import Route
 from alerts.stages.decided import decide
 from alerts.stages.outgoing import Outgoing
@@ -22,6 +24,9 @@ from alerts.stages.stage import through
 from alerts.stages.suppress import Suppress
 from alerts.stages.to_receiver import stages_to
 
+MANY = 2_000
+"""With so many alerts a batch is large: it does not wait for the indexes that trail, nor for what it wrote
+ahead to be brought into the database."""
 REMEMBERED = 10_000
 """So many batches back a replay is recognised; rows of older batches are dropped (their alerts stay)."""
 
@@ -47,8 +52,8 @@ class Recorded:
     outbox had the whole batch (`already`), nothing was written and all three are empty.
     """
 
-    alerts: tuple[Raised, ...]
-    withheld: tuple[Raised, ...]
+    alerts: RaisedColumns
+    withheld: RaisedColumns
     repeated: int
     already: bool
 
@@ -62,15 +67,19 @@ def record(
     now: int,
 ) -> Recorded:
     """Writes a batch within the transaction that `connection` is in. Raises OutboxError."""
+    columns = RaisedColumns.together([raised])
+    none = RaisedColumns.of(())
     if _known(connection, batch):
-        return Recorded((), (), 0, True)
-    passed = decide(raised, memory_in(connection))
-    numbered = _insert(connection, batch, passed.on, now)
-    coming = [Outgoing(number, one, now) for number, one in numbered]
+        return Recorded(none, none, 0, True)
+    passed = decide(columns, memory_in(connection))
+    numbers, kept = insert_alerts(connection, batch.number, passed.on, now)
+    if len(kept) < MANY:
+        index_some(connection)
+    coming = Outgoing(numbers, kept, np.full(len(numbers), now))
     for route in routes:
         _send(connection, route.receiver, through(stages_to(route), coming, None, now).on)
-    kept, withheld = [one for _, one in numbered], passed.held[Suppress.name]
-    repeated = len(raised) - len(kept) - len(withheld)
+    withheld = passed.held.get(Suppress.name, none)
+    repeated = len(columns) - len(kept) - len(withheld)
     row = {
         "number": batch.number,
         "digest": batch.digest,
@@ -81,7 +90,7 @@ def record(
     connection.execute(delete(batches).where(batches.c.number <= batch.number - REMEMBERED))
     if write is not None:
         write(connection)
-    return Recorded(tuple(kept), tuple(withheld), repeated, False)
+    return Recorded(kept, withheld, repeated, False)
 
 
 def _known(connection: Connection, batch: BatchRecord) -> bool:
@@ -105,46 +114,18 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
     return digest is not None
 
 
-def _insert(
-    connection: Connection, batch: BatchRecord, kept: Sequence[Raised], now: int
-) -> Sequence[tuple[int, Raised]]:
-    """Inserts the alerts that the outbox does not have; these alerts with their numbers.
-
-    Of several with one id the first is inserted.
-    """
-    if not kept:
-        return ()
-    first = (connection.scalar(select(func.max(alerts.c.number))) or 0) + 1
-    _, ids, packs, rules, severities, times, bodies, _ = zip(*kept, strict=True)
-    numbers = range(first, first + len(kept))
-    rows = zip(
-        numbers, ids, repeat(batch.number), packs, rules, severities, times, bodies, repeat(now),
-        strict=False,
-    )  # fmt: skip
-    of_dialect = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    but_known = of_dialect(alerts).on_conflict_do_nothing(index_elements=[alerts.c.id])
-    _insert_many(connection, but_known, list(rows))
-    a = alerts.c
-    if connection.scalar(select(func.count()).where(a.number >= first)) == len(kept):
-        return list(zip(numbers, kept, strict=True))
-    taken = connection.scalars(select(a.number).where(a.number >= first).order_by(a.number))
-    return [(number, kept[number - first]) for number in taken]
-
-
-def _send(connection: Connection, receiver: str, going: Sequence[Outgoing]) -> None:
+def _send(connection: Connection, receiver: str, going: Outgoing) -> None:
     """Makes deliveries of alerts, in the order of their numbers, to a receiver pending.
 
     Numbers that follow one another go in one statement: the database makes their rows ten times as quickly as
     it takes them in.
     """
-    ranges: list[list[int]] = []
-    for number, _, due_at in going:
-        if ranges and ranges[-1][1] == number - 1 and ranges[-1][2] == due_at:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number, due_at])
-    if not ranges:
+    if not len(going):
         return
+    numbers, due_at = going.numbers, going.due_at
+    begins = np.flatnonzero((np.diff(numbers) != 1) | (np.diff(due_at) != 0)) + 1
+    least, ends = np.concatenate(([0], begins)), np.concatenate((begins, [len(numbers)]))
+    ranges = zip(numbers[least].tolist(), numbers[ends - 1].tolist(), due_at[least].tolist(), strict=True)
     number_of, due = alerts.c.number, bindparam("due", type_=BigInteger)
     rows = select(literal(receiver), number_of, literal("pending"), literal(0), due, literal("")).where(
         number_of.between(bindparam("least"), bindparam("greatest"))
@@ -153,17 +134,3 @@ def _send(connection: Connection, receiver: str, going: Sequence[Outgoing]) -> N
     statement = insert(deliveries).from_select(columns, rows)
     names = ("least", "greatest", "due")
     connection.execute(statement, [dict(zip(names, one, strict=True)) for one in ranges])
-
-
-def _insert_many(connection: Connection, statement: Insert, rows: list[tuple[object, ...]]) -> None:
-    """Inserts alerts, whose values are in the order of the table's columns.
-
-    A driver with positional parameters gets them as they are: building a dictionary for every row
-    would cost more than the database does.
-    """
-    names = [column.name for column in alerts.columns]
-    compiled = statement.compile(dialect=connection.dialect, column_keys=names)
-    if getattr(compiled, "positiontup", None) == names:
-        connection.exec_driver_sql(compiled.string, rows)
-    else:
-        connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])

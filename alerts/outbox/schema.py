@@ -5,13 +5,40 @@ Times of events are nanoseconds since 1970 UTC; so are moments of the wall clock
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Computed,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)  # fmt: skip
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import DDLCompiler
 
-VERSION = 2
+VERSION = 3
 
 metadata = MetaData()
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's row id is an INTEGER, of 64 bits too
+
+
+class _InBody(Computed):
+    """A column that is read from another one."""
+
+    inherit_cache = True
+
+
+@compiles(_InBody, "postgresql")
+def _stored(column: _InBody, _compiler: DDLCompiler, **_options: object) -> str:
+    """Before version 18 PostgreSQL can only store it."""
+    return f"GENERATED ALWAYS AS ({column.sqltext}) STORED"
+
 
 versions = Table("outbox_version", metadata, Column("version", Integer, primary_key=True))
 
@@ -24,19 +51,50 @@ batches = Table(
     Column("recorded_at", BigInteger, nullable=False),
 )
 
+rules = Table(
+    "outbox_rules",  # those that ever raised something; few
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("pack", Text, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("severity", String(16), nullable=False),
+    UniqueConstraint("pack", "rule", "severity"),
+)
+
 alerts = Table(
     "outbox_alerts",
     metadata,
     Column("number", _NUMBER, primary_key=True, autoincrement=False),  # in the order raised
-    Column("id", String(64), nullable=False, unique=True),
-    Column("batch", BigInteger, nullable=False, index=True),
-    Column("pack", Text, nullable=False),
-    Column("rule", Text, nullable=False),
-    Column("severity", String(16), nullable=False),
-    Column("time", BigInteger, nullable=False, index=True),
+    Column("head", BigInteger, nullable=False, unique=True),  # of the id: alerts.outbox.heads
+    Column("batch", BigInteger, nullable=False),
+    Column("rule_number", Integer, nullable=False),  # in outbox_rules
+    Column("time", BigInteger, nullable=False),
+    Column("key", Text, nullable=False),  # JSON, as in the body
     Column("body", Text, nullable=False),  # the alert's JSON, byte for byte what receivers get
     Column("recorded_at", BigInteger, nullable=False),
+    Column("id", String(64), _InBody("substr(body, 8, 64)")),  # every body begins with it
 )
+
+KEY_LENGTH = 200
+"""Characters of a key that are in the index: PostgreSQL takes no entries of any length."""
+
+by_rule = Table(
+    "outbox_by_rule",  # an index, filled by alerts.outbox.trailing
+    metadata,
+    Column("rule_number", Integer, primary_key=True, autoincrement=False),
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+by_key = Table(
+    "outbox_by_key",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+indexed = Table("outbox_indexed", metadata, Column("number", _NUMBER, nullable=False))  # one row
 
 FAILED = text("state = 'failed'")
 """As a text, so that databases see that the partial index of failed deliveries answers it."""
@@ -45,7 +103,7 @@ deliveries = Table(
     "outbox_deliveries",
     metadata,
     Column("receiver", String(200), primary_key=True),
-    Column("alert", _NUMBER, ForeignKey(alerts.c.number), primary_key=True),
+    Column("alert", _NUMBER, primary_key=True, autoincrement=False),  # its number
     Column("state", String(16), nullable=False),  # pending, delivered, failed
     Column("attempts", Integer, nullable=False),
     Column("due_at", BigInteger),  # of the next attempt; null unless pending

@@ -10,18 +10,17 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, Engine, inspect, select
 
 from alerts.codes import WRONG_VERSION
-from alerts.outbox import deliveries, stored
+from alerts.outbox import deliveries, migration, stored
 from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of
 from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError, translated
-from alerts.outbox.record import BatchRecord, Recorded, record
-from alerts.outbox.schema import VERSION, metadata, versions
-from alerts.outbox.stored import Delivery, StoredAlert, Wanted
+from alerts.outbox.pages import Wanted
+from alerts.outbox.record import MANY, BatchRecord, Recorded, record
+from alerts.outbox.schema import VERSION, indexed, metadata, versions
+from alerts.outbox.stored import Delivery, StoredAlert
+from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
 from alerts.routing import Route
-
-_MANY = 2_000
-"""So many alerts are a large transaction: what it wrote ahead is brought into the database afterwards."""
 
 
 class Outbox:
@@ -70,18 +69,28 @@ class Outbox:
             if found is None and create and not tables & set(metadata.tables):
                 metadata.create_all(connection)
                 connection.execute(versions.insert(), {"version": VERSION})
-            elif found is None:
-                raise OutboxError(
-                    WRONG_VERSION,
-                    f"the database {self.place} holds no outbox",
-                    "check [outbox] url in job.toml",
-                )
+                connection.execute(indexed.insert(), {"number": 0})
+            elif found == migration.BEFORE and create:
+                migration.begin(connection)
             elif found != VERSION:
-                raise OutboxError(
-                    WRONG_VERSION,
-                    f"the outbox {self.place} has version {found}, this program writes version {VERSION}",
-                    "use the program version that made it, or let it deliver everything and start a new one",
-                )
+                raise self._wrong_version(found)
+            moving = found is not None and migration.unfinished(connection)
+        if moving and not create:
+            raise self._wrong_version(migration.BEFORE)
+        while moving:
+            with self.writing() as connection:
+                moving = migration.unfinished(connection) and migration.move_some(connection)
+
+    def _wrong_version(self, found: int | None) -> OutboxError:
+        if found is None:
+            message, help_ = f"the database {self.place} holds no outbox", "check [outbox] url in job.toml"
+        elif found == migration.BEFORE:
+            message = f"the outbox {self.place} is of version {found} or half way from it to {VERSION}"
+            help_ = "start its job with this program, which brings it up to date"
+        else:
+            message = f"the outbox {self.place} has version {found}, this program writes version {VERSION}"
+            help_ = "use the program version that made it, or let it deliver everything and start a new one"
+        return OutboxError(WRONG_VERSION, message, help_)
 
     def check(self) -> None:
         """Looks through the database for damage, as far as it can see. Raises OutboxError."""
@@ -122,9 +131,8 @@ class Outbox:
         then nothing was written.
         """
         if self._checkpoint is not None and self._checkpoint.done():
-            ended, self._checkpoint = self._checkpoint, None
-            ended.result()
-        large = len(raised) >= _MANY
+            self.finish()
+        large = len(raised) >= MANY
         with self.writing(large=large) as connection:
             recorded = record(connection, batch, raised, routes, write, self._clock())
         if large and self._checkpoint is None:  # one that still runs leaves the rest to the next
@@ -132,9 +140,20 @@ class Outbox:
         return recorded
 
     def _bring_in(self) -> None:
-        """Bring what a large transaction wrote ahead into the database: nobody waits for it."""
+        """Bring what a large transaction raised into the indexes, and what it wrote ahead into the database:
+        nobody waits for it."""
+        more = True
+        while more:
+            with self.writing() as connection:
+                more = index_some(connection)
         with translated(self.place):
             checkpoint(self._engine)
+
+    def finish(self) -> None:
+        """Wait for what follows a large batch: its indexes, and what it wrote ahead."""
+        if self._checkpoint is not None:
+            ended, self._checkpoint = self._checkpoint, None
+            ended.result()
 
     def batch(self, number: int) -> BatchRecord | None:
         """The batch of that number, if it is there and not long ago."""

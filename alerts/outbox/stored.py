@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Row, Select, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, select
 
+from alerts.outbox.heads import places
+from alerts.outbox.pages import Wanted, numbers
 from alerts.outbox.record import BatchRecord
 from alerts.outbox.schema import alerts, batches, deliveries
 
@@ -37,44 +39,29 @@ class Delivery:
     outcome: str
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A selection of alerts to read; None means any. `since` <= event time < `until`, in nanoseconds.
-
-    `after`: only those raised after the alert of that number, which is how to read on.
-    """
-
-    rule: str | None = None
-    severity: str | None = None
-    batch: int | None = None
-    since: int | None = None
-    until: int | None = None
-    after: int | None = None
+_AT_ONCE = 500
 
 
 def read_alerts(
     connection: Connection, wanted: Wanted, limit: int | None, newest_first: bool
 ) -> list[StoredAlert]:
     """The wanted alerts, in the order raised or the reverse."""
-    a = alerts.c
-    conditions = {
-        "rule": a.rule == bindparam("rule"),
-        "severity": a.severity == bindparam("severity"),
-        "batch": a.batch == bindparam("batch"),
-        "since": a.time >= bindparam("since"),
-        "until": a.time < bindparam("until"),
-        "after": a.number > bindparam("after"),
-    }
-    values = {name: value for name in conditions if (value := getattr(wanted, name)) is not None}
-    query = _select().where(*[conditions[name] for name in values])
-    query = query.order_by(a.number.desc() if newest_first else a.number).limit(limit)
-    return [_stored(row) for row in connection.execute(query, values)]
+    listed = numbers(connection, wanted, limit, newest_first)
+    found: dict[int, StoredAlert] = {}
+    for start in range(0, len(listed), _AT_ONCE):
+        query = _select().where(alerts.c.number.in_(listed[start : start + _AT_ONCE]))
+        found |= {row.number: _stored(row) for row in connection.execute(query)}
+    return [found[number] for number in listed]
 
 
 def read_alert(connection: Connection, id_: str) -> StoredAlert | None:
     """The alert of that id."""
-    row = connection.execute(_select().where(alerts.c.id == id_)).one_or_none()
+    row = connection.execute(_select().where(*_of(id_))).one_or_none()
     return None if row is None else _stored(row)
+
+
+def _of(id_: str) -> tuple[ColumnElement[bool], ...]:
+    return alerts.c.head.in_(places(id_)), alerts.c.id == id_
 
 
 def read_deliveries(connection: Connection, id_: str) -> list[Delivery]:
@@ -83,7 +70,7 @@ def read_deliveries(connection: Connection, id_: str) -> list[Delivery]:
     query = (
         select(d.receiver, d.state, d.attempts, d.due_at, d.settled_at, d.outcome)
         .join_from(deliveries, alerts, d.alert == alerts.c.number)
-        .where(alerts.c.id == id_)
+        .where(*_of(id_))
         .order_by(d.receiver)
     )
     return [Delivery(*row) for row in connection.execute(query)]

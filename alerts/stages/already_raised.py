@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from alerts.raised import Raised
+import numpy as np
+
+from alerts.raised_columns import RaisedColumns
 from alerts.stages.stage import Passing
 
 
@@ -28,20 +30,16 @@ class AlreadyRaised:
 
     name: ClassVar[str] = "already raised"
 
-    def __call__(self, coming: Sequence[Raised], memory: RaisedBefore, _now: int, /) -> Passing[Raised]:
+    def __call__(self, coming: RaisedColumns, memory: RaisedBefore, _now: int, /) -> Passing[RaisedColumns]:
         """Those that are new go on."""
-        asked = [one.id for one in coming if one.withholding is not None]
-        if not asked:
+        asked = np.flatnonzero(coming.of_rules([one.duration is not None for one in coming.rules]))
+        if not len(asked):
             return Passing(coming)
-        known = set(memory.raised(asked))
-        on: list[Raised] = []
-        held: list[Raised] = []
-        for one in coming:
-            if one.withholding is None:
-                on.append(one)
-            elif one.id in known:
-                held.append(one)
-            else:
-                known.add(one.id)
-                on.append(one)
-        return Passing(on, held)
+        ids = coming.take(asked).hex_ids()
+        known = set(memory.raised(ids))
+        on = np.ones(len(coming), bool)
+        for row, id_ in zip(asked.tolist(), ids, strict=True):
+            if id_ in known:
+                on[row] = False
+            known.add(id_)
+        return Passing(coming) if on.all() else Passing(coming.where(on), coming.where(~on))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 from alerts.stages.already_raised import AlreadyRaised
-from alerts.stages.order import Order
+from alerts.stages.order import Order, in_order
 from alerts.stages.stage import Key, Passed, Stage, Store, Value, through
 from alerts.stages.suppress import Slot, Suppress, Suppression
 
@@ -22,14 +23,14 @@ class Memory:
     suppressions: Store[Slot, Suppression]
 
 
-DECIDED: tuple[Stage[Raised, Memory], ...] = (Order(), AlreadyRaised(), Suppress())
+DECIDED: tuple[Stage[RaisedColumns, Memory], ...] = (Order(), AlreadyRaised(), Suppress())
 
 
-def decide(raised: Sequence[Raised], memory: Memory) -> Passed[Raised]:
+def decide(raised: RaisedColumns, memory: Memory) -> Passed[RaisedColumns]:
     """Pass what a batch raised, in any order, through the stages of a decision."""
-    now = max((one.time for one in raised), default=None)
-    if now is None:
-        return Passed((), {stage.name: () for stage in DECIDED})
+    if not len(raised):
+        return Passed(raised, {})
+    now = int(raised.time.max())
     passed = through(DECIDED, raised, memory, now)
     memory.suppressions.forget(now)
     return passed
@@ -71,8 +72,11 @@ class InProcess:
         self._raised: set[str] = set()
         self.memory = Memory(self._raised.intersection, Values(Suppression.over))
 
-    def decide(self, raised: Sequence[Raised]) -> Passed[Raised]:
+    def decide(self, raised: Sequence[Raised]) -> Passed[Sequence[Raised]]:
         """Pass what a batch raised through the stages; no alert is earlier than those of batches before."""
-        passed = decide(raised, self.memory)
-        self._raised.update(one.id for one in passed.on if one.withholding is not None)
-        return passed
+        if all(one.withholding is None for one in raised):  # order is all that the stages do
+            return Passed(in_order(raised), {})
+        passed = decide(RaisedColumns.together([raised]), self.memory)
+        on = list(passed.on)
+        self._raised.update(one.id for one in on if one.withholding is not None)
+        return Passed(on, {name: list(held) for name, held in passed.held.items()})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import ClassVar
 
 from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 from alerts.stages.stage import Passing
 
 
@@ -22,6 +23,6 @@ class Order:
 
     name: ClassVar[str] = "order"
 
-    def __call__(self, coming: Sequence[Raised], _memory: object, _now: int, /) -> Passing[Raised]:
+    def __call__(self, coming: RaisedColumns, _memory: object, _now: int, /) -> Passing[RaisedColumns]:
         """All of them."""
-        return Passing(in_order(coming))
+        return Passing(coming.in_order())

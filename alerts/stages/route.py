@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,11 +17,10 @@ class Routed:
     name: ClassVar[str] = "route"
     route: Route
 
-    def __call__(self, coming: Sequence[Outgoing], _memory: object, _now: int, /) -> Passing[Outgoing]:
+    def __call__(self, coming: Outgoing, _memory: object, _now: int, /) -> Passing[Outgoing]:
         """Those of its rules and severities."""
         rules, severities = self.route.rules, frozenset(self.route.severities)
-        if rules is None:
-            return Passing([one for one in coming if one.alert.severity in severities])
-        return Passing(
-            [one for one in coming if one.alert.severity in severities and one.alert.rule in rules]
-        )
+        taken = [
+            one.severity in severities and (rules is None or one.rule in rules) for one in coming.alerts.rules
+        ]
+        return Passing(coming if all(taken) else coming.where(coming.alerts.of_rules(taken)))

@@ -6,11 +6,13 @@ different shards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
-from alerts.raised import Raised
+import numpy as np
+
+from alerts.raised_columns import RaisedColumns, pieces
 from alerts.stages.stage import Passing, Store
 
 Slot = tuple[str, str, str]
@@ -57,50 +59,66 @@ class Suppress:
 
     name: ClassVar[str] = "suppress"
 
-    def __call__(self, coming: Sequence[Raised], memory: Suppressions, now: int, /) -> Passing[Raised]:
+    def __call__(self, coming: RaisedColumns, memory: Suppressions, now: int, /) -> Passing[RaisedColumns]:
         """Those raised go on, and speak for those withheld before them."""
-        slots = {place for one in coming if (place := slot(one)) is not None}
-        if not slots:
+        some = tuple(_suppressible(coming))
+        if not some:
             return Passing(coming)
-        before = memory.suppressions.read(slots)
-        passing, after = withheld(coming, before)
+        before = memory.suppressions.read({one.slot for one in some})
+        withheld, counts, after = decided(some, before)
         changed = {place: one for place, one in after.items() if before.get(place) != one}
         memory.suppressions.write({place: None if s.over(now) else s for place, s in changed.items()})
-        return passing
+        coming = coming.speaking_for(counts)
+        if not withheld:
+            return Passing(coming)
+        on = np.ones(len(coming), bool)
+        on[withheld] = False
+        return Passing(coming.where(on), coming.where(~on))
 
 
-def slot(raised: Raised) -> Slot | None:
-    """Where an alert's suppression is kept, None if its rule has none."""
-    if raised.withholding is None:
-        return None
-    # a lone surrogate has no UTF-8 and could not be stored
-    key = raised.withholding.key.encode("utf-8", "backslashreplace").decode()
-    return raised.pack, raised.rule, key
+class Suppressible(NamedTuple):
+    """An alert of a rule with `suppress`: its row, slot and time, and the rule's duration, both in ns."""
+
+    row: int
+    slot: Slot
+    time: int
+    duration: int
 
 
-def withheld(
-    raised: Sequence[Raised], before: Mapping[Slot, Suppression]
-) -> tuple[Passing[Raised], dict[Slot, Suppression]]:
-    """The alerts to raise and those withheld, and what is known of all slots after.
+def _suppressible(coming: RaisedColumns) -> Iterator[Suppressible]:
+    rows = np.flatnonzero(coming.of_rules([one.duration is not None for one in coming.rules]))
+    if not len(rows):
+        return
+    some = coming.take(rows)
+    of_each = zip(
+        rows.tolist(), some.rule.tolist(), some.time.tolist(), pieces(some.withholding), strict=True
+    )
+    for row, number, time, key in of_each:
+        pack, rule, _, duration = some.rules[number]
+        assert duration is not None
+        # a lone surrogate has no UTF-8 and could not be stored
+        text = key.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace").decode()
+        yield Suppressible(row, (pack, rule, text), time, duration)
+
+
+def decided(
+    some: Iterable[Suppressible], before: Mapping[Slot, Suppression]
+) -> tuple[list[int], dict[int, int], dict[Slot, Suppression]]:
+    """The rows withheld; by row how many a raised alert speaks for; and what is known of all slots after.
 
     A raised alert withholds those of its slot that come less than its rule's duration later; where a deploy
     has shortened the duration since, the shorter one counts.
     """
     after = dict(before)
-    on: list[Raised] = []
-    held: list[Raised] = []
-    for one in raised:
-        place = slot(one)
-        if place is None or one.withholding is None:
-            on.append(one)
-            continue
-        duration, last = one.withholding.duration, after.get(place)
-        if last is not None and last.withholds(one.time, duration):
-            after[place] = Suppression(last.since, last.until, last.pending + 1)
-            held.append(one)
+    withheld: list[int] = []
+    counts: dict[int, int] = {}
+    for row, slot, time, duration in some:
+        last = after.get(slot)
+        if last is not None and last.withholds(time, duration):
+            after[slot] = Suppression(last.since, last.until, last.pending + 1)
+            withheld.append(row)
             continue
         if last is not None:
-            one = one.speaking_for(last.pending)
-        after[place] = Suppression(one.time, min(one.time + duration, _END))
-        on.append(one)
-    return Passing(on, held), after
+            counts[row] = last.pending
+        after[slot] = Suppression(time, min(time + duration, _END))
+    return withheld, counts, after

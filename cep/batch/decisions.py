@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from alerts.arrow_columns import StringTexts
 from cep.batch.payload import ID
 from cep.expressions.held import python
 from cep.expressions.scalar import aggregate_of
 from cep.plan.plan import RulePlan
+from cep.state.keyed_rows import ranges
 from rules.typed import Aggregate, Expression, Path, StepRef
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Objects = npt.NDArray[np.object_]
+
+ARROW_TYPES = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
+"""Types of columns that stay in Arrow up to the alerts."""
 
 
 @dataclass(slots=True)
@@ -32,6 +38,7 @@ class EventColumns:
     count: int
     parts: Sequence[tuple[Ints, pa.Table]]
     _read: dict[str, Objects] = field(default_factory=dict)
+    _arrow: dict[str, pa.Array | None] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -66,6 +73,38 @@ class EventColumns:
                     known[where] = objects(python(table.column(name)))
         return known
 
+    def arrow(self, name: str) -> pa.Array | None:
+        """The same column in Arrow; None unless all tables have it, in one of `ARROW_TYPES`."""
+        if name not in self._arrow:
+            self._arrow[name] = self._gathered(name)
+        return self._arrow[name]
+
+    def quoted_ids(self) -> pa.Array:
+        """Their ids as JSON strings, in Arrow."""
+        known = self._arrow.get("")
+        if known is None:
+            ids = self.arrow(ID)
+            known = pa.array(self.ids().tolist(), pa.string()) if ids is None else StringTexts(ids).json
+            self._arrow[""] = known
+        return known
+
+    def _gathered(self, name: str) -> pa.Array | None:
+        tables = [table for _, table in self.parts]
+        if not tables or not all(name in table.column_names for table in tables):
+            return None
+        types = {table.schema.field(name).type for table in tables}
+        type_ = types.pop()
+        if types or type_ not in ARROW_TYPES:
+            return None
+        chunks = [chunk for table in tables for chunk in table.column(name).chunks]
+        whole = pa.chunked_array(chunks, type_).combine_chunks()
+        where = np.concatenate([where for where, _ in self.parts])
+        if len(where) == self.count and (where == np.arange(self.count)).all():
+            return whole
+        place = np.full(self.count, -1)
+        place[where] = np.arange(len(where))
+        return whole.take(pa.array(place, mask=place < 0))
+
 
 def objects(values: Sequence[object]) -> Objects:
     """Values as an array of one dimension, whatever they are."""
@@ -85,7 +124,7 @@ class Decisions:
     rule: RulePlan
     time: Ints
     key: Sequence[Objects]
-    orders: Objects
+    orders: pa.BinaryArray
     timeout: Bools
     ends: Ints
     steps: Ints
@@ -131,6 +170,31 @@ class ByStep:
         if (self.count[:, step] == 1).all():
             return self._first(ids, step)
         return [",".join(map(str, taken)) for taken in self._taken(ids, step)]
+
+    def arrow_ids(self, step: int) -> pa.Array:
+        """As `ids`, in Arrow."""
+        ids, count = self.columns.quoted_ids(), self.count[:, step]
+        if (count == 1).all():
+            return ids.take(pa.array(self.events[self.first[:, step]]))
+        ends = np.cumsum(np.concatenate(([0], count)))
+        taken = self.events[ranges(self.first[:, step], count)]
+        lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), ids.take(pa.array(taken)))
+        return pc.binary_join(lists, ",")
+
+    def arrow_only(self, path: Path) -> pa.Array | None:
+        """As `only`, in Arrow; None where the column is not all of one type."""
+        values = self.columns.arrow("f:" + ".".join(path))
+        return None if values is None else values.take(pa.array(self.events[self.first[:, 0]]))
+
+    def arrow_value(self, ref: StepRef, step: int) -> pa.Array | None:
+        """As `value`, in Arrow; None where the column is not all of one type."""
+        values, count = self.columns.arrow("f:" + ".".join(ref.path)), self.count[:, step]
+        if values is None:
+            return None
+        place = np.full(len(count), ref.offset) if ref.which == "first" else count - 1 - ref.offset
+        there = (place >= 0) & (place < count)
+        at = np.where(there, self.first[:, step] + place, 0)
+        return values.take(pa.array(self.events[at], mask=None if there.all() else ~there))
 
     def only(self, path: Path) -> list[object]:
         """A field of the one event of the first step."""

@@ -61,8 +61,8 @@ def of_list(
     end = MAX_TIME if times.drain else _greatest(events) if times.watermark is None else times.watermark
     running = engine(name, [pack], True, resources)
     passed = InProcess().decide(running.feed(events, end) + running.finish())
-    number, withheld = sum(part.table.num_rows for part in events), passed.held[Suppress.name]
-    return Listed(list(passed.on), len(withheld), number, rejected, running.counts)
+    number, withheld = sum(part.table.num_rows for part in events), passed.count(Suppress.name)
+    return Listed(list(passed.on), withheld, number, rejected, running.counts)
 
 
 def _greatest(events: Sequence[Events]) -> int:

@@ -219,5 +219,5 @@ class _InOrder:
     def _decided(self, raised: Sequence[Raised]) -> Iterator[Raised]:
         passed = self.stages.decide(raised)
         self.report.alerts += len(passed.on)
-        self.report.withheld += len(passed.held[Suppress.name])
+        self.report.withheld += passed.count(Suppress.name)
         yield from passed.on

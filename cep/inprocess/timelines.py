@@ -92,6 +92,6 @@ def _fed(pack: Pack, engine: Compiled, moments: Sequence[Moment], note: Note) ->
         number += len(moment.arrivals)
         passed = stages.decide(engine.feed(events, moment.watermark))
         seen.extend(Seen(one.time, json.loads(one.body)) for one in passed.on)
-        withheld = passed.held[Suppress.name]
+        withheld = passed.held.get(Suppress.name, ())
         seen.extend(Seen(one.time, json.loads(one.body), withheld=True) for one in withheld)
     return seen

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from alerts.ranks import decided
-from cep.batch.decisions import Decisions, EventColumns, Objects, objects
+from cep.batch.decisions import Decisions, EventColumns
 from cep.batch.payload import BATCH, OFFSET, ORIGIN
 from cep.collector import paused
 from cep.operators.operator import BatchContext, Operator
@@ -97,7 +98,7 @@ def _decisions(rule: RulePlan, stream: str, feed: int, found: Arrivals) -> Decis
     )
 
 
-def _orders(columns: EventColumns, feed: int, hits: bool) -> Objects:
+def _orders(columns: EventColumns, feed: int, hits: bool) -> pa.BinaryArray:
     """The sort keys of the events; those that are hits, at last by their query."""
     begins: dict[tuple[object, object], bytes] = {}
     orders = []
@@ -114,7 +115,7 @@ def _orders(columns: EventColumns, feed: int, hits: bool) -> Objects:
             order + decided((*str(query).encode("utf-8", "surrogatepass"), -1))
             for order, query in zip(orders, queries, strict=True)
         ]
-    return objects(orders)
+    return pa.array(orders, pa.binary())
 
 
 def _hits(rule: RulePlan, events: Arrivals) -> npt.NDArray[np.int64]:

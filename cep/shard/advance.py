@@ -38,7 +38,7 @@ from cep.operators.running import Groups, running, together
 from cep.plan.plan import Plan, RuleId, RuleName, Space
 from cep.shard.memory import Merging, Remaining, ShardMemory, SpaceMemory, recall, remember
 from cep.shard.pending import pending_parts
-from cep.shard.render import rendered
+from cep.shard.render import Part, rendered
 from cep.state.keyed_rows import Kept, events_of
 from cep.state.keys import Keys
 
@@ -66,13 +66,18 @@ DEFAULTS = MatchOptions()
 class Outcome:
     """The results of a shard in a batch.
 
-    `memory` is the very one from before where nothing has changed. `raised` in no particular order:
-    `alerts.stages.order.in_order` gives it.
+    `memory` is the very one from before where nothing has changed. What was raised is in `parts`, and one by
+    one in `raised`, both in no particular order: `alerts.stages.order.in_order` gives it.
     """
 
     memory: ShardMemory
-    raised: list[Raised]
+    parts: list[Part]
     counts: Counts
+
+    @property
+    def raised(self) -> list[Raised]:
+        """The alerts before suppression."""
+        return [one for part in self.parts for one in part]
 
     @property
     def runs(self) -> dict[RuleName, int]:
@@ -133,7 +138,7 @@ class _ShardBatch:
     compiled: bool | None
     trace: Trace | None
     merging: Merging
-    raised: list[Raised] = field(default_factory=list)
+    raised: list[Part] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
 
     def leaves(self, old: SpaceMemory) -> bool:

@@ -1,7 +1,8 @@
 """From decisions to alerts: the emitted values, the summary, the id, and what suppression goes by.
 
 By column, for all decisions of a rule in a shard and batch: what expressions name is looked up together, and
-only what they compute from it is computed one by one. `RuleWriter.raised` is the same for one alert.
+only what they compute from it is computed one by one. Many are written in Arrow, few in lists.
+`RuleWriter.raised` is the same for one alert.
 """
 
 from __future__ import annotations
@@ -12,38 +13,34 @@ from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from alerts.alert import Kind
+from alerts.column_writer import written
 from alerts.columns import Column
 from alerts.forms import filled
 from alerts.identity import canonical
-from alerts.notation import json_value, plain
+from alerts.notation import plain
 from alerts.raised import Raised, Withholding, Writer
+from alerts.raised_columns import RaisedColumns, Raising
 from cep.batch.decisions import ByStep, Decisions
-from cep.expressions.scalar import compiled
 from cep.plan.plan import RulePlan
-from rules.typed import (
-    Aggregate,
-    Expression,
-    FieldRef,
-    KeyRef,
-    Path,
-    PrevRef,
-    Rule,
-    StepRef,
-    TextMatch,
-    WindowAggregate,
-    walk,
-)
-from rules.types import Scalar, Type
+from cep.shard.render_columns import content
+from cep.shard.scope import Alike, Scope, json_column, summary_form
+from rules.typed import Rule
 
 Ints = npt.NDArray[np.int64]
-Named = FieldRef | KeyRef | StepRef | Aggregate | WindowAggregate
 
 
-def rendered(decided: Iterable[Decisions]) -> list[Raised]:
+Part = list[Raised] | RaisedColumns
+"""Alerts of one rule: few one by one, many by column."""
+MANY = 300
+"""So many decisions of one form are cheaper in Arrow, whose calls take half a millisecond together."""
+
+
+def rendered(decided: Iterable[Decisions]) -> list[Part]:
     """The alerts of decisions, before suppression."""
-    return [one for decisions in decided for one in renderer(decisions.rule).raised(decisions)]
+    return [part for decisions in decided for part in renderer(decisions.rule).parts(decisions)]
 
 
 @dataclass(slots=True)
@@ -56,33 +53,51 @@ class Renderer:
     def __post_init__(self) -> None:
         self.writer = RuleWriter(self.plan.pack, self.plan.revision, self.plan.rule)
 
-    def raised(self, decisions: Decisions) -> list[Raised]:
-        """The alerts of decisions, before suppression."""
+    def parts(self, decisions: Decisions, many: int = MANY) -> list[Part]:
+        """The alerts of decisions, before suppression; by column where so `many` have one form."""
         taken = decisions.by_step(len(self.plan.alerts.steps))
-        found: list[Raised] = []
+        found: list[Part] = []
         for which in _forms(decisions, taken):
-            found += self._alike(decisions, taken.chosen(which), which)
+            alike = self._alike(decisions, taken.chosen(which), which)
+            found.append(self._by_column(alike) if len(alike.time) >= many else self._listed(alike))
         return found
 
-    def _alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice) -> list[Raised]:
-        """The alerts of decisions of one form."""
+    def _alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice) -> Alike:
+        """The decisions of one form."""
         rule, form = self.plan.rule, self.plan.alerts
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
         held = [values[which].tolist() for values in decisions.key]
         keys = {name: values for (name, _), values in zip(by, held, strict=True)}
         known = {one: values[which].tolist() for one, values in decisions.values.items()}
-        scope = _Scope({name: number for number, name in enumerate(form.steps)}, taken, keys, known)
+        scope = Scope({name: number for number, name in enumerate(form.steps)}, taken, keys, known)
         kind, emitting = form.kind, rule.emit
         if decisions.timeout[which][0]:
             kind, emitting = "timeout", form.on_timeout
-        query = Column(list(map(str, scope.own(("query",))))) if kind == "hit" else None
-        emit = {one.name: _column(scope.values(one.value), one.value.type) for one in emitting}
-        key = {name: _column(keys[name], type_) for name, type_ in by}
-        events = [
-            (name, taken.ids(number)) for number, name in enumerate(form.steps) if taken.count[0, number]
-        ]
-        times, orders = decisions.time[which].tolist(), decisions.orders[which].tolist()
-        return self.writer.by_column(kind, times, key, emit, events, orders, query)
+        steps = tuple((name, number) for number, name in enumerate(form.steps) if taken.count[0, number])
+        return Alike(
+            kind,
+            decisions.time[which],
+            by,
+            tuple(emitting),
+            steps,
+            scope,
+            decisions.orders if isinstance(which, slice) else decisions.orders.take(pa.array(which)),
+        )
+
+    def _by_column(self, alike: Alike) -> Part:
+        try:
+            return self.writer.columns(alike)
+        except UnicodeEncodeError:  # a lone surrogate, which Arrow has no string for
+            return self._listed(alike)
+
+    def _listed(self, alike: Alike) -> list[Raised]:
+        scope = alike.scope
+        query = Column(alike.queries) if alike.kind == "hit" else None
+        emit = {one.name: json_column(scope.values(one.value), one.value.type) for one in alike.emitting}
+        key = {name: json_column(scope.keys[name], type_) for name, type_ in alike.by}
+        events = [(name, scope.taken.ids(number)) for name, number in alike.steps]
+        orders = alike.orders.to_pylist()
+        return self.writer.by_column(alike.kind, alike.time.tolist(), key, emit, events, orders, query)
 
 
 _renderers: dict[tuple[str, str, str], Renderer] = {}
@@ -112,16 +127,6 @@ def _forms(decisions: Decisions, taken: ByStep) -> Sequence[Ints | slice]:
     return np.split(order, np.flatnonzero(np.diff(of_form[order])) + 1)
 
 
-def _column(values: list[object], type_: Type) -> Column:
-    """Held values of a type as JSON values; most are as they are (doubles are never NaN)."""
-    if type_ in _AS_THEY_ARE:
-        return Column(values)
-    return Column([json_value(value, type_) for value in values])
-
-
-_AS_THEY_ARE = (Scalar.STRING, Scalar.TEXT, Scalar.LONG, Scalar.DOUBLE, Scalar.BOOLEAN)
-
-
 class RuleWriter:
     """Writes a rule's alerts, its summary and what suppression goes by; `key` and `emit` are JSON values."""
 
@@ -130,6 +135,8 @@ class RuleWriter:
         self._writer = Writer(
             pack, revision, rule.name, rule.structure, rule.severity, rule.tags, rule.runbook
         )
+        duration = None if rule.suppress is None else rule.suppress.duration
+        self._raising = Raising(pack, rule.name, rule.severity, duration)
 
     def raised(
         self,
@@ -162,6 +169,10 @@ class RuleWriter:
         withholding = _withheld(self._rule, key, known, len(times))
         return self._writer.by_column(kind, times, key, summary, emit, events, orders, withholding, query)
 
+    def columns(self, alike: Alike) -> RaisedColumns:
+        """What `by_column` gives, in Arrow. Raises UnicodeEncodeError for a lone surrogate."""
+        return written(self._writer, self._raising, content(self._rule, alike))
+
 
 def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> str:
     template = rule.summary
@@ -176,13 +187,8 @@ def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) 
 
 
 def _summaries(rule: Rule, key: Mapping[str, Column], known: Mapping[str, Column], count: int) -> list[str]:
-    template = rule.summary
-    if template is None:
-        names, texts = tuple(key), (f"{rule.name} on " if key else rule.name, *[", "] * (len(key) - 1))
-    else:
-        names, texts = template.names, template.texts
+    names, texts = summary_form(rule, tuple(key))
     columns = [known[name].plain if name in known else ["null"] * count for name in names]
-    texts += ("",) * (len(names) + 1 - len(texts))
     return filled(texts, columns, count)
 
 
@@ -209,71 +215,3 @@ def _withheld(
 
 def _rows(columns: Sequence[Sequence[str]], count: int) -> list[tuple[str, ...]]:
     return list(zip(*columns, strict=True)) if columns else [()] * count
-
-
-@dataclass(slots=True)
-class _Scope:
-    """The values that `emit` sees: the steps, the key, the event's own fields of a rule that takes events
-    alone, what the operator computed. `row` is the decision that an expression is being evaluated for."""
-
-    numbers: Mapping[str, int]
-    taken: ByStep
-    keys: Mapping[str, list[object]]
-    known: Mapping[Expression, list[object]]
-    row: int = 0
-    _columns: dict[Named, list[object]] = field(default_factory=dict)
-    _fields: dict[Path, list[object]] = field(default_factory=dict)
-
-    def values(self, expression: Expression) -> list[object]:
-        """The value of an expression in each decision."""
-        if isinstance(expression, Named):
-            return self._column(expression)
-        for node in walk(expression):
-            if isinstance(node, Named):
-                self._column(node)
-        evaluator, found = compiled(expression), []
-        for row in range(len(self.taken.count)):
-            self.row = row
-            found.append(evaluator(self))
-        return found
-
-    def own(self, path: Path) -> list[object]:
-        """A field of each event of an `on` rule."""
-        if path not in self._fields:
-            self._fields[path] = self.taken.only(path)
-        return self._fields[path]
-
-    def _column(self, node: Named) -> list[object]:
-        match node:
-            case FieldRef(path):
-                return self.own(path)
-            case KeyRef(name):
-                return self.keys[name]
-            case WindowAggregate():
-                return self.known[node]
-        if node not in self._columns:
-            number = self.numbers[node.step]
-            self._columns[node] = (
-                self.taken.value(node, number)
-                if isinstance(node, StepRef)
-                else self.taken.aggregate(node, number)
-            )
-        return self._columns[node]
-
-    def field(self, path: Path) -> object:
-        return self._fields[path][self.row]
-
-    def key(self, name: str) -> object:
-        return self.keys[name][self.row]
-
-    def step(self, ref: StepRef) -> object:
-        return self._columns[ref][self.row]
-
-    def aggregate(self, ref: Aggregate) -> object:
-        return self._columns[ref][self.row]
-
-    def previous(self, ref: PrevRef) -> object:
-        raise AssertionError(f"prev({'.'.join(ref.path)}) in emit")
-
-    def text_match(self, ref: TextMatch) -> bool | None:
-        raise AssertionError(f"a text condition on {'.'.join(ref.path)} in emit")

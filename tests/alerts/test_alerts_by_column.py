@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import string
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from alerts import notation
 from alerts.alert import Kind
+from alerts.arrow_columns import ListedTexts, Texts, texts_of, timestamps
+from alerts.column_writer import Content, written
 from alerts.columns import Column
 from alerts.raised import Raised, Withholding, Writer
-from alerts.ranks import decided
+from alerts.raised_columns import RaisedColumns, Raising
+from alerts.ranks import decided, rank
+from alerts.stages.order import in_order
 
 TEXTS = st.text(st.characters(), max_size=4) | st.sampled_from(
     ('"', "\\", "%s", "%", "\x00", "\x1f\n\t", "\x7f\u2028", "\ud800", "\udfff\ud800", "é", "𝄞", "{}", "null")
@@ -65,7 +72,41 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         [decided(order) for order in orders], withheld, Column(queries) if queries else None,
     )  # fmt: skip
     assert by_column == one_by_one
+    raising = Raising(pack, rule, severity, 5 if withheld else None)
+    try:
+        in_arrow = written(
+            writer, raising,
+            Content(
+                kind, np.array(times), _texts(key), pa.array(summary, pa.string()), _texts(emit),
+                [
+                    (step, pa.array([",".join(Column(ids).json) for ids in of_each], pa.string()))
+                    for step, of_each in taken.items()
+                ],
+                pa.array([decided(order) for order in orders], pa.binary()),
+                pa.array(summary, pa.string()) if withheld else None,
+                ListedTexts(Column(queries)) if queries else None,
+            ),
+        )  # fmt: skip
+    except UnicodeEncodeError:
+        event("a lone surrogate")
+    else:
+        assert list(in_arrow) == one_by_one
+    columns_of_rows = RaisedColumns.of(one_by_one)
+    assert list(columns_of_rows) == one_by_one
+    assert list(columns_of_rows.in_order()) == in_order(one_by_one)
     assert all(type(one) is Raised for one in by_column)
+
+
+def _texts(columns: dict[str, list[object]]) -> dict[str, Texts]:
+    """In Arrow where it has a type for the values."""
+    found: dict[str, Texts] = {}
+    for name, values in columns.items():
+        types = set(map(type, values)) - {type(None)}
+        if types in ({str}, {int}, {float}, {bool}):
+            found[name] = texts_of(pa.array(values))
+        else:
+            found[name] = ListedTexts(Column(values))
+    return found
 
 
 def _row(columns: dict[str, list[object]], number: int) -> dict[str, object]:
@@ -76,11 +117,58 @@ def _columns(columns: dict[str, list[object]]) -> dict[str, Column]:
     return {name: Column(values) for name, values in columns.items()}
 
 
+WELL_FORMED = st.text(st.characters(exclude_categories=("Cs",)), max_size=4) | st.sampled_from(
+    ('"', "\\", "\x00", "\x1f\n\t", "\x7f\u2028", "é", "𝄞", "null", "")
+)
+DOUBLES = (
+    st.floats(allow_nan=False, allow_infinity=False)
+    | st.integers(-(10**12), 10**12).map(lambda n: n / 1000)
+    | st.integers(-(10**17), 10**17).map(float)
+    | st.sampled_from((0.0, -0.0, 1e-4, 9.99e-5, 1e9, 1e9 - 1, 1e16, 1e22, 5e-324, 1.7976931348623157e308))
+)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(
+    st.sampled_from((WELL_FORMED, DOUBLES, LONGS, st.booleans())).flatmap(
+        lambda one: (
+            st.lists(st.none() | one, min_size=1, max_size=20) | st.lists(one, min_size=1, max_size=20)
+        )
+    )
+)
+def test_arrow_writes_what_python_writes(values: list[object]) -> None:
+    """Doubles of every size, the ends of the range of whole numbers, all that JSON escapes."""
+    (type_,) = set(map(type, values)) - {type(None)} or {str}
+    arrow = texts_of(pa.array(values, pa.string() if type_ is str else None))
+    column = Column(values)
+    for name in ("json", "canonical", "plain", "ranked"):
+        assert getattr(arrow, name).to_pylist() == getattr(column, name), name
+
+
+@given(st.lists(TIMES | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=10))
+def test_arrow_writes_times(times: list[int]) -> None:
+    assert timestamps(np.array(times)).to_pylist() == notation.timestamps(times)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.binary(max_size=20), st.integers(0, 3)), max_size=30))
+def test_columns_sort_as_rows_do(some: list[tuple[int, bytes, int]]) -> None:
+    """Keys that begin alike over many words, equal rows, and ids that decide."""
+    rows = []
+    for time, key, number in some:
+        id_ = bytes([number]).hex() * 32
+        place = rank(time, "r", "p", ["k" * 15 + key.hex()], (number % 2,), id_)
+        rows.append(Raised(place, id_, "p", "r", "low", time, '{"id":"","key":{}}'))
+    assert list(RaisedColumns.of(rows).in_order()) == in_order(rows)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 @pytest.mark.parametrize("beside", [[], [1.5], ["a", None]])
 def test_what_is_no_json_number_is_refused(value: float, beside: list[object]) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         _ = Column([*beside, value]).json
+    if not beside or isinstance(beside[0], float):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            _ = texts_of(pa.array([*beside, value])).json
 
 
 def test_a_column_has_the_texts_of_its_values() -> None:

@@ -45,7 +45,7 @@ def test_a_batch_is_recorded_once(outbox: Outbox) -> None:
     again = outbox.record(batch(0), [raised(1), raised(2), raised(3)], ALL, lambda _: calls.append(2))
     assert not first.already
     assert again.already
-    assert again.alerts == again.withheld == ()
+    assert len(again.alerts) == len(again.withheld) == 0
     assert calls == [1]
     assert [s.alert["emit"] for s in outbox.alerts()] == [{"n": 1}, {"n": 2}]
     assert outbox.pending("desk") == 2
@@ -116,7 +116,7 @@ def test_of_alerts_with_one_id_the_first_is_kept(
     for number, alerts in enumerate(batches):
         new = {one.id: one for one in reversed(in_order(alerts)) if one.id not in first}
         recorded = outbox.record(batch(number), alerts, ALL)
-        assert recorded.alerts == tuple(in_order(new.values()))
+        assert list(recorded.alerts) == in_order(new.values())
         assert recorded.repeated == len(alerts) - len(new)
         first |= {one.id: one for one in recorded.alerts}
     assert [one.alert for one in outbox.alerts()] == [one.alert.as_dict() for one in first.values()]
@@ -279,7 +279,7 @@ def test_suppression_survives_batches_restarts_and_replays(
         assert outbox.record(batch(number), part, ALL).already
     outbox.close()
     assert found == list(at_once.on)
-    assert missing == list(at_once.held[Suppress.name])
+    assert missing == list(at_once.held.get(Suppress.name, ()))
     outbox = Outbox.open(url, create=False, durable=False)
     assert [s.alert for s in outbox.alerts()] == [one.alert.as_dict() for one in at_once.on]
     outbox.close()

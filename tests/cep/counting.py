@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from alerts.ranks import decided
 from cep.batch.arrivals import Arrivals
@@ -122,7 +123,7 @@ def _decisions(rule: CountPlan, rows: Ints, context: BatchContext) -> Decisions:
         rule,
         rows[:, START] + rule.size,
         [objects(column.to_pylist()) for column in context.keys.of(rows[:, KEY])],
-        objects([decided((start,)) for start in rows[:, START].tolist()]),
+        pa.array([decided((start,)) for start in rows[:, START].tolist()], pa.binary()),
         np.zeros(size, bool),
         np.zeros(size, np.int64),
         nothing,

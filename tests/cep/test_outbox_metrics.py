@@ -34,9 +34,9 @@ def samples(metrics: Metrics) -> dict[str, float]:
 def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -> None:
     now = [0]
     outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: now[0])
-    outbox.record(BatchRecord(0, "d", {}), [raised("a")], [Route("old")])
+    outbox.record(BatchRecord(0, "d", {}), [raised("a" * 64)], [Route("old")])
     now[0] = 60 * SECOND
-    outbox.record(BatchRecord(1, "d", {}), [raised("b")], [Route("desk"), Route("old")])
+    outbox.record(BatchRecord(1, "d", {}), [raised("b" * 64)], [Route("desk"), Route("old")])
     now[0] = 100 * SECOND
     metrics = Metrics()
     metrics.watch_outbox(outbox, ["desk", "new"], lambda _: None)

@@ -24,7 +24,7 @@ from cep.expressions.held import as_held, value_at
 from cep.expressions.scalar import aggregate_of, evaluate
 from cep.packs.compile import compile_plan
 from cep.plan.plan import RulePlan
-from cep.shard.render import Renderer, RuleWriter
+from cep.shard.render import MANY, Renderer, RuleWriter
 from rules.packs import load_texts
 from rules.typed import Aggregate, FieldRef, Match, Path, PrevRef, StepRef, TextMatch, walk
 
@@ -127,8 +127,10 @@ def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]
     return found
 
 
-def by_column(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str], cut: int) -> list[Raised]:
-    """The alerts as the engine writes them, by column."""
+def by_column(
+    plan: RulePlan, decisions: list[dict[str, Any]], names: list[str], cut: int, many: int
+) -> list[Raised]:
+    """The alerts as the engine writes them, in Arrow where so `many` decisions have one form."""
     taken = [
         (names.index(step), id_, event)
         for one in decisions
@@ -139,19 +141,21 @@ def by_column(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str],
     ids, values = [id_ for _, id_, _ in taken], [event for _, _, event in taken]
     events = columns(plan, values, ids, min(cut, len(taken)))
     keys = zip(*[one["key"] for one in decisions], strict=True)
-    return Renderer(plan).raised(
+    parts = Renderer(plan).parts(
         Decisions(
             plan,
             np.array([one["time"] for one in decisions]),
             [objects(values) for values in keys],
-            objects([decided(one["order"]) for one in decisions]),
+            pa.array([decided(one["order"]) for one in decisions], pa.binary()),
             np.array([one["timeout"] for one in decisions]),
             np.cumsum(lengths),
             np.array([step for step, _, _ in taken], np.int64),
             np.arange(len(taken)),
             events,
-        )
+        ),
+        many,
     )
+    return [one for part in parts for one in part]
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -182,8 +186,9 @@ def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         time = data.draw(st.integers(0, 10**18))
         decisions.append({"time": time, "timeout": timeout, "steps": steps, "key": key, "order": order})
     names, cut = ["a", "b", "c"], data.draw(st.integers(0, 6))
-    rendered = by_column(plan, decisions, names, cut)
-    assert sorted(rendered) == sorted(one_by_one(plan, decisions, names))
+    expected = sorted(one_by_one(plan, decisions, names))
+    for many in (1, MANY):
+        assert sorted(by_column(plan, decisions, names, cut, many)) == expected
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -202,5 +207,6 @@ def test_events_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         order = (1, data.draw(st.integers(0, 3)))
         steps = {"e": [(data.draw(IDS), event)]}
         decisions.append({"time": 5, "timeout": False, "steps": steps, "key": key, "order": order})
-    rendered = by_column(plan, decisions, ["e"], data.draw(st.integers(0, 4)))
-    assert rendered == one_by_one(plan, decisions, ["e"])
+    expected, cut = one_by_one(plan, decisions, ["e"]), data.draw(st.integers(0, 4))
+    for many in (1, MANY):
+        assert by_column(plan, decisions, ["e"], cut, many) == expected

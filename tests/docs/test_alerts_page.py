@@ -296,7 +296,7 @@ def outbox(tmp_path: Path) -> Iterator[Outbox]:
     (tmp_path / "state").mkdir()
     box = Outbox.open(f"sqlite:///{tmp_path}/state/outbox.db", durable=False)
     alert = Alert(**an_alert())
-    some = [Raised.of(replace(alert, id=str(n)), n, (n,)) for n in range(3)]
+    some = [Raised.of(replace(alert, id=f"{n:064x}"), n, (n,)) for n in range(3)]
     box.record(BatchRecord(0, "d", {}), some, [Route("desk"), Route("old")])
     later = 4_000_000_000 * 10**9
     box.settle(
@@ -326,7 +326,7 @@ def test_the_outbox_can_be_asked_as_the_page_does(outbox: Outbox, tmp_path: Path
     ]
     rows = sql(tmp_path, "ORDER BY")
     assert len(rows) == outbox.pending("desk") + outbox.pending("old")
-    busy = ("desk", "2", "card_testing", 4, "2096-10-02 07:06:40", "503: busy")
+    busy = ("desk", f"{2:064x}", "card_testing", 4, "2096-10-02 07:06:40", "503: busy")
     assert [row for row in rows if row[0] == "desk"] == [busy]
 
 

@@ -52,6 +52,9 @@ def forget(folder: JobFolder, batch: int) -> None:
     """The outbox as it was before a batch."""
     with sqlite3.connect(folder.outbox) as database:
         database.execute("delete from outbox_alerts where batch = ?", (batch,))
+        for index in ("outbox_by_rule", "outbox_by_key"):
+            database.execute(f"delete from {index} where number not in (select number from outbox_alerts)")
+        database.execute("update outbox_indexed set number = (select max(number) from outbox_alerts)")
         database.execute("delete from outbox_batches where number = ?", (batch,))
 
 

@@ -146,9 +146,10 @@ def test_an_outbox_that_is_behind_is_told(folder: JobFolder) -> None:
 
 def test_a_page_of_the_outbox_that_was_overwritten_is_told(folder: JobFolder) -> None:
     whole = folder.outbox.read_bytes()
-    for page in range(1, len(whole) // 4096):
-        place = page * 4096
-        folder.outbox.write_bytes(whole[:place] + Random(page).randbytes(4096) + whole[place + 4096 :])
+    size = int.from_bytes(whole[16:18])  # of a page, as the file's head says
+    for page in range(1, len(whole) // size):
+        place = page * size
+        folder.outbox.write_bytes(whole[:place] + Random(page).randbytes(size) + whole[place + size :])
         with pytest.raises(OutsideError, match=f"{folder.outbox} is damaged or is no database"):
             folder.once(lambda *_: pytest.fail("Spark was started"))
 

@@ -22,6 +22,7 @@ UNIMPORTED = {
     "mypy": "a command",
     "pandas": "as grpcio",
     "protobuf": "as grpcio",
+    "psycopg": "SQLAlchemy's driver of PostgreSQL",
     "pytest-timeout": "a plugin of pytest",
     "pytest-xdist": "a plugin of pytest",
     "ruff": "a command",

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from cep.collector import paused
@@ -133,8 +133,9 @@ class Driver:
             plan,
             manifest,
             outcome,
-            alerts=Counter(alert.severity for alert in recorded.alerts),
-            matches=Counter(one.rule for one in (*recorded.alerts, *recorded.withheld)),
+            alerts=recorded.alerts.counted(attrgetter("severity")),
+            matches=recorded.alerts.counted(attrgetter("rule"))
+            + recorded.withheld.counted(attrgetter("rule")),
             replayed=recorded.already,
             seconds=time.perf_counter() - begun,
             stages={**outcome.seconds, **spent},

@@ -5,20 +5,21 @@
     DEAD     mapper -> driver   dead letters; shard 0 passes them on
     LATE     mapper -> driver   late events, as dead letters of the stage "late"; as DEAD
     READ     mapper -> driver   what this mapper counted and took; as DEAD
-    RAISED   shard -> driver    alerts before suppression
+    RAISED   shard -> driver    alerts before suppression, by column
     SETTLED  shard -> driver    the watermark, counts and runs of a shard; one from every shard
 
-Payloads but EVENTS are pickled tuples, dicts and bytes: both ends are this program, at one version.
+Payloads but EVENTS are pickled values: both ends are this program, at one version.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any
 
 from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 
 MAPPED = "shard int, kind int, payload binary"
 """Schema of the rows from mappers."""
@@ -47,20 +48,28 @@ PASSED_ON = frozenset({Kind.DEAD, Kind.LATE, Kind.READ})
 
 
 def pack(value: object) -> bytes:
-    """A payload of plain values."""
+    """A payload of values."""
     return pickle.dumps(value, protocol=5)
 
 
 def unpack(payload: bytes) -> Any:
-    """The plain values of a payload."""
+    """The values of a payload."""
     return pickle.loads(payload)
 
 
-def pack_raised(raised: Sequence[Raised]) -> bytes:
-    """Alerts as a payload: a list for every part of them, which is quicker than one for every alert."""
-    return pack(list(zip(*raised, strict=True)))
+def pack_raised(parts: Iterable[list[Raised] | RaisedColumns]) -> bytes:
+    """Alerts as a payload. Those given one by one are a list for each of their fields, which is quicker than
+    one for each alert."""
+    rows, columns = [], []
+    for part in parts:
+        if isinstance(part, RaisedColumns):
+            columns.append(part)
+        else:
+            rows += part
+    return pack((list(zip(*rows, strict=True)), columns))
 
 
-def unpack_raised(payload: bytes) -> list[Raised]:
-    """The alerts of a payload."""
-    return Raised.rows(*unpack(payload))
+def unpack_raised(payload: bytes) -> list[Sequence[Raised]]:
+    """The alerts of a payload, in parts."""
+    rows, columns = unpack(payload)
+    return [*([Raised.rows(*rows)] if rows else []), *columns]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 from cep.batch.clock import Seen
 from cep.counters import Count, Counts, EventOutcome, PoisonEvents, PoisonStage, StreamEvents, of_kind
 from cep.decode.letters import DeadLetter
@@ -40,7 +41,7 @@ class BatchOutcome:
 
     watermark: int
     seen: Seen
-    raised: tuple[Raised, ...]
+    raised: RaisedColumns
     dead: tuple[DeadLetter, ...]
     late: tuple[LateEvent, ...]
     counts: Mapping[Count, int]
@@ -74,7 +75,7 @@ class ShardsDisagreeError(Exception):
 
 def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcome:
     """The outcome of a batch from the rows that were collected. Raises ShardsDisagreeError."""
-    raised: list[Raised] = []
+    raised: list[Sequence[Raised]] = []
     dead: list[DeadLetter] = []
     late: list[LateEvent] = []
     counts = Counts()
@@ -84,7 +85,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
     for kind, payload in rows:
         match kind:
             case Kind.RAISED:
-                raised.extend(unpack_raised(payload))
+                raised += unpack_raised(payload)
             case Kind.DEAD:
                 dead.extend(DeadLetter(*letter) for letter in unpack(payload))
             case Kind.LATE:
@@ -105,7 +106,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
     return BatchOutcome(
         _agreed(settled, shards),
         Seen().joined(shard.seen for shard in settled),
-        tuple(raised),
+        RaisedColumns.together(raised),
         _in_order(dead),
         tuple(sorted(late, key=lambda e: (e.stream, e.file, e.offset))),
         counts,

@@ -61,7 +61,7 @@ class ShardBatch:
         memory, payloads, letters = self._without_poison(held, clock, careful)
         outcome = match_shard(self.plan, memory, payloads, clock)
         size = states.store(self.shard, held, outcome.memory, variables).size
-        rows = [(Kind.RAISED, pack_raised(outcome.raised))] if outcome.raised else []
+        rows = [(Kind.RAISED, pack_raised(outcome.parts))] if outcome.parts else []
         if letters:
             rows.append((Kind.DEAD, pack([astuple(letter) for letter in letters])))
             outcome.counts.update(PoisonEvents(letter.feed, "match") for letter in letters)
@@ -82,7 +82,7 @@ class ShardBatch:
 
         def work(memory: ShardMemory, payloads: Sequence[bytes]) -> None:
             outcome = match_shard(self.plan, memory, payloads, clock)
-            pack_raised(outcome.raised)
+            pack_raised(outcome.parts)
             write(outcome.memory, held.stored)
 
         if careful and (more := searched(self.plan, memory, payloads, self.shard, work)):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from alerts.ranks import FURTHER
-from cep.batch.decisions import Decisions, EventColumns, Objects, lengths, objects
+from cep.batch.decisions import Decisions, EventColumns, lengths, objects
 from cep.batch.taken import EventBook
 from cep.collector import paused
 from cep.hashing.rows import rising
@@ -76,7 +77,7 @@ def _decisions(found: RuleMatches, keys: Keys, numbers: Ints, columns: EventColu
     )
 
 
-def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> Objects:
+def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> pa.BinaryArray:
     """The order of decision of matches: at an instant deadlines come first, then earlier events taken."""
     size = len(ends)
     begins = ends - lengths(ends) + np.arange(size)
@@ -87,6 +88,7 @@ def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> Objects:
     rows = np.empty((len(numbers), 9), np.uint8)
     rows[:, 0] = FURTHER[0]
     rows[:, 1:] = (numbers.view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8").view(np.uint8).reshape(-1, 8)
-    data = rows.tobytes()
-    stops = ends + np.arange(size) + 1
-    return objects([data[a:b] for a, b in zip((begins * 9).tolist(), (stops * 9).tolist(), strict=True)])
+    stops = np.concatenate(([0], (ends + np.arange(size) + 1) * 9)).astype(np.int32)
+    return pa.BinaryArray.from_buffers(
+        pa.binary(), size, [None, pa.py_buffer(stops), pa.py_buffer(rows.reshape(-1))]
+    )

@@ -1,0 +1,261 @@
+"""One field of very many alerts in Arrow: the texts of its values, as `alerts.columns` has them in lists.
+
+Arrow writes whole numbers, and doubles whose notation has no exponent, with the digits that Python writes.
+Other doubles, and strings that JSON escapes, are written by Python, those alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from json.encoder import encode_basestring
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from alerts.columns import Column
+from alerts.notation import number
+from alerts.ranks import double_ranks, value_rank, whole_ranks
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Array = Any
+"""An Arrow array of strings or bytes without nulls, an element for each alert."""
+
+_STRING = pa.string()
+_NOTHING = {_STRING: pa.scalar("", _STRING), pa.binary(): pa.scalar(b"", pa.binary())}
+_ESCAPED = '["\\\\\\x00-\\x1f]'
+_LEAST, _MOST = 1e-4, 1e9
+"""Arrow and Python agree on doubles from the one up to the other: they have no exponent."""
+_UNITS = ((1, "ns"), (1_000, "us"), (1_000_000, "ms"), (1_000_000_000, "s"))
+
+
+class Texts(Protocol):
+    """The texts of a field's values, as `Column` says."""
+
+    @property
+    def json(self) -> Array: ...
+    @property
+    def canonical(self) -> Array: ...
+    @property
+    def plain(self) -> Array: ...
+    @property
+    def ranked(self) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTexts:
+    """The texts of values that Arrow has no type for. Each raises UnicodeEncodeError for a lone surrogate."""
+
+    column: Column
+
+    @property
+    def json(self) -> Array:
+        return pa.array(self.column.json, pa.string())
+
+    @property
+    def canonical(self) -> Array:
+        return pa.array(self.column.canonical, pa.string())
+
+    @property
+    def plain(self) -> Array:
+        return pa.array(self.column.plain, pa.string())
+
+    @property
+    def ranked(self) -> Array:
+        return pa.array(self.column.ranked, pa.binary())
+
+
+@dataclass(frozen=True)
+class StringTexts:
+    """The texts of strings; some may be null."""
+
+    values: pa.Array
+
+    @cached_property
+    def json(self) -> Array:
+        return _filled(quoted(self.values), "null")
+
+    @property
+    def canonical(self) -> Array:
+        return self.json
+
+    @property
+    def plain(self) -> Array:
+        return _filled(self.values, "null")
+
+    @property
+    def ranked(self) -> Array:
+        if _has(self.values, lambda data: data == 0):
+            return pa.array(list(map(value_rank, self.values.to_pylist())), pa.binary())
+        return _filled(joined([b"\5", self.values.cast(pa.binary()), b"\0\0"], pa.binary()), b"\1")
+
+
+@dataclass(frozen=True)
+class PlainTexts:
+    """The texts of whole numbers (int64) or booleans; some may be null."""
+
+    values: pa.Array
+
+    @cached_property
+    def json(self) -> Array:
+        return _filled(self.values.cast(pa.string()), "null")
+
+    @property
+    def canonical(self) -> Array:
+        return self.json
+
+    @property
+    def plain(self) -> Array:
+        return self.json
+
+    @property
+    def ranked(self) -> Array:
+        if self.values.null_count or not pa.types.is_int64(self.values.type):
+            return pa.array(list(map(value_rank, self.values.to_pylist())), pa.binary())
+        return fixed(whole_ranks(self.values.to_numpy()))
+
+
+@dataclass(frozen=True)
+class DoubleTexts:
+    """The texts of doubles; some may be null. Raises ValueError for NaN and infinity."""
+
+    values: pa.Array
+
+    @cached_property
+    def json(self) -> Array:
+        texts, (numbers, other) = self._by_arrow, self._by_python
+        whole = numbers == np.floor(numbers)
+        if whole.any():
+            mask = pa.array(whole)
+            texts = pc.replace_with_mask(texts, mask, joined([texts.filter(mask), ".0"]))
+        return self._complete(texts, numbers, other, float.__repr__)
+
+    @cached_property
+    def canonical(self) -> Array:
+        return self._complete(self._by_arrow, *self._by_python, number)
+
+    @property
+    def plain(self) -> Array:
+        return self.canonical
+
+    @property
+    def ranked(self) -> Array:
+        if self.values.null_count:
+            return pa.array(list(map(value_rank, self.values.to_pylist())), pa.binary())
+        return fixed(double_ranks(self.values.to_numpy()))
+
+    @cached_property
+    def _by_arrow(self) -> Array:
+        """As Arrow writes them: without an exponent in the shortest form, whole ones without a point."""
+        return self.values.cast(pa.string())
+
+    @cached_property
+    def _by_python(self) -> tuple[Doubles, Bools]:
+        """The numbers, 1 for null, and which of them Python has to write."""
+        numbers = _filled(self.values, 1.0).to_numpy(zero_copy_only=False)
+        size = np.abs(numbers)
+        if not np.isfinite(size).all():
+            raise ValueError("NaN and infinity are not JSON compliant")
+        other = (size < _LEAST) | (size >= _MOST)
+        return numbers, other & ((size != 0) | np.signbit(numbers))
+
+    def _complete(self, texts: Array, numbers: Doubles, other: Bools, write: Callable[[float], str]) -> Array:
+        if other.any():
+            texts = _instead(texts, other, list(map(write, numbers[other].tolist())))
+        return pc.if_else(self.values.is_null(), "null", texts) if self.values.null_count else texts
+
+
+def texts_of(values: pa.Array) -> Texts:
+    """The texts of strings, whole numbers (int64), doubles or booleans."""
+    if pa.types.is_string(values.type):
+        return StringTexts(values)
+    return DoubleTexts(values) if pa.types.is_float64(values.type) else PlainTexts(values)
+
+
+def joined(parts: Sequence[Array | str | bytes], type_: pa.DataType = _STRING) -> Array:
+    """The parts of each alert end to end; what is no array is the same for all."""
+    return pc.binary_join_element_wise(*map(_part, parts), _NOTHING[type_])
+
+
+@lru_cache(maxsize=4096)
+def _scalar(part: str | bytes) -> pa.Scalar:
+    return pa.scalar(part, _STRING if isinstance(part, str) else pa.binary())
+
+
+def _part(part: Array | str | bytes) -> Any:
+    return _scalar(part) if isinstance(part, str | bytes) else part
+
+
+def joined_rows(parts: Sequence[Array | str], size: int) -> Array:
+    """As `joined`, of so many rows also where every part is the same for all."""
+    if any(not isinstance(part, str) for part in parts):
+        return joined(parts)
+    return pa.repeat(pa.scalar("".join(map(str, parts))), size)
+
+
+def quoted(texts: pa.Array) -> Array:
+    """Strings as JSON; null stays null."""
+    found = joined(['"', texts, '"'])
+    if _has(texts, lambda data: (data < 0x20) | (data == 0x22) | (data == 0x5C)):
+        escaped = pc.fill_null(pc.match_substring_regex(texts, _ESCAPED), False)
+        others = list(map(encode_basestring, texts.filter(escaped).to_pylist()))
+        return _instead(found, escaped.to_numpy(zero_copy_only=False), others)
+    return found
+
+
+def timestamps(times: Ints) -> Array:
+    """Each as `alerts.notation.timestamp` writes it; `times` in ns since 1970 UTC."""
+    divides = [times % size == 0 for size, _ in _UNITS]
+    finest = next(place for place in range(3, -1, -1) if divides[place].all())
+    texts = _moments(times, finest)
+    for place in range(finest + 1, 4):
+        if divides[place].any():
+            coarser = _moments(times[divides[place]], place)
+            texts = pc.replace_with_mask(texts, pa.array(divides[place]), coarser)
+    return joined([texts, "Z"])
+
+
+def _moments(times: Ints, place: int) -> Array:
+    size, unit = _UNITS[place]
+    texts = pa.array(times // size).cast(pa.timestamp(unit)).cast(pa.string())
+    return pc.binary_replace_slice(texts, 10, 11, "T")
+
+
+def fixed(rows: npt.NDArray[np.uint8]) -> Array:
+    """Bytes, a row of the matrix each."""
+    count, width = rows.shape
+    offsets = np.arange(count + 1, dtype=np.int32) * np.int32(width)
+    data = np.ascontiguousarray(rows)
+    return pa.BinaryArray.from_buffers(
+        pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(data.reshape(-1))]
+    )
+
+
+def bytes_of(texts: Array) -> tuple[memoryview, list[int]]:
+    """The bytes of all elements, and where in them each begins, and the last ends."""
+    wide = pa.types.is_large_binary(texts.type) or pa.types.is_large_string(texts.type)
+    _, offsets, data = texts.buffers()
+    if offsets is None or not len(texts):
+        return memoryview(b""), [0]
+    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)[texts.offset :][: len(texts) + 1]
+    return memoryview(data if data is not None else b"").cast("B"), ends.tolist()
+
+
+def _has(texts: pa.Array, test: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.bool_]]) -> bool:
+    data, ends = bytes_of(texts)
+    return bool(test(np.frombuffer(data, np.uint8)[ends[0] : ends[-1]]).any()) if len(data) else False
+
+
+def _filled(array: pa.Array, value: Any) -> pa.Array:
+    """The array with a value for null: each call of Arrow takes some microseconds."""
+    return pc.fill_null(array, value) if array.null_count else array
+
+
+def _instead(texts: Array, mask: npt.NDArray[np.bool_], others: list[str]) -> Array:
+    return pc.replace_with_mask(texts, pa.array(mask), pa.array(others, texts.type))

@@ -1,0 +1,106 @@
+"""Writes very many alerts of one rule at once: `Writer.by_column`, in Arrow from values to bodies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise, zip_longest
+from json.encoder import encode_basestring
+
+import numpy as np
+import pyarrow as pa
+
+from alerts.alert import Kind
+from alerts.arrow_columns import (
+    Array,
+    Ints,
+    StringTexts,
+    Texts,
+    bytes_of,
+    fixed,
+    joined,
+    joined_rows,
+    timestamps,
+)
+from alerts.raised import Writer
+from alerts.raised_columns import Ids, RaisedColumns, Raising
+from alerts.ranks import END
+
+_WITHOUT = pa.scalar(b"", pa.large_binary())
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What alerts of one kind say, which name the same keys, values and steps; a row each.
+
+    `time` in ns since 1970 UTC. `events` has for each step the ids taken, as JSON strings with commas
+    between; `orders` are as `alerts.ranks.decided` gives them. `withholding` are the keys that suppression
+    goes by, None if the rule has none; `query` those of hits.
+    """
+
+    kind: Kind
+    time: Ints
+    key: Mapping[str, Texts]
+    summary: Array
+    emit: Mapping[str, Texts]
+    events: Sequence[tuple[str, Array]]
+    orders: Array
+    withholding: Array | None = None
+    query: Texts | None = None
+
+
+def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns:
+    """The alerts of a rule, as `Writer.by_column` writes them.
+
+    Raises ValueError for NaN and infinity, UnicodeEncodeError where a lone surrogate stands in something.
+    """
+    taken = [ids for _, ids in content.events]
+    steps = tuple(step for step, _ in content.events)
+    identity, alert = writer.forms(content.kind, tuple(content.key), tuple(content.emit), steps)
+    key = list(content.key.values())
+    size = len(content.time)
+    queries = joined_rows(["null"], size) if content.query is None else content.query.json
+    ids = _digests(_filled(identity, [*(one.canonical for one in key), *taken, queries]))
+    emitted = [one.json for one in content.emit.values()]
+    summary = StringTexts(content.summary).json
+    said = [_hex(ids), timestamps(content.time), *(one.json for one in key), summary, *emitted, *taken]
+    places = joined([*(one.ranked for one in key), END, content.orders, END], pa.binary())
+    held = content.withholding
+    return RaisedColumns(
+        (raising,),
+        np.zeros(size, np.int64),
+        content.time,
+        ids,
+        _filled(alert, said).cast(pa.large_binary()),
+        places.cast(pa.large_binary()),
+        pa.repeat(_WITHOUT, size) if held is None else held.cast(pa.large_binary()),
+        _objects(content.key, size).cast(pa.large_binary()),
+    )
+
+
+def _objects(fields: Mapping[str, Texts], size: int) -> Array:
+    """JSON objects of these fields."""
+    parts: list[Array | str] = []
+    for name, values in fields.items():
+        parts += (f"{',' if parts else '{'}{encode_basestring(name)}:", values.json)
+    return joined_rows([*parts, "}"] if parts else ["{}"], size)
+
+
+def _filled(form: Sequence[str], columns: Sequence[Array]) -> Array:
+    """For each row the parts of the form, with the row's value of each column between them."""
+    parts = chain.from_iterable(zip_longest(form, columns))
+    return joined([part for part in parts if part is not None])
+
+
+def _digests(texts: Array) -> Ids:
+    """The ids of the alerts of which the texts are the canonical JSON."""
+    sha256 = hashlib.sha256
+    data, ends = bytes_of(texts)
+    found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends)]
+    return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
+
+
+def _hex(ids: Ids) -> Array:
+    digits = np.frombuffer(ids.tobytes().hex().encode(), np.uint8)
+    return fixed(digits.reshape(len(ids), -1)).cast(pa.string())

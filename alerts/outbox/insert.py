@@ -1,0 +1,102 @@
+"""Alerts into their table: rules by number, ids by `heads`; of several with one id the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+
+import numpy as np
+from sqlalchemy import Connection, Insert, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from alerts.arrow_columns import Ints
+from alerts.outbox.heads import PLACES, heads
+from alerts.outbox.schema import alerts, indexed, rules
+from alerts.raised_columns import RaisedColumns, texts
+
+Row = tuple[object, ...]
+"""A value for each of `COLUMNS`."""
+COLUMNS = ("number", "head", "batch", "rule_number", "time", "key", "body", "recorded_at")
+"""The columns of the alerts that are written; the id is in the body."""
+Named = tuple[str, str, str]
+"""Pack, rule and severity."""
+
+
+def insert_alerts(
+    connection: Connection, batch: int, raised: RaisedColumns, now: int
+) -> tuple[Ints, RaisedColumns]:
+    """Insert the alerts that the outbox does not have; their numbers, and these alerts."""
+    if not len(raised):
+        return np.zeros(0, np.int64), raised
+    first = _next_number(connection)
+    numbers = np.arange(first, first + len(raised))
+    own = rule_numbers(connection, [(one.pack, one.rule, one.severity) for one in raised.rules])
+    rows = zip(
+        numbers.tolist(), heads(raised.ids).tolist(), repeat(batch), np.array(own)[raised.rule].tolist(),
+        raised.time.tolist(), texts(raised.keys), texts(raised.bodies), repeat(now), strict=False,
+    )  # fmt: skip
+    given = list(rows)
+    insert_rows(connection, given)
+    a = alerts.c
+    count = connection.scalar(select(func.count()).where(a.number >= first))
+    if count == len(raised):
+        return numbers, raised
+    there = connection.scalars(select(a.number).where(a.number >= first).order_by(a.number)).all()
+    left_out = np.setdiff1d(numbers, np.array(there, np.int64)).tolist()
+    beside = [number for number in left_out if _put_beside(connection, given[number - first])]
+    taken = np.sort(np.array([*there, *beside], np.int64))
+    return taken, raised.take(taken - first)
+
+
+def _next_number(connection: Connection) -> int:
+    """One more than any alert ever had that the indexes know: what was deleted gives no number free."""
+    last = connection.scalar(select(func.max(alerts.c.number))) or 0
+    return max(last, connection.scalar(select(indexed.c.number)) or 0) + 1
+
+
+def insert_rows(connection: Connection, rows: Sequence[Row]) -> None:
+    """Insert alerts but those whose head is taken.
+
+    A driver with positional parameters gets them as they are: building a dictionary for every row would cost
+    more than the database does.
+    """
+    statement = _but_known(connection)
+    compiled = statement.compile(dialect=connection.dialect, column_keys=list(COLUMNS))
+    if getattr(compiled, "positiontup", None) == list(COLUMNS):
+        connection.exec_driver_sql(compiled.string, list(rows))
+    else:
+        connection.execute(statement, [dict(zip(COLUMNS, row, strict=True)) for row in rows])
+
+
+def _but_known(connection: Connection) -> Insert:
+    of_dialect = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement: Insert = of_dialect(alerts).on_conflict_do_nothing(index_elements=[alerts.c.head])
+    return statement
+
+
+def _put_beside(connection: Connection, row: Row) -> bool:
+    """Insert an alert whose head is taken in a place beside it, unless it is there; whether it was."""
+    number, head, *rest = row
+    assert isinstance(head, int)
+    a = alerts.c
+    near = a.head.between(head, head + PLACES - 1)
+    there = dict(connection.execute(select(a.head, a.id).where(near)).all())
+    if str(rest[-2])[7:71] in there.values():
+        return False
+    free = next(place for place in range(head, head + PLACES) if place not in there)
+    insert_rows(connection, [(number, free, *rest)])
+    return True
+
+
+def rule_numbers(connection: Connection, named: Iterable[Named]) -> list[int]:
+    """The number of each rule; one that the outbox has not met gets the next."""
+    r = rules.c
+    there = connection.execute(select(rules))
+    known = {(pack, rule, severity): number for number, pack, rule, severity in there}
+    wanted = list(named)
+    for one in wanted:
+        if one not in known:
+            known[one] = max(known.values(), default=0) + 1
+            values = {r.number: known[one], r.pack: one[0], r.rule: one[1], r.severity: one[2]}
+            connection.execute(insert(rules).values(values))
+    return [known[one] for one in wanted]

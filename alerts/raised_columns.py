@@ -1,0 +1,256 @@
+"""The alerts of a batch by column, as workers hand them to the outbox: no Python object for each of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from alerts.arrow_columns import Ints, bytes_of
+from alerts.raised import Raised, Withholding, speaking, storable
+from alerts.ranks import instant_rank, rule_rank
+
+Bools = npt.NDArray[np.bool_]
+Ids = npt.NDArray[np.uint8]
+Binary = Any
+"""pa.LargeBinaryArray: the bytes of a whole batch may be more than 2 GiB."""
+
+_ID = 32
+_KEY = ',"key":'
+"""Stands in no string of JSON, where a quotation mark is escaped."""
+_DECODER = json.JSONDecoder()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+class Raising(NamedTuple):
+    """A rule as its alerts know it; `duration` is that of its `suppress`, in ns, None if it has none."""
+
+    pack: str
+    rule: str
+    severity: str
+    duration: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RaisedColumns(Sequence[Raised]):
+    """Alerts before suppression, a row each; reading one row makes a `Raised`.
+
+    `rule` is the place in `rules` of each alert's rule, `time` event time in ns since 1970 UTC; `ids` have 32
+    bytes each, `bodies` are JSON. `places` rank alerts of one instant and rule, but for the id; `withholding`
+    are the keys that suppression goes by, empty where the rule has none; `keys` those of bodies, JSON.
+    """
+
+    rules: tuple[Raising, ...]
+    rule: Ints
+    time: Ints
+    ids: Ids
+    bodies: Binary
+    places: Binary
+    withholding: Binary
+    keys: Binary
+
+    @classmethod
+    def of(cls, raised: Sequence[Raised]) -> RaisedColumns:
+        """The columns of alerts that are given one by one."""
+        rules: dict[Raising, int] = {}
+        numbers, places = [], []
+        for one in raised:
+            number = rules.setdefault(_raising(one), len(rules))
+            numbers.append(number)
+            places.append(one.rank[8 + len(rule_rank(one.rule, one.pack)) : -2 * _ID])
+        keys = ["" if one.withholding is None else one.withholding.key for one in raised]
+        return cls(
+            tuple(rules),
+            np.array(numbers, np.int64),
+            np.array([one.time for one in raised], np.int64),
+            np.frombuffer(bytes.fromhex("".join(one.id for one in raised)), np.uint8).reshape(-1, _ID),
+            _binary([one.body.encode() for one in raised]),
+            _binary(places),
+            _binary([key.encode("utf-8", "surrogatepass") for key in keys]),
+            _binary([key_of(one.body).encode() for one in raised]),
+        )
+
+    @classmethod
+    def together(cls, parts: Iterable[Sequence[Raised]]) -> RaisedColumns:
+        """The alerts of several parts, in their order."""
+        given = [one if isinstance(one, cls) else cls.of(one) for one in parts if len(one)]
+        if len(given) < 2:
+            return given[0] if given else cls.of(())
+        rules: dict[Raising, int] = {}
+        numbers = []
+        for part in given:
+            own = [rules.setdefault(one, len(rules)) for one in part.rules]
+            numbers.append(np.array(own, np.int64)[part.rule])
+        return cls(
+            tuple(rules),
+            np.concatenate(numbers),
+            np.concatenate([part.time for part in given]),
+            np.concatenate([part.ids for part in given]),
+            *(
+                pa.concat_arrays([getattr(part, name) for part in given])
+                for name in ("bodies", "places", "withholding", "keys")
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rule)
+
+    def __getitem__(self, which: Any) -> Any:
+        if isinstance(which, slice):
+            return list(self.take(np.arange(len(self))[which]))
+        return next(iter(self.take(np.array([range(len(self))[which]]))))
+
+    def __iter__(self) -> Iterator[Raised]:
+        ranks = [rule_rank(one.rule, one.pack) for one in self.rules]
+        hexed = self.hex_ids()
+        columns = map(pieces, (self.bodies, self.places, self.withholding))
+        rows = zip(hexed, self.rule.tolist(), self.time.tolist(), *columns, strict=True)
+        for id_, number, time, body, place, key in rows:
+            pack, rule, severity, duration = self.rules[number]
+            rank = b"".join((instant_rank(time), ranks[number], place, id_.encode()))
+            held = None if duration is None else Withholding(key.decode("utf-8", "surrogatepass"), duration)
+            yield Raised(rank, id_, pack, rule, severity, time, body.decode(), held)
+
+    def counted(self, by: Callable[[Raising], str]) -> Counter[str]:
+        """The number of alerts by what is said of their rules."""
+        counts = np.bincount(self.rule, minlength=len(self.rules)).tolist()
+        found: Counter[str] = Counter()
+        for one, count in zip(self.rules, counts, strict=True):
+            if count:
+                found[by(one)] += count
+        return found
+
+    def hex_ids(self) -> list[str]:
+        """The ids as alerts show them."""
+        digits = self.ids.tobytes().hex()
+        return [digits[at : at + 2 * _ID] for at in range(0, len(digits), 2 * _ID)]
+
+    def take(self, which: Ints) -> RaisedColumns:
+        """Some of the alerts, in the order of `which`."""
+        if len(which) == len(self) and (which == np.arange(len(self))).all():
+            return self
+        at = pa.array(which)
+        return RaisedColumns(
+            self.rules, self.rule[which], self.time[which], self.ids[which], self.bodies.take(at),
+            self.places.take(at), self.withholding.take(at), self.keys.take(at),
+        )  # fmt: skip
+
+    def where(self, mask: Bools) -> RaisedColumns:
+        """The alerts for which a mask is true, in their order."""
+        return self.take(np.flatnonzero(mask))
+
+    def of_rules(self, wanted: Sequence[bool]) -> Bools:
+        """True for the alerts of some of `rules`."""
+        return np.array(wanted, bool)[self.rule]
+
+    def speaking_for(self, suppressed: Mapping[int, int]) -> RaisedColumns:
+        """The same alerts, of which some, by row, tell of so many that were withheld before them."""
+        rows = sorted(row for row, count in suppressed.items() if count)
+        if not rows:
+            return self
+        mask = np.zeros(len(self), bool)
+        mask[rows] = True
+        bodies = [speaking(self.bodies[row].as_py().decode(), suppressed[row]).encode() for row in rows]
+        return replace(self, bodies=pc.replace_with_mask(self.bodies, pa.array(mask), _binary(bodies)))
+
+    def in_order(self) -> RaisedColumns:
+        """The alerts by time, rule name (then pack), key values, order of decision, and id: alerts.ranks."""
+        named = [rule_rank(one.rule, one.pack) for one in self.rules]
+        of_name = {name: place for place, name in enumerate(sorted(set(named)))}
+        rule = np.array([of_name[name] for name in named], np.int64)[self.rule]
+        order = np.lexsort((rule, self.time)).astype(np.int64)
+        time, rule = self.time[order], rule[order]
+        tied = np.zeros(len(order), bool)
+        tied[1:] = (time[1:] == time[:-1]) & (rule[1:] == rule[:-1])
+        data, ends = _array(self.places)
+        order, tied = _sorted_further(order, tied, data, ends)
+        if tied.any():
+            ends = np.arange(len(self) + 1) * _ID
+            order, _ = _sorted_further(order, tied, self.ids.reshape(-1), ends)
+        return self.take(order)
+
+
+def pieces(texts: Binary) -> list[bytes]:
+    """The elements of a column of bytes."""
+    data, ends = bytes_of(texts)
+    whole = bytes(data[ends[0] : ends[-1]])
+    first = ends[0]
+    return [whole[begin - first : end - first] for begin, end in pairwise(ends)]
+
+
+def texts(column: Binary) -> list[str]:
+    """The elements of a column of UTF-8."""
+    data, ends = bytes_of(column)
+    if bytes(data).isascii():
+        whole = str(data, "ascii")
+        return [whole[begin:end] for begin, end in pairwise(ends)]
+    return list(map(bytes.decode, pieces(column)))
+
+
+def key_of(body: str) -> str:
+    """The key in the JSON of an alert, as `key_text` writes it."""
+    begin = body.index(_KEY) + len(_KEY)
+    key, end = _DECODER.raw_decode(body, begin)
+    return key_text(key) if "\\u" in body[begin:end] else body[begin:end]
+
+
+def key_text(key: Mapping[str, object]) -> str:
+    """A key as the JSON of alerts has it. Raises ValueError for NaN and infinity."""
+    text = _ENCODER.encode(dict(key))
+    # a lone surrogate has no UTF-8: a body with one is in ASCII
+    return text if storable(text) else json.dumps(dict(key), separators=(",", ":"))
+
+
+def _sorted_further(order: Ints, tied: Bools, data: npt.NDArray[np.uint8], ends: Ints) -> tuple[Ints, Bools]:
+    """Sort by bytes what an order leaves equal: `tied` says that a row is equal to the one before it.
+
+    Eight bytes at a time are compared as a number. No text is the beginning of another, so what lies behind
+    the end of one does not matter.
+    """
+    order, tied = order.copy(), tied.copy()
+    data = np.concatenate((data, np.zeros(8, np.uint8)))
+    passed = 0
+    while True:
+        equal = tied.copy()
+        equal[:-1] |= tied[1:]
+        rows = np.flatnonzero(equal)
+        begins = ends[order[rows]] + passed
+        if not (begins < ends[order[rows] + 1]).any():
+            return order, tied
+        words = _words(data, np.minimum(begins, ends[order[rows] + 1]), ends[order[rows] + 1])
+        group = np.cumsum(~tied)[rows]
+        within = np.lexsort((words, group))
+        order[rows], words = order[rows][within], words[within]
+        tied[rows[1:]] &= words[1:] == words[:-1]
+        passed += 8
+
+
+def _words(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> npt.NDArray[np.uint64]:
+    """Eight bytes from each beginning as a number, zeros behind the end."""
+    at = np.arange(8)
+    found = data[np.minimum(begins[:, None] + at, len(data) - 1)]
+    found[at >= (ends - begins)[:, None]] = 0
+    return cast("npt.NDArray[np.uint64]", found.view(">u8").reshape(-1).astype(np.uint64))
+
+
+def _array(texts: Binary) -> tuple[npt.NDArray[np.uint8], Ints]:
+    data, ends = bytes_of(texts)
+    return np.frombuffer(data, np.uint8), np.array(ends, np.int64)
+
+
+def _binary(values: list[bytes]) -> Binary:
+    return pa.array(values, pa.large_binary())
+
+
+def _raising(one: Raised) -> Raising:
+    return Raising(
+        one.pack, one.rule, one.severity, None if one.withholding is None else one.withholding.duration
+    )

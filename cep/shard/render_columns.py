@@ -1,0 +1,95 @@
+"""Very many alerts of a rule in Arrow: what they say, as `alerts.column_writer` takes it.
+
+Fields of one Arrow type stay in Arrow from the events to the bodies; everything else passes through Python
+values, as in `cep.shard.render`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from alerts.arrow_columns import Array, ListedTexts, StringTexts, Texts, joined_rows, texts_of, timestamps
+from alerts.column_writer import Content
+from alerts.columns import Column
+from cep.shard.scope import AS_THEY_ARE, Alike, json_column, summary_form
+from rules.typed import Emit, KeyRef, Rule
+from rules.types import Scalar, Type
+
+_ARROW = {
+    Scalar.STRING: pa.string(),
+    Scalar.TEXT: pa.string(),
+    Scalar.LONG: pa.int64(),
+    Scalar.DOUBLE: pa.float64(),
+    Scalar.BOOLEAN: pa.bool_(),
+    Scalar.TIMESTAMP: pa.int64(),
+}
+_PYTHON = {
+    type_: {type(None), {"int64": int, "double": float, "bool": bool, "string": str}[str(arrow)]}
+    for type_, arrow in _ARROW.items()
+}
+
+
+def content(rule: Rule, alike: Alike) -> Content:
+    """What the alerts of decisions say. Raises UnicodeEncodeError for a lone surrogate."""
+    key = {name: _listed(alike.scope.keys[name], type_) for name, type_ in alike.by}
+    emit = {one.name: _emitted(one, key, alike) for one in alike.emitting}
+    events = [(name, alike.scope.taken.arrow_ids(number)) for name, number in alike.steps]
+    known, count = {**key, **emit}, len(alike.time)
+    return Content(
+        alike.kind,
+        alike.time,
+        key,
+        _summaries(rule, key, known, count),
+        emit,
+        events,
+        alike.orders,
+        _withholding(rule, key, known, count),
+        ListedTexts(Column(alike.queries)) if alike.kind == "hit" else None,
+    )
+
+
+def _emitted(one: Emit, key: Mapping[str, Texts], alike: Alike) -> Texts:
+    if isinstance(one.value, KeyRef):
+        return key[one.value.name]
+    values, type_ = alike.scope.arrow(one.value), one.value.type
+    if values is None or not isinstance(type_, Scalar) or values.type != _ARROW.get(type_):
+        return _listed(alike.scope.values(one.value), type_)
+    return _written(values, type_)
+
+
+def _listed(values: list[object], type_: Type) -> Texts:
+    """Python values, in Arrow where that has their type."""
+    if not (isinstance(type_, Scalar) and type_ in _ARROW and _PYTHON[type_].issuperset(map(type, values))):
+        return ListedTexts(json_column(values, type_))
+    return _written(pa.array(values, _ARROW[type_]), type_)
+
+
+def _written(values: pa.Array, type_: Type) -> Texts:
+    if type_ in AS_THEY_ARE:
+        return texts_of(values)
+    times = timestamps(values.fill_null(0).to_numpy())
+    return StringTexts(pc.if_else(values.is_null(), pa.scalar(None, pa.string()), times))
+
+
+def _summaries(rule: Rule, key: Mapping[str, Texts], known: Mapping[str, Texts], count: int) -> Array:
+    names, texts = summary_form(rule, tuple(key))
+    parts: list[Array | str] = [texts[0]]
+    for name, after in zip(names, texts[1:], strict=True):
+        parts += (known[name].plain if name in known else "null", after)
+    return joined_rows(parts, count)
+
+
+def _withholding(
+    rule: Rule, key: Mapping[str, Texts], known: Mapping[str, Texts], count: int
+) -> Array | None:
+    suppress = rule.suppress
+    if suppress is None:
+        return None
+    named = [known.get(name) for name in suppress.names] if suppress.names else list(key.values())
+    parts: list[Array | str] = ["["]
+    for one in named:
+        parts += ("null" if one is None else one.canonical, ",")
+    return joined_rows([*parts[: len(parts) - bool(named)], "]"], count)

@@ -1,0 +1,151 @@
+"""The names that `emit` uses, for all decisions of a rule at once: in Python values, and in Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from alerts.alert import Kind
+from alerts.columns import Column
+from alerts.notation import json_value
+from cep.batch.decisions import ByStep
+from cep.expressions.scalar import compiled
+from rules.typed import (
+    Aggregate,
+    Emit,
+    Expression,
+    FieldRef,
+    KeyRef,
+    Path,
+    PrevRef,
+    Rule,
+    StepRef,
+    TextMatch,
+    WindowAggregate,
+    walk,
+)
+from rules.types import Scalar, Type
+
+Ints = npt.NDArray[np.int64]
+Named = FieldRef | KeyRef | StepRef | Aggregate | WindowAggregate
+
+
+@dataclass(slots=True)
+class Scope:
+    """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone, what
+    the operator worked out. `row` is the decision that an expression is being worked out for."""
+
+    numbers: Mapping[str, int]
+    taken: ByStep
+    keys: Mapping[str, list[object]]
+    known: Mapping[Expression, list[object]]
+    row: int = 0
+    _columns: dict[Named, list[object]] = field(default_factory=dict)
+    _fields: dict[Path, list[object]] = field(default_factory=dict)
+
+    def values(self, expression: Expression) -> list[object]:
+        """The value of an expression in each decision."""
+        if isinstance(expression, Named):
+            return self._column(expression)
+        for node in walk(expression):
+            if isinstance(node, Named):
+                self._column(node)
+        evaluator, found = compiled(expression), []
+        for row in range(len(self.taken.count)):
+            self.row = row
+            found.append(evaluator(self))
+        return found
+
+    def arrow(self, expression: Expression) -> pa.Array | None:
+        """The same in Arrow, of what is only looked up; None where it is in no one Arrow type."""
+        match expression:
+            case FieldRef(path):
+                return self.taken.arrow_only(path)
+            case StepRef():
+                return self.taken.arrow_value(expression, self.numbers[expression.step])
+            case Aggregate(function="count", path=()):
+                return pa.array(self.taken.count[:, self.numbers[expression.step]])
+        return None
+
+    def own(self, path: Path) -> list[object]:
+        """A field of each event of an `on` rule."""
+        if path not in self._fields:
+            self._fields[path] = self.taken.only(path)
+        return self._fields[path]
+
+    def _column(self, node: Named) -> list[object]:
+        match node:
+            case FieldRef(path):
+                return self.own(path)
+            case KeyRef(name):
+                return self.keys[name]
+            case WindowAggregate():
+                return self.known[node]
+        if node not in self._columns:
+            number = self.numbers[node.step]
+            self._columns[node] = (
+                self.taken.value(node, number)
+                if isinstance(node, StepRef)
+                else self.taken.aggregate(node, number)
+            )
+        return self._columns[node]
+
+    def field(self, path: Path) -> object:
+        return self._fields[path][self.row]
+
+    def key(self, name: str) -> object:
+        return self.keys[name][self.row]
+
+    def step(self, ref: StepRef) -> object:
+        return self._columns[ref][self.row]
+
+    def aggregate(self, ref: Aggregate) -> object:
+        return self._columns[ref][self.row]
+
+    def previous(self, ref: PrevRef) -> object:
+        raise AssertionError(f"prev({'.'.join(ref.path)}) in emit")
+
+    def text_match(self, ref: TextMatch) -> bool | None:
+        raise AssertionError(f"a text condition on {'.'.join(ref.path)} in emit")
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Decisions of one form of a rule, a row each: the kind of their alerts, the key's names and types, what
+    is emitted, and the steps that took something with their numbers. `time` in ns since 1970 UTC."""
+
+    kind: Kind
+    time: Ints
+    by: tuple[tuple[str, Type], ...]
+    emitting: tuple[Emit, ...]
+    steps: tuple[tuple[str, int], ...]
+    scope: Scope
+    orders: pa.BinaryArray
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries of hits."""
+        return list(map(str, self.scope.own(("query",))))
+
+
+def json_column(values: list[object], type_: Type) -> Column:
+    """Held values of a type as JSON values; most are as they are (doubles are never NaN)."""
+    if type_ in AS_THEY_ARE:
+        return Column(values)
+    return Column([json_value(value, type_) for value in values])
+
+
+AS_THEY_ARE = (Scalar.STRING, Scalar.TEXT, Scalar.LONG, Scalar.DOUBLE, Scalar.BOOLEAN)
+
+
+def summary_form(rule: Rule, key: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names that a summary shows, and the texts around them: one more."""
+    template = rule.summary
+    if template is None:
+        return key, (f"{rule.name} on " if key else rule.name, *[", "] * (len(key) - 1), *[""] * bool(key))
+    missing = len(template.names) + 1 - len(template.texts)
+    return template.names, (*template.texts, *[""] * missing)

@@ -1,0 +1,86 @@
+"""An outbox of the version before is brought up to date when it is opened, wherever that is interrupted."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from some_alerts import raised
+from sqlalchemy import Connection, text
+
+from alerts.outbox import BatchRecord, Outbox, OutboxError, Wanted, migration
+from alerts.outbox.migration import move_some
+from alerts.outbox.trailing import last_indexed
+from alerts.routing import Route
+
+GOLDEN = Path(__file__).with_name("outbox_version_2.sql")
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A file of version 2 with three alerts, as its program wrote it."""
+    path = tmp_path / "outbox.db"
+    with sqlite3.connect(path) as database:
+        database.executescript(GOLDEN.read_text("utf-8"))
+    database.close()
+    return path
+
+
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    with sqlite3.connect(path) as database:
+        found = database.execute(query).fetchall()
+    database.close()
+    return found
+
+
+ALERTS = "SELECT number, id, batch, pack, rule, severity, time, body, recorded_at FROM outbox_alerts"
+JOINED = (
+    "SELECT a.number, id, batch, pack, rule, severity, time, body, recorded_at "
+    "FROM outbox_alerts a JOIN outbox_rules r ON r.number = rule_number ORDER BY a.number"
+)
+DELIVERIES = "SELECT * FROM outbox_deliveries ORDER BY receiver, alert"
+
+
+class ProcessDiedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("step", [1, 2, 5_000])
+@pytest.mark.parametrize("dies_after", [0, 1, 2, 3, None])
+def test_every_alert_moves_whatever_interrupts(
+    old: Path, monkeypatch: pytest.MonkeyPatch, step: int, dies_after: int | None
+) -> None:
+    alerts, deliveries = rows(old, ALERTS), rows(old, DELIVERIES)
+    steps = 0
+
+    def some(connection: Connection) -> bool:
+        nonlocal steps
+        if steps == dies_after:
+            raise ProcessDiedError
+        steps += 1
+        return move_some(connection, step)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(migration, "move_some", some)
+        try:
+            Outbox.open(f"sqlite:///{old}").close()
+        except ProcessDiedError:
+            with pytest.raises(OutboxError, match="half way from it to 3") as caught:
+                Outbox.open(f"sqlite:///{old}", create=False)
+            assert caught.value.code == "CEP0806"
+    assert rows(old, "SELECT version FROM outbox_version") == [(3,)], "the program before refuses it"
+    outbox = Outbox.open(f"sqlite:///{old}")
+    assert rows(old, JOINED) == alerts
+    assert rows(old, DELIVERIES) == deliveries
+    assert rows(old, "SELECT name FROM sqlite_master WHERE name LIKE '%alerts_2'") == []
+    with outbox.reading() as connection:
+        assert last_indexed(connection) == len(alerts)
+        assert connection.scalar(text("PRAGMA integrity_check")) == "ok"
+    assert [one.number for one in outbox.alerts(Wanted(key={"card_id": "b"}))] == [2]
+    assert [one.number for one in outbox.alerts(Wanted(rule="card_testing"), newest_first=True)] == [3, 1]
+    some_known = [raised(1, key="a"), raised(70, time=70)]
+    recorded = outbox.record(BatchRecord(2, "d", {}), some_known, [Route("desk")])
+    assert ([one.alert.emit for one in recorded.alerts], recorded.repeated) == ([{"n": 70}], 1)
+    assert [due.number for due in outbox.due("desk", 2**62, 9)] == [1, 2, 3, 5]
+    outbox.close()

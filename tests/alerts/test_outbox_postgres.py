@@ -1,0 +1,140 @@
+"""The outbox on PostgreSQL comes to what it does on SQLite. Needs a server on this machine, and psycopg."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from some_alerts import SECOND, raised
+from sqlalchemy import create_engine, text
+
+from alerts.outbox import BatchRecord, Outbox, Recorded, Wanted
+from alerts.raised import Raised
+from alerts.routing import Route
+
+pytest.importorskip("psycopg")
+GOLDEN = Path(__file__).with_name("outbox_version_2.sql")
+BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+INITDB = shutil.which("initdb", path=os.pathsep.join([os.environ["PATH"], *map(str, BINARIES[-1:])]))
+pytestmark = pytest.mark.skipif(INITDB is None, reason="no server of PostgreSQL is installed")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A server that listens on a socket in a folder of its own; the address of its databases."""
+    # its programs refuse to run as root; a socket's path is short
+    own = {"user": "postgres"} if os.geteuid() == 0 else {}
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
+    if own:
+        shutil.chown(folder, own["user"])
+    where = Path(str(INITDB)).resolve().parent
+
+    def run(program: str, *arguments: str) -> None:
+        subprocess.run(
+            [where / program, "-D", folder / "data", *arguments],
+            check=True, stdout=subprocess.DEVNULL, cwd=folder, **own,
+        )  # fmt: skip
+
+    run("initdb", "-A", "trust", "-U", "cep", "--no-sync")
+    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
+    run("pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", options)
+    yield f"postgresql://cep@/DATABASE?host={folder}"
+    run("pg_ctl", "stop", "-m", "immediate")
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def url(server: str, request: pytest.FixtureRequest) -> str:
+    """A database of its own for each test."""
+    name = re.sub(r"\W", "_", request.node.name.lower())
+    engine = create_engine(server.replace("DATABASE", "postgres"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return server.replace("DATABASE", name)
+
+
+def told(recorded: Recorded) -> tuple[list[str], list[str], int, bool]:
+    alerts, withheld = ([one.body for one in some] for some in (recorded.alerts, recorded.withheld))
+    return alerts, withheld, recorded.repeated, recorded.already
+
+
+def some(random: Random) -> list[Raised]:
+    """Of rules that suppress and that do not; ids come again; keys that only escapes can write."""
+    return [
+        raised(
+            random.randrange(400),
+            rule=(rule := random.choice(["a", "b", "c"])),
+            key=random.choice(["x", "y\N{LATIN SMALL LETTER E WITH ACUTE}", "\ud800", "\t", "long" * 2_000]),
+            time=random.randrange(100),
+            severity=random.choice(["high", "low"]),
+            suppress={"a": 5, "b": 20, "c": None}[rule],
+        )
+        for _ in range(random.randrange(200))
+    ]
+
+
+ASKED = [
+    Wanted(rule="a"),
+    Wanted(severity="low", since=20 * SECOND),
+    Wanted(key={"card_id": "x"}),
+    Wanted(batch=3),
+    Wanted(key={"card_id": "long" * 2_000}, before=50),
+    Wanted(after=100, until=70 * SECOND),
+    Wanted(pack="none"),
+]
+
+
+def test_both_databases_come_to_the_same(url: str, tmp_path: Path) -> None:
+    boxes = [Outbox.open(one, clock=lambda: 5) for one in (url, f"sqlite:///{tmp_path}/outbox.db")]
+    random = Random(7)
+    routes = [Route("desk"), Route("grave", frozenset("a"), "high")]
+    for number in [*range(7), 6, *range(7, 12)]:
+        came, batch = some(random), BatchRecord(number, f"d{number}", {})
+        one, other = (told(box.record(batch, came, routes)) for box in boxes)
+        assert one == other
+    for wanted in ASKED:
+        for how in ({}, {"limit": 7}, {"limit": 7, "newest_first": True}):
+            pages = [box.alerts(wanted, **how) for box in boxes]
+            assert pages[0] == pages[1], (wanted, how)
+    for box in boxes:
+        box.settle([])
+    assert boxes[0].due("grave", 5, 99) == boxes[1].due("grave", 5, 99)
+    assert boxes[0].status() == boxes[1].status()
+    first = boxes[0].alerts(limit=1)[0].alert["id"]
+    assert boxes[0].alert(str(first)) == boxes[1].alert(str(first)) is not None
+    assert boxes[0].deliveries(str(first)) == boxes[1].deliveries(str(first))
+    for box in boxes:
+        box.close()
+
+
+def test_an_outbox_of_before_is_brought_up_to_date(url: str, tmp_path: Path) -> None:
+    statements = GOLDEN.read_text("utf-8").replace("WITHOUT ROWID", "")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for statement in re.split(r";\n", statements):
+            if statement.strip() and not re.match(r"\s*(BEGIN|COMMIT)", statement):
+                connection.exec_driver_sql(statement)
+    engine.dispose()
+    with sqlite3.connect(tmp_path / "outbox.db") as database:
+        database.executescript(GOLDEN.read_text("utf-8"))
+    database.close()
+    boxes = [Outbox.open(one, clock=lambda: 5) for one in (url, f"sqlite:///{tmp_path}/outbox.db")]
+    assert boxes[0].alerts() == boxes[1].alerts() != []
+    assert (
+        boxes[0].alerts(Wanted(key={"card_id": "b"})) == boxes[1].alerts(Wanted(key={"card_id": "b"})) != []
+    )
+    assert boxes[0].due("desk", 2**62, 9) == boxes[1].due("desk", 2**62, 9) != []
+    came = [raised(1, key="a"), raised(8, key="a", time=100, suppress=100)]
+    one, other = (told(box.record(BatchRecord(2, "d", {}), came, [Route("desk")])) for box in boxes)
+    assert one == other
+    for box in boxes:
+        box.close()
