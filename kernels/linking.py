@@ -46,7 +46,7 @@ class LinkedCode(JITCodeLibrary):
 
 
 class EntryCode(LinkedCode):
-    """That of an entry, which is optimised where it is linked: in its door."""
+    """The code of an entry, optimised where it is linked: in its door (kernels.arguments)."""
 
     def _optimize_final_module(self) -> None:
         if self._is_called_by_python():

@@ -175,7 +175,6 @@ def result_of(value: Mapping[str, object]) -> Result:
     """The result that `as_dict` gave, or a version before it that knew no checksums. Raises ValueError."""
     value = unsealed(value, earlier=lambda value: "version" not in value)
     try:
-        all_idle = value["quiet"]
         return Result(
             revisions=_texts(value["revisions"]),
             watermark=_int(value["watermark"]),
@@ -183,7 +182,7 @@ def result_of(value: Mapping[str, object]) -> Result:
             last_active=_pairs(value["heard"]),
             clock=_int(value["clock"]),
             elapsed=_int(value["elapsed"]),
-            all_idle=None if all_idle is None else AllIdle(*map(_int, _list(all_idle))),
+            all_idle=_all_idle(value["quiet"]),
             since=_pairs(value["since"]),
             first=_ints(value["first"]),
             runs=_pairs(value["runs"]),
@@ -203,7 +202,6 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
         version = value["version"]
         if version not in _READ:
             raise DamagedFileError(f"has version {version}, this program reads version {VERSION}")
-        all_idle = value["quiet"]
         return Manifest(
             batch=_int(value["batch"]),
             revisions=_texts(value["revisions"]),
@@ -214,7 +212,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             greatest=_pairs(value["greatest"]),
             last_active=_pairs(value["heard"]),
             idle=tuple((str(s), str(p)) for s, p in value["silent"]),
-            all_idle=None if all_idle is None else AllIdle(*map(_int, _list(all_idle))),
+            all_idle=_all_idle(value["quiet"]),
             since=_pairs(value["since"]),
             first=_ints(value["first"]),
             drain=bool(value["drain"]),
@@ -330,6 +328,10 @@ def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError("a list is expected")
     return value
+
+
+def _all_idle(value: object) -> AllIdle | None:
+    return None if value is None else AllIdle(*map(_int, _list(value)))
 
 
 def _int(value: object) -> int:

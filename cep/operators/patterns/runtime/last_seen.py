@@ -122,7 +122,7 @@ class _NothingTaken:
 
     @classmethod
     def by(cls, tables: Tables) -> _NothingTaken:
-        """That of a rule."""
+        """A rule's alternative and registers before the first event."""
         alternative = np.zeros(tables.row_width, np.int64)
         alternative[layout.T_NODE] = layout.NONE
         initial, nulls, values = (
