@@ -36,8 +36,7 @@ quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto
 
 test: $(STAMP) java ## all tests, also those that need a JVM; generated ones with the same examples every time
-	@CI=true $(BIN)/pytest -q -n auto -m 'not spark and not soak'
-	@CI=true $(BIN)/pytest -q -n $(SPARKS) --dist loadgroup -m 'spark and not soak'
+	@$(BIN)/python tests/side_by_side.py $(SPARKS)
 
 soak: $(STAMP) java ## before a release, some hours: generated tests with ten times the examples, new ones; the long runs
 	@env -u CI CEP_EFFORT=$(EFFORT) $(BIN)/pytest -q -n auto --timeout 0 -m 'not spark and not soak'

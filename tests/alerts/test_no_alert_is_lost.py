@@ -71,7 +71,8 @@ def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int, kills
     outbox.close()
 
 
-@pytest.mark.parametrize("kills", [[7], pytest.param([7, 1, 4], marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [[7], [7, 1, 4]])
 def test_a_receiver_that_remembers_ids_has_every_alert_once(tmp_path: Path, kills: list[int]) -> None:
     """Also if the receiver itself is restarted in between."""
     file = tmp_path / "received.jsonl"

@@ -127,6 +127,7 @@ def ended(connection: socket.socket) -> bytes:
     return came
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handles")
 def test_connections_that_say_nothing_more_make_room_for_others(few: Port) -> None:
     with ExitStack() as stack:
@@ -140,6 +141,7 @@ def test_connections_that_say_nothing_more_make_room_for_others(few: Port) -> No
     assert few.get() == (200, b"ok")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handles")
 def test_a_client_is_answered_while_others_connect_without_pause(few: Port) -> None:
     over = threading.Event()
@@ -202,6 +204,7 @@ def test_clients_that_ask_without_pause_make_room_for_others(few: Port) -> None:
         few.held.set()
 
 
+@pytest.mark.slow
 def test_a_request_that_comes_byte_by_byte_is_ended(hasty: Port) -> None:
     with hasty.connect() as slow:
         slow.settimeout(PATIENCE)
@@ -222,6 +225,7 @@ def test_a_request_that_comes_byte_by_byte_is_ended(hasty: Port) -> None:
     assert hasty.get() == (200, b"ok")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/body", "/healthz"])
 def test_a_body_that_never_ends_is_ended(hasty: Port, path: str) -> None:
     """Also where the answer is there before the body is."""
@@ -288,6 +292,7 @@ def test_nothing_is_printed_whatever_comes(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_it_stops_with_connections_open_and_says_nothing(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ def event(second: float, n: object, **more: object) -> tuple[str, dict[str, obje
     return ("s", {"n": n, "at_": START + timedelta(seconds=second), "k": "x", **more})
 
 
+@pytest.mark.slow
 def test_conformance_cases_through_the_interface() -> None:
     answered = 0
     for given in read(FILES[0]):

@@ -106,6 +106,7 @@ def test_lines_without_number_are_decoded_in_parts(tmp_path: Path) -> None:
     assert found(path, block=32 << 20) == ([9 << 20], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("octet", [b"\0", b"\n", b"{"])
 def test_half_a_gigabyte_in_half_a_megabyte_takes_little_memory(tmp_path: Path, octet: bytes) -> None:
     bomb(tmp_path / "in.jsonl.gz", octet, b"\n" + GOOD)

@@ -62,6 +62,7 @@ class Fed:
         return sum(len(runs.nodes) for of in segments for runs in of.content.rows["runs"].by_width.values())
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize(
     "pattern",

@@ -144,6 +144,7 @@ def test_what_one_event_may_come_to_is_bounded(message: str) -> None:
     assert found.message.startswith(message)
 
 
+@pytest.mark.slow
 def test_a_pattern_in_which_time_ends_rounds_is_given_up_while_it_is_built() -> None:
     """The count only estimates it."""
     pattern = "absent s[v == 1] for 1s"

@@ -150,6 +150,7 @@ def test_a_part_of_which_half_is_dead_is_made_anew_and_smaller_ones_stay(tmp_pat
     assert answers(found, hits) == answers(compiled(hits).kept, hits)
 
 
+@pytest.mark.slow
 def test_parts_stay_few(tmp_path: Path) -> None:
     kept = NONE
     for count in range(1, 120):

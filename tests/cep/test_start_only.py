@@ -53,6 +53,7 @@ def beginnings(draw: st.DrawFn) -> str:
     return header(LATENESS) + "".join(rules)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(215), **QUIET)
 @given(programs(texts=beginnings(), most=30))

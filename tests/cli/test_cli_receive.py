@@ -20,6 +20,7 @@ from cep_command import cep
 from heard_signals import ENDING, hear
 from standardwebhooks.webhooks import Webhook
 
+pytestmark = pytest.mark.slow  # each test starts a receiver as a process
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ALERT = {
     "id": "a1", "time": "2018-07-11T10:05:00Z", "severity": "high", "rule": "card_testing",

@@ -67,6 +67,7 @@ def dying(values: Iterable[int]) -> Callable[[Decoded], None]:
     return work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_what_is_found_is_left_out_by_its_place_and_nothing_else(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

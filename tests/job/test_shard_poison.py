@@ -136,6 +136,7 @@ def dying(marked: set[int], how: int) -> object:
     return work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGSEGV, signal.SIGKILL])
 def test_events_that_die_are_found_among_those_that_wait_and_those_that_come(how: signal.Signals) -> None:
     waiting = [FIRST, *arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(300)])]

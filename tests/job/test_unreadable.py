@@ -40,6 +40,7 @@ def _plain(told: str) -> None:
     assert "should not have happened" not in told
 
 
+@pytest.mark.slow
 def test_a_first_start_names_what_it_may_not_read_and_makes_nothing(job: JobFolder) -> None:
     (job.root / "secret.txt").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
     job.more = RECEIVER

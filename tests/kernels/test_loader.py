@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each test starts processes that compile
 ROOT = Path(__file__).parents[2]
 
 WEIGHTS = """

@@ -7,11 +7,13 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # every file of the project is read
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PACKAGES = ("alerts", "cep", "kernels", "percolator", "rules")
@@ -60,7 +62,8 @@ def tops(text: str) -> Iterator[str]:
             yield str(node.module).partition(".")[0]
 
 
-def imported(folders: Iterable[str]) -> set[str]:
+@cache
+def imported(*folders: str) -> set[str]:
     """The distributions whose modules the files of some folders import; a module of none by its own name."""
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
     ours = {*PACKAGES, *BESIDE, *(file.stem for file in files), *(file.parent.name for file in files)}
@@ -73,32 +76,31 @@ def imported(folders: Iterable[str]) -> set[str]:
 
 RUNNING = names(PROJECT["dependencies"])
 EXTRAS = {extra: names(of_extra) for extra, of_extra in PROJECT["optional-dependencies"].items()}
-BY_PACKAGES = imported(PACKAGES)
-BY_ALL = imported((*PACKAGES, *BESIDE))
+ALL = (*PACKAGES, *BESIDE)
 
 
 def test_the_packages_import_nothing_that_an_installation_lacks() -> None:
-    assert BY_PACKAGES - RUNNING - EXTRAS["highlight"] - FROM_OTHERS.keys() == set()
+    assert imported(*PACKAGES) - RUNNING - EXTRAS["highlight"] - FROM_OTHERS.keys() == set()
 
 
 def test_tests_and_examples_import_nothing_that_is_not_declared() -> None:
-    assert BY_ALL - RUNNING.union(*EXTRAS.values()) - FROM_OTHERS.keys() == set()
+    assert imported(*ALL) - RUNNING.union(*EXTRAS.values()) - FROM_OTHERS.keys() == set()
 
 
 def test_an_installation_brings_nothing_that_the_packages_do_not_import() -> None:
     """Packages that only tests, examples or benchmarks import belongs to the extra `dev`."""
-    assert RUNNING - BY_PACKAGES - UNIMPORTED.keys() == set()
+    assert RUNNING - imported(*PACKAGES) - UNIMPORTED.keys() == set()
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_brings_nothing_that_is_not_imported(extra: str) -> None:
-    assert EXTRAS[extra] - BY_ALL - UNIMPORTED.keys() == set()
+    assert EXTRAS[extra] - imported(*ALL) - UNIMPORTED.keys() == set()
 
 
 def test_every_exception_is_still_one() -> None:
     declared = RUNNING.union(*EXTRAS.values())
-    assert {one for one in UNIMPORTED if one in BY_ALL or one not in declared} == set()
-    assert {one for one in FROM_OTHERS if one in declared or one not in BY_ALL} == set()
+    assert {one for one in UNIMPORTED if one in imported(*ALL) or one not in declared} == set()
+    assert {one for one in FROM_OTHERS if one in declared or one not in imported(*ALL)} == set()
 
 
 @pytest.mark.parametrize(

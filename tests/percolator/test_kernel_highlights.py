@@ -45,6 +45,7 @@ def judge(matcher: Matcher, queries: Sequence[Node], rows: Sequence[Document], n
     return highlighted
 
 
+@pytest.mark.slow
 @given(
     st.lists(whole, min_size=16, max_size=24),
     st.lists(whole_documents, min_size=16, max_size=24),

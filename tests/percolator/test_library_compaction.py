@@ -39,6 +39,7 @@ def the_compaction_ends(library: Library) -> None:
         os.waitid(os.P_PID, library._child.pid, os.WEXITED | os.WNOWAIT)
 
 
+@pytest.mark.slow
 def test_a_segment_is_made_beside_changes_that_go_on(folder: Path) -> None:
     with opened(folder, 10) as library:
         first = library.pin.generation

@@ -180,6 +180,7 @@ def test_a_disk_that_fails_once_leaves_the_library_as_it_says(
     fail_once(data.draw(programs(QUERIES, 8, 8)), at, seed)
 
 
+@pytest.mark.slow
 def test_a_disk_may_fail_at_any_one_operation() -> None:
     """At each in turn, through a load that becomes a segment, changes in the log, compactions."""
     queries = [StandingQuery(f"q{number}", "a") for number in range(8)]

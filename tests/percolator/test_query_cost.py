@@ -90,6 +90,7 @@ def test_hits_are_counted_through_every_change() -> None:
     assert "r19" not in queries.hit_counts()
 
 
+@pytest.mark.slow
 def test_the_slow_list_names_the_slow_query() -> None:
     queries = Collection(SCHEMA)
     for number in range(200):

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import sqlite_log
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from job_folder import JobFolder
@@ -139,7 +140,7 @@ def test_options_are_told_by_the_source_that_they_belong_to(
     assert help_ in one.help
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=4), st.integers(1, 5), st.integers(1, 400))
 def test_every_record_is_read_by_one_lane(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], lanes: int, length: int

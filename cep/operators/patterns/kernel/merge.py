@@ -65,7 +65,7 @@ from cep.operators.patterns.kernel.trace import GAVE_UP, note
 # pass, the alternative, its hash, how many like it.
 MERGE_BEYOND = 8
 MOST_ALTERNATIVES = 256
-ALL_ALTERNATIVES = 1 << 13
+ALL_ALTERNATIVES = 1 << 12
 V_PASS, V_ALT, V_HASH, V_COUNT, SEEN = range(5)
 MOST_SEEN = 1024
 

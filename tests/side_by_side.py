@@ -1,0 +1,44 @@
+"""All tests: those with a JVM, which wait for much of their time, beside the others.
+
+    python tests/side_by_side.py [JVMS]
+
+`JVMS` of them run at a time (2). Prints what the others come to as they run, then what those with a JVM came
+to. Ends as pytest does: with 0 if all passed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+PYTEST = [sys.executable, "-m", "pytest", "-q"]
+
+
+def main(jvms: str) -> int:
+    """The exit code of the run that failed, or 0."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    environment = {**os.environ, "CI": "true"}  # generated tests with the same examples every time
+    with tempfile.TemporaryFile() as told:
+        with_jvm = subprocess.Popen(
+            [*PYTEST, "-n", jvms, "--dist", "loadgroup", "-m", "spark and not soak"],
+            env=environment,
+            stdout=told,
+            stderr=subprocess.STDOUT,
+        )
+        others = subprocess.Popen([*PYTEST, "-n", "auto", "-m", "not spark and not soak"], env=environment)
+        try:
+            codes = others.wait(), with_jvm.wait()
+        except KeyboardInterrupt:  # from a terminal both have it already; a second one ends them at once
+            for one in (others, with_jvm):
+                one.send_signal(signal.SIGINT)
+            codes = others.wait() or 130, with_jvm.wait()
+        told.seek(0)
+        print(f"\nWith a JVM, beside these:\n\n{told.read().decode(errors='replace')}", flush=True)
+    return max(codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2] or ["2"]))
