@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_a_damaged_database(tmp_path: Path) -> None:
     outbox = Outbox.open(f"sqlite:///{path}")
     outbox.record(BatchRecord(0, "d", {}), [raised(n) for n in range(2_000)], ALL)
     outbox.close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     content = bytearray(path.read_bytes())
@@ -144,7 +145,7 @@ def test_an_outbox_that_is_not_there_is_not_made_for_reading(tmp_path: Path) -> 
 
 def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE outbox_alerts (x)")
     connection.close()
     for create in (True, False):
@@ -155,7 +156,7 @@ def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
 def test_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "outbox.db"
     Outbox.open(f"sqlite:///{path}").close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE outbox_version SET version = 99")
     connection.close()
     error = refused(f"sqlite:///{path}")
@@ -219,7 +220,7 @@ def test_an_overwritten_page_is_found_before_anybody_needs_it(
         outbox.record(BatchRecord(batch, "d" * 100, {"x": "y" * 200}), some, ALL)
     outbox.check()
     outbox.close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         (page,) = database.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
         (size,) = database.execute("PRAGMA page_size").fetchone()
     data = bytearray(path.read_bytes())

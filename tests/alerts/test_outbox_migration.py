@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,17 +22,14 @@ GOLDEN = Path(__file__).with_name("outbox_version_2.sql")
 def old(tmp_path: Path) -> Path:
     """A file of version 2 with three alerts, as its program wrote it."""
     path = tmp_path / "outbox.db"
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.executescript(GOLDEN.read_text("utf-8"))
-    database.close()
     return path
 
 
 def rows(path: Path, query: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(path) as database:
-        found = database.execute(query).fetchall()
-    database.close()
-    return found
+    with closing(sqlite3.connect(path)) as database, database:
+        return database.execute(query).fetchall()
 
 
 ALERTS = "SELECT number, id, batch, pack, rule, severity, time, body, recorded_at FROM outbox_alerts"

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -124,7 +125,7 @@ def test_an_outbox_of_before_is_brought_up_to_date(url: str, tmp_path: Path) -> 
             if statement.strip() and not re.match(r"\s*(BEGIN|COMMIT)", statement):
                 connection.exec_driver_sql(statement)
     engine.dispose()
-    with sqlite3.connect(tmp_path / "outbox.db") as database:
+    with closing(sqlite3.connect(tmp_path / "outbox.db")) as database, database:
         database.executescript(GOLDEN.read_text("utf-8"))
     database.close()
     boxes = [Outbox.open(one, clock=lambda: 5) for one in (url, f"sqlite:///{tmp_path}/outbox.db")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def test_a_batch_without_alerts_leaves_everything_as_it_is() -> None:
 def old(tmp_path: Path) -> Outbox:
     """An outbox as an earlier program wrote it. Of key a one alert was raised (1) and three were withheld, of
     which two could be decided again (6 until second 60, 2 until 90); of key c one was raised (5)."""
-    with sqlite3.connect(tmp_path / "outbox.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "outbox.db")) as connection, connection:
         connection.executescript(OLD.read_text("utf-8"))
     connection.close()
     return Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)

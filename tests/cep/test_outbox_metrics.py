@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -53,7 +54,7 @@ def test_an_outbox_that_cannot_be_read_is_told_and_its_metrics_are_left_out(tmp_
     metrics = Metrics()
     metrics.watch_outbox(outbox, ["desk"], told.append)
     outbox.close()
-    with sqlite3.connect(tmp_path / "outbox.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "outbox.db")) as connection, connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     (tmp_path / "outbox.db").write_bytes(b"this was a database " * 1_000)

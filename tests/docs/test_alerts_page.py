@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -311,7 +311,7 @@ def outbox(tmp_path: Path) -> Iterator[Outbox]:
 
 
 def sql(folder: Path, part: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(folder / "state/outbox.db") as connection:
+    with closing(sqlite3.connect(folder / "state/outbox.db")) as connection, connection:
         rows = connection.execute(only("sql", part)).fetchall()
     connection.close()
     return rows

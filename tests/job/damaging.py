@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -50,7 +51,7 @@ def reopen(folder: JobFolder, *, recorded: bool = True) -> None:
 
 def forget(folder: JobFolder, batch: int) -> None:
     """The outbox as it was before a batch."""
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         database.execute("delete from outbox_alerts where batch = ?", (batch,))
         for index in ("outbox_by_rule", "outbox_by_key"):
             database.execute(f"delete from {index} where number not in (select number from outbox_alerts)")
@@ -64,7 +65,7 @@ def of_the_version_before(folder: JobFolder) -> None:
     layout.write_text(json.dumps(read_json(layout) | {"format": 3}))
     for path in folder.state.packs.iterdir():
         path.write_text(json.dumps(read_json(path)))
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         for number in range(BATCHES):
             path = folder.state.manifests / f"{number}.json"
             found = replace(manifest.parse(json.dumps(read_json(path))), files="", version=2)

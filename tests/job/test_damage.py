@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from random import Random
 
 import pytest
@@ -103,7 +104,7 @@ def test_a_manifest_of_another_batch_is_known_by_what_the_outbox_has(folder: Job
 def test_a_digit_of_what_the_outbox_has_of_a_batch_is_missed(folder: JobFolder, batch: int) -> None:
     if batch < LAST:
         reopen(folder)
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         (text,) = database.execute("select result from outbox_batches where number = ?", (batch,)).fetchone()
         value = json.loads(text)
         value["watermark"] += 1
@@ -139,7 +140,7 @@ def test_a_folder_that_is_gone_is_missed(folder: JobFolder, lost: str, said: str
 
 
 def test_an_outbox_that_is_behind_is_told(folder: JobFolder) -> None:
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         database.execute("delete from outbox_batches where number = ?", (LAST,))
     assert f"Spark has ended batch {LAST}, and the outbox" in refused(folder).message
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_file_that_still_begins_as_it_was_is_read_again(
 
 
 def letters(folder: JobFolder) -> list[tuple[object, ...]]:
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         return database.execute("select batch, file, stage, reason from dead_letters").fetchall()
 
 
@@ -188,7 +189,7 @@ def test_a_crash_right_after_the_last_manifest_leaves_nothing_behind_the_end_of_
     folder.put("payment", payments(4, 200))
     assert "the folder is closed after batch" in folder.once(spark, drain=True)
     assert folder.state.closed_file.exists()
-    with sqlite3.connect(folder.outbox) as outbox:
+    with closing(sqlite3.connect(folder.outbox)) as outbox, outbox:
         assert outbox.execute("SELECT count(*) FROM late_events").fetchone() == (0,)
     with pytest.raises(JobError, match="closed by --drain"):
         folder.once(spark)

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
@@ -142,6 +143,6 @@ def test_a_file_that_grows_after_its_batch_is_a_dead_letter_also_after_a_restart
     told = folder.once(spark)
     assert f"{plain}: the file grew from {length} to {plain.stat().st_size} bytes" in told
     assert "grew" not in folder.once(spark), "once is enough"
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         rows = database.execute('select file, "offset", stage from dead_letters').fetchall()
     assert rows == [(str(plain), length, "read")]

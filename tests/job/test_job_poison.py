@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def run(folder: JobFolder, *arguments: str) -> int:
 
 
 def letters(folder: JobFolder) -> list[Letter]:
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         columns = 'batch, feed, file, "offset", stage, reason, data'
         return database.execute(f"select {columns} from dead_letters order by file, 4").fetchall()
 
@@ -148,7 +149,7 @@ def as_before_batch_0_was_over(folder: JobFolder) -> None:
     for later in folder.state.manifests.glob("[1-9].*"):
         later.unlink()
     (folder.state.root / "closed").unlink(missing_ok=True)
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         for table in ("outbox_alerts", "outbox_batches", "dead_letters", "late_events"):
             database.execute(f"delete from {table}")
 

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,7 +50,7 @@ STEPS = {
 
 
 def _late(folder: JobFolder) -> list[tuple[str, str]]:
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         return database.execute("select stream, id from late_events").fetchall()
 
 

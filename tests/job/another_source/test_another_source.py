@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +223,7 @@ def test_what_retention_removed_stops_the_job_until_its_loss_is_accepted(
     accepted = frozenset({os.path.realpath("log/1")})
     told = folder.once(session, mode=lifecycle.Mode(once=True, accepted=accepted))
     assert "batch 0 goes without the partition log/1, which has offsets from 4; 0 is gone" in told
-    with sqlite3.connect(folder.outbox) as database:
+    with closing(sqlite3.connect(folder.outbox)) as database, database:
         rows = database.execute("select feed, file, stage, reason from dead_letters").fetchall()
     assert rows == [
         ("payment", "log/1", "lost", "the partition has offsets from 4; 0 is gone; its loss was accepted")
