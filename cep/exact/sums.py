@@ -32,10 +32,8 @@ class Sums:
 
     @classmethod
     def of(cls, values: Sequence[Number]) -> Self:
-        ratios = [value.as_integer_ratio() for value in values]
-        unit = math.lcm(*(divisor for _, divisor in ratios))
-        units = [number * (unit // divisor) for number, divisor in ratios]
-        return cls(len(units), Fraction(sum(units), unit), Fraction(sum(n * n for n in units), unit * unit))
+        units, part = _units(values)
+        return cls(len(units), Fraction(sum(units), part), Fraction(sum(n * n for n in units), part * part))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.count + other.count, self.total + other.total, self.squares + other.squares)
@@ -45,7 +43,7 @@ class Sums:
 
     def double(self) -> float | None:
         """The sum of doubles."""
-        return _nearest(self.total)
+        return _quotient(self.total.numerator, self.total.denominator)
 
     def long(self) -> int | None:
         """The sum of longs."""
@@ -59,7 +57,8 @@ class Sums:
         """The standard deviation of the sample, rounded once; None of fewer than two values."""
         if self.count < 2:
             return None
-        return _root((self.count * self.squares - self.total**2) / (self.count * (self.count - 1)))
+        variance = (self.count * self.squares - self.total**2) / (self.count * (self.count - 1))
+        return _root(variance.numerator, variance.denominator)
 
 
 def total_of(values: Sequence[Number]) -> Number | None:
@@ -94,26 +93,36 @@ def mean(total: Number | None, count: int) -> Number | None:
 
 def deviation_of(values: Sequence[Number]) -> float | None:
     """The standard deviation of the sample, rounded once; None of fewer than two values."""
-    return Sums.of(values).deviation()
+    count = len(values)
+    if count < 2:
+        return None
+    units, part = _units(values)
+    return _root(count * sum(n * n for n in units) - sum(units) ** 2, count * (count - 1) * part * part)
+
+
+def _units(values: Sequence[Number]) -> tuple[list[int], int]:
+    """The values as whole numbers of a common part of one, and how many such parts one has."""
+    ratios = [value.as_integer_ratio() for value in values]
+    part = math.lcm(*(divisor for _, divisor in ratios))
+    return [number * (part // divisor) for number, divisor in ratios], part
 
 
 def _long(value: int) -> int | None:
     return value if LEAST_LONG <= value <= GREATEST_LONG else None
 
 
-def _nearest(value: Fraction) -> float | None:
-    """The double nearest to a number, ties to even."""
+def _quotient(above: int, below: int) -> float | None:
+    """The double nearest to a quotient, ties to even."""
     try:
-        return float(value)
+        return above / below
     except OverflowError:
         return None
 
 
-def _root(value: Fraction) -> float | None:
-    """The double nearest to a number's root."""
-    above, below = value.numerator, value.denominator
+def _root(above: int, below: int) -> float | None:
+    """The double nearest to a quotient's root."""
     places = (above.bit_length() - below.bit_length()) // 2 - ROOT_BITS
     above, below = (above, below << 2 * places) if places > 0 else (above << -2 * places, below)
     root = math.isqrt(above // below)
     root |= root * root * below != above
-    return _nearest(Fraction(root) * Fraction(2) ** places)
+    return _quotient(root << max(places, 0), 1 << max(-places, 0))
