@@ -1,6 +1,6 @@
 """Sums that are exact: neither the order of values nor cuts of batches nor panes can matter.
 
-    sums      over plain values, in any number of Fractions: the meaning, and what interpreted engines call
+    sums      over plain values: the meaning, and what interpreted engines call
     kernel    the same for compiled loops, over limbs in flat arrays; what of them becomes state
 
 `sum` is the exact sum, rounded once where its type rounds; `avg` that sum divided by the count; `stddev` the
