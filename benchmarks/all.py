@@ -18,6 +18,7 @@ from pathlib import Path
 
 FULL: Mapping[str, str] = {
     "start": "",
+    "exact_sums": "",
     "compiling": "",
     "front_end": "",
     "large_packs": "",
@@ -40,6 +41,7 @@ FULL: Mapping[str, str] = {
 
 SMALL: Mapping[str, str] = {
     "start": "--times 1 --only check test eval",
+    "exact_sums": "--values 20000 --turns 1",
     "compiling": "--only strings",
     "front_end": "--rules 10 50",
     "large_packs": "--rules 10 100 --values 20 200",

@@ -14,6 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Protocol, assert_never
 
+from cep.exact.sums import deviation_of, mean, total_of
 from cep.expressions.conditions import looks_into_list
 from cep.expressions.functions import call
 from cep.expressions.numbers import arithmetic, bounded, negate
@@ -243,10 +244,10 @@ def _membership(expression: In) -> Evaluator:
 def aggregate_of(function: str, values: list[object], parameter: float | None = None) -> object:
     """An aggregate of values in the order in which they were taken; nulls are left out.
 
-    Of nothing null, except `count`: 0. An engine that keeps running values gets the same bits: `sum` and
-    `avg` add from left to right and are null once that overflows; `stddev` is that of the sample (null of
-    fewer than two), by Welford's recurrence (Technometrics 4, 1962). `percentile` interpolates linearly
-    between the two nearest ranks, as SQL's percentile_cont.
+    Of nothing null, except `count`: 0. `stddev` is that of the sample (null of fewer than two), exact and
+    rounded once, and so are `sum` and `avg` of decimals (`cep.exact`). Of longs and doubles these add from
+    left to right and are null once that overflows: an engine that keeps running values gets the same bits.
+    `percentile` interpolates linearly between the two nearest ranks, as SQL's percentile_cont.
     """
     known: list[object] = [value for value in values if value is not None]
     if function == "count":
@@ -259,13 +260,13 @@ def aggregate_of(function: str, values: list[object], parameter: float | None = 
         case "sum":
             return _total(known)
         case "avg":
-            return _mean(known)
+            return mean(_total(known), len(known))  # type: ignore[arg-type]
         case "min":
             return min(known)  # type: ignore[type-var]
         case "max":
             return max(known)  # type: ignore[type-var]
         case "stddev":
-            return _deviation([float(value) for value in known])  # type: ignore[arg-type]
+            return deviation_of(known)  # type: ignore[arg-type]
         case "distinct":
             return len(set(known))
         case "percentile":
@@ -276,31 +277,15 @@ def aggregate_of(function: str, values: list[object], parameter: float | None = 
 
 
 def _total(values: list[object]) -> object:
-    """Null for good once a running sum has no room in the type: an engine that keeps one knows no more."""
-    type_ = _NUMBERS[type(values[0])]
-    total: object = values[0]
+    """Of longs and doubles null for good once a running sum has no room: an engine that keeps one knows no
+    more."""
+    total = values[0]
+    if isinstance(total, Decimal):
+        return total_of(values)  # type: ignore[arg-type]
+    type_ = Scalar.LONG if isinstance(total, int) else Scalar.DOUBLE
     for value in values[1:]:
         total = None if total is None else arithmetic("+", total, value, type_)
     return total
-
-
-def _mean(values: list[object]) -> object:
-    """The sum divided once: a double, of decimals a decimal."""
-    total = _total(values)
-    if isinstance(total, Decimal):
-        return arithmetic("/", total, len(values), Scalar.DECIMAL)
-    return None if total is None else float(total) / len(values)  # type: ignore[arg-type]
-
-
-def _deviation(values: list[float]) -> float | None:
-    mean = squares = 0.0
-    for count, value in enumerate(values, 1):
-        delta = value - mean
-        mean += delta / count
-        squares += delta * (value - mean)
-    if len(values) < 2 or not math.isfinite(squares):
-        return None
-    return math.sqrt(squares / (len(values) - 1))
 
 
 def _percentile(ordered: list[float], fraction: float) -> float | None:
@@ -310,6 +295,3 @@ def _percentile(ordered: list[float], fraction: float) -> float | None:
     low, high = ordered[below], ordered[above]
     result = low + (high - low) * (position - below)
     return result if math.isfinite(result) else None
-
-
-_NUMBERS = {int: Scalar.LONG, float: Scalar.DOUBLE, Decimal: Scalar.DECIMAL}

@@ -27,7 +27,8 @@ KNOWN_CYCLES: set[frozenset[str]] = set()
 
 LAYERS = (
     # values that everything may name
-    ("cep.codes", "cep.collector", "cep.counters", "cep.errors", "cep.events", "cep.files", "cep.hashing"),
+    ("cep.codes", "cep.collector", "cep.counters", "cep.errors", "cep.events", "cep.files"),
+    ("cep.exact", "cep.hashing"),
     # bytes to events, values of expressions, state as columns
     ("cep.decode.kernel",),
     ("cep.decode", "cep.expressions", "cep.losses", "cep.state", "cep.web"),
