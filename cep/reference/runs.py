@@ -37,6 +37,7 @@ from rules.typed import (
     Step,
     StepRef,
     TextMatch,
+    WindowAggregate,
 )
 
 TextPredicate = Callable[[TextMatch, Mapping[str, object]], bool]
@@ -389,6 +390,9 @@ class Scope:
         events = self.alternative.of(ref.step)
         values = [event.get(ref.path) if ref.path else event.id for event in events]
         return aggregate_of(ref.function, values, ref.parameter)
+
+    def window(self, ref: WindowAggregate) -> object:
+        raise AssertionError(f"{ref.function} of a window in a pattern")
 
     def text_match(self, ref: TextMatch) -> bool | None:
         """By the percolator; unknown where the text is null."""

@@ -9,6 +9,7 @@ from rules import typed
 from rules.types import Scalar
 
 SECOND = 10**9
+DAY = 86400 * SECOND
 
 
 def over(text: str) -> typed.Rule:
@@ -34,6 +35,15 @@ def having(text: str) -> typed.Expression:
         ("sliding 250ms", typed.Sliding(SECOND // 4)),
         ("session gap 30s", typed.Session(30 * SECOND)),
         ("last 1_000 events", typed.LastEvents(1000)),
+        ("last 9 events within 5m", typed.LastEvents(9, 300 * SECOND)),
+        ("session gap 30s max 1h", typed.Session(30 * SECOND, 3600 * SECOND)),
+        ("session gap 30s early max 1h", typed.Session(30 * SECOND, 3600 * SECOND, early=True)),
+        ("tumbling 1h early", typed.Tumbling(3600 * SECOND, early=True)),
+        ('tumbling 2 days zone "Europe/Berlin"', typed.Tumbling(2 * DAY, "Europe/Berlin")),
+        (
+            'hopping 1w every 1d early zone "Asia/Tokyo"',
+            typed.Hopping(7 * DAY, DAY, "Asia/Tokyo", early=True),
+        ),
     ],
 )
 def test_a_window_has_its_size(written: str, window: typed.Window) -> None:
@@ -44,26 +54,49 @@ def test_a_window_has_its_size(written: str, window: typed.Window) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "function", "path", "parameter", "type_"),
+    ("call", "function", "argument", "parameter", "type_"),
     [
-        ("count()", "count", (), None, Scalar.LONG),
-        ("rate()", "rate", (), None, Scalar.DOUBLE),
-        ("sum(n)", "sum", ("n",), None, Scalar.LONG),
-        ("sum(amount)", "sum", ("amount",), None, Scalar.DOUBLE),
-        ("avg(n)", "avg", ("n",), None, Scalar.DOUBLE),
-        ("stddev((n))", "stddev", ("n",), None, Scalar.DOUBLE),
-        ("distinct(flag)", "distinct", ("flag",), None, Scalar.LONG),
-        ("percentile(n, 0.5)", "percentile", ("n",), 0.5, Scalar.DOUBLE),
-        ("last(n)", "last", ("n",), None, Scalar.LONG),
+        ("count()", "count", None, None, Scalar.LONG),
+        ('count(kind == "x")', "count", 'kind == "x"', None, Scalar.LONG),
+        ("rate()", "rate", None, None, Scalar.DOUBLE),
+        ("sum(n)", "sum", "n", None, Scalar.LONG),
+        ("sum(it.n)", "sum", "it.n", None, Scalar.LONG),
+        ("sum(amount)", "sum", "amount", None, Scalar.DOUBLE),
+        ('sum(kind == "fee" ? amount : null)', "sum", 'kind == "fee" ? amount : null', None, Scalar.DOUBLE),
+        ("avg(n)", "avg", "n", None, Scalar.DOUBLE),
+        ("avg(2 * n + 1)", "avg", "2 * n + 1", None, Scalar.DOUBLE),
+        ("stddev((n))", "stddev", "n", None, Scalar.DOUBLE),
+        ("distinct(flag)", "distinct", "flag", None, Scalar.LONG),
+        ("percentile(n, 0.5)", "percentile", "n", 0.5, Scalar.DOUBLE),
+        ("last(n)", "last", "n", None, Scalar.LONG),
     ],
 )
 def test_a_call_has_the_type_of_its_aggregate(
-    call: str, function: str, path: tuple[str, ...], parameter: float | None, type_: Scalar
+    call: str, function: str, argument: str | None, parameter: float | None, type_: Scalar
 ) -> None:
     found = having(call)
     assert isinstance(found, typed.WindowAggregate)
-    assert (found.function, found.path, found.parameter, found.type) == (function, path, parameter, type_)
+    taken = None if found.argument is None else found.argument.span.text
+    assert (found.function, taken, found.parameter, found.type) == (function, argument, parameter, type_)
     assert (found.which, found.offset) == ("this", 0)
+
+
+def test_the_bounds_of_a_window_are_instants() -> None:
+    rule = over('tumbling 1h having end() - start() >= 1h and start() > "2024-01-01T00:00Z"')
+    assert isinstance(rule.body, typed.Over)
+    found = [n for n in typed.walk(rule.body.having) if isinstance(n, typed.WindowAggregate)]
+    assert [(n.function, n.type) for n in found] == [
+        ("end", Scalar.TIMESTAMP), ("start", Scalar.TIMESTAMP), ("start", Scalar.TIMESTAMP),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("clause", "limit"), [("", 100_000), ("limit 5 events", 5), ("limit 1_000_000 events", 1_000_000)]
+)
+def test_a_key_keeps_so_many_events(clause: str, limit: int) -> None:
+    body = over(f"sliding 5m having count() > 1 {clause}").body
+    assert isinstance(body, typed.Over)
+    assert body.limit == limit
 
 
 @pytest.mark.parametrize(
@@ -78,7 +111,8 @@ def test_a_call_has_the_type_of_its_aggregate(
 def test_earlier_windows_are_named_by_how_far_back(call: str, which: str, offset: int) -> None:
     found = having(call)
     assert isinstance(found, typed.WindowAggregate)
-    assert (found.function, found.path, found.which, found.offset) == ("avg", ("n",), which, offset)
+    assert isinstance(found.argument, typed.FieldRef)
+    assert (found.function, found.argument.path, found.which, found.offset) == ("avg", ("n",), which, offset)
     assert found.span.text == call
 
 
@@ -140,6 +174,131 @@ MISTAKES = {
             "a window is evaluated as it stands, and says how long it is",
         )
     ],
+    "last 5 events having count() > 1 within 5m": [
+        (
+            "CEP0414",
+            "within",
+            "`within` belongs to a pattern",
+            "that of last events stands right behind them: `last 100 events within 5 minutes`",
+        )
+    ],
+    "sliding 5m early having count() > 1": [
+        (
+            "CEP0427",
+            "early",
+            "a sliding window has no `early`",
+            "it is evaluated at each event anyway: remove it",
+        )
+    ],
+    "last 5 events early within 5m having count() > 1": [
+        (
+            "CEP0427",
+            "early",
+            "a window of last events has no `early`",
+            "it is evaluated at each event anyway: remove it",
+        )
+    ],
+    'session gap 5m zone "UTC" having count() > 1': [
+        (
+            "CEP0427",
+            'zone "UTC"',
+            "a session has no `zone`",
+            "days of a zone are those of `tumbling 1 day` and `hopping 7 days every 1 day`: remove it",
+        )
+    ],
+    "tumbling 5m max 1h having count() > 1": [
+        (
+            "CEP0427",
+            "max 1h",
+            "a tumbling window has no `max`",
+            "only sessions have no length of their own: remove it",
+        )
+    ],
+    "tumbling 5m early early having count() > 1": [
+        ("CEP0112", "early", "`early` is given twice", "remove one of them")
+    ],
+    "session gap 5m max 0s having count() > 1": [
+        ("CEP0402", "0s", "a window of nothing holds no event", "give it a length")
+    ],
+    "last 5 events within 0s having count() > 1": [
+        ("CEP0402", "0s", "a window of nothing holds no event", "give it a length")
+    ],
+    'tumbling 1d zone "Europe/Belin" having count() > 1': [
+        ("CEP0211", '"Europe/Belin"', "`Europe/Belin` is not a time zone", 'such as "Europe/Berlin"')
+    ],
+    'tumbling 36h zone "Europe/Berlin" having count() > 1': [
+        ("CEP0428", "36h", "only whole days begin at midnight", "write whole days, or remove `zone`")
+    ],
+    'hopping 1d every 1h zone "Europe/Berlin" having count() > 1': [
+        ("CEP0428", "1h", "only whole days begin at midnight", "write whole days, or remove `zone`")
+    ],
+    "tumbling 5m having count() > 1 limit 10 events": [
+        (
+            "CEP0427",
+            "limit 10 events",
+            "a tumbling window has no `limit`",
+            "it keeps sums, not events, and ends: remove it",
+        )
+    ],
+    "sliding 5m having count() > 1 limit 10 runs": [
+        (
+            "CEP0427",
+            "limit 10 runs",
+            "a window has no runs",
+            "what a key keeps is bounded by `limit 10 events`",
+        )
+    ],
+    "sliding 5m having count() > 1 limit 0 events": [
+        ("CEP0402", "0", "a window that keeps no event is empty", "keep one event or more")
+    ],
+    "sliding 5m having count() > 1 limit 1_000_001 events": [
+        (
+            "CEP0429",
+            "1_000_001",
+            "a key keeps 1,000,000 events at most",
+            "write `limit 1000000 events` or less",
+        )
+    ],
+    "last 200_000 events having count() > 1": [
+        (
+            "CEP0429",
+            "200_000",
+            "the rule looks at 200,000 events of a key, which keeps 100,000",
+            "write `limit 200000 events`",
+        )
+    ],
+    "last 10 events having count() > previous(count(), 4) limit 49 events": [
+        (
+            "CEP0429",
+            "10",
+            "the rule looks at 50 events of a key, which keeps 49",
+            "write `limit 50 events`",
+        )
+    ],
+    "last 1_000_000 events having count() > previous(count()) limit 1_000_000 events": [
+        (
+            "CEP0429",
+            "1_000_000",
+            "the rule looks at 2,000,000 events of a key, which keeps 1,000,000",
+            "look at fewer events",
+        )
+    ],
+    "tumbling 1h having ago(count(), 10_001 * 1h) > 5": [
+        (
+            "CEP0421",
+            "10_001 * 1h",
+            "a rule looks back 10,000 windows at most",
+            "look back less, or make them longer",
+        )
+    ],
+    "sliding 52w having previous(count(), 1000) > 5": [
+        (
+            "CEP0421",
+            "1000",
+            "so many windows reach back further than 292 years",
+            "look back fewer of them",
+        )
+    ],
     "sliding 5m having count() > 1 skip none": [
         (
             "CEP0414",
@@ -184,7 +343,18 @@ MISTAKES = {
         ("CEP0205", "nope", "`nope` is neither a `by` field nor a constant", "the only one is `card_id`")
     ],
     "sliding 5m having count(payment) > 5": [
-        ("CEP0210", "count", "`count` takes 0 arguments, not 1", "write `count()`")
+        ("CEP0225", "payment", "`count` needs a field of the window's events", "write `count()`")
+    ],
+    "sliding 5m having count(amount) > 5": [
+        (
+            "CEP0209",
+            "amount",
+            "`count` counts the events for which a condition is true, but this is a double",
+            "write `count()`, or `count(amount is not null)`",
+        )
+    ],
+    "sliding 5m having count(flag, flag) > 5": [
+        ("CEP0210", "count", "`count` takes 0 to 1 arguments, not 2", "write `count()`")
     ],
     "sliding 5m having avg(payment.amount) > 5": [
         (
@@ -202,11 +372,46 @@ MISTAKES = {
             "the fields are `payment_id`, `card_id`, `at`, `kind`, `amount`, `n` and 5 more",
         )
     ],
-    "sliding 5m having avg(amount * 2) > 5": [
-        ("CEP0225", "amount * 2", "`avg` needs a field of the window's events", "write `avg(field)`")
+    "sliding 5m having avg(amount * 2 > 1) > 5": [
+        (
+            "CEP0211",
+            "amount * 2 > 1",
+            "`avg` cannot be taken of a boolean",
+            "take it of a field of another type",
+        )
     ],
-    "sliding 5m having avg(max(amount)) > 5": [
-        ("CEP0225", "max(amount)", "`avg` needs a field of the window's events", "write `avg(field)`")
+    "sliding 5m having avg(null) > 5": [
+        ("CEP0211", "null", "`avg` cannot be taken of null", "take it of a field of another type")
+    ],
+    "sliding 5m having avg(2 * max(amount)) > 5": [
+        (
+            "CEP0225",
+            "max",
+            "`max` is about the whole window, and `avg` about each of its events",
+            "take them apart: what `having` and `emit` compute with aggregates stands outside of them",
+        )
+    ],
+    "sliding 5m having avg(prev(amount)) > 5": [
+        (
+            "CEP0424",
+            "prev",
+            "`prev` belongs to patterns",
+            "`previous(avg(field))` is that of the window before, `last(field)` the newest event's",
+        )
+    ],
+    "sliding 5m having start(n) > 5": [
+        ("CEP0210", "start", "`start` takes 0 arguments, not 1", "write `start()`")
+    ],
+    'sliding 5m having previous(start()) > "2024-01-01T00:00Z"': [
+        (
+            "CEP0418",
+            "start()",
+            "`previous` takes an aggregate of the window",
+            "write `previous(aggregate, n)`",
+        )
+    ],
+    'tumbling 5m having ago(end(), 5m) > "2024-01-01T00:00Z"': [
+        ("CEP0418", "end()", "`ago` takes an aggregate of the window", "write `ago(aggregate, 7 days)`")
     ],
     "sliding 5m having avg(kind) > 5": [
         ("CEP0211", "kind", "`avg` cannot be taken of a string", "take it of a field of another type")
@@ -251,7 +456,7 @@ MISTAKES = {
         (
             "CEP0214",
             "0",
-            "`previous` needs a whole number from 1 to 1,000,000, as a constant",
+            "`previous` needs a whole number from 1 to 10,000, as a constant",
             "write the number itself, or a `let`",
         )
     ],
@@ -259,7 +464,7 @@ MISTAKES = {
         (
             "CEP0214",
             "avg(n)",
-            "`previous` needs a whole number from 1 to 1,000,000, as a constant",
+            "`previous` needs a whole number from 1 to 10,000, as a constant",
             "write the number itself, or a `let`",
         )
     ],
@@ -403,6 +608,17 @@ ELSEWHERE = {
             "having",
             "`having` belongs to a pattern or a window",
             "several events are a pattern: `match a: payment{2}  within 5 minutes`",
+        )
+    ],
+    "rule r { by card_id  match a: payment{2}  within 1h  limit 5 events }": [
+        ("CEP0427", "limit 5 events", "a pattern keeps runs, not events", "write `limit 5 runs`")
+    ],
+    "rule r { by card_id  over payment sliding 5m  having true  limit 5 }": [
+        (
+            "CEP0101",
+            "}",
+            "expected `runs`, or of a window `events`",
+            "`limit 50 runs` bounds what waits under one key",
         )
     ],
     "rule r { by card_id  over payment sliding 5m  having true  match payment }": [
