@@ -43,6 +43,7 @@ from cep.shard.memory import Merging
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
 from rules.typed import Emit, Match, Pack, Rule
+from rules.types import Scalar
 
 LOOSE = Merging(base=0.5, later=1, small=0, anew=2)
 """Segments of any weight go on as they are: small tests see what jobs see."""
@@ -327,8 +328,14 @@ def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:
     key = {name: json_value(value, type_) for (name, value), type_ in zip(one.key, types, strict=True)}
     emitted = {item.name: item.value.type for item in _emitted(rule, one.kind)}
     steps = [(step, list(ids)) for step, ids in one.events]
+    named = (pack.name, rule.name, rule.structure, one.kind, list(key.values()))
+    id_ = alert_id(*named, steps, one.query)
+    if one.window is not None:
+        start, end, event = one.window
+        bounds = [str(json_value(time, Scalar.TIMESTAMP)) for time in (start, end)]
+        id_ = alert_id(*named, [], None, bounds if event is None else [*bounds, event])
     return {
-        "id": alert_id(pack.name, rule.name, rule.structure, one.kind, list(key.values()), steps, one.query),
+        "id": id_,
         "rule": rule.name,
         "kind": one.kind,
         "key": key,
