@@ -25,14 +25,15 @@ def alert_id(
     key: Sequence[object],
     steps: Sequence[tuple[str, Sequence[str]]],
     query: str | None = None,
-    window: tuple[str, str] | None = None,
+    window: Sequence[str] | None = None,
 ) -> str:
     """SHA-256, as 64 hexadecimal digits, of the canonical JSON of the arguments, in this order, as one array.
 
     `pack` is the pack's name, `structure` the rule's structure hash, `key` the JSON values of the
     partition key in the order of `by`, `steps` the ids taken in the pattern's order (a step that took
-    nothing is left out), `query` the query id of a hit, `window` its start and end as RFC 3339; the
-    last two are null where they do not apply. Raises TypeError and ValueError as `canonical` does.
+    nothing is left out), `query` the query id of a hit, `window` its start and end as RFC 3339, and the id of
+    the event at which it was evaluated where that is not its end; the last two are null where they do not
+    apply. Raises TypeError and ValueError as `canonical` does.
     """
     taken = [(step, list(ids)) for step, ids in steps if ids]
     content = (pack, rule, structure, kind, list(key), taken, query, window)

@@ -45,6 +45,8 @@ _OURS = {
     "last": "last_value latest most_recent last_ever arg_max",
     "prev": "lag previous_value prior prev_value prev_tail",
     "rate": "rate_per_second per_second eps",
+    "start": "tumble_start hop_start session_start window_start",
+    "end": "tumble_end hop_end session_end window_end",
     "previous": "previous_window",
 }
 """Our name to those of others."""
@@ -73,7 +75,7 @@ _SAID = {
     "year month day minute second day_of_month day_of_year week week_of_year quarter extract date_part "
     "get_month get_year month_of_year minute_of_hour": _PARTS,
     "date_trunc trunc_date start_of_day start_of_hour bin bucket time_bucket tumble hop session "
-    "cumulate tumble_start tumble_end hop_start window_start window_end sliding tumbling": _WINDOWS,
+    "cumulate sliding tumbling": _WINDOWS,
     "concat format printf strcat concat_ws sprintf": _TEXTS,
     "trim ltrim rtrim strip replace translate split split_part regexp_replace regexp_extract regex_extract "
     "extract_all reverse lpad rpad repeat initcap capitalize": _AS_THEY_COME,

@@ -108,6 +108,7 @@ LINTS: Mapping[str, str] = MappingProxyType(
         "CEP0318": "a word in a text query that looks like an operator",
         "CEP0319": "a name that is not what it looks like",
         "CEP0320": "a text query that is not what it looks like",
+        "CEP0321": "events that a key keeps for ever",
     }
 )
 
@@ -136,6 +137,9 @@ PATTERNS: Mapping[str, str] = MappingProxyType(
         "CEP0423": "a call that belongs to windows",
         "CEP0424": "a call that belongs to patterns",
         "CEP0425": "more runs than a key may have",
+        "CEP0427": "a setting that belongs to other rules",
+        "CEP0428": "a zone without whole days",
+        "CEP0429": "more events than a key may keep",
     }
 )
 

@@ -222,7 +222,9 @@ def _of_window(name: str, shown: str, meaning: str = "") -> AggregateSignature:
 
 WINDOW_AGGREGATES: Mapping[str, AggregateSignature] = MappingProxyType(
     {
-        "count": _of_window("count", "count()", "How many events there are."),
+        "count": _of_window(
+            "count", "count()", "How many events there are; `count(condition)`: of how many it is true."
+        ),
         "sum": _of_window("sum", "sum(field)"),
         "avg": _of_window("avg", "avg(field)"),
         "min": _of_window("min", "min(field)"),
@@ -233,9 +235,13 @@ WINDOW_AGGREGATES: Mapping[str, AggregateSignature] = MappingProxyType(
         "distinct": _of_window("distinct", "distinct(field)"),
         "percentile": _of_window("percentile", "percentile(field, 0.99)"),
         "rate": AggregateSignature(_ALL, Scalar.DOUBLE, "rate()", "Events per second.", of_none="0.0"),
+        "start": AggregateSignature(_ALL, Scalar.TIMESTAMP, "start()", "When the window begins."),
+        "end": AggregateSignature(_ALL, Scalar.TIMESTAMP, "end()", "When it ends."),
     }
 )
-"""The aggregates over the events of a window."""
+"""The aggregates over the events of a window, and its bounds."""
+BOUNDS = frozenset({"start", "end"})
+"""Of these, what is no aggregate."""
 
 OVER_WINDOWS: Mapping[str, str] = MappingProxyType(
     {"previous": "previous(aggregate, n)", "ago": "ago(aggregate, 7 days)"}

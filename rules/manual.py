@@ -39,7 +39,8 @@ Over the events that a step took. Nulls are left out.
 """
 _WINDOWS = """## Aggregates of windows
 
-Over the events of a window, in `having` and `emit` of a rule with `over`. Nulls are left out.
+Over the events of a window, in `having` and `emit` of a rule with `over`. Nulls are left out. In place of a
+field may stand any expression of one event: `sum(kind == "fee" ? amount : null)`.
 """
 _EARLIER = """
 `previous(aggregate)` is the same over the window before, `previous(aggregate, n)` over the `n` windows before

@@ -2,7 +2,8 @@
 
 It covers steps, signs, quantifiers, keys, bounds, windows, registers, and the definitions of the
 rule's streams and tables, from the normalised text, never from compiled tables. The constants of conditions
-are not in it, nor are severity, summary and outputs that the registers can give. A rule with `on` has no
+are not in it, nor are severity, summary and outputs that the registers can give. Of a window those of
+`having` are not in it; those that choose its events, or that it aggregates, are. A rule with `on` has no
 runs; its structure is its stream and its key.
 """
 
@@ -82,10 +83,32 @@ def _over(rule: typed.Rule, body: typed.Over) -> dict[str, Json]:
     window = [type(body.window).__name__, [getattr(body.window, f.name) for f in fields(body.window)]]
     return {
         "window": window,
-        "filter": _condition(body.condition),
+        "limit": body.limit if isinstance(body.window, typed.AtEachEvent) else None,
+        "filter": None if body.condition is None else _whole(body.condition),
         "having": _condition(body.having),
         "registers": sorted(_registers(body.having, *(o.value for o in rule.emit))),
     }
+
+
+def _whole(node: typed.Expression) -> Json:
+    """An expression with its constants: the text of it that equal expressions share."""
+    match node:
+        case typed.Literal():
+            return ["literal", str(node.type), _constant(node.value)]
+        case typed.Like() | typed.Search():
+            return [*_shape(node), node.pattern, *map(_whole, _operands(node))]
+        case typed.TextMatch():
+            return [*_shape(node), node.query]
+        case _:
+            return [*_shape(node), *map(_whole, _operands(node))]
+
+
+def _shape(node: typed.Expression) -> list[Json]:
+    return [type(node).__name__, *_own(node)]
+
+
+def _constant(value: object) -> Json:
+    return list(map(_constant, value)) if isinstance(value, tuple) else [type(value).__name__, str(value)]
 
 
 def _stream(stream: typed.Stream) -> Json:
@@ -164,7 +187,7 @@ def _expression(node: typed.Expression) -> Json:
         case typed.TextMatch():
             return ["matches", node.path]
         case _:
-            return [type(node).__name__, *_own(node), *(_expression(p) for p in _operands(node))]
+            return [*_shape(node), *(_expression(p) for p in _operands(node))]
 
 
 _PLAIN = ("operator", "negated", "path", "name", "step", "table", "which", "offset", "function", "parameter")
@@ -191,7 +214,8 @@ def _registers(*nodes: typed.Sequence | typed.Expression | None) -> set[str]:
             case typed.Aggregate():
                 found.add(json.dumps([part.step, part.path, part.function, part.parameter]))
             case typed.WindowAggregate():
-                kept = [part.function, part.path, part.parameter, part.which, part.offset]
+                argument = None if part.argument is None else _whole(part.argument)
+                kept = [part.function, argument, part.parameter, part.which, part.offset]
                 found.add(json.dumps(kept))
             case typed.PrevRef():
                 found.add(json.dumps(["prev", part.path, part.offset]))

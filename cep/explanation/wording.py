@@ -82,18 +82,29 @@ def skipping(skip: Skip) -> str:
 def window(shape: Window) -> str:
     """The shape of a window."""
     match shape:
-        case Tumbling(size):
-            return f"{duration(size)} each, one after the other, evaluated at the end"
-        case Hopping(size, every):
-            return f"{duration(size)} each, one begun every {duration(every)}, evaluated at the end"
+        case Tumbling(size, zone, early):
+            return f"{duration(size)}{_days(zone)} each, one after the other, {_when(early)}"
+        case Hopping(size, every, zone, early):
+            begun = f"one begun every {duration(every)}"
+            return f"{duration(size)}{_days(zone)} each, {begun}, {_when(early)}"
         case Sliding(size):
             return f"the {duration(size)} up to every event, evaluated at the event"
-        case Session(gap):
-            return f"events less than {duration(gap)} apart, evaluated at the end"
-        case LastEvents(count):
-            return f"the last {count:,} events, evaluated at every event"
+        case Session(gap, longest, early):
+            most = "" if longest is None else f", for less than {duration(longest)}"
+            return f"events less than {duration(gap)} apart{most}, {_when(early)}"
+        case LastEvents(count, within):
+            young = "" if within is None else f" of the {duration(within)} up to every event"
+            return f"the last {count:,} events{young}, evaluated at every event"
         case _:
             assert_never(shape)
+
+
+def _days(zone: str | None) -> str:
+    return "" if zone is None else f" of the days of {zone}"
+
+
+def _when(early: bool) -> str:
+    return "evaluated at every event until it is raised" if early else "evaluated at the end"
 
 
 def bytes_of(number: int) -> str:

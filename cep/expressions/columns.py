@@ -161,9 +161,9 @@ class Columns:
                 if Scalar.DECIMAL in (type_, operand.type) and operand.type is not Scalar.LONG:
                     return self._rows(expression)
                 return self._value(operand).cast(held(type_), safe=False)
-            case WindowAggregate() | Lookup():
-                raise AssertionError(f"{type(expression).__name__} is not executed yet")
-            case KeyRef() | StepRef() | PrevRef() | Aggregate():
+            case Lookup():
+                raise AssertionError("Lookup is not executed yet")
+            case KeyRef() | StepRef() | PrevRef() | Aggregate() | WindowAggregate():
                 raise AssertionError(f"{type(expression).__name__} is not of the candidate")
             case _:
                 assert_never(expression)
@@ -240,6 +240,9 @@ class _Row:
 
     def aggregate(self, ref: Aggregate) -> object:
         raise AssertionError(f"{ref.function} of {ref.step} is not of the candidate")
+
+    def window(self, ref: WindowAggregate) -> object:
+        raise AssertionError(f"{ref.function} of a window is not of the candidate")
 
 
 def _is_plain(type_: Type) -> bool:

@@ -66,6 +66,9 @@ class Scope(Protocol):
     def aggregate(self, ref: Aggregate) -> object:
         """An aggregate over what a step took; `aggregate_of` works it out from the values."""
 
+    def window(self, ref: WindowAggregate) -> object:
+        """An aggregate over a window, or one of its bounds."""
+
     def text_match(self, ref: TextMatch) -> bool | None:
         """True if the candidate's text satisfies the query."""
 
@@ -129,8 +132,10 @@ def compiled(expression: Expression) -> Evaluator:
             return _strict(lambda *values: bounded(call(function, values), type_), *arguments)
         case Convert(operand, type_):
             return _strict(lambda value: convert(value, type_), operand)
-        case WindowAggregate() | Lookup():
-            raise AssertionError(f"{type(expression).__name__} is not executed yet")
+        case WindowAggregate():
+            return lambda scope: scope.window(expression)
+        case Lookup():
+            raise AssertionError("Lookup is not executed yet")
         case _:
             assert_never(expression)
 

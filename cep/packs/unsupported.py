@@ -138,9 +138,9 @@ def _pattern(body: Over) -> str:
 def _of_few(condition: Expression) -> bool:
     """True if the condition is an upper bound on `count()`: `count() < 5`, or `5 > count()`."""
     match condition:
-        case Compare("<" | "<=", WindowAggregate(function="count"), Literal()):
+        case Compare("<" | "<=", WindowAggregate(function="count", argument=None), Literal()):
             return True
-        case Compare(">" | ">=", Literal(), WindowAggregate(function="count")):
+        case Compare(">" | ">=", Literal(), WindowAggregate(function="count", argument=None)):
             return True
         case _:
             return False
@@ -152,9 +152,13 @@ def _least(condition: Expression) -> int | None:
     None for other conditions, and where there is no such number.
     """
     match condition:
-        case Compare(operator, WindowAggregate(function="count", which="this"), Literal(value)):
+        case Compare(
+            operator, WindowAggregate(function="count", argument=None, which="this"), Literal(value)
+        ):
             return least_count(operator, value)
-        case Compare(operator, Literal(value), WindowAggregate(function="count", which="this")):
+        case Compare(
+            operator, Literal(value), WindowAggregate(function="count", argument=None, which="this")
+        ):
             return least_count(operator, value, turned=True)
         case _:
             return None

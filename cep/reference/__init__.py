@@ -1,4 +1,4 @@
-"""The other engine: docs/language.md, its patterns and its time, read aloud over plain lists.
+"""The other engine: docs/language.md, its patterns, windows and time, read aloud over plain lists.
 
 It exists to be compared with. It keeps whole events, tries every alternative, forgets nothing and knows
 neither tables, batches nor state; where it and the compiled automaton differ, one of them misreads the page.
@@ -7,6 +7,8 @@ neither tables, batches nor state; where it and the compiled automaton differ, o
     alternatives  what has happened to a run, what it waits for, and how its alternatives stand to one another
     pattern       the alternatives that a pattern opens
     runs          one rule over one key's events
+    keys          the keys of events
+    windows       rules over windows
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from alerts.notation import json_value
 from cep.events import MAX_TIME, hit_id
 from cep.expressions.held import value_at
 from cep.reference.alternatives import Alternative, Event
+from cep.reference.keys import distinct, labels
 from cep.reference.runs import (
     Decided,
     HitLookup,
@@ -28,7 +31,9 @@ from cep.reference.runs import (
     TooManyAlternativesError,
     emitted,
 )
-from rules.typed import By, Match, On, Over, Pack, QueryHits, Rule, Stream
+from cep.reference.windows.aggregates import Surroundings
+from cep.reference.windows.judged import Revision, judged
+from rules.typed import Match, On, Over, Pack, QueryHits, Rule, Stream
 from rules.types import Type
 
 __all__ = ["Decided", "HitLookup", "TextPredicate", "TooManyAlternativesError", "decided"]
@@ -61,7 +66,7 @@ def decided(
     first: dict[object, Decided] = {}
     for rule in pack.rules:
         for one in _of_rule(pack, rule, events, watermark, text):
-            first.setdefault((one.rule, one.kind, one.taken), one)
+            first.setdefault((one.rule, one.kind, one.taken, one.window), one)
     types = {rule.name: () if rule.by is None else rule.by.types for rule in pack.rules}
     return sorted(first.values(), key=lambda a: (a.time, a.rule, _in_order(a.key, types[a.rule]), a.rank))
 
@@ -90,20 +95,22 @@ def _of_rule(
     match rule.body:
         case On(stream):
             mine = [event for event in events if event.stream == stream]
-            yield from _of_events(rule, pack.stream(stream), rule.body, _distinct(None, mine), text)
+            yield from _of_events(rule, pack.stream(stream), rule.body, distinct(None, mine), text)
         case Match(streams=streams):
             mine = [event for event in events if event.stream in streams]
             since = mine[0].time if mine else MAX_TIME
             keys: dict[tuple[tuple[str, object], ...], list[Event]] = {}
-            for event in _distinct(rule.by, mine):
-                key = _labels(rule.by, event)
+            for event in distinct(rule.by, mine):
+                key = labels(rule.by, event)
                 if None not in dict(key).values():
                     of_key = keys.setdefault(key, [])
                     of_key.append(replace(event, index=len(of_key)))
             for key, of_key in keys.items():
                 yield from Matcher(rule, rule.body, key, of_key, since, text).run(watermark)
-        case Over():
-            raise AssertionError("windows are not executed yet")
+        case Over(stream):
+            mine = [event for event in events if event.stream == stream]
+            around = Surroundings(pack.stream(stream).step, text)
+            yield from judged([Revision(rule)], mine, watermark, around)
         case _:
             assert_never(rule.body)
 
@@ -113,7 +120,7 @@ def _of_events(
 ) -> Iterable[Decided]:
     hits = isinstance(stream.origin, QueryHits)
     for event in events:
-        key = _labels(rule.by, event)
+        key = labels(rule.by, event)
         scope = Scope(Alternative(), event, [event], None, text, dict(key))
         if scope.holds(body.condition):
             taken = ((stream.step, (event.id,)),)
@@ -122,17 +129,3 @@ def _of_events(
             kind = "hit" if hits else "event"
             places = ((stream.step, (event.place,)),)
             yield Decided(rule.name, kind, key, event.time, taken, emit, (1, event.place), query, places)
-
-
-def _labels(by: By | None, event: Event) -> tuple[tuple[str, object], ...]:
-    if by is None:
-        return ()
-    return tuple(zip(by.names, map(event.get, by.of(event.stream)), strict=True))
-
-
-def _distinct(by: By | None, events: list[Event]) -> list[Event]:
-    """Redelivered events count once; the same id with another time or key is a new event."""
-    seen: dict[object, Event] = {}
-    for event in events:
-        seen.setdefault((event.stream, event.id, event.time, _labels(by, event)), event)
-    return list(seen.values())

@@ -37,6 +37,7 @@ from rules.typed import (
     Step,
     StepRef,
     TextMatch,
+    WindowAggregate,
 )
 
 TextPredicate = Callable[[TextMatch, Mapping[str, object]], bool]
@@ -59,7 +60,8 @@ class Decided:
 
     Values are those of rules.types.Scalar. `rank` orders what has the same time, rule and key: deadlines
     before events, then earlier first event, then arrival of the events taken. `query` is that of a hit.
-    `taken` says by step which events were taken, by their places.
+    `taken` says by step which events were taken, by their places. Of a window there are its start and end,
+    the id of the event at which it was evaluated, and the emitted names that are estimates.
     """
 
     rule: str
@@ -71,6 +73,8 @@ class Decided:
     rank: tuple[object, ...] = field(compare=False, default=())
     query: str | None = None
     taken: tuple[tuple[str, tuple[int, ...]], ...] = field(compare=False, default=())
+    window: tuple[int, int, str | None] | None = None
+    approximate: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -389,6 +393,9 @@ class Scope:
         events = self.alternative.of(ref.step)
         values = [event.get(ref.path) if ref.path else event.id for event in events]
         return aggregate_of(ref.function, values, ref.parameter)
+
+    def window(self, ref: WindowAggregate) -> object:
+        raise AssertionError(f"{ref.function} of a window in a pattern")
 
     def text_match(self, ref: TextMatch) -> bool | None:
         """By the percolator; unknown where the text is null."""

@@ -33,7 +33,7 @@ def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:
     """Every text condition of a pack, with the stream that it is asked of."""
     for rule in pack.rules:
         for node in walk(rule.body):
-            if isinstance(node, On | Step | Guard) and node.condition is not None:
+            if isinstance(node, On | Over | Step | Guard) and node.condition is not None:
                 yield from (
                     (part, node.stream) for part in walk(node.condition) if isinstance(part, TextMatch)
                 )
@@ -41,7 +41,10 @@ def _text_conditions(pack: Pack) -> Iterator[tuple[TextMatch, str]]:
             case On(stream):  # `emit` sees the event
                 for item in rule.emit:
                     yield from ((part, stream) for part in walk(item) if isinstance(part, TextMatch))
-            case Match() | Over():
+            case Over(stream, having=having):  # aggregates see each event
+                for seen in (having, *rule.emit):
+                    yield from ((part, stream) for part in walk(seen) if isinstance(part, TextMatch))
+            case Match():
                 pass
             case _:
                 assert_never(rule.body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +26,7 @@ from rules.typed import (
     StepRef,
     TextMatch,
     WindowAggregate,
-    walk,
+    parts,
 )
 from rules.types import Scalar, Type
 
@@ -51,9 +51,8 @@ class Scope:
         """The value of an expression in each decision."""
         if isinstance(expression, Named):
             return self._column(expression)
-        for node in walk(expression):
-            if isinstance(node, Named):
-                self._column(node)
+        for node in _named(expression):
+            self._column(node)
         evaluator, found = compiled(expression), []
         for row in range(len(self.taken.count)):
             self.row = row
@@ -106,6 +105,9 @@ class Scope:
     def aggregate(self, ref: Aggregate) -> object:
         return self._columns[ref][self.row]
 
+    def window(self, ref: WindowAggregate) -> object:
+        return self.known[ref][self.row]
+
     def previous(self, ref: PrevRef) -> object:
         raise AssertionError(f"prev({'.'.join(ref.path)}) in emit")
 
@@ -137,6 +139,16 @@ def json_column(values: list[object], type_: Type) -> Column:
     if type_ in AS_THEY_ARE:
         return Column(values)
     return Column([json_value(value, type_) for value in values])
+
+
+def _named(expression: Expression) -> Iterator[Named]:
+    """The names in an expression; what an aggregate over a window is taken of is worked out with it."""
+    if isinstance(expression, Named):
+        yield expression
+        return
+    for part in parts(expression):
+        if isinstance(part, Expression):
+            yield from _named(part)
 
 
 AS_THEY_ARE = (Scalar.STRING, Scalar.TEXT, Scalar.LONG, Scalar.DOUBLE, Scalar.BOOLEAN)

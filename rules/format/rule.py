@@ -35,6 +35,7 @@ from rules.syntax import (
     Tags,
     Tumbling,
     Window,
+    WindowModifier,
     Within,
 )
 
@@ -84,7 +85,7 @@ def _value(node: Clause, tokens: Tokens) -> Document:
         case Emit() | OnTimeout():
             return filled(node.outputs, lambda output: _output(output, tokens), tokens)
         case Limit():
-            return joined(tokens.leaf(node.runs.span), SPACE, tokens.take("runs"))
+            return joined(tokens.leaf(node.number.span), SPACE, tokens.take(node.of))
         case Severity():
             return tokens.leaf(node.level.span)
         case Summary():
@@ -106,6 +107,21 @@ def _value(node: Clause, tokens: Tokens) -> Document:
 
 
 def _window(node: Window, tokens: Tokens) -> Document:
+    parts = [_shape(node, tokens)]
+    for modifier in node.modifiers:
+        parts += (SPACE, _modifier(modifier, tokens))
+    return joined(*parts)
+
+
+def _modifier(node: WindowModifier, tokens: Tokens) -> Document:
+    if node.zone is not None:
+        return joined(tokens.take(node.kind), SPACE, tokens.leaf(node.zone.span))
+    if node.duration is not None:
+        return joined(tokens.take(node.kind), SPACE, tokens.leaf(node.duration.span, SPACE))
+    return tokens.take(node.kind)
+
+
+def _shape(node: Window, tokens: Tokens) -> Document:
     match node:
         case Tumbling():
             return joined(tokens.take("tumbling"), SPACE, tokens.leaf(node.size.span, SPACE))

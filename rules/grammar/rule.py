@@ -106,6 +106,16 @@ def _skip() -> ParserElement:
 
 
 @cache
+def _limit() -> ParserElement:
+    def build(parts: list[object], span: Span) -> Limit:
+        of = cast(Literal["runs", "events"], cast(Span, parts[2]).text)
+        return Limit(cast(Number, parts[1]), of, span)
+
+    unit = first_of(keyword("runs"), keyword("events")).set_name("`runs`, or of a window `events`")
+    return _clause("limit", whole() - unit, build)
+
+
+@cache
 def _over() -> ParserElement:
     def build(parts: list[object], span: Span) -> Over:
         return Over(cast(Source, parts[1]), cast(Window, parts[2]), span)
@@ -129,7 +139,7 @@ def clause() -> ParserElement:
         ),
         _clause("having", expression(), lambda p, s: Having(cast(Expression, p[1]), s)),
         _skip(),
-        _clause("limit", whole() - keyword("runs"), lambda p, s: Limit(cast(Number, p[1]), s)),
+        _limit(),
         _clause("by", _listed(_key()), lambda p, s: By(tuple(k.keys[0] for k in _all(By, p)), s)),
         _clause("emit", _outputs(), lambda p, s: Emit(_all(Output, p), s)),
         _clause("severity", name("a severity"), lambda p, s: Severity(cast(Name, p[1]), s)),

@@ -93,9 +93,19 @@ _RULE = (
         rf"\b(suppress)(\s+)({DURATION})(\s+)(by)(\s+)({NAME})",
         ("keyword", "", "number", "", "keyword", "", "name"),
     ),
-    _then("tumbling|hopping|sliding|every|suppress|within", DURATION, "number"),
+    Words(
+        rf"\b(tumbling|every|sliding|max)(\s+)({DURATION})(\s+)(early)\b",
+        ("keyword", "", "number", "", "keyword"),
+    ),
+    _then("tumbling|hopping|sliding|every|suppress|within|max", DURATION, "number"),
     _then("within", "unbounded", "keyword"),
+    Words(
+        rf"\b(session)(\s+)(gap)(\s+)({DURATION})(\s+)(early)\b",
+        ("keyword", "", "keyword", "", "number", "", "keyword"),
+    ),
     Words(rf"\b(session)(\s+)(gap)(\s+)({DURATION})", ("keyword", "", "keyword", "", "number")),
+    Words(r'\b(zone)(\s+)("[^"]*")(\s+)(early)\b', ("keyword", "", "string", "", "keyword")),
+    Words(r'\b(zone)(?=\s*")', ("keyword",)),
     Words(rf"\b(last|limit)(\s+)({NUMBER})(\s+)(events|runs)\b", ("keyword", "", "number", "", "keyword")),
     Words(r"\b(skip)(\s+)(past)(\s+)(last)\b", ("keyword", "", "keyword", "", "keyword")),
     Words(

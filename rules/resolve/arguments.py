@@ -60,3 +60,13 @@ def whole_number(node: syntax.Call, least: int, most: int, scope: Scope, resolve
         "CEP0214", message, node.arguments[1].span, help_="write the number itself, or a `let`"
     )
     return None
+
+
+def zone_exists(name: str) -> bool:
+    """True if there is a time zone of that name."""
+    from zoneinfo import ZoneInfo  # only where a rule names a zone
+
+    try:
+        return name == "UTC" or bool(ZoneInfo(name).key)
+    except (ValueError, OSError, KeyError):  # a bad key, a folder, no such zone
+        return False

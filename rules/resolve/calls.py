@@ -16,11 +16,11 @@ from rules.functions import (
     Parameter,
     Signature,
 )
-from rules.resolve.arguments import Resolve, bare, counted, fraction, whole_number
+from rules.resolve.arguments import Resolve, bare, counted, fraction, whole_number, zone_exists
 from rules.resolve.convert import agreeing, as_instant, converted, widen
 from rules.resolve.references import candidate_field, field_of, step
 from rules.resolve.scope import Scope
-from rules.resolve.windows import window_call
+from rules.resolve.window_calls import window_call
 from rules.suggest import did_you_mean
 from rules.types import NUMERIC, STRINGS, ListOf, Scalar, kind_of
 
@@ -189,20 +189,11 @@ def _known_constant(node: syntax.Call, value: typed.Expression, parameter: str, 
         scope.findings.error("CEP0214", message, value.span, help_="write the text itself, or a `let`")
         return False
     text = str(value.value)
-    if _zone_exists(text) if parameter == "zone" else _network_exists(text):
+    if zone_exists(text) if parameter == "zone" else _network_exists(text):
         return True
     example = "Europe/Berlin" if parameter == "zone" else "10.0.0.0/8"
     scope.findings.error("CEP0211", f"`{text}` is not {what}", value.span, help_=f'such as "{example}"')
     return False
-
-
-def _zone_exists(name: str) -> bool:
-    from zoneinfo import ZoneInfo  # only where a rule names a zone
-
-    try:
-        return name == "UTC" or bool(ZoneInfo(name).key)
-    except (ValueError, OSError, KeyError):  # a bad key, a folder, no such zone
-        return False
 
 
 def _network_exists(text: str) -> bool:

@@ -18,7 +18,7 @@ from rules.resolve.patterns import Resolved, resolve_pattern
 from rules.resolve.references import steps_are
 from rules.resolve.scope import Scope, Windowed
 from rules.resolve.sources import info_of
-from rules.resolve.windows import resolve_window
+from rules.resolve.windows import check_room, resolve_limit, resolve_window
 from rules.source import Span
 from rules.suggest import did_you_mean
 
@@ -139,9 +139,11 @@ def _window_rule(
     node: syntax.Rule, body: syntax.Over, severity: typed.Severity, clauses: _Clauses, declared: Declared
 ) -> typed.Rule | None:
     findings = declared.findings
-    _check_clauses(
-        clauses, _OF_PATTERNS, "a window is evaluated as it stands, and says how long it is", declared
-    )
+    help_ = "a window is evaluated as it stands, and says how long it is"
+    _check_clauses(clauses, (syntax.Skip, syntax.OnTimeout), help_, declared)
+    if isinstance(body.window, syntax.LastEvents):
+        help_ = "that of last events stands right behind them: `last 100 events within 5 minutes`"
+    _check_clauses(clauses, (syntax.Within,), help_, declared)
     source = info_of(body.source, declared)
     window = Windowed(source, resolve_window(body.window, findings))
     inside = Scope(declared, "the window's filter", candidate=source, window=window)
@@ -160,7 +162,9 @@ def _window_rule(
     outputs = () if emitted is None else resolve_outputs(emitted.outputs, output_scope)
     if having is None or window.shape is None:
         return None
-    over = typed.Over(source.name, tested, window.shape, having, body.span)
+    limit = resolve_limit(clauses.get(syntax.Limit), body.window, window.shape, findings)
+    over = typed.Over(source.name, tested, window.shape, having, limit, body.span)
+    check_room(over, body.window, (having, *outputs), findings)
     return _finish(node, over, severity, by, keys, outputs, clauses, declared)
 
 
@@ -223,22 +227,25 @@ def _exhaustive(pattern: typed.Sequence) -> bool:
 def _limit(node: syntax.Limit | None, declared: Declared) -> int:
     if node is None:
         return RUNS
-    if node.runs.value == 0:
+    if node.of == "events":
+        message, help_ = "a pattern keeps runs, not events", f"write `limit {node.number.value} runs`"
+        declared.findings.error("CEP0427", message, node.span, help_=help_)
+    if node.number.value == 0:
         declared.findings.error(
             "CEP0402",
             "with a limit of 0 runs there is no match",
-            node.runs.span,
+            node.number.span,
             help_="allow one run or more: `limit 100 runs`",
         )
-    if node.runs.value > MOST_RUNS:
+    if node.number.value > MOST_RUNS:
         declared.findings.error(
             "CEP0425",
             f"a key may have {MOST_RUNS:,} runs at most",
-            node.runs.span,
+            node.number.span,
             help_=f"an event may have to be shown to each of them: write `limit {MOST_RUNS} runs` or less, "
             "end runs sooner with `within`, or give the rule a finer `by`",
         )
-    return int(node.runs.value)
+    return int(node.number.value)
 
 
 def _finish(

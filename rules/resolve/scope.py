@@ -35,7 +35,7 @@ class Scope:
     `subject` begins messages ("step `big`"). `candidate` is the event that bare names mean; without
     one they mean the fields of `keys`. `own` is the step whose condition this is: visible only as
     the loop so far. `all_steps` are the pattern's, to know "not yet" from "nowhere". `window` is the
-    rule's; the filter of its events has a candidate, too.
+    rule's; the filter of its events has a candidate, too, and so has the argument of an aggregate, `inside`.
     """
 
     declared: Declared
@@ -48,6 +48,7 @@ class Scope:
     in_pattern: bool = False
     in_output: bool = False
     window: Windowed | None = None
+    inside: str | None = None
 
     @property
     def findings(self) -> Findings:

@@ -1,217 +1,184 @@
-"""Windows: how large they are, and the calls that their `having` and `emit` are made of."""
+"""Windows: how large they are, and what bounds them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import assert_never, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import assert_never
 
 from rules import syntax, typed
-from rules.functions import OVER_WINDOWS, WINDOW_AGGREGATES
-from rules.resolve.arguments import Resolve, bare, counted, fraction, whole_number
+from rules.diagnostics import Label
+from rules.resolve.arguments import zone_exists
 from rules.resolve.findings import Findings
-from rules.resolve.references import field_of
-from rules.resolve.scope import Scope, Windowed
 from rules.source import Span
-from rules.types import Scalar, Type, kind_of
 
 MOST = 1_000_000
-"""Greatest number of events in `last n events`, and of windows in `previous(agg, n)`."""
-_OF_PATTERNS = {
-    "list": "`distinct(field)` counts the different values",
-    "prev": "`previous(avg(field))` is that of the window before, `last(field)` the newest event's",
+"""Greatest number of events in `last n events`, and in `limit n events`."""
+EVENTS = 100_000
+"""Events of one key that sliding windows and last events keep, where a rule sets no limit."""
+DAY = 86_400 * 10**9
+
+Words = Mapping[str, syntax.WindowModifier]
+_FITTING: Mapping[type[syntax.Window], frozenset[str]] = MappingProxyType(
+    {
+        syntax.Tumbling: frozenset({"zone", "early"}),
+        syntax.Hopping: frozenset({"zone", "early"}),
+        syntax.Sliding: frozenset(),
+        syntax.Session: frozenset({"max", "early"}),
+        syntax.LastEvents: frozenset({"within"}),
+    }
+)
+"""What may stand behind each window."""
+_CALLED: Mapping[type[syntax.Window], str] = MappingProxyType(
+    {
+        syntax.Tumbling: "a tumbling window",
+        syntax.Hopping: "a hopping window",
+        syntax.Sliding: "a sliding window",
+        syntax.Session: "a session",
+        syntax.LastEvents: "a window of last events",
+    }
+)
+_INSTEAD = {
+    "zone": "days of a zone are those of `tumbling 1 day` and `hopping 7 days every 1 day`: remove it",
+    "early": "it is evaluated at each event anyway: remove it",
+    "max": "only sessions have no length of their own: remove it",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """Why there can be no such window; `note` is drawn under the place."""
+
+    code: str
+    message: str
+    place: Span
+    help: str
+    note: str = ""
 
 
 def resolve_window(node: syntax.Window, findings: Findings) -> typed.Window | None:
     """The typed window; None, with a finding, where there can be none."""
-    problem = _problem(node)
+    words = _modifiers(node, findings)
+    problem = _of_size(node) or _of_modifiers(node, words)
     if problem is not None:
-        code, message, place, note, help_ = problem
-        findings.error(code, message, place, note=note, help_=help_)
+        findings.error(problem.code, problem.message, problem.place, note=problem.note, help_=problem.help)
         return None
+    if len(words) < len(node.modifiers):
+        return None
+    early, zone = "early" in words, words["zone"].zone if "zone" in words else None
+    name = None if zone is None else zone.value
     match node:
         case syntax.Tumbling():
-            return typed.Tumbling(node.size.value)
+            return typed.Tumbling(node.size.value, name, early)
         case syntax.Hopping():
-            return typed.Hopping(node.size.value, node.every.value)
+            return typed.Hopping(node.size.value, node.every.value, name, early)
         case syntax.Sliding():
             return typed.Sliding(node.size.value)
         case syntax.Session():
-            return typed.Session(node.gap.value)
+            return typed.Session(node.gap.value, _length(words.get("max")), early)
         case syntax.LastEvents():
-            return typed.LastEvents(int(node.events.value))
+            return typed.LastEvents(int(node.events.value), _length(words.get("within")))
         case _:
             assert_never(node)
 
 
-def _problem(node: syntax.Window) -> tuple[str, str, Span, str, str] | None:
-    """Why there can be no such window: code, message, place, what is drawn under it, and the fix."""
-    sizes = [part for part in typed.parts(node) if isinstance(part, syntax.Duration | syntax.Number)]
+def _length(node: syntax.WindowModifier | None) -> int | None:
+    return None if node is None or node.duration is None else node.duration.value
+
+
+def _modifiers(node: syntax.Window, findings: Findings) -> Words:
+    """What stands behind the window, by its word; what is there twice has a finding."""
+    found: dict[str, syntax.WindowModifier] = {}
+    for one in node.modifiers:
+        first = found.setdefault(one.kind, one)
+        if first is not one:
+            labels = (Label(first.span, "first given here"),)
+            message = f"`{one.kind}` is given twice"
+            findings.error("CEP0112", message, one.span, labels=labels, help_="remove one of them")
+    return found
+
+
+def _of_size(node: syntax.Window) -> _Problem | None:
+    parts = [*typed.parts(node), *(one.duration for one in node.modifiers)]
+    sizes = [part for part in parts if isinstance(part, syntax.Duration | syntax.Number)]
     empty = next((size for size in sizes if size.value == 0), None)
     match node:
         case _ if empty is not None:
-            return "CEP0402", "a window of nothing holds no event", empty.span, "", "give it a length"
+            return _Problem("CEP0402", "a window of nothing holds no event", empty.span, "give it a length")
         case syntax.LastEvents(events) if events.value > MOST:
             message = f"a window holds {MOST:,} last events at most"
-            return (
-                "CEP0407",
-                message,
-                events.span,
-                "",
-                "ask for fewer, or for a window of time: `sliding 1 hour`",
-            )
+            help_ = "ask for fewer, or for a window of time: `sliding 1 hour`"
+            return _Problem("CEP0407", message, events.span, help_)
         case syntax.Hopping(size, every) if every.value > size.value:
             message = "these windows leave gaps: events between one and the next are in none"
             note = f"longer than the window's `{size.span.text}`"
-            return "CEP0420", message, every.span, note, f"write `every {size.span.text}`, or a shorter one"
+            help_ = f"write `every {size.span.text}`, or a shorter one"
+            return _Problem("CEP0420", message, every.span, help_, note)
         case syntax.Hopping(size, every) if size.value % every.value:
             message = "a hopping window lasts a whole number of hops"
             note = f"`{size.span.text}` is no multiple of `{every.span.text}`"
-            return (
-                "CEP0420",
-                message,
-                every.span,
-                note,
-                f"write an `every` that `{size.span.text}` is a multiple of",
-            )
+            help_ = f"write an `every` that `{size.span.text}` is a multiple of"
+            return _Problem("CEP0420", message, every.span, help_, note)
         case _:
             return None
 
 
-def window_call(
-    node: syntax.Call, window: Windowed, scope: Scope, resolve: Resolve
-) -> typed.Expression | None:
-    """A call that is no function of single values, in a rule over windows."""
-    name = node.function.text
-    if name in _OF_PATTERNS:
-        message = f"`{name}` belongs to patterns"
-        scope.findings.error("CEP0424", message, node.function.span, help_=_OF_PATTERNS[name])
+def _of_modifiers(node: syntax.Window, words: Words) -> _Problem | None:
+    for word, one in words.items():
+        if word not in _FITTING[type(node)]:
+            return _Problem("CEP0427", f"{_CALLED[type(node)]} has no `{word}`", one.span, _INSTEAD[word])
+    zone = words["zone"].zone if "zone" in words else None
+    if zone is None:
         return None
-    if scope.candidate is not None:
-        message = f"`{name}` is about the whole window, so it cannot choose the window's events"
-        help_ = "put it after `having`"
-        scope.findings.error("CEP0419", message, node.function.span, help_=help_)
+    if not zone_exists(zone.value):
+        message = f"`{zone.value}` is not a time zone"
+        return _Problem("CEP0211", message, zone.span, 'such as "Europe/Berlin"')
+    sizes = (node.size, node.every) if isinstance(node, syntax.Hopping) else _sizes(node)
+    broken = next((size for size in sizes if size.value % DAY), None)
+    if broken is None:
         return None
-    if name == "previous":
-        return _previous(node, window, scope, resolve)
-    if name == "ago":
-        return _ago(node, window, scope, resolve)
-    return _aggregate(node, window, scope, resolve)
+    message, note = "only whole days begin at midnight", f"`{broken.span.text}` is no whole number of days"
+    return _Problem("CEP0428", message, broken.span, "write whole days, or remove `zone`", note)
 
 
-def _aggregate(
-    node: syntax.Call, window: Windowed, scope: Scope, resolve: Resolve
-) -> typed.WindowAggregate | None:
-    name = node.function.text
-    signature = WINDOW_AGGREGATES[name]
-    wanted = 0 if name in ("count", "rate") else 2 if name == "percentile" else 1
-    if not counted(node, wanted, wanted, signature.shown, scope):
-        return None
-    if wanted == 0:
-        assert signature.result is not None
-        return typed.WindowAggregate(name, (), None, "this", 0, signature.result, node.span)
-    field = _field(node, window, scope)
-    parameter = fraction(node.arguments[1], scope, resolve) if name == "percentile" else None
-    if field is None or (name == "percentile" and parameter is None):
-        return None
-    path, type_ = field
-    if not signature.takes(type_):
-        message = f"`{name}` cannot be taken of {kind_of(type_)}"
-        note = f"`{path[-1]}` is {kind_of(type_)}"
-        scope.findings.error(
-            "CEP0211", message, node.arguments[0].span, note=note, help_="take it of a field of another type"
-        )
-        return None
-    return typed.WindowAggregate(name, path, parameter, "this", 0, signature.gives(type_), node.span)
+def _sizes(node: syntax.Window) -> Iterable[syntax.Duration]:
+    return (node.size,) if isinstance(node, syntax.Tumbling) else ()
 
 
-def _field(node: syntax.Call, window: Windowed, scope: Scope) -> tuple[typed.Path, Type] | None:
-    """The field that is the first argument, and its type."""
-    argument = bare(node.arguments[0])
-    shown = WINDOW_AGGREGATES[node.function.text].shown
-    if not isinstance(argument, syntax.Dotted):
-        message = f"`{node.function.text}` needs a field of the window's events"
-        scope.findings.error("CEP0225", message, argument.span, help_=f"write `{shown}`")
-        return None
-    first = argument.names[0].text
-    if first == window.source.called and first not in window.source.fields and len(argument.names) > 1:
-        field = ".".join(name.text for name in argument.names[1:])
-        message = f"`{node.function.text}` needs a field of the window's events, without the stream's name"
-        help_ = f"did you mean `{node.function.text}({field})`?"
-        scope.findings.error("CEP0225", message, argument.span, help_=help_)
-        return None
-    type_ = field_of(window.source, argument.names, scope)
-    return None if type_ is None else (tuple(n.text for n in argument.names), type_)
+def resolve_limit(
+    clause: syntax.Limit | None, node: syntax.Window, shape: typed.Window, findings: Findings
+) -> int:
+    """The greatest number of events that a key keeps. Its own place is told where it cannot be."""
+    if clause is None:
+        return EVENTS
+    number = int(clause.number.value)
+    if clause.of == "runs":
+        message, help_ = "a window has no runs", f"what a key keeps is bounded by `limit {number} events`"
+        findings.error("CEP0427", message, clause.span, help_=help_)
+    elif not isinstance(shape, typed.AtEachEvent):
+        message = f"{_CALLED[type(node)]} has no `limit`"
+        help_ = "it keeps sums, not events, and ends: remove it"
+        findings.error("CEP0427", message, clause.span, help_=help_)
+    elif number == 0:
+        message = "a window that keeps no event is empty"
+        findings.error("CEP0402", message, clause.number.span, help_="keep one event or more")
+    elif number > MOST:
+        message = f"a key keeps {MOST:,} events at most"
+        findings.error("CEP0429", message, clause.number.span, help_=f"write `limit {MOST} events` or less")
+    return number
 
 
-def _inner(
-    node: syntax.Call, window: Windowed, scope: Scope, resolve: Resolve
-) -> typed.WindowAggregate | None:
-    """The aggregate that `previous` and `ago` take."""
-    argument = bare(node.arguments[0])
-    if isinstance(argument, syntax.Call) and argument.function.text in WINDOW_AGGREGATES:
-        return _aggregate(argument, window, scope, resolve)
-    name = node.function.text
-    message = f"`{name}` takes an aggregate of the window"
-    help_ = f"write `{OVER_WINDOWS[name]}`"
-    nested = isinstance(argument, syntax.Call) and argument.function.text in OVER_WINDOWS
-    if not nested and any(_is_aggregate(part) for part in typed.walk(argument)):
-        help_ = f"write `{name}(...)` around the aggregate alone"
-    elif isinstance(argument, syntax.Dotted):
-        help_ = f"such as `{name}(avg({argument.span.text}){', 7 days' if name == 'ago' else ''})`"
-    scope.findings.error("CEP0418", message, argument.span, help_=help_)
-    return None
-
-
-def _is_aggregate(part: object) -> bool:
-    return isinstance(part, syntax.Call) and part.function.text in WINDOW_AGGREGATES
-
-
-def _previous(node: syntax.Call, window: Windowed, scope: Scope, resolve: Resolve) -> typed.Expression | None:
-    if not counted(node, 1, 2, OVER_WINDOWS["previous"], scope):
-        return None
-    inner = _inner(node, window, scope, resolve)
-    number = whole_number(node, 1, MOST, scope, resolve)
-    if inner is None or number is None:
-        return None
-    return replace(inner, which="previous", offset=number, span=node.span)
-
-
-def _ago(node: syntax.Call, window: Windowed, scope: Scope, resolve: Resolve) -> typed.Expression | None:
-    if not counted(node, 2, 2, OVER_WINDOWS["ago"], scope):
-        return None
-    inner = _inner(node, window, scope, resolve)
-    value = resolve(node.arguments[1], scope)
-    if value is None:
-        return None
-    if not (isinstance(value, typed.Literal) and value.type is Scalar.DURATION):
-        message = "`ago` needs a duration as a constant"
-        scope.findings.error("CEP0214", message, node.arguments[1].span, help_="such as `7 days`")
-        return None
-    back = cast(int, value.value)
-    if not _met(back, node, window.shape, scope) or inner is None:
-        return None
-    return replace(inner, which="ago", offset=back, span=node.span)
-
-
-def _met(back: int, node: syntax.Call, window: typed.Window | None, scope: Scope) -> bool:
-    """True if there is a window that long ago; else there is a finding."""
-    match window:
-        case _ if back <= 0:
-            problem = "`ago` looks back: its duration is longer than nothing"
-            help_ = "say how long ago: `ago(count(), 7 days)`"
-        case None:
-            return False
-        case typed.Session() | typed.LastEvents():
-            problem = "these windows end where events come: there is none just that long ago"
-            help_ = "`previous(...)` is the one before"
-        case typed.Tumbling(step) | typed.Hopping(_, step) if back % step:
-            problem = "no window ends just that long ago"
-            length = "length" if isinstance(window, typed.Tumbling) else "hop"
-            help_ = f"look back a multiple of the window's {length}"
-        case typed.Tumbling() | typed.Hopping() | typed.Sliding():
-            return True
-        case _:
-            assert_never(window)
-    scope.findings.error("CEP0421", problem, node.arguments[1].span, help_=help_)
-    return False
+def check_room(
+    over: typed.Over, node: syntax.Window, expressions: Iterable[object], findings: Findings
+) -> None:
+    """A finding where the last events that a rule names are more than its key may keep."""
+    if not isinstance(over.window, typed.LastEvents) or not isinstance(node, syntax.LastEvents):
+        return
+    named = (part for one in expressions for part in typed.walk(one))
+    back = max((p.offset for p in named if isinstance(p, typed.WindowAggregate)), default=0)
+    needed = over.window.events * (1 + back)
+    if needed > over.limit:
+        message = f"the rule looks at {needed:,} events of a key, which keeps {over.limit:,}"
+        help_ = f"write `limit {needed} events`" if needed <= MOST else "look at fewer events"
+        findings.error("CEP0429", message, node.events.span, help_=help_)

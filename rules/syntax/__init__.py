@@ -91,7 +91,15 @@ from rules.syntax.test import (
     TestBlock,
     Value,
 )
-from rules.syntax.window import Hopping, LastEvents, Session, Sliding, Tumbling, Window
+from rules.syntax.window import (
+    Hopping,
+    LastEvents,
+    Session,
+    Sliding,
+    Tumbling,
+    Window,
+    WindowModifier,
+)
 
 __all__ = [
     "Absent",
@@ -176,5 +184,6 @@ __all__ = [
     "Unless",
     "Value",
     "Window",
+    "WindowModifier",
     "Within",
 ]

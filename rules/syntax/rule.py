@@ -96,9 +96,10 @@ class OnTimeout:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`limit n runs`."""
+    """`limit n runs`, `limit n events`."""
 
-    runs: Number
+    number: Number
+    of: Choice["runs", "events"]
     span: Span
 
 

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal as Choice
 
 from rules.source import Span
-from rules.syntax.expression import Duration, Number
+from rules.syntax.expression import Duration, Number, String
+
+
+@dataclass(frozen=True, slots=True)
+class WindowModifier:
+    """`zone "Europe/Berlin"`, `early`, `max d`, `within d`."""
+
+    kind: Choice["zone", "early", "max", "within"]
+    zone: String | None
+    duration: Duration | None
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +24,7 @@ class Tumbling:
     """`tumbling d`."""
 
     size: Duration
+    modifiers: tuple[WindowModifier, ...]
     span: Span
 
 
@@ -22,6 +34,7 @@ class Hopping:
 
     size: Duration
     every: Duration
+    modifiers: tuple[WindowModifier, ...]
     span: Span
 
 
@@ -30,6 +43,7 @@ class Sliding:
     """`sliding d`."""
 
     size: Duration
+    modifiers: tuple[WindowModifier, ...]
     span: Span
 
 
@@ -38,6 +52,7 @@ class Session:
     """`session gap d`."""
 
     gap: Duration
+    modifiers: tuple[WindowModifier, ...]
     span: Span
 
 
@@ -46,6 +61,7 @@ class LastEvents:
     """`last n events`."""
 
     events: Number
+    modifiers: tuple[WindowModifier, ...]
     span: Span
 
 

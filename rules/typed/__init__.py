@@ -64,14 +64,16 @@ from rules.typed.pattern import (
     Unless,
 )
 from rules.typed.stream import Correction, Derived, Fed, Field, Origin, Queries, QueryHits, Stream, Table
-from rules.typed.window import Hopping, LastEvents, Session, Sliding, Tumbling, Window
+from rules.typed.window import Aligned, AtEachEvent, Hopping, LastEvents, Session, Sliding, Tumbling, Window
 
 __all__ = [
     "ONCE",
     "Absent",
     "Aggregate",
+    "Aligned",
     "AnyOrder",
     "Arithmetic",
+    "AtEachEvent",
     "By",
     "Call",
     "Choose",

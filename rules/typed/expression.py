@@ -88,15 +88,16 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class WindowAggregate:
-    """An aggregate over a window's events; `count` and `rate` have an empty path.
+    """An aggregate over a window's events, or one of its bounds.
 
-    `function` is one of count sum avg min max first last stddev distinct percentile rate; `parameter` is
-    percentile's fraction, `rate` the events per second. `which`: the window that is evaluated (`offset` 0),
-    the `offset` windows before it taken together, or the window `offset` nanoseconds ago.
+    `function` is one of count sum avg min max first last stddev distinct percentile rate start end.
+    `argument` is evaluated of each event: of `count` a condition, or None to count all; `rate` (events per
+    second), `start` and `end` have none. `parameter` is percentile's fraction. `which`: the window that is
+    evaluated (`offset` 0), the `offset` windows before it taken together, or that `offset` nanoseconds ago.
     """
 
     function: str
-    path: Path
+    argument: Expression | None
     parameter: float | None
     which: Choice["this", "previous", "ago"]
     offset: int

@@ -61,13 +61,15 @@ class Match:
 class Over:
     """One alert for every window of a key's events for which `having` holds.
 
-    Sliding windows and last events: when it becomes true, and again only after it was not.
+    Sliding windows and last events: when it becomes true, and again only after it was not. `limit` is the
+    greatest number of events of one key that these keep; other windows know no such bound.
     """
 
     stream: str
     condition: Expression | None
     window: Window
     having: Expression
+    limit: int
     span: Span
 
 

@@ -19,7 +19,7 @@ from cep.expressions.columns import Columns
 from cep.expressions.held import python, value_at
 from cep.expressions.scalar import evaluate
 from rules.packs import load_texts
-from rules.typed import Aggregate, Expression, Pack, Path, PrevRef, StepRef, TextMatch
+from rules.typed import Aggregate, Expression, Pack, Path, PrevRef, StepRef, TextMatch, WindowAggregate
 
 
 def checked(expression: str) -> tuple[Pack, Expression] | None:
@@ -47,6 +47,9 @@ class Row:
         raise AssertionError(ref)
 
     def previous(self, ref: PrevRef) -> object:
+        raise AssertionError(ref)
+
+    def window(self, ref: WindowAggregate) -> object:
         raise AssertionError(ref)
 
     def aggregate(self, ref: Aggregate) -> object:

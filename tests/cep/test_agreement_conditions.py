@@ -24,7 +24,7 @@ from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
 from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
-from rules.typed import Aggregate, Match, Pack, Path, PrevRef, Step, StepRef, TextMatch
+from rules.typed import Aggregate, Match, Pack, Path, PrevRef, Step, StepRef, TextMatch, WindowAggregate
 
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 STREAM = (
@@ -83,6 +83,9 @@ class Third:
 
     def previous(self, ref: PrevRef) -> object:
         return value_at(self.events[2 - ref.offset], ref.path) if ref.offset <= 2 else None
+
+    def window(self, ref: WindowAggregate) -> object:
+        raise AssertionError(ref)
 
     def aggregate(self, ref: Aggregate) -> object:
         values = [value_at(event, ref.path) for event in self.events[:2]]

@@ -26,7 +26,7 @@ from cep.packs.compile import compile_plan
 from cep.plan.plan import RulePlan
 from cep.shard.render import MANY, Renderer, RuleWriter
 from rules.packs import load_texts
-from rules.typed import Aggregate, FieldRef, Match, Path, PrevRef, StepRef, TextMatch, walk
+from rules.typed import Aggregate, FieldRef, Match, Path, PrevRef, StepRef, TextMatch, WindowAggregate, walk
 
 KEYS = ("k", "v", "m", "k, s", "x, q", "f")
 OF_STEPS = (
@@ -57,6 +57,9 @@ class Scope:
         taken = self.steps.get(ref.step, [])
         place = ref.offset if ref.which == "first" else len(taken) - 1 - ref.offset
         return value_at(taken[place], ref.path) if 0 <= place < len(taken) else None
+
+    def window(self, ref: WindowAggregate) -> object:
+        raise AssertionError(ref)
 
     def aggregate(self, ref: Aggregate) -> object:
         taken = self.steps.get(ref.step, [])

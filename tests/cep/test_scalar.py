@@ -36,6 +36,7 @@ from rules.typed import (
     Search,
     StepRef,
     TextMatch,
+    WindowAggregate,
 )
 from rules.types import ListOf, Scalar, Type
 
@@ -68,6 +69,9 @@ class Row:
 
     def aggregate(self, ref: Aggregate) -> object:
         return f"{ref.function} {ref.step}"
+
+    def window(self, ref: WindowAggregate) -> object:
+        return f"{ref.function} of the window"
 
     def text_match(self, ref: TextMatch) -> bool | None:
         return ref.query == "yes"

@@ -38,7 +38,7 @@ LAYERS = (
     ("cep.reference", "cep.resources"),
     # before the shuffle; the kinds of rules, which know nothing of one another
     ("cep.routing", "cep.operators.operator", "cep.operators.patterns.kernel"),
-    ("cep.operators.single", "cep.operators.patterns.compile"),
+    ("cep.operators.single", "cep.operators.patterns.compile", "cep.operators.windows.compile"),
     ("cep.operators.patterns.runtime",),
     ("cep.operators.patterns",),
     ("cep.operators",),

@@ -52,6 +52,11 @@ def test_a_good_pack_has_none() -> None:
         ),
         ("rule r { on payment[n > 1]  emit n  into hot }\nrule q { on hot[n > 2] }", []),
         ("rule r { by n  match a: payment -> b: login gap 2h  within 1h }", [("CEP0304", "b: login gap 2h")]),
+        (
+            "rule r { by n  over payment session gap 1h max 1h  having count() > 1 }",
+            [("CEP0304", "over payment session gap 1h max 1h")],
+        ),
+        ("rule r { by n  over payment session gap 1h max 61m  having count() > 1 }", []),
         ("rule r { by n  match a: payment -> b: login gap 2m  within 1h }", []),
         ("rule r { by n  match a: payment[1 > 2] -> b: login  within 1h }", [("CEP0305", "1 > 2")]),
         ("rule r { by n  match a: payment -> b: login  within 1h having true }", [("CEP0305", "true")]),
@@ -69,6 +74,11 @@ GUARDED = "rule r { by card_id  match a: payment[n > 1] -> %s -> c: login[n > 3]
     ("text", "expected"),
     [
         (ENDLESS, [("CEP0307", "b: login")]),
+        (
+            "rule r { by n  over payment last 5 events  having count() > 1 }",
+            [("CEP0321", "over payment last 5 events")],
+        ),
+        ("rule r { by n  over payment last 5 events within 1d  having count() > 1 }", []),
         ("rule r { by card_id  match a: payment -> b: login gap 1h  within unbounded }", []),
         ("rule r { by card_id  match payment -> absent login for 1h }", []),
         ("rule r { by card_id  match payment  ->  login  within 1h }", [("CEP0308", "r")]),

@@ -58,3 +58,9 @@ def pattern_of(pattern: str, clauses: str = "within 1 hour") -> typed.Match:
     body = loaded(matching(pattern, clauses)).need().rules[0].body
     assert isinstance(body, typed.Match)
     return body
+
+
+def reported(text: str) -> list[tuple[str, str, str, str]]:
+    """Code, place, message and help of every error."""
+    found = [d for d in loaded(text).diagnostics if d.level == "error"]
+    return [(d.code, d.span.text if d.span else "", d.message, d.help) for d in found]

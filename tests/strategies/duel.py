@@ -43,6 +43,7 @@ from cep.shard.memory import Merging
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
 from rules.typed import Emit, Match, Pack, Rule
+from rules.types import Scalar
 
 LOOSE = Merging(base=0.5, later=1, small=0, anew=2)
 """Segments of any weight go on as they are: small tests see what jobs see."""
@@ -270,28 +271,46 @@ def by_reference(program: Program) -> Answer:
     Raises TooManyAlternativesError.
     """
     pack = pack_of(program.text)
-    read = {name for rule in pack.rules for name in _streams(rule)}
-    in_time, late, watermark = [], 0, MIN_TIME
-    greatest: dict[tuple[str, str], int] = {}
-    placed = in_order_of_arrival(pack, program.batches)
-    for number in range(len(program.batches)):
-        batch = [arrival for batch, arrival in placed if batch == number]
-        in_time += [arrival for arrival in batch if arrival.time >= watermark]
-        late += sum(arrival.time < watermark for arrival in batch)
-        for a in batch:
-            greatest[a.stream, a.partition] = max(a.time, greatest.get((a.stream, a.partition), a.time))
-        if read <= {stream for stream, _ in greatest}:
-            behind = [
-                t - pack.stream(stream).lateness for (stream, _), t in greatest.items() if stream in read
-            ]
-            watermark = max(watermark, min(behind))
-    until = MAX_TIME if program.drain else watermark
-    found = decided(pack, map(row, in_time), until, text_predicate(pack))
+    came = taken_in_time(pack, program)
+    until = MAX_TIME if program.drain else came.marks[-1]
+    found = decided(pack, (row(arrival) for _, arrival in came.in_time), until, text_predicate(pack))
     alerts = []
     for _, ties in itertools.groupby(found, key=lambda one: (one.time, one.rule, one.key, one.rank)):
         # What one event decided about the same events goes by id.
         alerts += sorted((as_alert(pack, one) for one in ties), key=lambda alert: str(alert["id"]))
-    return Answer(alerts, watermark, late)
+    return Answer(alerts, came.marks[-1], came.late)
+
+
+@dataclass(frozen=True, slots=True)
+class InTime:
+    """The events that are not late, each with the number of its batch, in order of arrival; how many are. The
+    watermark before each batch, and at last after all."""
+
+    in_time: list[tuple[int, Arrival]]
+    late: int
+    marks: list[int]
+
+
+def taken_in_time(pack: Pack, program: Program) -> InTime:
+    """The events of a program by the rule of docs/language.md, "Time"."""
+    read = {name for rule in pack.rules for name in _streams(rule)}
+    in_time: list[tuple[int, Arrival]] = []
+    late, marks = 0, [MIN_TIME]
+    greatest: dict[tuple[str, str], int] = {}
+    placed = in_order_of_arrival(pack, program.batches)
+    for number in range(len(program.batches)):
+        batch = [arrival for batch, arrival in placed if batch == number]
+        in_time += [(number, arrival) for arrival in batch if arrival.time >= marks[-1]]
+        late += sum(arrival.time < marks[-1] for arrival in batch)
+        for a in batch:
+            greatest[a.stream, a.partition] = max(a.time, greatest.get((a.stream, a.partition), a.time))
+        behind = [MIN_TIME]
+        if read <= {stream for stream, _ in greatest}:
+            behind = [
+                t - pack.stream(stream).lateness for (stream, _), t in greatest.items() if stream in read
+            ]
+        marks.append(max(marks[-1], min(behind)))
+    return InTime(in_time, late, marks)
 
 
 def _streams(rule: Rule) -> Sequence[str]:
@@ -327,8 +346,14 @@ def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:
     key = {name: json_value(value, type_) for (name, value), type_ in zip(one.key, types, strict=True)}
     emitted = {item.name: item.value.type for item in _emitted(rule, one.kind)}
     steps = [(step, list(ids)) for step, ids in one.events]
+    named = (pack.name, rule.name, rule.structure, one.kind, list(key.values()))
+    id_ = alert_id(*named, steps, one.query)
+    if one.window is not None:
+        start, end, event = one.window
+        bounds = [str(json_value(time, Scalar.TIMESTAMP)) for time in (start, end)]
+        id_ = alert_id(*named, [], None, bounds if event is None else [*bounds, event])
     return {
-        "id": alert_id(pack.name, rule.name, rule.structure, one.kind, list(key.values()), steps, one.query),
+        "id": id_,
         "rule": rule.name,
         "kind": one.kind,
         "key": key,

@@ -17,9 +17,13 @@ _TABLE = "table m key g { g: string  risk: double  since: timestamp  place: { ci
 _QUERIES = 'queries q { from "q.jsonl" }'
 _AGGREGATES = (
     *("count()", "rate()", "sum(n)", "avg(n)", "min(n)", "max(n)", "stddev(n)", "distinct(g)"),
-    *("percentile(n, 0.9)", "first(n)", "last(n)"),
+    *("percentile(n, 0.9)", "first(n)", "last(n)", "count(n > 1)", 'sum(g == "a" ? n : null)'),
 )
-_WINDOWS = ("tumbling 1h", "hopping 1h every 15m", "sliding 5m", "session gap 30s", "last 7 events")
+_WINDOWS = (
+    *("tumbling 1h", "hopping 1h every 15m", "sliding 5m", "session gap 30s", "last 7 events"),
+    *("tumbling 1h early", 'hopping 1w every 1d zone "Asia/Tokyo"', "session gap 30s max 1h early"),
+    "last 7 events within 5m",
+)
 
 
 @dataclass(frozen=True, slots=True)

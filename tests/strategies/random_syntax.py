@@ -137,7 +137,8 @@ def _outputs(draw: st.DrawFn) -> Tokens:
 def _clauses(draw: st.DrawFn) -> Tokens:
     windows = (
         ["tumbling", "5m"], ["hopping", "5", "minutes", "every", "1m"], ["sliding", "1h"],
-        ["session", "gap", "30s"], ["last", "5", "events"],
+        ["session", "gap", "30s"], ["last", "5", "events"], ["last", "5", "events", "within", "1h"],
+        ["tumbling", "1d", "zone", '"UTC"', "early"], ["session", "gap", "30s", "max", "5m", "early"],
     )  # fmt: skip
     skips = (["past", "last"], ["to", "next"], ["to", "first", "a"], ["to", "last", "b"], ["none"])
     match draw(st.integers(0, 15)):

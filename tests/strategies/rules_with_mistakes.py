@@ -150,7 +150,7 @@ def _match(draw: st.DrawFn) -> Parts:
 @st.composite
 def _over(draw: st.DrawFn) -> Parts:
     windows = ("tumbling 1h", "hopping 1h every 15m", "sliding 5m", "session gap 30s", "last 7 events")
-    having = ("count() > 3", "avg(n) > 3 * previous(avg(n))", "distinct(k) > 1", "rate() > 1.5")
+    having = ("count() > 3", "avg(n) > 3 * previous(avg(n))", "distinct(k) > 1", "count(n > 1) > 1")
     bad: tuple[Mistake, ...] = (("n > 1", "CEP0417"), ("avg(k) > 1", "CEP0211"), ("count()", "CEP0209"))
     return [
         *(
@@ -158,7 +158,13 @@ def _over(draw: st.DrawFn) -> Parts:
             *draw(_source([], ("zz", "CEP0203")))[:2],
             Piece(draw(st.sampled_from(_CANDIDATE)), _OF_VALUES),
         ),
-        *(Piece("] "), Piece(draw(st.sampled_from(windows)), (("hopping 1h every 7m", "CEP0420"),))),
+        *(
+            Piece("] "),
+            Piece(
+                draw(st.sampled_from(windows)),
+                (("hopping 1h every 7m", "CEP0420"), ("sliding 5m early", "CEP0427")),
+            ),
+        ),
         *(Piece("\n  having "), Piece(draw(st.sampled_from(having)), bad)),
         *(Piece("\n  emit g, "), Piece("x = sum(n)", (("x = n", "CEP0417"), ("x = sum(nope)", "CEP0202")))),
     ]

@@ -23,7 +23,7 @@ from cep.operators.patterns.compile.program import TEXT, Outside, kind_of
 from cep.operators.patterns.kernel import bytecode, chains, layout
 from cep.operators.patterns.kernel import tables as kernel_tables
 from cep.state.keys import Keys
-from rules.typed import Aggregate, Path, PrevRef, StepRef, TextMatch
+from rules.typed import Aggregate, Path, PrevRef, StepRef, TextMatch, WindowAggregate
 from rules.types import Scalar, Type
 
 Ints = npt.NDArray[np.int64]
@@ -162,6 +162,9 @@ class _Scope:
         taken = self.evaluator.taken(self.alternative, ref.step)
         values: list[object] = [self.evaluator.field(n, ref.path) if ref.path else n for n in taken]
         return aggregate_of(ref.function, values, ref.parameter)
+
+    def window(self, ref: WindowAggregate) -> object:
+        raise AssertionError(f"{ref.function} of a window in a pattern")
 
     def previous(self, ref: PrevRef) -> object:
         return self._column(ref)

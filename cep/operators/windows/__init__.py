@@ -1,0 +1,1 @@
+"""`over`: rules over windows of a key's events. What they mean is in `cep.reference.windows`."""

@@ -1,0 +1,52 @@
+"""The plan of a rule over windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cep.operators.windows.compile.readings import Readings, aggregates_in
+from cep.operators.windows.compile.shapes import Shape, shape_of
+from cep.plan.plan import AlertForm, Needs, RulePlan
+from rules.typed import Expression, FieldRef, Over, Pack, Rule
+from rules.types import ListOf, Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowPlan(RulePlan):
+    """A rule whose body is a window.
+
+    `shape` and `readings` are what its state is made of: rules of one structure have them alike. `having` is
+    asked of the readings, by column (Readings.as_columns); its constants may change with a deploy, and what
+    is kept does not. `emit` is the rule's, the values of its aggregates being readings.
+    """
+
+    shape: Shape
+    readings: Readings
+    having: Expression
+
+
+def window_plan(pack: Pack, rule: Rule, body: Over) -> WindowPlan:
+    """The plan of a rule of a pack.
+
+    Its columns are the arguments of its aggregates, in their order; lists and records, which only `first` and
+    `last` take, travel as fields.
+    """
+    named = tuple(aggregates_in(body.having, *rule.emit))
+    readings = Readings.of(named)
+    return WindowPlan(
+        pack.name,
+        pack.revision,
+        rule,
+        _needs(body, readings),
+        AlertForm("window", (pack.stream(body.stream).step,)),
+        shape=shape_of(body, named),
+        readings=readings,
+        having=readings.as_columns(body.having),
+    )
+
+
+def _needs(body: Over, readings: Readings) -> Needs:
+    nested = [one for one in readings.arguments if isinstance(one.type, ListOf | Record)]
+    columns = tuple({body.stream: one} for one in readings.arguments if one not in nested)
+    fields = tuple(one.path for one in nested if isinstance(one, FieldRef))
+    return Needs(({body.stream: body.condition},), columns, {body.stream: fields})

@@ -1,0 +1,87 @@
+"""Random rules over windows, and what the reference makes of them through deploys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from duel import Program, pack_of, taken_in_time
+from hypothesis import strategies as st
+from random_packs import LATENESS, header
+
+from cep.events import MAX_TIME, MIN_TIME
+from cep.reference import Decided
+from cep.reference.alternatives import Event
+from cep.reference.windows.aggregates import Surroundings
+from cep.reference.windows.judged import Revision, judged
+from rules.typed import Over
+
+AT_THE_END = ("tumbling 2s", "tumbling 5s", "hopping 4s every 2s", "session gap 2s", "session gap 3s max 5s")
+AT_EVENTS = (
+    *("sliding 3s", "sliding 3s", "last 2 events", "last 3 events within 4s", "tumbling 3s early"),
+    *("hopping 4s every 2s early", "session gap 3s early"),
+)
+_AGGREGATES = (
+    *("count()", "sum(v)", "sum(w)", "avg(v)", "avg(w)", "min(w)", "max(k)", "first(v)", "last(k)", "rate()"),
+    *("stddev(w)", "distinct(k)", "percentile(w, 0.5)", "count(v > 1)", 'sum(k == "a" ? v : null)'),
+)
+_TESTS = (
+    "count() > 1",
+    "count() > 0",
+    "sum(v) > 2",
+    "avg(w) < 1.0",
+    "last(v) == 1",
+    "max(v) > 1 or count() > 2",
+)
+
+
+@st.composite
+def window_rules(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> str:
+    """One rule over windows of a stream with the fields of random_packs."""
+    window = draw(st.sampled_from(windows))
+    earlier = ["previous({})", "previous({}, 2)"]
+    length = {"tumbling 2s": "4s", "tumbling 5s": "10s", "sliding 3s": "1s", "hopping 4s every 2s": "2s"}.get(
+        window
+    )
+    earlier += [f"ago({{}}, {length})"] if length else []
+    aggregates = st.sampled_from(_AGGREGATES)
+    named = aggregates | st.tuples(st.sampled_from(earlier), aggregates).map(
+        lambda pair: pair[0].format(pair[1])
+    )
+    shown = draw(st.lists(named, min_size=1, max_size=4, unique=True))
+    having = draw(st.sampled_from(_TESTS) | st.just("count() > previous(count())"))
+    by = draw(st.sampled_from(("by g ", "by g ", "by g, n ", "")))
+    chosen = draw(st.sampled_from(("", "", "[v > 0]", "[v is not null]")))
+    limit = (
+        draw(st.sampled_from(("", "", " limit 9 events"))) if window.startswith(("sliding", "last")) else ""
+    )
+    emits = ", ".join(f"x{n} = {call}" for n, call in enumerate(shown))
+    return f"rule r {{ {by} over e{chosen} {window} having {having} emit {emits}{limit} }}"
+
+
+def window_packs(windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> st.SearchStrategy[str]:
+    """Packs of one such rule."""
+    return st.tuples(st.sampled_from((0, LATENESS)), window_rules(windows)).map(
+        lambda drawn: f"{header(drawn[0])}\n{drawn[1]}"
+    )
+
+
+def through_deploys(program: Program, texts: Sequence[str]) -> list[Decided]:
+    """The alerts of the windows of rule `r`, with batch n under the n-th text, the last of which goes on."""
+    packs = [pack_of(text) for text in texts]
+    came = taken_in_time(packs[0], program)
+    stream = packs[0].stream("e")
+    events = [
+        Event("e", arrival.values["id_"], arrival.time, arrival.values, place)
+        for place, (_, arrival) in enumerate(came.in_time)
+        if arrival.stream == stream.name
+    ]
+    revisions = []
+    for number, pack in enumerate(packs[: len(program.batches)]):
+        (rule,) = pack.rules
+        assert isinstance(rule.body, Over)
+        batches = [batch for batch, _ in came.in_time]
+        place = next((n for n, batch in enumerate(batches) if batch >= number), len(batches))
+        revisions.append(Revision(rule, came.marks[number] if number else MIN_TIME, place))
+    until = MAX_TIME if program.drain else came.marks[-1]
+    events.sort(key=lambda event: (event.time, event.place))
+    return list(judged(revisions, events, until, Surroundings("e")))
