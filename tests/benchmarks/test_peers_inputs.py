@@ -43,6 +43,7 @@ def test_a_turn_repeats_no_other_and_the_same_seed_repeats_it(tmp_path: Path) ->
     assert list(written(again)) == turns[1]
 
 
+@pytest.mark.slow
 def test_our_side_writes_the_alerts_that_a_plain_loop_finds(tmp_path: Path) -> None:
     import strict_events
     from peers import alerts, strict
@@ -74,6 +75,7 @@ def test_every_rule_raises_alerts_of_its_own(tmp_path: Path) -> None:
     assert {rule for rule, *_ in alerts.ours(out)} == {rule.name for rule in strict.rules(10)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Generated", "Sentences"])
 def test_a_document_has_196_words_of_which_12_are_new(kind: str) -> None:
     from peers import documents
@@ -90,6 +92,7 @@ def test_a_document_has_196_words_of_which_12_are_new(kind: str) -> None:
         known |= new
 
 
+@pytest.mark.slow
 def test_documents_of_a_seed_are_the_same_again() -> None:
     from peers.documents import Generated, Sentences
 
@@ -116,6 +119,7 @@ def test_a_tree_becomes_a_list_of_the_same_words_and_logic(query: str, form: lis
     assert lucene_queries.form(parse(query)) == form
 
 
+@pytest.mark.slow
 def test_every_query_that_is_compared_has_a_form_for_lucene() -> None:
     import percolator_match
     import wikipedia

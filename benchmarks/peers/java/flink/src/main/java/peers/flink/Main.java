@@ -98,7 +98,8 @@ public final class Main {
         settings.set(PipelineOptions.AUTO_WATERMARK_INTERVAL, Duration.ofMillis(1));
         // One reader: with two, the one without a file would hold the watermark back until it is idle.
         settings.set(CoreOptions.DEFAULT_PARALLELISM, 1);
-        var environment = StreamExecutionEnvironment.getExecutionEnvironment(settings);
+        // Not getExecutionEnvironment, which would start a cluster of its own.
+        var environment = new StreamExecutionEnvironment(settings);
         StreamTableEnvironment tables = StreamTableEnvironment.create(environment);
         String path = Cluster.uri(arguments.get("path").asText());
         tables.executeSql(EVENTS.formatted(path, ", 'source.monitor-interval' = '1 ms'"));

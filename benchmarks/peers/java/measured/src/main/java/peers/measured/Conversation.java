@@ -21,8 +21,18 @@ public final class Conversation {
 
     private Conversation() {}
 
-    /** Answers until the input ends. */
-    public static void hold(Map<String, Command> commands) throws Exception {
+    /** Answers until the input ends; then, or if a command fails, the process ends with all its threads. */
+    public static void hold(Map<String, Command> commands) {
+        try {
+            answer(commands);
+            System.exit(0);
+        } catch (Exception | Error problem) {
+            problem.printStackTrace();
+            System.exit(1);
+        }
+    }
+
+    private static void answer(Map<String, Command> commands) throws Exception {
         PrintStream answers = System.out;
         // What libraries print must not stand among the answers.
         System.setOut(System.err);
