@@ -94,8 +94,7 @@ class _Strict:
 
     def alone(self) -> tuple[Latency, Latency]:
         """Each of some events alone, from its line to its alerts; what comes first warms up."""
-        self.feed = replace(self.feed, events=ALONE)
-        self.feed.write(self._input, self.made)
+        self.feed.write(self._input, self.made, ALONE)
         self.made += 1
         found = []
         for number, side in enumerate(self.sides):

