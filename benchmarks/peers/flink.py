@@ -143,6 +143,9 @@ class _Strict:
                 checkpoints=self.asked.checkpoints,
             )  # fmt: skip
         self.started = answer["start"]
+        # Spark ends Python workers that were idle for a minute, held or not; the next batch starts them.
+        batches = "cep_batch_duration_seconds_count"
+        self.job.until(batches, self.job.metrics().get(batches, 0) + 3)
         return Taken.of(answer)
 
     def check(self) -> str:

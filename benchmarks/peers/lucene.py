@@ -31,6 +31,8 @@ JVM = ("-Xms4g", "-Xmx4g")
 """A heap that is never short; the collector is the one that a JVM chooses on one core (Serial)."""
 BATCH = 1_000
 SAMPLE = 2_000
+WARM_UP = 2
+"""Turns before the first that counts, behind the trials."""
 ALONE = 500
 SMALL_PART = 20
 """With --small a turn has so many times fewer documents."""
@@ -99,7 +101,7 @@ def rows(contest: Match, turns: int, small: bool) -> Iterator[Comparison]:
     contest.set_up_ours()
     alone, rate = contest.quickest(ALONE_WAYS[1:3] if small else ALONE_WAYS, seconds)
     contest.use(alone)
-    pairs, same = measured(contest, 1, turns)
+    pairs, same = measured(contest, WARM_UP, turns)
     yield Comparison(
         f"{contest.title}: {work.name}; {alone}", "docs", work.count, pairs, work.accept,
         contest.peaks(), contest.latencies(), same,
@@ -108,7 +110,7 @@ def rows(contest: Match, turns: int, small: bool) -> Iterator[Comparison]:
     together, quicker = contest.quickest(batches, seconds)
     if quicker > rate:
         contest.use(together)
-        pairs, same = measured(contest, 1, turns)
+        pairs, same = measured(contest, WARM_UP, turns)
         name = f"{contest.title}: {work.name}; {together}"
         yield Comparison(name, "docs", work.count, pairs, same=same)
 
@@ -135,7 +137,7 @@ class Match:
         print(f"\n{self.title}: {self.work.name}: set up in {said['seconds']:.1f} s (ours)", flush=True)
 
     def quickest(self, ways: Sequence[Way], seconds: float) -> tuple[Way, float]:
-        """The way with the most documents a second of processor time, and how many; each has some seconds."""
+        """The way with the most documents a second of processor time, and how many; each has some of it."""
         found = []
         for way in ways:
             self.use(way)
