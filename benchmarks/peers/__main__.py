@@ -11,7 +11,6 @@ those of the clock stand beside them. With `--data` the analysts' queries take p
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -45,8 +44,6 @@ def main() -> int:
         return 3
     calibrated()
     rows: list[Comparison] = []
-    # The parts that are processes of their own import this package, too.
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
     with tempfile.TemporaryDirectory() as folder:
         for name in options.only or comparisons:
             for row in comparisons[name](Path(folder), options.turns, options.small):

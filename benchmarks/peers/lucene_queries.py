@@ -31,7 +31,9 @@ def form(node: Node) -> Form:
         case Not():
             return ["not", form(node.operand)]
         case Near():
-            return ["near", node.distance, node.ordered, form(node.left), form(node.right)]
+            # A word near itself is twice there for us; to Lucene one word is both, unless they have an order.
+            ordered = node.ordered or node.left == node.right
+            return ["near", node.distance, ordered, form(node.left), form(node.right)]
         case _:
             raise ValueError(f"no list for {type(node).__name__}")
 

@@ -37,16 +37,21 @@ rule {name} {{
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The numbers of one rule; half of all events begin a run of it."""
+    """The numbers of one rule."""
 
     name: str
     low: float
     more: float
 
 
-def rules(number: int) -> list[Rule]:
-    """Rules of which no two are equal."""
-    return [Rule(f"strict{n}", round(50 - n * 0.1, 1), round(10 + n * 0.1, 1)) for n in range(number)]
+def rules(number: int, rare: bool = False) -> list[Rule]:
+    """Rules of which no two are equal.
+
+    Half of all events begin a run of each, and one in fourteen ends one with an alert; of `rare` ones one in
+    twenty begins a run, and one in a thousand or two raises an alert.
+    """
+    low, more, step = (5.0, 80.0, 0.01) if rare else (50.0, 10.0, -0.1)
+    return [Rule(f"strict{n}", round(low + n * step, 2), round(more - n * step, 2)) for n in range(number)]
 
 
 def pack(wanted: Sequence[Rule]) -> str:

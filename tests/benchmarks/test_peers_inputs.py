@@ -77,6 +77,15 @@ def test_every_rule_raises_alerts_of_its_own(tmp_path: Path) -> None:
     assert {rule for rule, *_ in alerts.ours(out)} == {rule.name for rule in strict.rules(10)}
 
 
+@pytest.mark.parametrize("rare", [False, True])
+def test_no_two_rules_are_equal_and_each_begins_runs(rare: bool) -> None:
+    from peers import strict
+
+    found = strict.rules(100, rare)
+    assert len({(rule.low, rule.more) for rule in found}) == len({rule.name for rule in found}) == 100
+    assert all(rule.low > 0 < rule.more and rule.low + rule.more < 100 for rule in found)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Generated", "Sentences"])
 def test_a_document_has_196_words_of_which_12_are_new(kind: str) -> None:
@@ -112,6 +121,8 @@ def test_documents_of_a_seed_are_the_same_again() -> None:
         ('"poverty line*"', ["phrase", ["word", "poverty"], ["prefix", "line"]]),
         ('"apple"', ["word", "apple"]),
         ("a b NOT c", ["and", ["word", "a"], ["word", "b"], ["not", ["word", "c"]]]),
+        ("a NEAR/5 a", ["near", 5, True, ["word", "a"], ["word", "a"]]),
+        ("a NEAR/5 b", ["near", 5, False, ["word", "a"], ["word", "b"]]),
         ("a ONEAR/5 (b OR c)", ["near", 5, True, ["word", "a"], ["or", ["word", "b"], ["word", "c"]]]),
     ],
 )
