@@ -8,10 +8,10 @@ SPARKS ?= 2
 EFFORT ?= 10
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup java quick test soak lint layout types demo trial bench clean
+.PHONY: help setup java quick test soak lint layout types demo trial bench bench-peers clean
 
 help:
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null || \
@@ -63,5 +63,8 @@ trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=paym
 bench: $(STAMP) java ## every benchmark, as tables: about 15 minutes; make bench SIZE=small to see that they run
 	@$(BIN)/python benchmarks/all.py $(if $(filter small,$(SIZE)),--small) $(if $(DATA),--data "$(DATA)")
 
+bench-peers: $(STAMP) java ## beside Flink SQL, Esper and Lucene Monitor, in turns; needs Maven; SIZE=small, TURNS=5, DATA as above
+	@cd benchmarks && "../$(BIN)/python" -m peers $(if $(filter small,$(SIZE)),--small) $(if $(TURNS),--turns $(TURNS)) $(if $(DATA),--data "$(abspath $(DATA))")
+
 clean: ## remove what make made
-	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work
+	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work benchmarks/peers/java/*/target

@@ -1,0 +1,141 @@
+"""Our engine in one process: events to alerts in a file, with the state stored after every batch.
+
+    python -m peers.ours.engine      in the folder `benchmarks`
+
+The stages are those of the job: decode, classify, match and write alerts by column, put in order, store.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from alerts.raised_columns import RaisedColumns, pieces
+from cep.batch.clock import BatchStart, clock_of, next_start
+from cep.collector import paused
+from cep.decode import Decoder, decoder
+from cep.decode.compiled import load as load_decoding
+from cep.events import Events
+from cep.inprocess.session import StoredShard
+from cep.operators.patterns.runtime.compiled import load as load_patterns
+from cep.packs.compile import compile_plan
+from cep.resources.resource import Resources
+from cep.routing.classify import classify
+from cep.shard.advance import MatchOptions, match_shard
+from cep.shard.memory import NOTHING
+from peers.ours.answering import Stopwatch, hold
+from peers.strict import Rule, pack
+from rules.packs import load_texts
+
+BLOCK = 4 << 20
+"""Bytes decoded at once, as the job does."""
+BATCH = 16 << 20
+"""Bytes of JSON of a batch: some 210,000 events."""
+COMPILED = MatchOptions(compiled=True)
+
+
+class Engine:
+    """Rules over events, batch by batch, in one shard: there is one core."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.plan = compile_plan([load_texts([("bench.rules", pack(rules))]).need()])
+        self.decoder: Decoder = decoder(self.plan.streams["e"])
+        self._start, self._memory, self._resources = BatchStart(), NOTHING, Resources()
+        self._stored = StoredShard()
+
+    def batches(self, path: Path, batch: int = BATCH) -> Iterator[list[Events]]:
+        """The events of a file of JSON lines, decoded."""
+        with path.open("rb") as lines:
+            waiting: list[Events] = []
+            size = offset = 0
+            rest = b""
+            while read := lines.read(BLOCK):
+                data = rest + read
+                whole = self.decoder.complete(data, path.name)
+                data, rest = data[:whole], data[whole:]
+                decoded = self.decoder.decode_block(data, path.name, offset, "")
+                if decoded.dead:
+                    raise SystemExit(f"not read: {decoded.dead[0]}")
+                waiting.append(decoded.events)
+                offset += whole
+                size += whole
+                if size >= batch:
+                    yield waiting
+                    waiting, size = [], 0
+            yield waiting
+
+    def advance(self, events: Sequence[Events], out: BinaryIO) -> int:
+        """One batch: writes its alerts in their order, stores the state; how many alerts."""
+        with paused():  # as in the job's workers
+            found = classify(self.plan, 1, events, self._start.watermark, self._resources)
+            clock = clock_of(self._start, self.plan, found.seen)
+            payloads = [found.payloads[0]] if 0 in found.payloads else []
+            outcome = match_shard(self.plan, self._memory, payloads, clock, COMPILED)
+            raised = RaisedColumns.together(outcome.parts).in_order()
+            self._memory = outcome.memory
+            self._stored.put(outcome.memory)
+            self._start = next_start(self._start, clock, found.seen)
+            if len(raised):
+                out.write(b"\n".join(pieces(raised.bodies)) + b"\n")
+        return len(raised)
+
+
+class Commands:
+    """set_up, json, load, parsed, alone."""
+
+    engine: Engine
+    loaded: list[list[Events]]
+
+    def set_up(self, rules: Sequence[dict[str, object]]) -> dict[str, object]:
+        """Compiles rules; the kernels' machine code is read from the cache that `make setup` fills."""
+        watch = Stopwatch()
+        load_patterns()
+        load_decoding()
+        self.engine = Engine([Rule(**one) for one in rules])  # type: ignore[arg-type]
+        return watch.answer()
+
+    def json(self, path: str, out: str) -> dict[str, object]:
+        """A file of JSON lines to a file of alerts."""
+        watch, alerts = Stopwatch(), 0
+        with Path(out).open("wb") as written:
+            for events in self.engine.batches(Path(path)):
+                alerts += self.engine.advance(events, written)
+        return watch.answer(alerts=alerts)
+
+    def load(self, path: str) -> dict[str, object]:
+        """Reads events that `parsed` then takes."""
+        self.loaded = list(self.engine.batches(Path(path)))
+        return {"events": sum(part.table.num_rows for batch in self.loaded for part in batch)}
+
+    def parsed(self, out: str) -> dict[str, object]:
+        """Events in Arrow to a file of alerts."""
+        watch, alerts = Stopwatch(), 0
+        with Path(out).open("wb") as written:
+            for events in self.loaded:
+                alerts += self.engine.advance(events, written)
+        return watch.answer(alerts=alerts)
+
+    def alone(self, path: str, out: str) -> dict[str, object]:
+        """Each line of a file as a batch: from its bytes until its alerts, if any, are in their file."""
+        taken, offset = [], 0
+        with Path(path).open("rb") as lines, Path(out).open("wb") as written:
+            for line in lines:
+                begin = time.perf_counter_ns()
+                decoded = self.engine.decoder.decode_block(line, "alone.jsonl", offset, "")
+                self.engine.advance([decoded.events], written)
+                written.flush()
+                taken.append((time.perf_counter_ns() - begin) / 1e3)
+                offset += len(line)
+        return {"microseconds": taken}
+
+
+def main() -> None:
+    """Answers until the input ends."""
+    commands = Commands()
+    hold({name: getattr(commands, name) for name in ("set_up", "json", "load", "parsed", "alone")})
+
+
+if __name__ == "__main__":
+    main()
