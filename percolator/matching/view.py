@@ -20,6 +20,7 @@ from percolator.matching.highlights import (
 from percolator.matching.kernel import counters as c
 from percolator.matching.kernel.arrays import (
     NODE_ROOM,
+    NOTHING,
     RUN,
     UNKNOWN,
     W_FIELD,
@@ -33,6 +34,7 @@ from percolator.matching.kernel.arrays import (
 )
 from percolator.matching.kernel.layout import H_LEAVES, H_NODES
 from percolator.matching.regexes import Regexes
+from percolator.matching.sieve import open_fields
 from percolator.matching.surface import SurfaceWords
 from percolator.matching.work import Work
 from percolator.schema import Schema
@@ -68,7 +70,8 @@ class View:
         self.timed = 0
         """Documents that were timed."""
         self.codes = Codes(segment, schema, numbers)
-        self._arrays = SegmentArrays(
+        self.open_fields = open_fields(segment)
+        self.arrays = SegmentArrays(
             read_only(segment.longs), read_only(segment.ints), read_only(segment.text)
         )
         self._state = DocumentState(
@@ -92,9 +95,9 @@ class View:
 
     def _forget(self, words: SurfaceWords, fields: Ints) -> None:
         self.generation = words.generation
-        self._lists = WordLists(
-            fields, np.full(words.capacity, UNKNOWN, np.int32), np.empty(1 << 10, np.int32)
-        )
+        lists = np.full(words.capacity, UNKNOWN, np.int32)
+        lists[NOTHING] = 0
+        self._lists = WordLists(fields, lists, np.empty(1 << 10, np.int32))
         self._state.counters[c.C_POOL] = 1
 
     @property
@@ -137,7 +140,7 @@ class View:
         while True:
             results = work.results(self.marks, self.spent)
             work.engine.match(
-                self._arrays, self._lists, self._state, work.room, work.words.table, batch, results
+                self.arrays, self._lists, self._state, work.room, work.words.table, batch, results
             )
             status = int(counters[c.C_STATUS])
             if status == c.DONE:
@@ -178,7 +181,7 @@ class View:
         while True:
             afresh = self._learn_regexes(work, tokens, afresh)
             work.engine.highlight(
-                self._arrays, self._lists, self._state, document.text, asked, work.highlights
+                self.arrays, self._lists, self._state, document.text, asked, work.highlights
             )
             status = int(counters[c.C_STATUS])
             if status == c.DONE:
@@ -209,7 +212,7 @@ class View:
         """
         before = self._lists.pool
         if len(before) >= MOST_POOL and not afresh:
-            self._lists.lists[:] = UNKNOWN
+            self._lists.lists[NOTHING + 1 :] = UNKNOWN
             self._state.counters[c.C_POOL] = 1
             return True
         pool = np.empty(2 * len(before), np.int32)
@@ -243,7 +246,7 @@ class View:
         Returns `afresh` as `_more_pool` does.
         """
         done = work.engine.learn_all(
-            self._arrays, self._lists, self._state, work.words.table, new,
+            self.arrays, self._lists, self._state, work.words.table, new,
             np.array([leaf for leaves in extra for leaf in leaves], np.int32),
             np.cumsum([len(leaves) for leaves in extra], dtype=np.int32),
         )  # fmt: skip

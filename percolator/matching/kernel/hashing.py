@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import KeptBytes
 
 ZERO = np.uint64(0)
@@ -31,3 +32,15 @@ def hashed(value: np.uint64, letters: KeptBytes, start: int, end: int) -> np.uin
     for i in range(start, end):
         value = (value ^ np.uint64(letters[i])) * PRIME
     return value
+
+
+@inlined
+def absorbed(
+    key: np.uint64, second: np.uint64, rest: np.uint64, byte: int, place: int
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """The first eight bytes of a word, the next eight, and the hash of the others, with one byte more."""
+    if place < 8:
+        return key | np.uint64(byte) << np.uint64(8 * place), second, rest
+    if place < 16:
+        return key, second | np.uint64(byte) << np.uint64(8 * place - 64), rest
+    return key, second, (rest ^ np.uint64(byte)) * PRIME
