@@ -48,6 +48,7 @@ class Engine:
     scan: Callable[..., None]
     rehash: Callable[..., None]
     enter_sieve: Callable[..., None]
+    enter_edges: Callable[..., None]
     enter: Callable[..., None]
     learn_all: Callable[..., int]
     match: Callable[..., None]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from percolator.hit import Hit
-from percolator.matching.compiled import read_only
+from percolator.matching.compiled import interpreted, read_only
 from percolator.matching.highlights import (
     HITS_AT_ONCE,
     Codes,
@@ -32,7 +32,7 @@ from percolator.matching.kernel.arrays import (
     SegmentArrays,
     WordLists,
 )
-from percolator.matching.kernel.layout import H_LEAVES, H_NODES
+from percolator.matching.kernel.layout import H_LEAVES, H_NODES, H_TRIE_FIRST, H_TRIE_LEAF
 from percolator.matching.regexes import Regexes
 from percolator.matching.sieve import open_fields
 from percolator.matching.surface import SurfaceWords
@@ -45,6 +45,7 @@ Clock = Callable[[], int]
 
 MOST_POOL = 1 << 24
 """So many numbers are in the lists of words of one segment, before they are started anew."""
+_EDGES_A_WORD = 4
 
 
 class TooLongError(ValueError):
@@ -82,6 +83,7 @@ class View:
             nodes=np.zeros(NODE_ROOM * nodes + 2, np.int32),
             counters=np.zeros(c.COUNTS, np.int64),
         )
+        self._edges = np.full(1, np.iinfo(np.uint64).max, np.uint64)
         self._regexes = Regexes(segment.regexes, schema, numbers)
         self._lists: WordLists
         self._forget(words, np.empty(0, np.int32))
@@ -97,7 +99,7 @@ class View:
         self.generation = words.generation
         lists = np.full(words.capacity, UNKNOWN, np.int32)
         lists[NOTHING] = 0
-        self._lists = WordLists(fields, lists, np.empty(1 << 10, np.int32))
+        self._lists = WordLists(fields, lists, np.empty(1 << 10, np.int32), self._edges)
         self._state.counters[c.C_POOL] = 1
 
     @property
@@ -112,7 +114,7 @@ class View:
 
         With a clock the time that candidates take is measured and shared out to the queries.
         """
-        self._follow(work.words)
+        self._follow(work)
         work.stamps_for(batch.documents)
         work.borders_for(len(batch.runs) // RUN + 1 + (len(batch.tokens) if self.segment.units else 0))
         counters = self._state.counters
@@ -166,7 +168,7 @@ class View:
         self, work: Work, document: HighlightDocument, codes: Sequence[QueryCode | None]
     ) -> list[Hit | None]:
         """The highlights of queries in a document, by their codes; None where there is no code."""
-        self._follow(work.words)
+        self._follow(work)
         known = [code for code in codes if code is not None]
         found: list[Hit] = []
         for at in range(0, len(known), HITS_AT_ONCE):
@@ -196,8 +198,14 @@ class View:
             new = np.unique(tokens[(fields >= 0) & (self._lists.lists[tokens] == UNKNOWN)])
             afresh = self._learn(work, new, [()] * len(new), afresh)
 
-    def _follow(self, words: SurfaceWords) -> None:
+    def _follow(self, work: Work) -> None:
         """Room for all words; lists of words that were forgotten are, too."""
+        words = work.words
+        if len(self._edges) == 1 and work.engine is not interpreted():
+            states = int(self.segment.longs[H_TRIE_LEAF] - self.segment.longs[H_TRIE_FIRST])
+            self._edges = np.zeros(max(2, 1 << (states // _EDGES_A_WORD).bit_length()), np.uint64)
+            work.engine.enter_edges(self.arrays, self._edges)
+            self._lists = self._lists._replace(edges=self._edges)
         if self.generation != words.generation:
             self._forget(words, self._lists.fields)
         lists = self._lists.lists

@@ -43,8 +43,8 @@ NODE_ROOM = MEMO + 2
 TRUE, FOUND, PLACED, WANTED = 1, 2, 4, 8
 HIT, KILLED, DOUBTED = 1, 2, 4
 
-DIGITS = 1 << 11
-"""Hits are sorted by digits below that."""
+SORTING = (1 << 11) + 1
+"""Cells that sorting hits needs besides one for each."""
 
 
 class SegmentArrays(NamedTuple):
@@ -79,7 +79,7 @@ class Sieve(NamedTuple):
     beginnings: Halves
     """By the first three letters, which beginnings are looked for: bit n - 1 those of n bytes."""
     bits: Words
-    """Three bits of one word for each key (a Bloom filter in blocks); a power of two of them."""
+    """Three bits of one word for each key (`hashing.has_bits`); a power of two of them."""
     shapes: Longs
     """V_ENDS ..."""
     fields: Ints
@@ -131,6 +131,8 @@ class WordLists(NamedTuple):
     """By word where in `pool` its list begins; 0 where it has none, UNKNOWN before it is learnt."""
     pool: Ints
     """Lists end to end, C_POOL cells of them (`learn`)."""
+    edges: Words
+    """Three bits of one word for each edge of the trie; a word of ones lets every word be tried."""
 
 
 class DocumentState(NamedTuple):
@@ -175,7 +177,7 @@ class MatchOutput(NamedTuple):
     doubts: Longs
     """Like hits: pairs that are not known to be none."""
     spare: Longs
-    """DIGITS + 1 cells more than `hits`, to sort them."""
+    """SORTING cells more than `hits`."""
     marks: Bytes
     """By query, bits HIT, KILLED, DOUBTED."""
     spent: Longs

@@ -11,7 +11,7 @@ import numpy as np
 from kernels.family import inlined
 from percolator.matching.kernel.arrays import SegmentArrays, Sieve
 from percolator.matching.kernel.blocks import below, bytes_from, first_bytes, lowered, trailing_zeros
-from percolator.matching.kernel.hashing import HALF, MIX, ZERO, absorbed, mixed, whole
+from percolator.matching.kernel.hashing import MIX, ZERO, absorbed, add_bits, has_bits, mixed, whole
 from percolator.matching.kernel.layout import (
     ENTRY,
     ENTRY_LENGTH,
@@ -45,7 +45,7 @@ V_ENDS, V_INSIDES, V_ENTRIES, V_COUNTS = range(4)
 _TAG_END, _TAG_INSIDE = 32, 64
 _ONE_OF, _SECOND_OF, _THIRD_OF = np.uint64(31), np.uint64(31 << 5), np.uint64(31 << 10)
 _TO_SECOND, _TO_THIRD = np.uint64(3), np.uint64(6)
-_ONE, _BIT, _SIX, _TWELVE = np.uint64(1), np.uint64(63), np.uint64(6), np.uint64(12)
+_ONE = np.uint64(1)
 
 
 @inlined
@@ -61,23 +61,9 @@ def hash_of(key: np.uint64, second: np.uint64, tag: int) -> np.uint64:
 
 
 @inlined
-def bits_of(value: np.uint64) -> np.uint64:
-    """Three bits of a word, by a hash."""
-    return _ONE << (value & _BIT) | _ONE << (value >> _SIX & _BIT) | _ONE << (value >> _TWELVE & _BIT)
-
-
-@inlined
 def holds(key: np.uint64, second: np.uint64, tag: int, sieve: Sieve) -> bool:
     """False if no entry has that key."""
-    value = hash_of(key, second, tag)
-    bits = bits_of(value)
-    return bool(sieve.bits[whole(value >> HALF) & (sieve.bits.size - 1)] & bits == bits)
-
-
-def hold(key: np.uint64, second: np.uint64, tag: int, sieve: Sieve) -> None:
-    """Adds a key."""
-    value = hash_of(key, second, tag)
-    sieve.bits[whole(value >> HALF) & (sieve.bits.size - 1)] |= bits_of(value)
+    return has_bits(sieve.bits, hash_of(key, second, tag))
 
 
 def hold_beginning(key: np.uint64, second: np.uint64, length: int, is_word: bool, sieve: Sieve) -> None:
@@ -85,7 +71,7 @@ def hold_beginning(key: np.uint64, second: np.uint64, length: int, is_word: bool
     if length > KEY:
         length, is_word = KEY, False
     mark = WHOLE if is_word else 1 << (length - 1)
-    hold(key, second, 0 if is_word else length, sieve)
+    add_bits(sieve.bits, hash_of(key, second, 0 if is_word else length))
     first = beginning_of(key)
     step = LETTERS if is_word or length >= 3 else 1 << (5 * length)
     for place in range(first, LETTERS, step):
@@ -124,10 +110,10 @@ def enter_piece(segment: SegmentArrays, start: int, end: int, kind: int, small: 
     length = end - start
     if kind == KIND_SUFFIX:
         sieve.shapes[V_ENDS] |= 1 << length
-        hold(key, second, _TAG_END + length, sieve)
+        add_bits(sieve.bits, hash_of(key, second, _TAG_END + length))
     elif kind == KIND_INFIX:
         sieve.shapes[V_INSIDES] |= 1 << length
-        hold(key, second, _TAG_INSIDE + length, sieve)
+        add_bits(sieve.bits, hash_of(key, second, _TAG_INSIDE + length))
     else:
         hold_beginning(key, second, length, kind != KIND_PREFIX, sieve)
 
