@@ -2,7 +2,7 @@
 
     python benchmarks/percolator_spark.py [--queries 100000] [--documents 200000] [--cores 2]
 
-The generated mix of percolator_match.py over 180-word documents that were never seen before, in Parquet
+The generated mix of percolator_match.py over 196-word documents that were never seen before, in Parquet
 files. Every task maps the one set of queries on disk, as the workers of a job do. Spark's figure is wall
 time from the files to the count of hits, after one pass over other documents that starts the workers and
 warms their matchers; the figure in process reads the same files in one process. Both must find the same
@@ -27,8 +27,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from calibration import calibration
-from percolator_match import Corpus, mixed_queries
+from percolator_match import mixed_queries
 from pyspark.sql import SparkSession
+from unseen import Corpus
 
 from percolator.disk import Disk
 from percolator.library.collection import Collection

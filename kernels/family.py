@@ -51,6 +51,12 @@ def inlined(function: Function) -> Function:
     return function
 
 
+def instruction(function: Function) -> Function:
+    """Mark a function whose compiled form is the instruction of its name (`kernels.instructions`)."""
+    function.__dict__["instruction"] = True
+    return function
+
+
 def compiled_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
     """Mark a function whose compiled form is another one, defined before it, of the same signature."""
 

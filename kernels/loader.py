@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 
+from kernels import instructions
 from kernels.arguments import Checked, door
 from kernels.family import Family
 from kernels.kept import KeptEntry, NotKeptError, alone, folder_for, folder_with, remove_old
@@ -72,6 +73,9 @@ def compiled(
     for module in family.modules:
         namespace = {name: done.get(id(value), value) for name, value in vars(module).items()}
         for name, function in family.functions(module).items():
+            if hasattr(function, "instruction"):
+                namespace[name] = done[id(function)] = getattr(instructions, name)
+                continue
             dispatcher = _dispatcher(function, namespace)
             namespace[name] = done[id(function)] = dispatcher
             is_entry = name in family.entries

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Range = tuple[int, int]
 """Code points `start` to `end` (exclusive) of a field: its values, one character between two of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """`names` are the named parts that were true, in the order of the query, each once.
 
     `highlights` are ranges by field, fields in the order of the schema, ranges in order and apart.
+    A tuple, since many are made.
     """
 
     names: tuple[str, ...]

@@ -8,12 +8,12 @@ may use it at a time.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,9 @@ import pyarrow as pa
 from percolator.analysed import Analysed, BudgetError
 from percolator.checks import check
 from percolator.highlight import Highlighter
-from percolator.hit import Range
+from percolator.hit import Hit, Range
 from percolator.library.cost import Estimate, Limits, estimate
+from percolator.library.in_use import SegmentInUse
 from percolator.library.refusal import LifeCode, Refusal, RefusedError
 from percolator.library.standing import StandingQuery
 from percolator.library.stored import StoredSegment, id_hash
@@ -55,9 +56,8 @@ class Change:
     kind: Literal["new", "replaced", "same"]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryHit:
-    """A query that is true on a document.
+class QueryHit(NamedTuple):
+    """A query that is true on a document; a tuple, since many are made.
 
     `names` are its named parts that were true; `highlights` are ranges by field (percolator.hit), None where
     they were not asked for. `complete` is false where names and highlights have too many places to be listed.
@@ -78,35 +78,6 @@ class Answer:
 
     hits: tuple[QueryHit, ...]
     undecided: tuple[StandingQuery, ...] = ()
-
-
-@dataclass(slots=True)
-class SegmentInUse:
-    """A segment in use: which of its queries are dead, how often each has hit, what is remembered of them."""
-
-    stored: StoredSegment
-    dead: npt.NDArray[np.bool_]
-    hits: npt.NDArray[np.int64] = field(init=False)
-    queries: dict[int, StandingQuery] = field(default_factory=dict)
-    highlighters: dict[int, Highlighter] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.hits = np.zeros(len(self.stored), np.int64)
-
-    def query(self, place: int) -> StandingQuery:
-        """A query."""
-        found = self.queries.get(place)
-        if found is None:
-            found = self.queries[place] = self.stored.query(place)
-        return found
-
-    def living(self) -> list[StandingQuery]:
-        """The queries that are not dead, in order."""
-        return [self.stored.query(place) for place in np.flatnonzero(~self.dead).tolist()]
-
-    def count(self) -> int:
-        """The number of queries that are not dead."""
-        return len(self.dead) - int(np.count_nonzero(self.dead))
 
 
 class Collection:
@@ -302,18 +273,19 @@ class Collection:
 
         Without `highlight` only names are found. Raises DocumentError.
         """
-        searched = [highlight or self._has_names(place) for place in places]
-        wanted = [place for place, search in zip(places, searched, strict=True) if search]
-        hits = iter(self._matcher.highlights(document, wanted, self._node))
+        queries = [query for part, start, own in self._by_part(places) for query in part.at(own, start)]
+        wanted = places
+        if not highlight:
+            wanted = [place for part, start, own in self._by_part(places) for place in part.named(own, start)]
+        hits = dict(zip(wanted, self._matcher.highlights(document, wanted, self._node), strict=True))
         analysed = Analysed(document, self.schema)
         found = []
-        for place, search in zip(places, searched, strict=True):
-            if not search:
-                found.append(QueryHit(self.query(place)))
-            elif (hit := next(hits)) is None:
+        for place, query in zip(places, queries, strict=True):
+            hit = hits.get(place, _NO_NAMES)
+            if hit is None:
                 found.append(self.found(place, analysed, highlight=highlight))
             else:
-                found.append(QueryHit(self.query(place), hit.names, hit.highlights if highlight else None))
+                found.append(QueryHit(query, hit.names, hit.highlights if highlight else None))
         return found
 
     def found(self, place: int, analysed: Analysed, *, highlight: bool) -> QueryHit:
@@ -364,7 +336,7 @@ class Collection:
         """The number of hits of each query, by id; those that never hit are not in it."""
         found = self._past_hits.copy()
         for part in self.parts:
-            found.update(_counted(part))
+            found.update(part.hit_counts())
         return found
 
     def busy(self, most: int) -> dict[str, float]:
@@ -427,11 +399,15 @@ class Collection:
             self._matcher.kill((np.flatnonzero(part.dead) + start).tolist())
 
     def _retire(self, part: SegmentInUse) -> None:
-        self._past_hits.update(_counted(part))
+        self._past_hits.update(part.hit_counts())
 
-    def _has_names(self, place: int) -> bool:
-        part, own = self._part_of(place)
-        return bool(part.stored.named[own])
+    def _by_part(self, places: Sequence[int]) -> Iterator[tuple[SegmentInUse, int, Sequence[int]]]:
+        """The parts, where the places of each begin, and which of these places, which ascend, are its."""
+        first = 0
+        for start, part in zip(self._starts, self.parts, strict=False):
+            behind = bisect_left(places, start + len(part.stored), first)
+            yield part, start, places[first:behind]
+            first = behind
 
     def _node(self, place: int) -> Node:
         return tree_of(self.query(place), self.schema)
@@ -449,9 +425,8 @@ class Collection:
             undecided = [pair for pair in undecided if times[pair[0]] < expires[pair[1]]]
             hits = HitPairs(hits.document[alive], hits.query[alive], undecided)
         if len(hits.query):
-            counts = np.bincount(hits.query, minlength=self._starts[-1])
             for start, part in zip(self._starts, self.parts, strict=False):
-                part.hits += counts[start : start + len(part.stored)]
+                part.count_hits(hits.query - start)
         for _, place in undecided:
             self.undecided[self.query(place).id] += 1
         return hits
@@ -472,15 +447,11 @@ class Collection:
         )
 
 
+_NO_NAMES = Hit((), {})
+
+
 def tree_of(query: StandingQuery, schema: Schema) -> Node:
     """The tree of a query. Raises QueryError."""
     node = DIALECTS[query.dialect](query.query)
     check(node, schema)
     return node
-
-
-def _counted(part: SegmentInUse) -> dict[str, int]:
-    return {
-        part.stored.segment.id_of(place): int(part.hits[place])
-        for place in np.flatnonzero(part.hits).tolist()
-    }

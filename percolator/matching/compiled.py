@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kernels.family import Family
 from percolator.matching.kernel import (
     arrays,
+    blocks,
     borders,
     boundaries,
     candidates,
@@ -27,6 +28,7 @@ from percolator.matching.kernel import (
     positions,
     ranges,
     scan,
+    sieve,
     sloppy,
     sorting,
     spans,
@@ -45,7 +47,8 @@ class Engine:
 
     scan: Callable[..., None]
     rehash: Callable[..., None]
-    hashes: Callable[..., None]
+    enter_sieve: Callable[..., None]
+    enter_edges: Callable[..., None]
     enter: Callable[..., None]
     learn_all: Callable[..., int]
     match: Callable[..., None]
@@ -56,7 +59,7 @@ class Engine:
 PERCOLATOR = Family(
     "percolator",
     (
-        arrays, counters, layout, hashing, utf8, boundaries, word_table, scan,
+        arrays, counters, layout, hashing, blocks, utf8, boundaries, sieve, word_table, scan,
         dictionary, edits, learn, truth, walk, ranges,
         sorting, spans, near, sloppy, borders, positions, candidates, highlights,
     ),

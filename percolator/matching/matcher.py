@@ -47,6 +47,7 @@ from percolator.matching.kernel.arrays import (
 )
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
 from percolator.matching.kernel.word_table import MODE_ANALYSED, MODE_PLAIN, MODE_WHOLE
+from percolator.matching.sieve import WordSieve
 from percolator.matching.surface import MOST_WORDS, SurfaceWords
 from percolator.matching.view import Clock, View
 from percolator.matching.work import NO_EDGES, Work
@@ -110,6 +111,8 @@ class Matcher:
         for name in schema.fields:
             self._declare(name)
         self._views: list[View] = []
+        self._sieve = WordSieve()
+        self._sifted: Engine | None = None
         self._noted: Noted | None = None
         self._texts: dict[str, int] = {}
         self._keywords: dict[str, int] = {}
@@ -160,6 +163,8 @@ class Matcher:
             else:
                 self._values[name] = number, kind
         self._units = any(segment.units for segment in segments)
+        self._sifted = None
+        self._noted = None
 
     @property
     def fields(self) -> frozenset[str]:
@@ -212,7 +217,7 @@ class Matcher:
     @property
     def nbytes(self) -> int:
         """The private memory: words, lists and room to work."""
-        return self._work.nbytes + sum(view.nbytes for view in self._views)
+        return self._work.nbytes + self._sieve.nbytes + sum(view.nbytes for view in self._views)
 
     def match(
         self,
@@ -336,8 +341,23 @@ class Matcher:
 
     def _ready(self) -> Work:
         """The worker's room, with the form of the kernel that pays."""
-        self._work.engine = self._fixed or (load() if self._read > COMPILE_AFTER else interpreted())
+        engine = self._fixed or (load() if self._read > COMPILE_AFTER else interpreted())
+        if self._sifted is not engine:
+            self._sift(engine)
+        self._work.engine = engine
         return self._work
+
+    def _sift(self, engine: Engine) -> None:
+        """Lets the sieve follow the segments in use; it pays only compiled."""
+        self._sifted = engine
+        fields = np.zeros(len(self._modes), np.int32)
+        if engine is interpreted():
+            self._sieve.open_to(fields)
+            return
+        fields[self._modes != MODE_ANALYSED] = 1
+        for view in self._views:
+            fields[[self._numbers[name] for name in view.open_fields]] = 0
+        self._sieve.follow(engine, [view.arrays for view in self._views], fields)
 
     def _scan(
         self, parts: Sequence[tuple[npt.NDArray[np.uint8], Longs]], edges: Ints, units: bool
@@ -357,7 +377,7 @@ class Matcher:
             counters[S_TOKENS] = counters[S_RUNS] = 0
             for data, rows in parts:
                 counters[S_PIECE] = 0
-                work.engine.scan(data, rows.ravel(), splitting, words.table, found)
+                work.engine.scan(data, rows.ravel(), splitting, self._sieve.arrays, words.table, found)
                 if counters[S_STATUS] != DONE:
                     break
             if counters[S_STATUS] == DONE:

@@ -37,13 +37,13 @@ class SurfaceWords:
     def _allocate(self, words: int) -> None:
         slots = 1 << (2 * words - 1).bit_length()
         self.table = k.WordTable(
-            slots=np.zeros(2 * slots, np.uint64),
+            slots=np.zeros(k.SLOT * slots, np.uint64),
             rows=np.zeros(words * k.WORD, np.int32),
             letters=np.zeros(words * LETTERS_A_WORD, np.uint8),
             seen=np.zeros(words, np.int32),
             counters=np.zeros(c.SCAN_COUNTS, np.int64),
         )
-        self._analysed = 0
+        self.table.counters[c.S_WORDS] = self._analysed = k.NOTHING + 1
 
     @property
     def capacity(self) -> int:
@@ -73,11 +73,8 @@ class SurfaceWords:
         if letters:
             self._more_letters(2 * len(table.letters))
             return False
-        words = int(table.counters[c.S_WORDS])
-        known = np.zeros(3 * words, np.uint64)
-        engine.hashes(table.rows, table.letters, words, known)
         slots = np.zeros(2 * len(table.slots), np.uint64)
-        engine.rehash(slots, known)
+        engine.rehash(slots, table.slots)
         self.table = table._replace(
             slots=slots,
             rows=np.concatenate((table.rows, np.zeros_like(table.rows))),

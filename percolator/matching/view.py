@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from percolator.hit import Hit
-from percolator.matching.compiled import read_only
+from percolator.matching.compiled import interpreted, read_only
 from percolator.matching.highlights import (
     HITS_AT_ONCE,
     Codes,
@@ -20,6 +20,7 @@ from percolator.matching.highlights import (
 from percolator.matching.kernel import counters as c
 from percolator.matching.kernel.arrays import (
     NODE_ROOM,
+    NOTHING,
     RUN,
     UNKNOWN,
     W_FIELD,
@@ -31,8 +32,9 @@ from percolator.matching.kernel.arrays import (
     SegmentArrays,
     WordLists,
 )
-from percolator.matching.kernel.layout import H_LEAVES, H_NODES
+from percolator.matching.kernel.layout import H_LEAVES, H_NODES, H_TRIE_FIRST, H_TRIE_LEAF
 from percolator.matching.regexes import Regexes
+from percolator.matching.sieve import open_fields
 from percolator.matching.surface import SurfaceWords
 from percolator.matching.work import Work
 from percolator.schema import Schema
@@ -43,6 +45,7 @@ Clock = Callable[[], int]
 
 MOST_POOL = 1 << 24
 """So many numbers are in the lists of words of one segment, before they are started anew."""
+_EDGES_A_WORD = 4
 
 
 class TooLongError(ValueError):
@@ -68,7 +71,8 @@ class View:
         self.timed = 0
         """Documents that were timed."""
         self.codes = Codes(segment, schema, numbers)
-        self._arrays = SegmentArrays(
+        self.open_fields = open_fields(segment)
+        self.arrays = SegmentArrays(
             read_only(segment.longs), read_only(segment.ints), read_only(segment.text)
         )
         self._state = DocumentState(
@@ -79,6 +83,7 @@ class View:
             nodes=np.zeros(NODE_ROOM * nodes + 2, np.int32),
             counters=np.zeros(c.COUNTS, np.int64),
         )
+        self._edges = np.full(1, np.iinfo(np.uint64).max, np.uint64)
         self._regexes = Regexes(segment.regexes, schema, numbers)
         self._lists: WordLists
         self._forget(words, np.empty(0, np.int32))
@@ -92,9 +97,9 @@ class View:
 
     def _forget(self, words: SurfaceWords, fields: Ints) -> None:
         self.generation = words.generation
-        self._lists = WordLists(
-            fields, np.full(words.capacity, UNKNOWN, np.int32), np.empty(1 << 10, np.int32)
-        )
+        lists = np.full(words.capacity, UNKNOWN, np.int32)
+        lists[NOTHING] = 0
+        self._lists = WordLists(fields, lists, np.empty(1 << 10, np.int32), self._edges)
         self._state.counters[c.C_POOL] = 1
 
     @property
@@ -109,7 +114,7 @@ class View:
 
         With a clock the time that candidates take is measured and shared out to the queries.
         """
-        self._follow(work.words)
+        self._follow(work)
         work.stamps_for(batch.documents)
         work.borders_for(len(batch.runs) // RUN + 1 + (len(batch.tokens) if self.segment.units else 0))
         counters = self._state.counters
@@ -137,7 +142,7 @@ class View:
         while True:
             results = work.results(self.marks, self.spent)
             work.engine.match(
-                self._arrays, self._lists, self._state, work.room, work.words.table, batch, results
+                self.arrays, self._lists, self._state, work.room, work.words.table, batch, results
             )
             status = int(counters[c.C_STATUS])
             if status == c.DONE:
@@ -163,7 +168,7 @@ class View:
         self, work: Work, document: HighlightDocument, codes: Sequence[QueryCode | None]
     ) -> list[Hit | None]:
         """The highlights of queries in a document, by their codes; None where there is no code."""
-        self._follow(work.words)
+        self._follow(work)
         known = [code for code in codes if code is not None]
         found: list[Hit] = []
         for at in range(0, len(known), HITS_AT_ONCE):
@@ -178,7 +183,7 @@ class View:
         while True:
             afresh = self._learn_regexes(work, tokens, afresh)
             work.engine.highlight(
-                self._arrays, self._lists, self._state, document.text, asked, work.highlights
+                self.arrays, self._lists, self._state, document.text, asked, work.highlights
             )
             status = int(counters[c.C_STATUS])
             if status == c.DONE:
@@ -193,8 +198,14 @@ class View:
             new = np.unique(tokens[(fields >= 0) & (self._lists.lists[tokens] == UNKNOWN)])
             afresh = self._learn(work, new, [()] * len(new), afresh)
 
-    def _follow(self, words: SurfaceWords) -> None:
+    def _follow(self, work: Work) -> None:
         """Room for all words; lists of words that were forgotten are, too."""
+        words = work.words
+        if len(self._edges) == 1 and work.engine is not interpreted():
+            states = int(self.segment.longs[H_TRIE_LEAF] - self.segment.longs[H_TRIE_FIRST])
+            self._edges = np.zeros(max(2, 1 << (states // _EDGES_A_WORD).bit_length()), np.uint64)
+            work.engine.enter_edges(self.arrays, self._edges)
+            self._lists = self._lists._replace(edges=self._edges)
         if self.generation != words.generation:
             self._forget(words, self._lists.fields)
         lists = self._lists.lists
@@ -209,7 +220,7 @@ class View:
         """
         before = self._lists.pool
         if len(before) >= MOST_POOL and not afresh:
-            self._lists.lists[:] = UNKNOWN
+            self._lists.lists[NOTHING + 1 :] = UNKNOWN
             self._state.counters[c.C_POOL] = 1
             return True
         pool = np.empty(2 * len(before), np.int32)
@@ -243,7 +254,7 @@ class View:
         Returns `afresh` as `_more_pool` does.
         """
         done = work.engine.learn_all(
-            self._arrays, self._lists, self._state, work.words.table, new,
+            self.arrays, self._lists, self._state, work.words.table, new,
             np.array([leaf for leaves in extra for leaf in leaves], np.int32),
             np.cumsum([len(leaves) for leaves in extra], dtype=np.int32),
         )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from percolator.matching.compiled import Engine
 from percolator.matching.kernel import counters
-from percolator.matching.kernel.arrays import DIGITS, RUN, Ints, Longs, MatchOutput, Room, TokenRoom
+from percolator.matching.kernel.arrays import RUN, SORTING, Ints, Longs, MatchOutput, Room, TokenRoom
 from percolator.matching.kernel.highlights import HighlightRoom
 from percolator.matching.kernel.layout import COUNTERS
 from percolator.matching.surface import SurfaceWords
@@ -95,7 +95,7 @@ class Work:
 
 
 def _spare(hits: Longs) -> Longs:
-    return np.empty(len(hits) + DIGITS + 1, np.int64)
+    return np.empty(len(hits) + SORTING, np.int64)
 
 
 def _highlight_room(words: int, ranges: int) -> HighlightRoom:

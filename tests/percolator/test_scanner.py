@@ -15,10 +15,12 @@ from percolator.matching.compiled import Engine, interpreted, load, read_only
 from percolator.matching.kernel.arrays import RUN, RUN_START, Splitting, TokenRoom
 from percolator.matching.kernel.boundaries import PARAGRAPH_END, SENTENCE_END
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
+from percolator.matching.sieve import WordSieve
 from percolator.matching.surface import SurfaceWords
 from percolator.matching.work import NO_EDGES
 from percolator.words import sections, split, token_spans
 
+EVERY_WORD = WordSieve().arrays._replace(fields=np.zeros(1, np.int32))
 SPLITTING = Splitting(classes(), read_only(np.zeros(1, np.int32)), units=True)
 
 
@@ -40,7 +42,9 @@ def scanned(texts: list[str], engine: Engine, table: SurfaceWords) -> list[list[
     while True:
         counters = table.table.counters
         counters[S_TOKENS] = counters[S_RUNS] = counters[S_PIECE] = 0
-        engine.scan(data, pieces.ravel(), SPLITTING, table.table, TokenRoom(tokens, NO_EDGES, runs))
+        engine.scan(
+            data, pieces.ravel(), SPLITTING, EVERY_WORD, table.table, TokenRoom(tokens, NO_EDGES, runs)
+        )
         if counters[S_STATUS] == DONE:
             break
         afresh = table.make_room(engine, afresh) or afresh
@@ -70,10 +74,22 @@ _SIGNS = (
 )
 texts = st.text(_SIGNS, max_size=30) | st.text(max_size=30)
 
+# Blocks are 64 bytes: words and what stands between them end before, at and behind their borders.
+runs_of_letters = st.builds(
+    lambda letter, count: letter * count, st.sampled_from("aZ9_é.' "), st.integers(1, 70)
+)
+long_texts = st.lists(texts | runs_of_letters | st.text("ab.' ", max_size=80), max_size=40).map("".join)
+
 
 @given(st.lists(texts, min_size=1, max_size=20))
 @settings(max_examples=examples(1500), deadline=None)
 def test_words_and_sentences_are_those_of_the_definition(some: list[str]) -> None:
+    assert scanned(some, load(), SurfaceWords()) == [wanted(text) for text in some]
+
+
+@given(st.lists(long_texts, min_size=1, max_size=4))
+@settings(max_examples=examples(1500), deadline=None)
+def test_words_of_long_texts_are_those_of_the_definition(some: list[str]) -> None:
     assert scanned(some, load(), SurfaceWords()) == [wanted(text) for text in some]
 
 
@@ -86,7 +102,7 @@ def test_every_code_point_has_its_class() -> None:
         assert scanned([text], load(), SurfaceWords()) == [wanted(text)]
 
 
-@given(st.lists(texts, min_size=1, max_size=5))
+@given(st.lists(texts | long_texts, min_size=1, max_size=5))
 @settings(max_examples=examples(60), deadline=None)
 def test_the_interpreted_kernel_splits_the_same(some: list[str]) -> None:
     assert scanned(some, interpreted(), SurfaceWords()) == [wanted(text) for text in some]
@@ -124,6 +140,7 @@ def test_bytes_that_are_no_utf8_separate_words() -> None:
         data,
         np.array([0, 0, 0, len(data)], np.int64),
         SPLITTING._replace(units=False),
+        EVERY_WORD,
         table.table,
         TokenRoom(tokens, NO_EDGES, runs),
     )

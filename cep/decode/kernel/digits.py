@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cep.decode.kernel.intrinsics import trailing_zeros, word_at
 from cep.decode.kernel.layout import Data, at_place
 from kernels.family import inlined
+from kernels.instructions import trailing_zeros, word_at
 
 ZEROS = np.uint64(0x3030303030303030)
 HIGH = np.uint64(0x8080808080808080)

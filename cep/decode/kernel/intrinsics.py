@@ -8,72 +8,24 @@ to it that as many bytes can be read from there on, or written. Words are little
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
 from cep.decode.kernel.layout import Bytes, Data
+from kernels.instructions import Code, instruction
 
 WIDTH = 32
 """Bytes that are looked at together: one register of most processors."""
 
 
-class _Code:
+class _Code(Code):
     """The instructions as LLVM writes them; a place in an array is a pointer."""
 
-    byte, word, wide, mask = (ir.IntType(bits) for bits in (8, 64, 128, WIDTH))
-    vector, place = ir.VectorType(byte, WIDTH), ir.IntType(32)
-    no = ir.Constant(ir.IntType(1), 0)
-
-    @staticmethod
-    def instruction(result: Any, arguments: str, code: Callable[..., Any]) -> Any:
-        """An instruction for numba: `code` gets the builder, and an operand for each place or number."""
-
-        def typed(_: Any, *given: Any) -> Any:
-            def written(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                operands, left = [], list(zip(signature.args, values, strict=True))
-                while left:
-                    type_, value = left.pop(0)
-                    if isinstance(type_, types.Array):
-                        array = context.make_array(type_)(context, builder, value)
-                        value = builder.gep(array.data, [left.pop(0)[1]])
-                    operands.append(value)
-                return code(builder, *operands)
-
-            return result(*given), written
-
-        of_any = partial(Parameter, kind=Parameter.POSITIONAL_ONLY)
-        typed.__signature__ = Signature([of_any(name) for name in ("_", *arguments)])  # type: ignore[attr-defined]
-        return intrinsic(typed)
-
-    @classmethod
-    def load(cls, builder: Any, place: Any, type_: Any) -> Any:
-        return builder.load(builder.bitcast(place, type_.as_pointer()), align=1)
-
-    @classmethod
-    def store(cls, builder: Any, place: Any, value: Any) -> Any:
-        return builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=1)
-
-    @classmethod
-    def compare(cls, builder: Any, how: str, found: Any, byte: str) -> Any:
-        return builder.icmp_unsigned(how, found, ir.Constant(cls.vector, [ord(byte)] * WIDTH))
-
-    @classmethod
-    def as_mask(cls, builder: Any, compared: Any) -> Any:
-        return builder.zext(builder.bitcast(compared, cls.mask), cls.word)
-
-    @classmethod
-    def byte_at(cls, builder: Any, place: Any) -> Any:
-        return builder.zext(cls.load(builder, place, cls.byte), cls.word)
-
-    @classmethod
-    def word_at(cls, builder: Any, place: Any) -> Any:
-        return cls.load(builder, place, cls.word)
+    wide, place = ir.IntType(128), ir.IntType(32)
+    bytes = Code.vector(WIDTH)
 
     @classmethod
     def put_byte(cls, builder: Any, place: Any, value: Any) -> Any:
@@ -87,18 +39,18 @@ class _Code:
 
     @classmethod
     def stops_at(cls, builder: Any, place: Any) -> Any:
-        return cls.stops(builder, cls.load(builder, place, cls.vector))
+        return cls.stops(builder, cls.load(builder, place, cls.bytes))
 
     @classmethod
     def copied_stops(cls, builder: Any, place: Any, to: Any) -> Any:
-        found = cls.load(builder, place, cls.vector)
+        found = cls.load(builder, place, cls.bytes)
         cls.store(builder, to, found)
         return cls.stops(builder, found)
 
     @classmethod
     def cell_stops(cls, builder: Any, found: Any, delimiter: Any) -> Any:
         alone = builder.insert_element(
-            ir.Constant(cls.vector, ir.Undefined),
+            ir.Constant(cls.bytes, ir.Undefined),
             builder.trunc(delimiter, cls.byte),
             ir.Constant(cls.place, 0),
         )
@@ -110,33 +62,29 @@ class _Code:
 
     @classmethod
     def cell_stops_at(cls, builder: Any, place: Any, delimiter: Any) -> Any:
-        return cls.cell_stops(builder, cls.load(builder, place, cls.vector), delimiter)
+        return cls.cell_stops(builder, cls.load(builder, place, cls.bytes), delimiter)
 
     @classmethod
     def copied_cell_stops(cls, builder: Any, place: Any, to: Any, delimiter: Any) -> Any:
-        found = cls.load(builder, place, cls.vector)
+        found = cls.load(builder, place, cls.bytes)
         cls.store(builder, to, found)
         return cls.cell_stops(builder, found, delimiter)
 
     @classmethod
     def newlines_at(cls, builder: Any, place: Any) -> Any:
-        found = cls.load(builder, place, cls.vector)
+        found = cls.load(builder, place, cls.bytes)
         return cls.as_mask(builder, cls.compare(builder, "==", found, "\n"))
 
     @classmethod
     def quotes_and_newlines_at(cls, builder: Any, place: Any) -> Any:
-        found = cls.load(builder, place, cls.vector)
+        found = cls.load(builder, place, cls.bytes)
         ends = builder.or_(cls.compare(builder, "==", found, '"'), cls.compare(builder, "==", found, "\n"))
         return cls.as_mask(builder, ends)
 
     @classmethod
     def differences(cls, builder: Any, place: Any, other: Any) -> Any:
-        one, two = cls.load(builder, place, cls.vector), cls.load(builder, other, cls.vector)
+        one, two = cls.load(builder, place, cls.bytes), cls.load(builder, other, cls.bytes)
         return cls.as_mask(builder, builder.icmp_unsigned("!=", one, two))
-
-    @classmethod
-    def trailing_zeros(cls, builder: Any, value: Any) -> Any:
-        return builder.cttz(value, cls.no)
 
     @classmethod
     def leading_zeros(cls, builder: Any, value: Any) -> Any:
@@ -152,41 +100,33 @@ class _Code:
         return builder.trunc(builder.lshr(product, ir.Constant(cls.wide, 64)), cls.word)
 
 
-byte_at: Callable[[Data, int], int] = _Code.instruction(types.int64, "ab", _Code.byte_at)
+byte_at: Callable[[Data, int], int] = instruction(types.int64, "ab", _Code.byte_at)
 """The byte at a place."""
-word_at: Callable[[Data, int], np.uint64] = _Code.instruction(types.uint64, "ab", _Code.word_at)
-"""The eight bytes from a place on, the first the lowest."""
-put_byte: Callable[[Bytes, int, int], None] = _Code.instruction(types.void, "abc", _Code.put_byte)
+put_byte: Callable[[Bytes, int, int], None] = instruction(types.void, "abc", _Code.put_byte)
 """Write the lowest byte of a number to a place."""
-stops_at: Callable[[Data, int], int] = _Code.instruction(types.int64, "ab", _Code.stops_at)
+stops_at: Callable[[Data, int], int] = instruction(types.int64, "ab", _Code.stops_at)
 """The mask of quotes, backslashes and control characters among the 32 bytes from a place on."""
-copied_stops: Callable[[Data, int, Bytes, int], int] = _Code.instruction(
-    types.int64, "abcd", _Code.copied_stops
-)
+copied_stops: Callable[[Data, int, Bytes, int], int] = instruction(types.int64, "abcd", _Code.copied_stops)
 """The same; the 32 bytes are copied to the second place."""
-cell_stops_at: Callable[[Data, int, int], int] = _Code.instruction(types.int64, "abc", _Code.cell_stops_at)
+cell_stops_at: Callable[[Data, int, int], int] = instruction(types.int64, "abc", _Code.cell_stops_at)
 """The mask of delimiters (the number given), quotes and ends of lines among the 32 bytes from a place on."""
-copied_cell_stops: Callable[[Data, int, Bytes, int, int], int] = _Code.instruction(
+copied_cell_stops: Callable[[Data, int, Bytes, int, int], int] = instruction(
     types.int64, "abcde", _Code.copied_cell_stops
 )
 """The same; the 32 bytes are copied to the second place."""
-newlines_at: Callable[[Data, int], int] = _Code.instruction(types.int64, "ab", _Code.newlines_at)
+newlines_at: Callable[[Data, int], int] = instruction(types.int64, "ab", _Code.newlines_at)
 """The mask of line ends among the 32 bytes from a place on."""
-quotes_and_newlines_at: Callable[[Data, int], int] = _Code.instruction(
+quotes_and_newlines_at: Callable[[Data, int], int] = instruction(
     types.int64, "ab", _Code.quotes_and_newlines_at
 )
 """The mask of quotes and line ends among the 32 bytes from a place on."""
-differences: Callable[[Data, int, Bytes, int], int] = _Code.instruction(
-    types.int64, "abcd", _Code.differences
-)
+differences: Callable[[Data, int, Bytes, int], int] = instruction(types.int64, "abcd", _Code.differences)
 """The mask of those of 32 bytes that are not the same at two places."""
-trailing_zeros: Callable[[int | np.uint64], int] = _Code.instruction(types.int64, "a", _Code.trailing_zeros)
-"""The number of zero bits below the lowest that is set; 64 of 0."""
-leading_zeros: Callable[[int | np.uint64], int] = _Code.instruction(types.int64, "a", _Code.leading_zeros)
+leading_zeros: Callable[[int | np.uint64], int] = instruction(types.int64, "a", _Code.leading_zeros)
 """The number of zero bits above the highest that is set; 64 of 0."""
-ones: Callable[[int], int] = _Code.instruction(types.int64, "a", _Code.ones)
+ones: Callable[[int], int] = instruction(types.int64, "a", _Code.ones)
 """The number of bits that are set."""
-upper_product: Callable[[np.uint64, np.uint64], np.uint64] = _Code.instruction(
+upper_product: Callable[[np.uint64, np.uint64], np.uint64] = instruction(
     types.uint64, "ab", _Code.upper_product
 )
 """The upper 64 bits of the product of two unsigned words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.decode.kernel.intrinsics import WIDTH, byte_at, copied_stops, put_byte, word_at
+from cep.decode.kernel.intrinsics import WIDTH, byte_at, copied_stops, put_byte
 from cep.decode.kernel.layout import (
     BASE,
     DECIMAL,
@@ -23,6 +23,7 @@ from cep.decode.kernel.strings import QUOTE, text_at
 from cep.decode.kernel.values import value_at
 from cep.decode.kernel.words import NULL, is_word
 from kernels.family import inlined
+from kernels.instructions import word_at
 
 LETTER_N, NEWLINE = 0x6E, 0x0A
 BEFORE = tuple(b'{"v":')

@@ -6,9 +6,10 @@ that keys which are left out, or come in another order, cost only themselves.
 
 from __future__ import annotations
 
-from cep.decode.kernel.intrinsics import WIDTH, byte_at, differences, put_byte, stops_at, trailing_zeros
+from cep.decode.kernel.intrinsics import WIDTH, byte_at, differences, put_byte, stops_at
 from cep.decode.kernel.layout import FOLLOWER, GAP, LENGTH, NAME, NAME_END, NAMED, SLOTS, Data, Keys, of
 from kernels.family import inlined
+from kernels.instructions import trailing_zeros
 
 QUOTE, COLON, SPACE, TAB = 0x22, 0x3A, 0x20, 0x09
 

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from cep.decode.kernel.intrinsics import (
-    WIDTH,
-    byte_at,
-    newlines_at,
-    ones,
-    put_byte,
-    quotes_and_newlines_at,
-    trailing_zeros,
-)
+from cep.decode.kernel.intrinsics import WIDTH, byte_at, newlines_at, ones, put_byte, quotes_and_newlines_at
 from cep.decode.kernel.keys import SPACE, TAB
 from cep.decode.kernel.layout import Bytes, Data, Ints
 from kernels.family import inlined
+from kernels.instructions import trailing_zeros
 
 RETURN, NEWLINE, QUOTE = 0x0D, 0x0A, 0x22
 

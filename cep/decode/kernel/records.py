@@ -5,7 +5,7 @@ A cell is plain, or in quotes without one inside and without a line end. Anythin
 
 from __future__ import annotations
 
-from cep.decode.kernel.intrinsics import WIDTH, byte_at, cell_stops_at, copied_cell_stops, trailing_zeros
+from cep.decode.kernel.intrinsics import WIDTH, byte_at, cell_stops_at, copied_cell_stops
 from cep.decode.kernel.layout import (
     BASE,
     BOOLEAN,
@@ -27,6 +27,7 @@ from cep.decode.kernel.rows import fill_up
 from cep.decode.kernel.strings import QUOTE
 from cep.decode.kernel.values import value_at
 from kernels.family import inlined
+from kernels.instructions import trailing_zeros
 
 ZERO, ONE = 0x30, 0x31
 

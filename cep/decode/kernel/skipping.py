@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from cep.decode.kernel.doubles import MINUS, parts_at
-from cep.decode.kernel.intrinsics import WIDTH, byte_at, stops_at, trailing_zeros, word_at
+from cep.decode.kernel.intrinsics import WIDTH, byte_at, stops_at
 from cep.decode.kernel.keys import COLON, behind_blanks
 from cep.decode.kernel.layout import Data
 from cep.decode.kernel.strings import BACKSLASH, LETTER_U, QUOTE, code_point_at, meaning
 from cep.decode.kernel.words import FALSE, NULL, TRUE, is_word
 from kernels.family import inlined
+from kernels.instructions import trailing_zeros, word_at
 
 OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, COMMA = 0x7B, 0x7D, 0x5B, 0x5D, 0x2C
 LARGEST = 200

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cep.decode.kernel.intrinsics import WIDTH, byte_at, copied_stops, put_byte, trailing_zeros
+from cep.decode.kernel.intrinsics import WIDTH, byte_at, copied_stops, put_byte
 from cep.decode.kernel.layout import Bytes, Data
 from kernels.family import inlined
+from kernels.instructions import trailing_zeros
 
 QUOTE, BACKSLASH, SLASH, LETTER_U = 0x22, 0x5C, 0x2F, 0x75
 

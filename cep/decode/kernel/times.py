@@ -10,9 +10,10 @@ import numpy as np
 
 from cep.decode.kernel.digits import EIGHT, HIGH, NOTHING, TEN, digits_at
 from cep.decode.kernel.doubles import MINUS, PLUS, POINT, ZERO
-from cep.decode.kernel.intrinsics import byte_at, word_at
+from cep.decode.kernel.intrinsics import byte_at
 from cep.decode.kernel.layout import DAY, DAYS, MONTH, Data, Ints, at_place, of
 from kernels.family import inlined
+from kernels.instructions import word_at
 
 ZED, TEE, SPACE = 0x5A, 0x54, 0x20
 CLOCK = np.uint64(0x30303A30303A3030)

@@ -17,7 +17,7 @@ from cep.decode.kernel.doubles import (
     parts_at,
     scaled,
 )
-from cep.decode.kernel.intrinsics import byte_at, put_byte, upper_product, word_at
+from cep.decode.kernel.intrinsics import byte_at, put_byte, upper_product
 from cep.decode.kernel.layout import (
     BASE,
     BOOLEAN,
@@ -40,6 +40,7 @@ from cep.decode.kernel.layout import (
 from cep.decode.kernel.times import iso_time
 from cep.decode.kernel.words import FALSE, TRUE, is_word
 from kernels.family import inlined
+from kernels.instructions import word_at
 
 LONGEST = np.uint64(1 << 63)
 MICRO = 1000

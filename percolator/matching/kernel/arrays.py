@@ -12,6 +12,7 @@ from kernels.family import READ_ONLY
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+Halves = npt.NDArray[np.uint32]
 Bytes = npt.NDArray[np.uint8]
 KeptInts = Annotated[Ints, READ_ONLY]
 KeptLongs = Annotated[Longs, READ_ONLY]
@@ -29,6 +30,8 @@ VALUE_DOCUMENT, VALUE_FIELD, VALUE_HIGH, VALUE_LOW, VALUE = range(5)
     W_LOWER, W_LOWER_LENGTH, WORD,
 ) = range(12)  # fmt: skip
 UNKNOWN = -1
+NOTHING = 0
+SLOT_KEY, SLOT_SECOND, SLOT_REST, SLOT_PLACE, SLOT = range(5)
 
 # A positional node on one document: whether it is known, its list of spans.
 KNOWN, SPANS_BEGIN, SPANS_COUNT, MEMO = range(4)
@@ -40,8 +43,8 @@ NODE_ROOM = MEMO + 2
 TRUE, FOUND, PLACED, WANTED = 1, 2, 4, 8
 HIT, KILLED, DOUBTED = 1, 2, 4
 
-DIGITS = 1 << 11
-"""Hits are sorted by digits below that."""
+SORTING = (1 << 11) + 1
+"""Cells that sorting hits needs besides one for each."""
 
 
 class SegmentArrays(NamedTuple):
@@ -70,11 +73,25 @@ class Splitting(NamedTuple):
     """Ends of sentences and paragraphs are tokens, too."""
 
 
+class Sieve(NamedTuple):
+    """The words that may mean something to the segments in use (`sieve`)."""
+
+    beginnings: Halves
+    """By the first three letters, which beginnings are looked for: bit n - 1 those of n bytes."""
+    bits: Words
+    """Three bits of one word for each key (`hashing.has_bits`); a power of two of them."""
+    shapes: Longs
+    """V_ENDS ..."""
+    fields: Ints
+    """By field of the matcher, not 0 if its words are to be sifted."""
+
+
 class WordTable(NamedTuple):
-    """The surface words of a worker."""
+    """The surface words of a worker; number 0 is that of all words that mean nothing."""
 
     slots: Words
-    """Pairs (first eight bytes, number << 32 | length and field); a power of two of them, half empty."""
+    """SLOT words each: the first eight bytes, the next eight, the hash of the others, and
+    number << 32 | length and field; a power of two of them, half empty."""
     rows: Ints
     """WORD cells a word: W_START ..."""
     letters: Bytes
@@ -114,6 +131,8 @@ class WordLists(NamedTuple):
     """By word where in `pool` its list begins; 0 where it has none, UNKNOWN before it is learnt."""
     pool: Ints
     """Lists end to end, C_POOL cells of them (`learn`)."""
+    edges: Words
+    """Three bits of one word for each edge of the trie; a word of ones lets every word be tried."""
 
 
 class DocumentState(NamedTuple):
@@ -158,7 +177,7 @@ class MatchOutput(NamedTuple):
     doubts: Longs
     """Like hits: pairs that are not known to be none."""
     spare: Longs
-    """DIGITS + 1 cells more than `hits`, to sort them."""
+    """SORTING cells more than `hits`."""
     marks: Bytes
     """By query, bits HIT, KILLED, DOUBTED."""
     spent: Longs

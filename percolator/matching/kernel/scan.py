@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
     EDGE,
     EDGE_END,
     EDGE_FIRST_END,
     EDGE_START,
+    NOTHING,
     PIECE,
     PIECE_DOCUMENT,
     PIECE_END,
@@ -20,39 +23,65 @@ from percolator.matching.kernel.arrays import (
     RUN_START,
     KeptBytes,
     KeptLongs,
+    Sieve,
     Splitting,
     TokenRoom,
     WordTable,
 )
+from percolator.matching.kernel.blocks import (
+    BLOCK,
+    below,
+    first_bytes,
+    joiners_at,
+    letters_at,
+    lowered,
+    others_at,
+    trailing_zeros,
+    word_at,
+)
 from percolator.matching.kernel.boundaries import boundary, unit_end
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
-from percolator.matching.kernel.hashing import ZERO
+from percolator.matching.kernel.hashing import ZERO, absorbed, hashed
+from percolator.matching.kernel.sieve import may_mean
 from percolator.matching.kernel.utf8 import (
     JOINER,
     LAST_LETTER,
     MARK,
-    PAGES,
     SEPARATOR,
     UNIT,
-    class_of,
-    decoded,
     kind_at,
 )
-from percolator.matching.kernel.word_table import MODE_WHOLE, WrittenWord, absorbed, short_word, word_number
+from percolator.matching.kernel.word_table import MODE_PLAIN, MODE_WHOLE, WrittenWord, word_number
 
-_APOSTROPHE = 0x2019
+_ROOM = BLOCK + 16
+"""Bytes that can be read from the begin of a block on: two words at its last byte."""
+_ONE = np.uint64(1)
 
 
-def whole_value(data: KeptBytes, pieces: KeptLongs, words: WordTable, room: TokenRoom) -> int:
+@inlined
+def number_of(
+    data: KeptBytes, word: WrittenWord, field: int, mode: int, sieve: Sieve, words: WordTable
+) -> int:
+    """The number of a word, NOTHING where it means nothing; -1 where there is no room for it."""
+    if sieve.fields[field] != 0 and (word.plain or mode == MODE_WHOLE):
+        key, second = word.key, word.second
+        if mode == MODE_PLAIN:
+            key, second = lowered(key), lowered(second)
+        if not may_mean(key, second, word.end - word.start, sieve):
+            return NOTHING
+    return word_number(data, word, field, mode, words)
+
+
+def whole_value(data: KeptBytes, pieces: KeptLongs, sieve: Sieve, words: WordTable, room: TokenRoom) -> int:
     """Makes the piece S_PIECE one token; the place behind it, -1 where there is no room for the word."""
     piece = int(words.counters[S_PIECE]) * PIECE
     token = int(words.counters[S_TOKENS])
     start, end = int(pieces[piece + PIECE_START]), int(pieces[piece + PIECE_END])
-    key, rest = ZERO, ZERO
+    key, second, rest = ZERO, ZERO, ZERO
     for at in range(start, end):
-        key, rest = absorbed(key, rest, int(data[at]), at - start)
-    word = WrittenWord(start, end, end, key, rest, True)
-    number = word_number(data, word, int(pieces[piece + PIECE_FIELD]), MODE_WHOLE, words)
+        key, second, rest = absorbed(key, second, rest, int(data[at]), at - start)
+    word = WrittenWord(start, end, end, key, second, rest, True)
+    number = number_of(data, word, int(pieces[piece + PIECE_FIELD]), MODE_WHOLE, sieve, words)
     if number < 0:
         return -1
     room.tokens[token] = number
@@ -65,45 +94,25 @@ def next_units(data: KeptBytes, start: int, end: int, classes: KeptBytes) -> Wri
     at = following
     if kind_at(data, following, end, classes) >> 3 >= UNIT:
         at = unit_end(data, following, end, classes)
-    key, rest = ZERO, ZERO
+    key, second, rest = ZERO, ZERO, ZERO
     for i in range(start, at):
-        key, rest = absorbed(key, rest, int(data[i]), i - start)
-    return WrittenWord(start, at, following, key, rest, False)
+        key, second, rest = absorbed(key, second, rest, int(data[i]), i - start)
+    return WrittenWord(start, at, following, key, second, rest, False)
 
 
-@inlined
 def next_letters(data: KeptBytes, start: int, end: int, size: int, classes: KeptBytes) -> WrittenWord:
     """A word of letters, digits and marks, and of joiners between them; its first letter has `size` bytes."""
-    key, rest = ZERO, ZERO
+    key, second, rest = ZERO, ZERO, ZERO
     plain = True
     at = start
     while True:
-        # Letters or a letter or mark of `size` bytes.
-        if size == 1:
-            while True:
-                key, rest = absorbed(key, rest, int(data[at]), at - start)
-                at += 1
-                if at >= end or data[at] >= 128:
-                    break
-                kind = int(classes[PAGES + int(data[at])])
-                if kind == SEPARATOR or kind > LAST_LETTER:
-                    break
-        else:
-            plain = False
-            for _ in range(size):
-                key, rest = absorbed(key, rest, int(data[at]), at - start)
-                at += 1
-        if at >= end:
-            break
-        point = int(data[at])
-        size = 1
-        if point < 128:
-            kind = int(classes[PAGES + point])
-        else:
-            point = decoded(data, at, end)
-            size = point & 7
-            point >>= 3
-            kind = class_of(classes, point)
+        plain = plain and size == 1
+        for _ in range(size):
+            key, second, rest = absorbed(key, second, rest, int(data[at]), at - start)
+            at += 1
+        kind = kind_at(data, at, end, classes)
+        size = kind & 7
+        kind >>= 3
         if kind != SEPARATOR and kind <= MARK:
             continue
         if kind != JOINER or at + size >= end:
@@ -111,15 +120,14 @@ def next_letters(data: KeptBytes, start: int, end: int, size: int, classes: Kept
         joined = kind_at(data, at + size, end, classes)
         if joined >> 3 == SEPARATOR or joined >> 3 > LAST_LETTER:
             break
+        plain = plain and size == 1
         for _ in range(size):
-            key, rest = absorbed(key, rest, int(data[at]), at - start)
+            key, second, rest = absorbed(key, second, rest, int(data[at]), at - start)
             at += 1
-        plain = plain and point != _APOSTROPHE
         size = joined & 7
-    return WrittenWord(start, at, at, key, rest, plain)
+    return WrittenWord(start, at, at, key, second, rest, plain)
 
 
-@inlined
 def next_word(data: KeptBytes, at: int, end: int, classes: KeptBytes) -> WrittenWord:
     """The first word from a byte on; an empty one where there is none."""
     while at < end:
@@ -129,23 +137,68 @@ def next_word(data: KeptBytes, at: int, end: int, classes: KeptBytes) -> Written
         if SEPARATOR < kind >> 3 <= LAST_LETTER:
             return next_letters(data, at, end, kind & 7, classes)
         at += kind & 7
-    return WrittenWord(end, end, end, ZERO, ZERO, True)
+    return WrittenWord(end, end, end, ZERO, ZERO, ZERO, True)
 
 
-def split(data: KeptBytes, pieces: KeptLongs, splitting: Splitting, words: WordTable, room: TokenRoom) -> int:
-    """Splits the piece S_PIECE; the place behind its tokens, -1 where there is no room for a word."""
+@inlined
+def plain_word(data: KeptBytes, start: int, length: int) -> WrittenWord:
+    """An ASCII word, behind whose begin a block can be read."""
+    key = first_bytes(word_at(data, start), length)
+    second = ZERO
+    if length > 8:
+        second = first_bytes(word_at(data, start + 8), length - 8)
+    rest = ZERO
+    if length > 16:
+        rest = hashed(ZERO, data, start + 16, start + length)
+    return WrittenWord(start, start + length, start + length, key, second, rest, True)
+
+
+@inlined
+def plain_letters(data: KeptBytes, at: int, known: int) -> np.uint64:
+    """The mask of those of `known` ASCII bytes of a block that belong to words."""
+    letters = letters_at(data, at) & below(known)
+    return letters | (joiners_at(data, at) & (letters << _ONE) & (letters >> _ONE))
+
+
+def split(
+    data: KeptBytes, pieces: KeptLongs, splitting: Splitting, sieve: Sieve, words: WordTable, room: TokenRoom
+) -> int:
+    """Splits the piece S_PIECE; the place behind its tokens, -1 where there is no room for a word.
+
+    ASCII words are read off the masks of blocks, others byte by byte, as is what ends in no block.
+    """
     tokens, edges, classes = room.tokens, room.edges, splitting.classes
     noted = edges.size > 0
     piece = int(words.counters[S_PIECE]) * PIECE
     token = int(words.counters[S_TOKENS])
     field = int(pieces[piece + PIECE_FIELD])
+    mode = int(splitting.modes[field])
     end = int(pieces[piece + PIECE_END])
     at = int(pieces[piece + PIECE_START])
     before, before_end = -1, -1
+    block, known, left = at, 0, ZERO
     while True:
-        word = next_word(data, at, end, classes)
-        if word.start == word.end:
-            return token
+        while left == ZERO and at < end and at + _ROOM <= data.size:
+            block, known = at, min(end - at, trailing_zeros(others_at(data, at)))
+            left = plain_letters(data, at, known)
+            at += known
+            if known == 0:
+                break
+        first = trailing_zeros(left)
+        length = trailing_zeros(~(left >> np.uint64(first & 63)))
+        if left != ZERO and (first + length + 1 < known or block + known == end):
+            word = plain_word(data, block + first, length)
+            left &= ~below(first + length)
+        else:
+            if left != ZERO:
+                # The word may go on behind what is known.
+                at, left = block + first, ZERO
+                if first > 0:
+                    continue
+            word = next_word(data, at, end, classes)
+            if word.start == word.end:
+                return token
+            at = word.following
         if splitting.units:
             if before >= 0 and before_end < word.start:
                 ended = boundary(data, before, before_end, word.start, classes)
@@ -153,23 +206,20 @@ def split(data: KeptBytes, pieces: KeptLongs, splitting: Splitting, words: WordT
                     tokens[token] = ended
                     token += 1
             before, before_end = word.start, word.end
-        number = -1
-        if word.end - word.start <= 8:
-            number = short_word(word.key, word.end - word.start, field, words.slots)
+        number = number_of(data, word, field, mode, sieve, words)
         if number < 0:
-            number = word_number(data, word, field, int(splitting.modes[field]), words)
-            if number < 0:
-                return -1
+            return -1
         if noted:
             edges[EDGE * token + EDGE_START] = word.start
             edges[EDGE * token + EDGE_END] = word.end
             edges[EDGE * token + EDGE_FIRST_END] = word.following
         tokens[token] = number
         token += 1
-        at = word.following
 
 
-def scan(data: KeptBytes, pieces: KeptLongs, splitting: Splitting, words: WordTable, room: TokenRoom) -> None:
+def scan(
+    data: KeptBytes, pieces: KeptLongs, splitting: Splitting, sieve: Sieve, words: WordTable, room: TokenRoom
+) -> None:
     """Splits pieces of text into words, from S_PIECE on; each piece gives one run of tokens.
 
     `pieces` has PIECE cells each, `room.tokens` room for all bytes, `room.runs` for all pieces. Stops at a
@@ -180,9 +230,9 @@ def scan(data: KeptBytes, pieces: KeptLongs, splitting: Splitting, words: WordTa
     while counters[S_PIECE] < pieces.size // PIECE:
         piece = int(counters[S_PIECE]) * PIECE
         if splitting.modes[pieces[piece + PIECE_FIELD]] == MODE_WHOLE:
-            behind = whole_value(data, pieces, words, room)
+            behind = whole_value(data, pieces, sieve, words, room)
         else:
-            behind = split(data, pieces, splitting, words, room)
+            behind = split(data, pieces, splitting, sieve, words, room)
         if behind < 0:
             return
         run = int(counters[S_RUNS]) * RUN

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from percolator.matching.kernel.arrays import DIGITS, Longs
+from percolator.matching.kernel.arrays import Longs
 
 _FEW = 64
-_DIGIT_BITS = 11
+_DIGIT_BITS, _MANY_DIGIT_BITS = 8, 11
+_MANY = 1 << 11
+"""So many keys pay for the larger tallies of longer digits."""
 
 
 def sink(keys: Longs, start: int, root: int, count: int) -> None:
@@ -52,28 +54,30 @@ def sort(keys: Longs, start: int, end: int) -> None:
 def sort_by_query(keys: Longs, start: int, end: int, queries: int, spare: Longs) -> None:
     """Sorts keys that differ in their query alone: digit by digit, where they are many.
 
-    `spare` has a cell for each key and DIGITS + 1 more.
+    `spare` has a cell for each key and SORTING more.
     """
     count = end - start
     if count <= _FEW:
         sort(keys, start, end)
         return
-    tally = spare[count : count + DIGITS + 1]
+    bits = _DIGIT_BITS if count < _MANY else _MANY_DIGIT_BITS
+    digits = 1 << bits
+    tally = spare[count : count + digits + 1]
     here, there = keys[start:end], spare[:count]
     shift = 0
     while queries >> shift > 0:
-        for i in range(DIGITS + 1):
+        for i in range(digits + 1):
             tally[i] = 0
         for i in range(count):
-            tally[((here[i] >> shift) & (DIGITS - 1)) + 1] += 1
-        for i in range(DIGITS - 1):
+            tally[((here[i] >> shift) & (digits - 1)) + 1] += 1
+        for i in range(digits - 1):
             tally[i + 1] += tally[i]
         for i in range(count):
-            digit = (here[i] >> shift) & (DIGITS - 1)
+            digit = (here[i] >> shift) & (digits - 1)
             there[tally[digit]] = here[i]
             tally[digit] += 1
         here, there = there, here
-        shift += _DIGIT_BITS
-    if (shift // _DIGIT_BITS) % 2 == 1:
+        shift += bits
+    if (shift // bits) % 2 == 1:
         for i in range(count):
             keys[start + i] = spare[i]

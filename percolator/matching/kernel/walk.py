@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
     RUN,
@@ -14,6 +16,7 @@ from percolator.matching.kernel.arrays import (
     Room,
     SegmentArrays,
     WordLists,
+    Words,
     WordTable,
 )
 from percolator.matching.kernel.boundaries import PARAGRAPH_END
@@ -27,12 +30,14 @@ from percolator.matching.kernel.counters import (
     NEED_STATES,
     TOO_LONG,
 )
+from percolator.matching.kernel.hashing import HALF, add_bits, has_bits, mixed
 from percolator.matching.kernel.layout import (
     FIELD,
     FIELD_PRESENT,
     H_FIELD,
     H_TRIE_ACCEPT,
     H_TRIE_FIRST,
+    H_TRIE_LEAF,
     H_UNITS,
     H_USE,
     USE_PLACES,
@@ -52,6 +57,20 @@ VALUE_GAP = 100
 FIELD_GAP = 1 << 23
 """More than any distance, slop and length of a query together."""
 LAST_POSITION = (1 << 31) - (1 << 25)
+
+
+@inlined
+def edge_hash(state: int, leaf: int) -> np.uint64:
+    """The hash of the edge by which a leaf leaves a state."""
+    return mixed(np.uint64(state) << HALF | np.uint64(leaf))
+
+
+def enter_edges(segment: SegmentArrays, edges: Words) -> None:
+    """Adds the edges of the trie, but those from its root, which `learn` follows, to `WordLists.edges`."""
+    first, entered = int(segment.longs[H_TRIE_FIRST]), int(segment.longs[H_TRIE_LEAF])
+    for state in range(1, entered - first - 1):
+        for child in range(segment.ints[first + state], segment.ints[first + state + 1]):
+            add_bits(edges, edge_hash(state, int(segment.ints[entered + child])))
 
 
 @inlined
@@ -76,6 +95,9 @@ def step(
             low = int(ints[first_child + states[j]])
             high = int(ints[first_child + states[j] + 1])
             for i in range(begin, behind):
+                # Nearly always no phrase goes on: that is told without a search.
+                if not has_bits(lists.edges, edge_hash(int(states[j]), int(pool[i]))):
+                    continue
                 child = child_of(segment, low, high, int(pool[i]))
                 if child < 0:
                     continue

@@ -8,6 +8,11 @@ import numpy as np
 
 from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
+    SLOT,
+    SLOT_KEY,
+    SLOT_PLACE,
+    SLOT_REST,
+    SLOT_SECOND,
     UNKNOWN,
     W_EXACT,
     W_EXACT_LENGTH,
@@ -22,13 +27,12 @@ from percolator.matching.kernel.arrays import (
     W_TERM_LENGTH,
     WORD,
     Bytes,
-    Ints,
     KeptBytes,
     Words,
     WordTable,
 )
 from percolator.matching.kernel.counters import NEED_LETTERS, NEED_WORDS, S_LETTERS, S_STATUS, S_WORDS
-from percolator.matching.kernel.hashing import HALF, LOW, MIX, PRIME, ZERO, mixed, whole
+from percolator.matching.kernel.hashing import HALF, LOW, MIX, ZERO, mixed, whole
 
 MODE_PLAIN, MODE_ANALYSED, MODE_WHOLE = range(3)
 """How a field's words get their terms: here if they are ASCII, by an analyser, or a value is one word."""
@@ -42,6 +46,8 @@ class WrittenWord(NamedTuple):
     following: int
     key: np.uint64
     """Its first eight bytes."""
+    second: np.uint64
+    """The next eight."""
     rest: np.uint64
     """The hash of the others."""
     plain: bool
@@ -49,26 +55,9 @@ class WrittenWord(NamedTuple):
 
 
 @inlined
-def absorbed(key: np.uint64, rest: np.uint64, byte: int, place: int) -> tuple[np.uint64, np.uint64]:
-    """Key and rest with one byte more."""
-    if place < 8:
-        return key | np.uint64(byte) << np.uint64(8 * place), rest
-    return key, (rest ^ np.uint64(byte)) * PRIME
-
-
-@inlined
-def short_word(key: np.uint64, length: int, field: int, slots: Words) -> int:
-    """The number of a known word of at most eight bytes, else -1: the way of most words."""
-    place = np.uint64((length + 1) << 16 | field)
-    mask = slots.size // 2 - 1
-    slot = whole(mixed(key ^ (place * MIX)) >> HALF) & mask
-    while True:
-        held = slots[2 * slot + 1]
-        if held == ZERO:
-            return -1
-        if (held & LOW) == place and slots[2 * slot] == key:
-            return whole(held >> HALF)
-        slot = (slot + 1) & mask
+def slot_of(key: np.uint64, second: np.uint64, rest: np.uint64, place: np.uint64) -> np.uint64:
+    """The hash by which a word is found."""
+    return mixed(key ^ (second ^ rest ^ place * MIX) * MIX) >> HALF
 
 
 def write_forms(data: KeptBytes, word: WrittenWord, field: int, mode: int, words: WordTable) -> None:
@@ -101,66 +90,72 @@ def write_forms(data: KeptBytes, word: WrittenWord, field: int, mode: int, words
     counters[S_WORDS] += 1
 
 
+def new_number(data: KeptBytes, word: WrittenWord, field: int, mode: int, words: WordTable, at: int) -> int:
+    """The number of a new word, whose slot begins at a cell; -1 where there is no room for it."""
+    number = int(words.counters[S_WORDS])
+    length = word.end - word.start
+    if number * WORD >= words.rows.size:
+        words.counters[S_STATUS] = NEED_WORDS
+        return -1
+    if int(words.counters[S_LETTERS]) + 2 * length > words.letters.size:
+        words.counters[S_STATUS] = NEED_LETTERS
+        return -1
+    place = np.uint64((min(length, 0xFFFE) + 1) << 16 | field)
+    words.slots[at + SLOT_KEY] = word.key
+    words.slots[at + SLOT_SECOND] = word.second
+    words.slots[at + SLOT_REST] = word.rest
+    words.slots[at + SLOT_PLACE] = np.uint64(number) << HALF | place
+    write_forms(data, word, field, mode, words)
+    return number
+
+
 def ends_alike(letters: Bytes, known: int, data: KeptBytes, start: int, length: int) -> bool:
-    """True if two words, whose first eight bytes are equal, have the same others."""
-    for i in range(8, length):  # noqa: SIM110 (no generators here)
+    """True if two words, whose first sixteen bytes are equal, have the same others."""
+    for i in range(16, length):  # noqa: SIM110 (no generators here)
         if letters[known + i] != data[start + i]:
             return False
     return True
 
 
+@inlined
 def word_number(data: KeptBytes, word: WrittenWord, field: int, mode: int, words: WordTable) -> int:
     """The number of a word, a new one at its first sight; -1 where there is no room for it."""
-    slots, rows, letters = words.slots, words.rows, words.letters
+    slots = words.slots
     length = word.end - word.start
     place = np.uint64((min(length, 0xFFFE) + 1) << 16 | field)
-    mask = slots.size // 2 - 1
-    slot = whole(mixed(word.key ^ word.rest ^ (place * MIX)) >> HALF) & mask
+    mask = slots.size // SLOT - 1
+    slot = whole(slot_of(word.key, word.second, word.rest, place)) & mask
     while True:
-        held = slots[2 * slot + 1]
+        at = SLOT * slot
+        held = slots[at + SLOT_PLACE]
         if held == ZERO:
-            break
-        if (held & LOW) == place and slots[2 * slot] == word.key:
+            return new_number(data, word, field, mode, words, at)
+        if (
+            (held & LOW) == place
+            and slots[at + SLOT_KEY] == word.key
+            and slots[at + SLOT_SECOND] == word.second
+        ):
             known = whole(held >> HALF)
+            if length <= 16:
+                return known
             row = known * WORD
-            if length <= 8 or (
-                rows[row + W_LENGTH] == length
-                and ends_alike(letters, int(rows[row + W_START]), data, word.start, length)
+            if words.rows[row + W_LENGTH] == length and ends_alike(
+                words.letters, int(words.rows[row + W_START]), data, word.start, length
             ):
                 return known
         slot = (slot + 1) & mask
-    number = int(words.counters[S_WORDS])
-    if number * WORD >= rows.size:
-        words.counters[S_STATUS] = NEED_WORDS
-        return -1
-    if int(words.counters[S_LETTERS]) + 2 * length > letters.size:
-        words.counters[S_STATUS] = NEED_LETTERS
-        return -1
-    slots[2 * slot] = word.key
-    slots[2 * slot + 1] = np.uint64(number) << HALF | place
-    write_forms(data, word, field, mode, words)
-    return number
 
 
 def rehash(slots: Words, old: Words) -> None:
-    """Moves all words to a larger table; hashes are taken from `old`, which is in order of words."""
-    mask = slots.size // 2 - 1
-    for word in range(old.size // 3):
-        slot = whole(mixed(old[3 * word] ^ old[3 * word + 2] ^ (old[3 * word + 1] * MIX)) >> HALF) & mask
-        while slots[2 * slot + 1] != ZERO:
+    """Moves all words to a larger table."""
+    mask = slots.size // SLOT - 1
+    for before in range(0, old.size, SLOT):
+        place = old[before + SLOT_PLACE]
+        if place == ZERO:
+            continue
+        key, second, rest = old[before + SLOT_KEY], old[before + SLOT_SECOND], old[before + SLOT_REST]
+        slot = whole(slot_of(key, second, rest, place & LOW)) & mask
+        while slots[SLOT * slot + SLOT_PLACE] != ZERO:
             slot = (slot + 1) & mask
-        slots[2 * slot] = old[3 * word]
-        slots[2 * slot + 1] = np.uint64(word) << HALF | old[3 * word + 1]
-
-
-def hashes(rows: Ints, letters: Bytes, words: int, found: Words) -> None:
-    """Writes to `found`, for `rehash`, what `word_number` saw of each word: key, place, rest."""
-    for word in range(words):
-        start = int(rows[word * WORD + W_START])
-        length = int(rows[word * WORD + W_LENGTH])
-        key, rest = ZERO, ZERO
-        for i in range(length):
-            key, rest = absorbed(key, rest, int(letters[start + i]), i)
-        found[3 * word] = key
-        found[3 * word + 1] = np.uint64((min(length, 0xFFFE) + 1) << 16 | int(rows[word * WORD + W_FIELD]))
-        found[3 * word + 2] = rest
+        for column in range(SLOT):
+            slots[SLOT * slot + column] = old[before + column]

@@ -1,0 +1,80 @@
+"""The sieve leaves out only words that no query asks for, and they leave no trace."""
+
+from __future__ import annotations
+
+import random
+
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from percolator_duel import brute, difference, pairs, segment_of
+
+from percolator.matching.compiled import load
+from percolator.matching.matcher import Matcher
+from percolator.query.parse import parse
+from percolator.schema import Schema
+
+SCHEMA = Schema.of({"body": "text", "lang": "keyword"})
+
+# Keys are cut at 16 bytes, ends at 8, insides at 6; masks begin anew at 64. Few letters, so that much fits.
+written = st.text("abAB", min_size=1, max_size=6).flatmap(
+    lambda part: st.sampled_from([part, part * 4, part * 12, f"{part}.{part}", f"{part}é", f"É{part}"])
+)
+asked = st.one_of(
+    written,
+    written.map(lambda word: f"{word}*"),
+    written.map(lambda word: f"*{word}"),
+    written.map(lambda word: f"*{word}*"),
+    written.map(lambda word: f"{word[0]}?{word[1:]}*"),
+    written.map(lambda word: f"{{{word}}}"),
+    written.map(lambda word: f'"{word} {word[:2]}*"'),
+    written.map(lambda word: f"lang:{word}"),
+    written.map(lambda word: f"lang:{word}*"),
+)
+texts = st.lists(written, min_size=1, max_size=30).map(" ".join)
+
+
+@given(
+    st.lists(asked, min_size=1, max_size=12),
+    st.lists(st.fixed_dictionaries({"body": texts, "lang": written}), min_size=1, max_size=6),
+    st.integers(0, 12),
+)
+@settings(max_examples=examples(400), deadline=None)
+def test_nothing_that_is_asked_for_is_left_out(
+    queries: list[str], rows: list[dict[str, str]], cut: int
+) -> None:
+    """Also not when the segments in use change between two documents."""
+    nodes = [parse(text) for text in queries]
+    segments = [segment_of(nodes[:cut], SCHEMA), segment_of(nodes[cut:], SCHEMA)]
+    matcher = Matcher(SCHEMA, segments[:1], engine=load())
+    for row in rows:
+        matcher.use(segments[:1])
+        assert pairs(matcher.match(row)) == brute(nodes[:cut], [row], SCHEMA)
+        matcher.use(segments)
+        found, wanted = pairs(matcher.match(row)), brute(nodes, [row], SCHEMA)
+        assert found == wanted, difference(found, wanted, nodes, [row])
+
+
+def test_a_word_that_meant_nothing_hits_as_soon_as_a_query_asks_for_it() -> None:
+    matcher = Matcher(SCHEMA, [segment_of([parse("pear")], SCHEMA)], engine=load())
+    document = {"body": "an apple " * 20, "lang": "en"}
+    assert pairs(matcher.match(document, noted=True)) == []
+    matcher.use([*matcher.segments, segment_of([parse("apple")], SCHEMA)])
+    nodes = [parse("pear"), parse("apple")]
+    assert pairs(matcher.match(document, noted=True)) == [(0, 1)]
+    (hit,) = matcher.highlights(document, [1], nodes.__getitem__)
+    assert hit is not None
+    assert len(hit.highlights["body"]) == 20
+
+
+def test_new_words_leave_no_trace() -> None:
+    """Not in plain text, nor as keywords; a few are taken for words of queries."""
+    source = random.Random(1)
+    queries = [f"word{n} AND begin{n}*" for n in range(500)] + ["lang:en"]
+    matcher = Matcher(SCHEMA, [segment_of([parse(text) for text in queries], SCHEMA)], engine=load())
+    matcher.match({"body": " ".join(queries), "lang": "en"})
+    before = matcher.nbytes
+    for _ in range(300):
+        new = ["".join(source.choices("abcdefghij", k=9)) for _ in range(100)]
+        matcher.match({"body": " ".join(new), "lang": new[:50]})
+    assert matcher.nbytes == before
