@@ -8,7 +8,7 @@ SPARKS ?= 2
 EFFORT ?= 10
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup java quick test soak lint layout types demo trial bench clean
+.PHONY: help setup java quick test soak lint layout types demo trial bench jar clean
 
 help:
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -63,6 +63,9 @@ trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=paym
 
 bench: $(STAMP) java ## every benchmark, as tables: about 15 minutes; make bench SIZE=small to see that they run
 	@$(BIN)/python benchmarks/all.py $(if $(filter small,$(SIZE)),--small) $(if $(DATA),--data "$(DATA)")
+
+jar: $(STAMP) java ## the jar of cep/job/spark/local_files, after a change of its source
+	@$(BIN)/python tests/job/local_files_jar.py
 
 clean: ## remove what make made
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work

@@ -43,6 +43,9 @@ _OPTIONS = (
 )
 """Options that Spark's launcher gives every JVM (org.apache.spark.launcher.JavaModuleOptions)."""
 
+LOCAL_FILES = Path(__file__).parent / "local_files" / "local-files.jar"
+"""One class, `cep.LocalFiles`, whose source lies beside it (docs/decisions/0037)."""
+
 _POLL = 0.02
 
 
@@ -51,7 +54,7 @@ def classpath(spark: Path) -> str:
     jars = spark / "jars"
     # the launcher puts this jar before the others
     first = sorted(jars.glob("slf4j-api-*.jar"))
-    return os.pathsep.join(map(str, (*first, jars / "*")))
+    return os.pathsep.join(map(str, (*first, LOCAL_FILES, jars / "*")))
 
 
 def command(java: Path, classes: str, options: Sequence[str], settings: Mapping[str, str]) -> list[str]:

@@ -58,6 +58,8 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        # Hadoop's own starts a process `chmod` for every file and folder that it makes
+        "spark.hadoop.fs.file.impl": "cep.LocalFiles",
         "spark.local.dir": scratch,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.sql.session.timeZone": "UTC",
