@@ -28,6 +28,7 @@ KNOWN_CYCLES: set[frozenset[str]] = set()
 LAYERS = (
     # values that everything may name
     ("cep.codes", "cep.collector", "cep.counters", "cep.errors", "cep.events", "cep.files", "cep.hashing"),
+    ("cep.without_pandas",),
     # bytes to events, values of expressions, state as columns
     ("cep.decode.kernel",),
     ("cep.decode", "cep.expressions", "cep.losses", "cep.state", "cep.web"),

@@ -9,10 +9,13 @@ from __future__ import annotations
 import gc
 import logging
 
+from cep.without_pandas import hide_pandas
+
 
 def main() -> None:
     """Load what mappers and matchers need, then be Spark's daemon."""
     logging.getLogger("pyspark").setLevel(logging.WARNING)
+    hide_pandas()  # Spark's workers need it for functions of pandas, of which a job has none
     import pyspark.sql.streaming.proto.StateMessage_pb2
     import pyspark.sql.streaming.stateful_processor_util
     import pyspark.worker  # noqa: F401
