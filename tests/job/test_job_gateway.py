@@ -83,19 +83,21 @@ def test_a_jvm_that_says_where_it_listens_and_does_not_is_ended(tmp_path: Path) 
 
 
 @pytest.mark.spark
-def test_one_process_forks_all_workers_and_reads_pyspark_with_its_bytecode(
+def test_one_process_forks_all_workers_reads_pyspark_with_its_bytecode_and_has_no_pandas(
     spark: Callable[..., Any], tmp_path: Path
 ) -> None:
     def where(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.RecordBatch.from_pydict({"place": [str(pyspark.__file__)]})
+        yield pa.RecordBatch.from_pydict(
+            {"place": [str(pyspark.__file__)], "pandas": ["pandas" in sys.modules]}
+        )
 
     folder = JobFolder(tmp_path / "job", pack(), ("payment",))
     folder.put("payment", payments(0, 20))
     folder.once(spark)  # mappers, and matchers behind the shuffle
     with spark() as opened:
-        places = {row.place for row in opened.range(4).mapInArrow(where, "place string").collect()}
+        rows = opened.range(4).mapInArrow(where, "place string, pandas boolean").collect()
         jvm = psutil.Process(opened.sparkContext._gateway.proc.pid)
-    assert places == {pyspark.__file__}
+    assert {tuple(row) for row in rows} == {(pyspark.__file__, False)}
     assert sum(_is_daemon(child) for child in jvm.children()) == 1
 
 

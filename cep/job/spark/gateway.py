@@ -45,7 +45,7 @@ _OPTIONS = (
 """Options that Spark's launcher gives every JVM (org.apache.spark.launcher.JavaModuleOptions)."""
 
 LOCAL_FILES = Path(__file__).parent / "local_files" / "local-files.jar"
-"""One class, `cep.LocalFiles`, whose source lies beside it (docs/decisions/0037)."""
+"""One class, `cep.LocalFiles`, whose source lies beside it (decision 37)."""
 
 _POLL = 0.02
 
