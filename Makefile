@@ -8,7 +8,7 @@ SPARKS ?= 2
 EFFORT ?= 10
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup java quick test soak lint layout types demo trial bench bench-peers clean
+.PHONY: help setup java quick test soak lint layout types demo trial bench bench-peers jar clean
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -65,6 +65,9 @@ bench: $(STAMP) java ## every benchmark, as tables: about 15 minutes; make bench
 
 bench-peers: $(STAMP) java ## beside Flink SQL, Esper and Lucene Monitor, in turns; needs Maven; SIZE=small, TURNS=5, DATA as above
 	@cd benchmarks && "../$(BIN)/python" -m peers $(if $(filter small,$(SIZE)),--small) $(if $(TURNS),--turns $(TURNS)) $(if $(DATA),--data "$(abspath $(DATA))")
+
+jar: $(STAMP) java ## the jar of cep/job/spark/local_files, after a change of its source
+	@$(BIN)/python tests/job/local_files_jar.py
 
 clean: ## remove what make made
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work benchmarks/peers/java/*/target

@@ -36,6 +36,7 @@ FULL: Mapping[str, str] = {
     "percolator_spark": "",
     "hostile_receivers": "",
     "job": "",
+    "scale": "",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
 
@@ -59,6 +60,7 @@ SMALL: Mapping[str, str] = {
     "percolator_spark": "--queries 1000 --documents 5000",
     "hostile_receivers": "--alerts 200 --only nobody 100s",
     "job": "--events 50000 --seconds 3",
+    "scale": "--events 50000 --times 1",
 }
 
 

@@ -61,12 +61,14 @@ rule every { by k  on e[price >= 0] }
 
 @dataclass(slots=True)
 class Job:
-    """A running job in a folder of its own. `peak`: the most memory of all its processes, in bytes."""
+    """A running job in a folder of its own. `peak`: the most memory of all its processes, in bytes, and what
+    each kind of them had at that moment."""
 
     folder: Path
     port: int
     process: subprocess.Popen[bytes]
     peak: int = 0
+    parts: dict[str, int] = field(default_factory=dict)
     client: httpx.Client = field(default_factory=lambda: httpx.Client(trust_env=False))
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -114,28 +116,37 @@ class Job:
     def processor(self) -> dict[str, float]:
         """Processor seconds so far, by what used them; on a busy machine they say more than the clock."""
         found = {"driver": 0.0, "JVM": 0.0, "workers": 0.0}
-        tree = psutil.Process(self.process.pid)
-        for process in [tree, *tree.children(recursive=True)]:
+        for kind, process in self.processes():
             with suppress(psutil.Error):
-                kind = "JVM" if process.name() == "java" else "driver" if process == tree else "workers"
                 times = process.cpu_times()
                 found[kind] += times.user + times.system
+        return found
+
+    def processes(self) -> list[tuple[str, psutil.Process]]:
+        """All processes of the job, each with its kind."""
+        driver, found = psutil.Process(self.process.pid), []
+        for process in [driver, *driver.children(recursive=True)]:
+            with suppress(psutil.Error):
+                kind = "JVM" if process.name() == "java" else "driver" if process == driver else "workers"
+                found.append((kind, process))
         return found
 
     def watch_memory(self) -> None:
         """Keeps `peak` until the job ends; shared pages count once for each process (PSS does not)."""
         while not self.ended.wait(0.5):
+            parts = {"driver": 0, "JVM": 0, "workers": 0}
             try:
-                tree = [psutil.Process(self.process.pid)]
-                tree += tree[0].children(recursive=True)
-                self.peak = max(self.peak, sum(p.memory_full_info().pss for p in tree))
+                for kind, process in self.processes():
+                    parts[kind] += process.memory_full_info().pss
             except psutil.Error:
                 continue
+            if sum(parts.values()) > self.peak:
+                self.peak, self.parts = sum(parts.values()), parts
 
 
 @contextmanager
-def running(pack: str, trigger: str) -> Iterator[Job]:
-    """A job on an empty folder, from before its start."""
+def running(pack: str, trigger: str, cores: int | None = None) -> Iterator[Job]:
+    """A job on an empty folder, from before its start; on so many of the machine's cores, or on all."""
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as probe:
         folder, port = Path(name), probe.getsockname()[1]
         probe.close()
@@ -144,7 +155,11 @@ def running(pack: str, trigger: str) -> Iterator[Job]:
         (folder / "job.toml").write_text(JOB.format(trigger=trigger, port=port), "utf-8")
         with (folder / "job.log").open("wb") as log:
             command = [str(CEP), "run", str(folder / "job.toml")]
-            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=dict(os.environ))
+            only = sorted(os.sched_getaffinity(0))[:cores]
+            process = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, env=dict(os.environ),
+                preexec_fn=lambda: os.sched_setaffinity(0, only),
+            )  # fmt: skip
         job = Job(folder, port, process)
         watcher = threading.Thread(target=job.watch_memory)
         watcher.start()
@@ -190,7 +205,8 @@ def throughput(events: int) -> None:
                 print(f"    {f'{stage} ({place})':36} {spent:8.2f} s")
             by_kind = ", ".join(f"{kind} {spent:.2f}" for kind, spent in used.items())
             print(f"{'processor time':40} {sum(used.values()):8.2f} s: {by_kind}")
-            print(f"{'peak memory, all processes':40} {job.peak / 2**20:8,.0f} MiB")
+            by_kind = ", ".join(f"{kind} {size / 2**20:,.0f}" for kind, size in job.parts.items())
+            print(f"{'peak memory, all processes (PSS)':40} {job.peak / 2**20:8,.0f} MiB: {by_kind}")
             print(f"{'alerts':40} {found:8,} ({expected:,} by a plain loop)")
             if found != expected:
                 raise SystemExit("the job and the plain loop disagree")

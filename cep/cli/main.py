@@ -12,13 +12,9 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from cep.cli.failure import HUNG_UP, OK, OUTSIDE, USAGE, CommandError
-
-if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
 
 VERBS: dict[str, tuple[str, str]] = {
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
@@ -33,8 +29,8 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 """Verb to its module and its line in the help, in the order of the help."""
 
-_IN_PROCESS = frozenset({"check", "eval", "explain", "fmt", "percolate", "test"})
-"""Verbs that nobody waits half a second for."""
+_NO_PANDAS = frozenset({"check", "eval", "explain", "fmt", "percolate", "run", "test"})
+"""Verbs that nobody waits half a second for; `run` has pandas once Java has begun, for Spark asks for it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -114,25 +110,12 @@ def _dispatch(given: list[str], alone: bool) -> int:
         of_verb.refuse(unknown)
     if verb is None:
         parser.error("a verb is missing: one of " + ", ".join(VERBS))
-    if alone and verb in _IN_PROCESS:
-        sys.meta_path.insert(0, _NoPandas())
+    if alone and verb in _NO_PANDAS:
+        from cep.without_pandas import hide_pandas
+
+        hide_pandas()
     code: int = importlib.import_module(VERBS[verb][0]).run(arguments)
     return code
-
-
-class _NoPandas:
-    """Hides pandas, which Arrow imports, if it can, with the first array that it makes.
-
-    That takes longer than a small pack in all, and nothing in process uses it.
-    """
-
-    def find_spec(
-        self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Says that there is no pandas; leaves all else to other finders."""
-        if fullname == "pandas":
-            raise ModuleNotFoundError("pandas is not used here", name=fullname)
-        return None
 
 
 class _Parser(argparse.ArgumentParser):

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyspark
 import pytest
 from job_folder import JobFolder
+from local_files_jar import compiled, contained
 from rules_of_tests import pack, payments
 
 from cep.errors import OutsideError
@@ -40,9 +41,9 @@ def test_the_command_is_that_of_sparks_launcher(tmp_path: Path) -> None:
     theirs = [part.strip() for part in done.stdout.split("\0") if part.strip()]
     ours = gateway.command(java, gateway.classpath(SPARK), options, settings)
     assert Path(theirs[0]).samefile(Path(ours[0]).resolve())
-    # a folder of settings, which we have none of, stands before the jars; what is a setting of Spark there
-    # is an option of the JVM here
-    assert theirs[2] == f"{conf}/:{ours[2]}"
+    # a folder of settings, which we have none of, stands before the jars, and our own jar among them; what is
+    # a setting of Spark there is an option of the JVM here
+    assert theirs[2] == f"{conf}/:{ours[2]}".replace(f":{gateway.LOCAL_FILES}", "")
     at = theirs.index("--conf", theirs.index("org.apache.spark.deploy.SparkSubmit"))
     rest = theirs[3:at] + [part for part in theirs[at:] if "extraJavaOptions" not in part]
     assert [part for part in rest if part != "--conf"] == [part for part in ours[3:] if part != "--conf"]
@@ -82,19 +83,21 @@ def test_a_jvm_that_says_where_it_listens_and_does_not_is_ended(tmp_path: Path) 
 
 
 @pytest.mark.spark
-def test_one_process_forks_all_workers_and_reads_pyspark_with_its_bytecode(
+def test_one_process_forks_all_workers_reads_pyspark_with_its_bytecode_and_has_no_pandas(
     spark: Callable[..., Any], tmp_path: Path
 ) -> None:
     def where(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.RecordBatch.from_pydict({"place": [str(pyspark.__file__)]})
+        yield pa.RecordBatch.from_pydict(
+            {"place": [str(pyspark.__file__)], "pandas": ["pandas" in sys.modules]}
+        )
 
     folder = JobFolder(tmp_path / "job", pack(), ("payment",))
     folder.put("payment", payments(0, 20))
     folder.once(spark)  # mappers, and matchers behind the shuffle
     with spark() as opened:
-        places = {row.place for row in opened.range(4).mapInArrow(where, "place string").collect()}
+        rows = opened.range(4).mapInArrow(where, "place string, pandas boolean").collect()
         jvm = psutil.Process(opened.sparkContext._gateway.proc.pid)
-    assert places == {pyspark.__file__}
+    assert {tuple(row) for row in rows} == {(pyspark.__file__, False)}
     assert sum(_is_daemon(child) for child in jvm.children()) == 1
 
 
@@ -103,3 +106,35 @@ def _is_daemon(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
         return "cep.job.workers.daemon" in process.cmdline()
     return False
+
+
+@pytest.mark.spark
+def test_the_jar_holds_what_its_source_says(spark: Callable[..., Any]) -> None:
+    with spark() as opened:
+        assert contained() == compiled(opened.sparkContext._jvm)
+
+
+@pytest.mark.spark
+def test_spark_writes_files_without_a_process_for_their_permissions(
+    spark: Callable[..., Any], tmp_path: Path
+) -> None:
+    with spark() as opened:
+        hadoop = opened.sparkContext._jvm.org.apache.hadoop
+        settings = opened._jsparkSession.sessionState().newHadoopConf()
+        files = hadoop.fs.Path(str(tmp_path)).getFileSystem(settings)
+        assert files.getClass().getName() == "cep.LocalFiles"
+        made, jvm = hadoop.fs.Path(str(tmp_path / "folder" / "file")), opened.sparkContext._gateway.proc.pid
+        before = _faults_of_ended_children(jvm)
+        files.create(made).close()
+        for mode in (0o640, 0o755, 0o600):
+            files.setPermission(made, hadoop.fs.permission.FsPermission(mode))
+            assert (tmp_path / "folder" / "file").stat().st_mode & 0o777 == mode
+        assert _faults_of_ended_children(jvm) == before
+    assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "folder" / ".file.crc").exists()
+
+
+def _faults_of_ended_children(process: int) -> int:
+    """Minor page faults of all children that a process has waited for: each of them has some (proc(5))."""
+    text = Path(f"/proc/{process}/stat").read_text("utf-8")
+    return int(text.rpartition(")")[2].split()[8])

@@ -22,7 +22,6 @@ BESIDE = ("benchmarks", "docs", "editors", "examples", "tests")
 UNIMPORTED = {
     "grpcio": "Spark's transformWithState imports it, and pyspark does not require it",
     "mypy": "a command",
-    "pandas": "as grpcio",
     "protobuf": "as grpcio",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
     "pytest-timeout": "a plugin of pytest",

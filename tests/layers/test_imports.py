@@ -29,6 +29,7 @@ LAYERS = (
     # values that everything may name
     ("cep.codes", "cep.collector", "cep.counters", "cep.errors", "cep.events", "cep.files"),
     ("cep.exact", "cep.hashing"),
+    ("cep.without_pandas",),
     # bytes to events, values of expressions, state as columns
     ("cep.decode.kernel",),
     ("cep.decode", "cep.expressions", "cep.losses", "cep.state", "cep.web"),

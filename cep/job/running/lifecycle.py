@@ -28,7 +28,6 @@ from cep.job.running.delivery import Deliverer
 from cep.job.running.health import Standing
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
-from cep.job.running.query_watch import QueryWatch
 from cep.job.running.reporting import MetricsReporter
 from cep.job.running.stopping import Stage, Stop
 from cep.job.spark import session
@@ -182,6 +181,8 @@ class _Lifecycle:
 
     def _batches(self, spark: SparkSession, driver: Driver, layout: FolderLayout, cores: int) -> None:
         """Runs the query until it is done or the job is to stop; with `drain` once more, to end time."""
+        from cep.job.running.query_watch import QueryWatch  # it imports pyspark: Java is started before
+
         mode = self._launch.mode
         query = QueryWatch(spark, driver, self._stop, self._launch.job.trigger / 1e9, mode.once)
         try:

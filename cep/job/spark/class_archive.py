@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 VARIABLE = "CEP_CACHE"
@@ -187,8 +188,9 @@ def _contents(java: Path, classpath: str) -> Sequence[str]:
         release = (java.resolve().parent.parent / "release").read_text("utf-8", "replace")
     except OSError:
         release = ""
-    jars = sorted(Path(classpath.rpartition(os.pathsep)[2]).parent.glob("*.jar"))
-    found = ((jar, jar.stat()) for jar in jars)
+    parts = (Path(part) for part in classpath.split(os.pathsep))
+    listed = ([part] if part.name != "*" else part.parent.glob("*.jar") for part in parts)
+    found = ((jar, jar.stat()) for jar in sorted(set(chain.from_iterable(listed))))
     return [release, *_SAME, *(f"{jar.name} {seen.st_size} {seen.st_mtime_ns}" for jar, seen in found)]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.errors import JAVA_ENDED, OutsideError
+from cep.without_pandas import show_pandas
 
 if TYPE_CHECKING:
     from py4j.clientserver import ClientServer  # type: ignore[import-untyped]
@@ -43,6 +44,9 @@ _OPTIONS = (
 )
 """Options that Spark's launcher gives every JVM (org.apache.spark.launcher.JavaModuleOptions)."""
 
+LOCAL_FILES = Path(__file__).parent / "local_files" / "local-files.jar"
+"""One class, `cep.LocalFiles`, whose source lies beside it (decision 37)."""
+
 _POLL = 0.02
 
 
@@ -51,7 +55,7 @@ def classpath(spark: Path) -> str:
     jars = spark / "jars"
     # the launcher puts this jar before the others
     first = sorted(jars.glob("slf4j-api-*.jar"))
-    return os.pathsep.join(map(str, (*first, jars / "*")))
+    return os.pathsep.join(map(str, (*first, LOCAL_FILES, jars / "*")))
 
 
 def command(java: Path, classes: str, options: Sequence[str], settings: Mapping[str, str]) -> list[str]:
@@ -95,6 +99,9 @@ def launched(
 
 def _connected(process: subprocess.Popen[bytes], told: Path, path: Path) -> ClientServer:
     """The gateway to a JVM that writes to the file `told` where it listens."""
+    # what the query needs is imported while the JVM begins, and so costs no time by the clock
+    show_pandas()
+    import pandas  # noqa: F401  mapInArrow asks which version it is
     from pyspark.java_gateway import launch_gateway
     from pyspark.serializers import UTF8Deserializer, read_int
 

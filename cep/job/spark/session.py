@@ -8,9 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cep.errors import OutsideError
+from cep.job.spark import warming
 from cep.job.spark.class_archive import class_archive, made_later
 from cep.job.spark.gateway import classpath, command, launched
 from cep.job.spark.java import require_java
@@ -58,6 +61,8 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        # Hadoop's own starts a process `chmod` for every file and folder that it makes
+        "spark.hadoop.fs.file.impl": "cep.LocalFiles",
         "spark.local.dir": scratch,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.sql.session.timeZone": "UTC",
@@ -89,9 +94,15 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
 
 
 def options(folder: StateFolder) -> tuple[str, ...]:
-    """Options of the JVM: a heap collected by one thread, and the quick compiler only, for it does little."""
+    """Options of the JVM: a heap collected by one thread, and the quick compiler only, for it does little.
+
+    What is new in the heap is collected before it has touched much memory. There is room from the beginning
+    for what stays, and for classes: a JVM collects all garbage before it makes room, and room that it never
+    touches costs nothing.
+    """
     return (
         *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
+        *("-Xms144m", "-Xmn32m", "-XX:MetaspaceSize=160m"),
         *(f"-Djava.io.tmpdir={folder.scratch.absolute()}", "-Duser.timezone=UTC"),
         f"-Dlog4j2.configurationFile={_log4j(folder).absolute().as_uri()}",
     )
@@ -126,31 +137,41 @@ def running(
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
-    import pyspark
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-    from pyspark import SparkConf, SparkContext
-    from pyspark.sql import SparkSession
-
     told = {"spark.master": f"local[{cores}]", **settings(folder, partitions)}
-    classes = classpath(Path(pyspark.__file__).parent)
+    classes = classpath(_pyspark())
     archive, listed = class_archive(program, classes, environment), folder.scratch / "classes"
     more = () if archive is None else archive.options(listed)
     line = command(program, classes, (*options(folder), *more), told)
     gateway = launched(line, log, logs / "spark.log", java)
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
     try:
         conf = SparkConf(loadDefaults=False).setAll(list(told.items()))
-        spark = SparkSession(SparkContext(conf=conf, gateway=gateway))
-        try:
-            with made_later(archive, listed, logs / "class-archive.log", java):
-                yield spark
-        finally:
-            with suppress(Py4JError, OSError):  # a JVM that is gone
-                spark.stop()
+        with warming.state_library(gateway):
+            context = SparkContext(conf=conf, gateway=gateway)
+        spark = SparkSession(context)
+        with warming.workers(spark, cores):
+            try:
+                with made_later(archive, listed, logs / "class-archive.log", java):
+                    yield spark
+            finally:
+                with suppress(Py4JError, OSError):  # a JVM that is gone
+                    spark.stop()
     finally:
         with suppress(Py4JError, OSError):
             gateway.shutdown()
         SparkContext._gateway = SparkContext._jvm = None
         _leave(gateway.proc)
+
+
+def _pyspark() -> Path:
+    """The folder of the package pyspark, found without importing it."""
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise OutsideError("there is no pyspark in this Python", "pip install pyspark")
+    return Path(found.origin).parent
 
 
 def _leave(java: subprocess.Popen[bytes]) -> None:

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
+
+from cep.without_pandas import hide_pandas
 
 
 def main() -> None:
     """Load what mappers and matchers need, then be Spark's daemon."""
     logging.getLogger("pyspark").setLevel(logging.WARNING)
+    # Arrow's own allocators keep what a batch took until the next one, in each worker
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    hide_pandas()  # Spark's workers need it for functions of pandas, of which a job has none
     import pyspark.sql.streaming.proto.StateMessage_pb2
     import pyspark.sql.streaming.stateful_processor_util
     import pyspark.worker  # noqa: F401
