@@ -22,14 +22,18 @@ from cep.operators.patterns.kernel import layout
 from cep.operators.patterns.runtime import already_raised
 from cep.operators.patterns.runtime.blocks import blocks
 from cep.operators.patterns.runtime.engines import INTERPRETED, Engine, engine
-from cep.operators.patterns.runtime.kinds import RAISED, RUNS
+from cep.operators.patterns.runtime.kinds import PACKED, RAISED, RUNS
 from cep.operators.patterns.runtime.looking_back import Events, Past, looking_back
 from cep.operators.patterns.runtime.matches import RuleMatches, decisions_of
 from cep.operators.patterns.runtime.outside_conditions import Lookups, OutsideEvaluator
 from cep.operators.patterns.runtime.over_limit import crowded, most_dropped
+from cep.operators.patterns.runtime.packed_runs import PackedRuns
+from cep.operators.patterns.runtime.packing import all_packed, unpacked
 from cep.operators.patterns.runtime.pool import Pool
 from cep.operators.patterns.runtime.predicate_bits import Columns, PredicateReader
 from cep.operators.patterns.runtime.runs import RunRows, Runs, joined
+from cep.operators.patterns.runtime.stored_events import StoredEvents
+from cep.operators.patterns.runtime.strict import StrictBatch, packable
 from cep.operators.patterns.runtime.trace_records import TraceWriter
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
@@ -47,8 +51,15 @@ def run_patterns(
     constants = _constants(tables, texts)
     ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
     seen = Events(context.numbers, events.time, watermark, reader.by_atom(machine), constants, ranks)
-    runs, past = of_kind(kept, RUNS, RunRows).by_width, Past.of(tables, kept)
+    packed = _packed(tables, kept, events, context)
+    past = Past.of(tables, kept)
+    if packed is None:
+        runs, of_strict = _unpacked(tables, kept, context, machine).by_width, None
+    else:
+        runs, of_strict = packed[0].by_width, packed[1]
     active = _active(seen, runs, past)
+    if of_strict is not None:
+        active = active[~np.isin(active, tables.strict_rules)]
     columns = reader.columns(active)
     lookups = Lookups(context.book, context.keys, texts)
     if tables.back:
@@ -58,6 +69,11 @@ def run_patterns(
     matched: list[RuleMatches] = []
     live: dict[int, Runs] = {}
     traced: list[Traced] = []
+    kinds: Kept = {}
+    if of_strict is not None:
+        matched, of_strict = StrictBatch(tables, machine, seen, reader, context).run(of_strict)
+        if of_strict.groups:
+            kinds = {PACKED: of_strict}
     for of_width in tables.classes:
         rules = of_width.rules[np.isin(of_width.rules, active)]
         if not len(rules):
@@ -76,8 +92,27 @@ def run_patterns(
     if context.trace is not None:
         _write_trace(tables, traced, context, context.trace)
     fresh, raised = _once(tables, matched, already_raised.rows_in(kept), live)
-    state: Kept = {RUNS: RunRows(live), **past.kept, **({RAISED: raised} if raised.size else {})}
+    if raised.size:
+        kinds = {**kinds, RAISED: raised}
+    state: Kept = {RUNS: RunRows(live), **past.kept, **kinds}
     return decisions_of(fresh, context.keys, context.book), state
+
+
+def _packed(
+    tables: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext
+) -> tuple[RunRows, PackedRuns] | None:
+    """The runs that are kept row by row, and those of strict sequences; None where a batch has to look at
+    these one by one, too: for a trace, and for events that another plan evaluated, for other rules."""
+    if context.trace is not None or not packable(context.plan.id, events):
+        return None
+    stored = StoredEvents(context.book.kept, context.texts)
+    return all_packed(tables, of_kind(kept, RUNS, RunRows), of_kind(kept, PACKED, PackedRuns), stored)
+
+
+def _unpacked(tables: SpaceTables, kept: Kept, context: BatchContext, machine: Engine) -> RunRows:
+    stored = StoredEvents(context.book.kept, context.texts)
+    runs, packed = of_kind(kept, RUNS, RunRows), of_kind(kept, PACKED, PackedRuns)
+    return unpacked(tables, runs, packed, stored, machine)
 
 
 Traced = tuple[int, Ints, Ints, Runs]

@@ -24,6 +24,7 @@ from cep.operators.patterns.kernel import (
     runs,
     selected_events,
     store,
+    strict,
     tables,
     timers,
     trace,
@@ -38,6 +39,7 @@ PATTERNS = Family(
     (
         layout, tables, bytecode, trace, alternatives, timers, chains, arrive, guards, advance, merge,
         wait_index, runs, decide, capacity, loop, atom_events, selected_events, restore, store, batch,
+        strict,
     ),
     tuple(Engine.__dataclass_fields__),
 )  # fmt: skip
