@@ -65,11 +65,31 @@ def strict_rules(draw: st.DrawFn, name: str) -> str:
 LOOP = "rule loop { by g match a: e[v == 1]{2,3} -> b: e[v > first(a.v)] within 20s }\n"
 
 
+LADDERS = (
+    "a: e => b: e[v > a.v + {n}]", "a: e => b: e[v < {n} - a.v]", "a: e[v > 0] => b: e[v * {n} >= a.v]",
+    "a: e => b: e[w <= a.w * {w} or v == 1] => c: e[v == b.v]", "a: e => b: e => c: e[not (w < {w} + a.w)]",
+    "a: e => b: e[v + a.v > {n} and k == a.k]", "a: e[v == 1] => b: e[v * a.v < {n}] => c: e[v > a.v]",
+)  # fmt: skip
+
+
+@st.composite
+def families(draw: st.DrawFn, name: str) -> str:
+    """Rules that differ in a constant; some of the sums and products overflow."""
+    match = draw(st.sampled_from(LADDERS))
+    constants = st.sampled_from((-2, -1, 0, 1, 2, 3, 2**62, -(2**62)))
+    rules = []
+    for number, n in enumerate(draw(st.lists(constants, min_size=4, max_size=7))):
+        text = match.format(n=n, w=float(n))
+        rules.append(f"rule {name}_{number} {{ by g match {text} within {5 + number % 2}s }}\n")
+    return "".join(rules)
+
+
 @st.composite
 def strict_packs(draw: st.DrawFn) -> str:
     """Several such rules, and one that is none."""
     count = draw(st.integers(1, 5))
-    return header(LATENESS) + LOOP + "".join(draw(strict_rules(f"r{n}")) for n in range(count))
+    family = draw(st.just("") | families("f"))
+    return header(LATENESS) + LOOP + family + "".join(draw(strict_rules(f"r{n}")) for n in range(count))
 
 
 def cut(seed: int, count: int = 90) -> list[list[Arrival]]:

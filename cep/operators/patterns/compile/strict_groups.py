@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.operators.patterns.compile.automaton import State, Transition
+from cep.operators.patterns.compile.ladders import ladders
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.program import TEXT, kind_of
 from cep.operators.patterns.compile.tables import Tables
@@ -145,9 +146,11 @@ def _group(
         for rule, count in zip(plans, counts, strict=True)
     ]
     columns = sorted({code[2] for codes in _updates(longest, most)[:-1] for code in codes if code[2] >= 0})
+    alone, rows, firsts, rungs = _climbed(plans, counts, programs, last & 0)
     arrays = strict.StrictRules(
         np.array(writer.content, np.int64), np.array(own, np.int64).ravel(), programs.ravel(),
         np.array(writer.updates, np.int64).ravel(), free.ravel(), last.ravel(), np.array(columns, np.int64),
+        alone.ravel(), rows, firsts, rungs,
     )  # fmt: skip
     return StrictGroup(
         rules=np.array(numbers, np.int64),
@@ -158,6 +161,45 @@ def _group(
         ),
         masks={name: _masks(plans, name, atoms[name], words(len(plans))) for name in plans[0].body.streams},
     )
+
+
+def _climbed(
+    rules: Sequence[PatternPlan], counts: Sequence[int], programs: Ints, alone: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """The sets of the rules on no ladder, added to `alone`; ladders, by step where theirs begin, rungs."""
+    rows: list[int] = []
+    rungs: list[int] = []
+    firsts = [0]
+    for step, of_step in enumerate(alone):
+        codes = [
+            (_codes_of(rule.tables, step), rule.tables.constants) if step < count else ((), ())
+            for rule, count in zip(rules, counts, strict=True)
+        ]
+        left = {place for place, (code, _) in enumerate(codes) if code}
+        for ladder in ladders(codes, strict.FEW):
+            rows += [len(rungs), len(ladder.rungs)]
+            standing = np.zeros(len(of_step), np.int64)
+            for places in ladder.rungs:
+                _add(standing, places)
+                left -= set(places)
+                rungs += [*programs[places[0], step].tolist(), *standing.tolist()]
+        _add(of_step, sorted(left))
+        firsts.append(len(rows))
+    return alone, np.array(rows, np.int64), np.array(firsts, np.int64), np.array(rungs, np.int64)
+
+
+def _add(to: Ints, places: Sequence[int]) -> None:
+    """Add rules to a set."""
+    for place in places:
+        to[place // BITS] |= 1 << place % BITS
+
+
+def _codes_of(of: Tables, step: int) -> list[list[int]]:
+    """The condition over earlier events of a step."""
+    state = int(of.array[tables.H_STATES]) + step * tables.STATE
+    transition = int(of.array[state + tables.S_TRANSITION])
+    at, length = (int(of.array[transition + n]) for n in (tables.F_PROGRAM, tables.F_LENGTH))
+    return _codes(of.array, at, length)
 
 
 class _Writer:
@@ -176,10 +218,7 @@ class _Writer:
 
     def program(self, of: Tables, step: int, constants: int) -> tuple[int, int]:
         """Where the condition of a rule's step is: its place and length; the rule's constants begin there."""
-        state = int(of.array[tables.H_STATES]) + step * tables.STATE
-        transition = int(of.array[state + tables.S_TRANSITION])
-        at, length = (int(of.array[transition + n]) for n in (tables.F_PROGRAM, tables.F_LENGTH))
-        codes = _codes(of.array, at, length)
+        codes = _codes_of(of, step)
         for code in codes:
             if code[0] == bytecode.CONSTANT:
                 code[1] += constants

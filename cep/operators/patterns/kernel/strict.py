@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cep.operators.patterns.kernel.atom_events import number_at
-from cep.operators.patterns.kernel.bytecode import holds, take
+from cep.operators.patterns.kernel.bytecode import holds, take, true_of
 from cep.operators.patterns.kernel.layout import (
     BITS,
     C_EFFORT,
@@ -47,6 +47,12 @@ P_KEY, P_DUE, PACKED = range(3)
 O_NUMBER, O_TIME, O_NULLS, ENTRY_HEAD = range(4)
 # A match: the rule's place in the group, the key, the time, the numbers of the last events, newest first.
 X_RULE, X_KEY, X_TIME, X_EVENTS = range(4)
+# A ladder: where its rungs begin, how many there are.
+D_FIRST, D_COUNT, LADDER = range(3)
+# A rung before its set: place and length of the program.
+G_PROGRAM, G_LENGTH, RUNG = range(3)
+FEW = 4
+"""Rules from which on asking the ends of a ladder and halving it is worth it."""
 LOADING, SHOWING = range(2)
 
 
@@ -67,6 +73,15 @@ class StrictRules(NamedTuple):
     last: Ints
     columns: Ints
     """The columns whose values are kept of an event."""
+    alone: Ints
+    """By step the set of the rules whose condition is evaluated for each of them."""
+    ladders: Ints
+    """LADDER numbers for each: conditions that differ in one constant at most, and rise or fall with it."""
+    ladders_of: Ints
+    """By step where its ladders begin."""
+    rungs: Ints
+    """For each condition of a ladder, by its constant: its program, and the set of the rules with it or one
+    before it."""
 
 
 class StrictEvents(NamedTuple):
@@ -99,6 +114,9 @@ class StrictRoom(NamedTuple):
 
     live: Ints
     then: Ints
+    asked: Ints
+    passed: Ints
+    """Sets of one step."""
     window: Ints
     row: Ints
     slots: Ints
@@ -279,57 +297,161 @@ def add_match(came: StrictEvents, room: StrictRoom, matches: Ints, rule: int, i:
     cursor[C_MATCHES] = to + X_EVENTS + len(room.window)
 
 
+def evaluate_registers(group: StrictRules, rule: Rule, room: StrictRoom, state: int) -> None:
+    """Let the row be the alternative of a run that took the last events, so many as `state` says."""
+    blank(rule.tables, room.row)
+    for k in range(state):
+        at = group.updates[2 * k]
+        take(rule, at, group.updates[2 * k + 1], room.window[state - 1 - k], 0, room.row, room.cursor)
+
+
+def ask_each(
+    group: StrictRules, rule: Rule, room: StrictRoom, word: int, bits: int, state: int, i: int
+) -> int:
+    """Evaluate the condition of each rule of a part of a set; those of which it is true."""
+    cursor = room.cursor
+    passed = 0
+    while bits != 0:
+        bit = bits & -bits
+        bits ^= bit
+        number = word * BITS + place_of(bit)
+        program = 2 * (number * len(room.window) + state)
+        before = cursor[C_OVERFLOWS]
+        cursor[C_EFFORT] -= 1
+        if holds(rule, group.programs[program], group.programs[program + 1], i, 0, room.row, cursor):
+            passed |= bit
+        room.overflows[number] += cursor[C_OVERFLOWS] - before
+    return int(passed)
+
+
 @inlined
-def show_event(
-    group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, matches: Ints, words: int, i: int
+def fewer_than(ladder: Ints, first: int, words: int, asked: Ints, most: int) -> bool:
+    """True if fewer rules of a ladder are asked; its last set is at `first`."""
+    count = 0
+    for word in range(words):
+        bits = asked[word] & ladder[first + word]
+        while bits != 0 and count < most:
+            bits &= bits - 1
+            count += 1
+    return count < most
+
+
+def climb(
+    group: StrictRules, rule: Rule, room: StrictRoom, ladder: int, words: int, state: int, i: int
 ) -> None:
-    """Show an event to the runs of its key, those that have taken most first; then it may begin runs."""
+    """Add the rules of a ladder whose conditions are true: asked are both ends, then what halves the rest.
+
+    Where neither end overflows nothing between them does; what is true is so up to a rung, or from one on.
+    """
+    cursor, rungs, asked, passed = room.cursor, group.rungs, room.asked, room.passed
+    size = RUNG + words
+    first = group.ladders[ladder + D_FIRST]
+    last = first + (group.ladders[ladder + D_COUNT] - 1) * size
+    if not fewer_than(rungs, last + RUNG, words, asked, FEW):
+        before = cursor[C_OVERFLOWS]
+        cursor[C_EFFORT] -= 2
+        least = true_of(rule, rungs[first], rungs[first + G_LENGTH], i, 0, room.row, cursor)
+        most = least
+        if last > first:
+            most = true_of(rule, rungs[last], rungs[last + G_LENGTH], i, 0, room.row, cursor)
+        if cursor[C_OVERFLOWS] == before:
+            if least == most:
+                for word in range(words):
+                    if least:
+                        passed[word] |= asked[word] & rungs[last + RUNG + word]
+                return
+            low = 0
+            high = group.ladders[ladder + D_COUNT] - 1
+            while high - low > 1:
+                middle = (low + high) // 2
+                at = first + middle * size
+                cursor[C_EFFORT] -= 1
+                if true_of(rule, rungs[at], rungs[at + G_LENGTH], i, 0, room.row, cursor) == least:
+                    low = middle
+                else:
+                    high = middle
+            at = first + low * size + RUNG
+            for word in range(words):
+                here = rungs[at + word]
+                passed[word] |= asked[word] & (here if least else rungs[last + RUNG + word] & ~here)
+            return
+    for word in range(words):
+        bits = asked[word] & rungs[last + RUNG + word]
+        if bits != 0:
+            passed[word] |= ask_each(group, rule, room, word, bits, state, i)
+
+
+@inlined
+def without_ended(group: StrictRules, room: StrictRoom, words: int, start: int, t: int) -> None:
+    """Leave out the rules whose `within` is over for a run that began at `start`."""
+    for word in range(words):
+        bits = room.asked[word]
+        while bits != 0:
+            bit = bits & -bits
+            bits ^= bit
+            within = group.rules[(word * BITS + place_of(bit)) * STRICT_RULE + Z_WITHIN]
+            if within >= 0 and later(start, within) <= t:
+                room.asked[word] ^= bit
+
+
+def show_state(
+    group: StrictRules, rule: Rule, room: StrictRoom, words: int, state: int, i: int
+) -> None:  # fmt: skip
+    """Show an event to the runs that have taken so many: what passes goes to `passed`."""
+    step = state * words
+    asked = False
+    for word in range(words):
+        room.passed[word] = room.asked[word] & group.free[step + word]
+        asked = asked or room.asked[word] != room.passed[word]
+    if not asked:
+        return
+    evaluate_registers(group, rule, room, state)
+    for ladder in range(group.ladders_of[state], group.ladders_of[state + 1], LADDER):
+        climb(group, rule, room, ladder, words, state, i)
+    for word in range(words):
+        bits = room.asked[word] & group.alone[step + word]
+        if bits != 0:
+            room.passed[word] |= ask_each(group, rule, room, word, bits, state, i)
+
+
+def show_event(
+    group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, matches: Ints, words: int,
+    shortest: int, i: int,
+) -> None:  # fmt: skip
+    """Show an event to the runs of its key, those that have taken most first; then it may begin runs.
+
+    `shortest` is the least `within` of a rule."""
     live, then, window, cursor = room.live, room.then, room.window, room.cursor
     depth = len(window) - 1
     t = came.times[i]
-    fits = i * (depth + 1) * words
     first = cursor[C_MATCHES]
     for k in range(depth * words):
         then[k] = 0
     for state in range(depth, -1, -1):
-        known = False
+        step = state * words
+        fits = i * (depth + 1) * words + step
+        some = False
         for word in range(words):
-            step = state * words + word
-            bits = came.fits[fits + step]
+            bits = came.fits[fits + word]
             if state > 0:
-                bits &= live[step - words]
-            else:
-                simple = bits & group.free[step]
-                then[step] |= simple
-                bits ^= simple
+                bits &= live[step - words + word]
+            room.asked[word] = bits
+            some = some or bits != 0
+        if not some:
+            continue
+        if state > 0:
+            start = came.times[window[state - 1]]
+            if later(start, shortest) <= t:
+                without_ended(group, room, words, start, t)
+        show_state(group, rule, room, words, state, i)
+        for word in range(words):
+            bits = room.passed[word] & group.last[step + word]
+            if bits != room.passed[word]:
+                then[step + word] |= room.passed[word] ^ bits
             while bits != 0:
                 bit = bits & -bits
                 bits ^= bit
-                number = word * BITS + place_of(bit)
-                within = group.rules[number * STRICT_RULE + Z_WITHIN]
-                if state > 0 and within >= 0 and later(came.times[window[state - 1]], within) <= t:
-                    continue
-                program = 2 * (number * (depth + 1) + state)
-                length = group.programs[program + 1]
-                if length > 0:
-                    if not known:
-                        known = True
-                        blank(rule.tables, room.row)
-                        for k in range(state):
-                            at = group.updates[2 * k]
-                            take(
-                                rule, at, group.updates[2 * k + 1], window[state - 1 - k], 0, room.row, cursor
-                            )
-                    before = cursor[C_OVERFLOWS]
-                    cursor[C_EFFORT] -= 1
-                    fine = holds(rule, group.programs[program], length, i, 0, room.row, cursor)
-                    room.overflows[number] += cursor[C_OVERFLOWS] - before
-                    if not fine:
-                        continue
-                if group.last[step] & bit:
-                    add_match(came, room, matches, number, i)
-                else:
-                    then[step] |= bit
+                add_match(came, room, matches, word * BITS + place_of(bit), i)
     if cursor[C_MATCHES] > first:
         skip(group, room, matches, first, words, X_EVENTS + depth + 1)
     for k in range(depth * words):
@@ -357,6 +479,10 @@ def run_strict(
         group.tables, came.constants, came.seen, came.columns, came.nulls, came.ranks, room.slots,
         room.slots.view(np.float64), room.unknown,
     )  # fmt: skip
+    shortest = END_OF_TIME
+    for k in range(Z_WITHIN, len(group.rules), STRICT_RULE):
+        if 0 <= group.rules[k] < shortest:
+            shortest = group.rules[k]
     most = (X_EVENTS + depth + 1) * (len(group.rules) // STRICT_RULE)
     while cursor[C_KEY] < len(stored.of_key):
         if cursor[C_STAGE] == LOADING:
@@ -370,7 +496,7 @@ def run_strict(
                 if cursor[C_MATCHES] + most > len(output.matches):
                     return MORE_ROOM
                 cursor[C_EFFORT] -= 1
-                show_event(group, rule, came, room, output.matches, words, i)
+                show_event(group, rule, came, room, output.matches, words, shortest, i)
             cursor[C_POSITION] += 1
         due = settle_key(group, came.times, room, words, bound)
         if due >= 0:

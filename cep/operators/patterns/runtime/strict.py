@@ -60,7 +60,8 @@ class StrictBatch:
         cursor[layout.C_EVENTS] = len(came.times)
         cursor[layout.C_EFFORT] = layout.END_OF_TIME
         room = strict.StrictRoom(
-            np.zeros(sets, np.int64), np.zeros(sets, np.int64),
+            np.zeros(sets, np.int64), np.zeros(sets, np.int64), np.zeros(group.words, np.int64),
+            np.zeros(group.words, np.int64),
             np.zeros(group.depth + 1, np.int64), np.zeros(_row_of(group), np.int64),
             np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(rules, np.int64), cursor,
         )  # fmt: skip
