@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.compile.strict_groups import StrictGroup
-from cep.operators.patterns.kernel import layout, strict
+from cep.operators.patterns.kernel import layout, strict_layout
 from cep.operators.patterns.kernel import tables as kernel_tables
 from cep.packs.compile import compile_plan
 from cep.plan.plan import RulePlan, Space
@@ -75,11 +75,11 @@ def _of_pattern(space: Space, tables: SpaceTables, number: int) -> Cost:
     )
     for group in tables.strict:
         if number in group.rules:
-            width = group.depth * (strict.ENTRY_HEAD + len(group.columns) + group.words)
+            width = group.depth * (strict_layout.ENTRY_HEAD + len(group.columns) + group.words)
             return replace(
                 found,
                 together=len(group.rules),
-                bytes=(strict.PACKED + width) * _WORD,
+                bytes=(strict_layout.PACKED + width) * _WORD,
                 operations=_shared_operations(plan, group, group.rules.tolist().index(number)),
             )
     return found
@@ -126,11 +126,11 @@ def _shared_operations(plan: PatternPlan, group: StrictGroup, place: int) -> flo
             continue
         for first, count in (
             arrays.ladders[int(arrays.ladders_of[step]) : int(arrays.ladders_of[step + 1])]
-            .reshape(-1, strict.LADDER)
+            .reshape(-1, strict_layout.LADDER)
             .tolist()
         ):
-            size = strict.RUNG + group.words
-            last = first + (count - 1) * size + strict.RUNG
+            size = strict_layout.RUNG + group.words
+            last = first + (count - 1) * size + strict_layout.RUNG
             standing = arrays.rungs[last : last + group.words].tolist()
             if standing[word] & bit:
                 # Both ends, and what halves the rest.

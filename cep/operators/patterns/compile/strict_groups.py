@@ -17,7 +17,7 @@ from cep.operators.patterns.compile.ladders import ladders
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.program import TEXT, kind_of
 from cep.operators.patterns.compile.tables import Tables
-from cep.operators.patterns.kernel import bytecode, strict, tables
+from cep.operators.patterns.kernel import bytecode, strict_layout, tables
 from cep.operators.patterns.kernel.layout import BITS
 
 Ints = npt.NDArray[np.int64]
@@ -36,7 +36,7 @@ class StrictGroup:
 
     rules: Ints
     depth: int
-    arrays: strict.StrictRules
+    arrays: strict_layout.StrictRules
     texts: tuple[int, ...]
     masks: Mapping[str, tuple[Ints, Ints]]
 
@@ -147,7 +147,7 @@ def _group(
     ]
     columns = sorted({code[2] for codes in _updates(longest, most)[:-1] for code in codes if code[2] >= 0})
     alone, rows, firsts, rungs = _climbed(plans, counts, programs, last & 0)
-    arrays = strict.StrictRules(
+    arrays = strict_layout.StrictRules(
         np.array(writer.content, np.int64), np.array(own, np.int64).ravel(), programs.ravel(),
         np.array(writer.updates, np.int64).ravel(), free.ravel(), last.ravel(), np.array(columns, np.int64),
         alone.ravel(), rows, firsts, rungs,
@@ -176,7 +176,7 @@ def _climbed(
             for rule, count in zip(rules, counts, strict=True)
         ]
         left = {place for place, (code, _) in enumerate(codes) if code}
-        for ladder in ladders(codes, strict.FEW):
+        for ladder in ladders(codes, strict_layout.FEW):
             rows += [len(rungs), len(ladder.rungs)]
             standing = np.zeros(len(of_step), np.int64)
             for places in ladder.rungs:

@@ -8,19 +8,14 @@ rules together; one by one it asks only the rules whose condition reads earlier 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from cep.operators.patterns.kernel.atom_events import number_at
-from cep.operators.patterns.kernel.bytecode import holds, take, true_of
 from cep.operators.patterns.kernel.layout import (
     BITS,
     C_EFFORT,
     C_KEPT_LISTS,
     C_KEY,
     C_MATCHES,
-    C_OVERFLOWS,
     C_POSITION,
     C_STAGE,
     DONE,
@@ -28,161 +23,35 @@ from cep.operators.patterns.kernel.layout import (
     LATER,
     MORE_ROOM,
     NONE,
-    Bytes,
     Ints,
-    ReadOnlyBytes,
-    ReadOnlyInts,
     Rule,
 )
-from cep.operators.patterns.kernel.tables import H_ALT, H_INITIAL, H_NULLS, H_VALUES
+from cep.operators.patterns.kernel.strict_conditions import place_of, show_state, without_ended
+from cep.operators.patterns.kernel.strict_layout import (
+    ENTRY_HEAD,
+    LOADING,
+    O_NULLS,
+    O_NUMBER,
+    O_TIME,
+    P_DUE,
+    P_KEY,
+    PACKED,
+    SHOWING,
+    STRICT_RULE,
+    X_EVENTS,
+    X_KEY,
+    X_RULE,
+    X_TIME,
+    Z_KEEPS,
+    Z_WITHIN,
+    StrictEvents,
+    StrictOutput,
+    StrictRoom,
+    StrictRules,
+    StrictRuns,
+)
 from cep.operators.patterns.kernel.timers import later
 from kernels.family import inlined
-
-# A rule of a group: its steps; its `within`, or -1; of a match the states up to which its other runs go on.
-Z_STEPS, Z_WITHIN, Z_KEEPS, STRICT_RULE = range(4)
-# A row of what is kept: the key, when time next ends a run, an entry for each of the last events, and sets.
-# Columns of an entry: the event's number (NONE: no run took it), its time if it is the last one or a run
-# began with it, bits of the values that are null, the values.
-P_KEY, P_DUE, PACKED = range(3)
-O_NUMBER, O_TIME, O_NULLS, ENTRY_HEAD = range(4)
-# A match: the rule's place in the group, the key, the time, the numbers of the last events, newest first.
-X_RULE, X_KEY, X_TIME, X_EVENTS = range(4)
-# A ladder: where its rungs begin, how many there are.
-D_FIRST, D_COUNT, LADDER = range(3)
-# A rung before its set: place and length of the program.
-G_PROGRAM, G_LENGTH, RUNG = range(3)
-FEW = 4
-"""Rules from which on asking the ends of a ladder and halving it is worth it."""
-LOADING, SHOWING = range(2)
-
-
-class StrictRules(NamedTuple):
-    """A group of rules that see the same events, and take the same values out of them.
-
-    A set of rules takes `words` numbers of BITS bits. `programs` say by rule and step where the condition
-    over earlier events is (place, length; in `tables`); `updates` by step what a run takes of an event.
-    `free` and `last` have for each step the sets of rules without such a condition, and of those that end
-    with it.
-    """
-
-    tables: Ints
-    rules: Ints
-    programs: Ints
-    updates: Ints
-    free: Ints
-    last: Ints
-    columns: Ints
-    """The columns whose values are kept of an event."""
-    alone: Ints
-    """By step the set of the rules whose condition is evaluated for each of them."""
-    ladders: Ints
-    """LADDER numbers for each: conditions that differ in one constant at most, and rise or fall with it."""
-    ladders_of: Ints
-    """By step where its ladders begin."""
-    rungs: Ints
-    """For each condition of a ladder, by its constant: its program, and the set of the rules with it or one
-    before it."""
-
-
-class StrictEvents(NamedTuple):
-    """A shard's events in order of key, then of time; behind them those that kept runs took.
-
-    `keys` and `seen` (1: it is of a stream of the group) are of the shard's events alone.
-    """
-
-    keys: Ints
-    seen: Bytes
-    fits: Ints
-    """By event and step the set of the rules whose step the event may be by what it is alone."""
-    times: Ints
-    numbers: Ints
-    columns: Ints
-    nulls: Bytes
-    constants: Ints
-    ranks: Ints
-
-
-class StrictRuns(NamedTuple):
-    """The runs that were kept, and by key the place of its row, or NONE."""
-
-    rows: ReadOnlyInts
-    of_key: Ints
-
-
-class StrictRoom(NamedTuple):
-    """Room for one key: sets by state, before and after an event; its last events; an alternative's row."""
-
-    live: Ints
-    then: Ints
-    asked: Ints
-    passed: Ints
-    """Sets of one step."""
-    window: Ints
-    row: Ints
-    slots: Ints
-    unknown: Ints
-    overflows: Ints
-    """By rule, added to."""
-    cursor: Ints
-
-
-class StrictOutput(NamedTuple):
-    """Room for the rows of all keys, and for matches."""
-
-    rows: Ints
-    matches: Ints
-
-
-def fit_events(
-    data: ReadOnlyBytes, ends: Ints, bits: bool, rows: Ints, events: Ints, firsts: Ints, masks: Ints,
-    fits: Ints, width: int,
-) -> None:  # fmt: skip
-    """Add to the sets of rules that events fit what the atoms say that are true of them (`list_hits`).
-
-    An atom adds `masks[2 k + 1]` to the number at `masks[2 k]` of an event's, for k from `firsts[atom]` on.
-    """
-    for number in range(len(rows)):
-        row = rows[number]
-        at = ends[row]
-        end = ends[row + 1]
-        to = events[number] * width
-        if bits or (end - at) % 2 == 1:
-            atom = 0
-            for k in range(at, end):
-                byte = data[k]
-                if byte != 0:
-                    for n in range(8):
-                        if byte & (128 >> n):
-                            for m in range(firsts[atom + n], firsts[atom + n + 1]):
-                                fits[to + masks[2 * m]] |= masks[2 * m + 1]
-                atom += 8
-        else:
-            for k in range(at, end, 4):
-                atom = number_at(data, k)
-                for m in range(firsts[atom], firsts[atom + 1]):
-                    fits[to + masks[2 * m]] |= masks[2 * m + 1]
-
-
-@inlined
-def place_of(bit: int) -> int:
-    """The place of the one bit that is set."""
-    place = 0
-    if bit & 0xFFFFFFFF == 0:
-        place += 32
-        bit >>= 32
-    if bit & 0xFFFF == 0:
-        place += 16
-        bit >>= 16
-    if bit & 0xFF == 0:
-        place += 8
-        bit >>= 8
-    if bit & 0xF == 0:
-        place += 4
-        bit >>= 4
-    if bit & 0x3 == 0:
-        place += 2
-        bit >>= 2
-    return place + 1 - (bit & 1)
 
 
 @inlined
@@ -203,15 +72,6 @@ def load_key(stored: StrictRuns, room: StrictRoom, key: int, events: int, words:
     first = at + PACKED + depth * entry
     for k in range(depth * words):
         room.live[k] = stored.rows[first + k]
-
-
-@inlined
-def blank(tables: Ints, row: Ints) -> None:
-    """Let a row be an alternative that has taken nothing."""
-    for k in range(tables[H_ALT]):
-        row[k] = 0
-    for k in range(tables[H_VALUES] - tables[H_NULLS]):
-        row[tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
 
 
 @inlined
@@ -295,123 +155,6 @@ def add_match(came: StrictEvents, room: StrictRoom, matches: Ints, rule: int, i:
         event = room.window[k]
         matches[to + X_EVENTS + 1 + k] = NONE if event < 0 else came.numbers[event]
     cursor[C_MATCHES] = to + X_EVENTS + len(room.window)
-
-
-def evaluate_registers(group: StrictRules, rule: Rule, room: StrictRoom, state: int) -> None:
-    """Let the row be the alternative of a run that took the last events, so many as `state` says."""
-    blank(rule.tables, room.row)
-    for k in range(state):
-        at = group.updates[2 * k]
-        take(rule, at, group.updates[2 * k + 1], room.window[state - 1 - k], 0, room.row, room.cursor)
-
-
-def ask_each(
-    group: StrictRules, rule: Rule, room: StrictRoom, word: int, bits: int, state: int, i: int
-) -> int:
-    """Evaluate the condition of each rule of a part of a set; those of which it is true."""
-    cursor = room.cursor
-    passed = 0
-    while bits != 0:
-        bit = bits & -bits
-        bits ^= bit
-        number = word * BITS + place_of(bit)
-        program = 2 * (number * len(room.window) + state)
-        before = cursor[C_OVERFLOWS]
-        cursor[C_EFFORT] -= 1
-        if holds(rule, group.programs[program], group.programs[program + 1], i, 0, room.row, cursor):
-            passed |= bit
-        room.overflows[number] += cursor[C_OVERFLOWS] - before
-    return int(passed)
-
-
-@inlined
-def fewer_than(ladder: Ints, first: int, words: int, asked: Ints, most: int) -> bool:
-    """True if fewer rules of a ladder are asked; its last set is at `first`."""
-    count = 0
-    for word in range(words):
-        bits = asked[word] & ladder[first + word]
-        while bits != 0 and count < most:
-            bits &= bits - 1
-            count += 1
-    return count < most
-
-
-def climb(
-    group: StrictRules, rule: Rule, room: StrictRoom, ladder: int, words: int, state: int, i: int
-) -> None:
-    """Add the rules of a ladder whose conditions are true: asked are both ends, then what halves the rest.
-
-    Where neither end overflows nothing between them does; what is true is so up to a rung, or from one on.
-    """
-    cursor, rungs, asked, passed = room.cursor, group.rungs, room.asked, room.passed
-    size = RUNG + words
-    first = group.ladders[ladder + D_FIRST]
-    last = first + (group.ladders[ladder + D_COUNT] - 1) * size
-    if not fewer_than(rungs, last + RUNG, words, asked, FEW):
-        before = cursor[C_OVERFLOWS]
-        cursor[C_EFFORT] -= 2
-        least = true_of(rule, rungs[first], rungs[first + G_LENGTH], i, 0, room.row, cursor)
-        most = least
-        if last > first:
-            most = true_of(rule, rungs[last], rungs[last + G_LENGTH], i, 0, room.row, cursor)
-        if cursor[C_OVERFLOWS] == before:
-            if least == most:
-                for word in range(words):
-                    if least:
-                        passed[word] |= asked[word] & rungs[last + RUNG + word]
-                return
-            low = 0
-            high = group.ladders[ladder + D_COUNT] - 1
-            while high - low > 1:
-                middle = (low + high) // 2
-                at = first + middle * size
-                cursor[C_EFFORT] -= 1
-                if true_of(rule, rungs[at], rungs[at + G_LENGTH], i, 0, room.row, cursor) == least:
-                    low = middle
-                else:
-                    high = middle
-            at = first + low * size + RUNG
-            for word in range(words):
-                here = rungs[at + word]
-                passed[word] |= asked[word] & (here if least else rungs[last + RUNG + word] & ~here)
-            return
-    for word in range(words):
-        bits = asked[word] & rungs[last + RUNG + word]
-        if bits != 0:
-            passed[word] |= ask_each(group, rule, room, word, bits, state, i)
-
-
-@inlined
-def without_ended(group: StrictRules, room: StrictRoom, words: int, start: int, t: int) -> None:
-    """Leave out the rules whose `within` is over for a run that began at `start`."""
-    for word in range(words):
-        bits = room.asked[word]
-        while bits != 0:
-            bit = bits & -bits
-            bits ^= bit
-            within = group.rules[(word * BITS + place_of(bit)) * STRICT_RULE + Z_WITHIN]
-            if within >= 0 and later(start, within) <= t:
-                room.asked[word] ^= bit
-
-
-def show_state(
-    group: StrictRules, rule: Rule, room: StrictRoom, words: int, state: int, i: int
-) -> None:  # fmt: skip
-    """Show an event to the runs that have taken so many: what passes goes to `passed`."""
-    step = state * words
-    asked = False
-    for word in range(words):
-        room.passed[word] = room.asked[word] & group.free[step + word]
-        asked = asked or room.asked[word] != room.passed[word]
-    if not asked:
-        return
-    evaluate_registers(group, rule, room, state)
-    for ladder in range(group.ladders_of[state], group.ladders_of[state + 1], LADDER):
-        climb(group, rule, room, ladder, words, state, i)
-    for word in range(words):
-        bits = room.asked[word] & group.alone[step + word]
-        if bits != 0:
-            room.passed[word] |= ask_each(group, rule, room, word, bits, state, i)
 
 
 def show_event(

@@ -19,14 +19,14 @@ from cep.operators.patterns.kernel.layout import (
 )
 from cep.operators.patterns.kernel.restore import replay
 from cep.operators.patterns.kernel.store import drop_nodes
-from cep.operators.patterns.kernel.strict import (
+from cep.operators.patterns.kernel.strict import run_strict
+from cep.operators.patterns.kernel.strict_conditions import fit_events
+from cep.operators.patterns.kernel.strict_layout import (
     StrictEvents,
     StrictOutput,
     StrictRoom,
     StrictRules,
     StrictRuns,
-    fit_events,
-    run_strict,
 )
 from cep.operators.patterns.runtime.entry_points import Engine as Engine
 

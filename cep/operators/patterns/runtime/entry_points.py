@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cep.operators.patterns.kernel.layout import Batch, Ints, Output, Pools, Scratch, StoredRuns
-from cep.operators.patterns.kernel.strict import (
+from cep.operators.patterns.kernel.strict_layout import (
     StrictEvents,
     StrictOutput,
     StrictRoom,

@@ -1,8 +1,8 @@
 """The live runs of strict sequences between batches: of a key its last events, and who has taken them.
 
-All runs of a group of rules and a key lie in one row (cep.operators.patterns.kernel.strict, PACKED): the key,
-when time next ends one of them, the last events that a run took, newest first, and for each number of events
-taken the set of rules that have a run.
+All runs of a group of rules and a key lie in one row (PACKED, cep.operators.patterns.kernel.strict_layout):
+the key, when time next ends one of them, the last events that a run took, newest first, and for each number
+of events taken the set of rules that have a run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from cep.operators.patterns.compile.strict_groups import words
 from cep.operators.patterns.kernel.layout import BITS
-from cep.operators.patterns.kernel.strict import ENTRY_HEAD, O_NULLS, O_NUMBER, P_KEY, PACKED
+from cep.operators.patterns.kernel.strict_layout import ENTRY_HEAD, O_NULLS, O_NUMBER, P_KEY, PACKED
 from cep.state.keyed_rows import begins, rows_of
 
 Ints = npt.NDArray[np.int64]

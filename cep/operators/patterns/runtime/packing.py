@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cep.operators.patterns.compile.space_tables import SpaceTables, width_class
 from cep.operators.patterns.compile.strict_groups import StrictGroup
 from cep.operators.patterns.kernel import layout
-from cep.operators.patterns.kernel.strict import (
+from cep.operators.patterns.kernel.strict_layout import (
     ENTRY_HEAD,
     O_NULLS,
     O_NUMBER,

@@ -13,7 +13,7 @@ from cep.counters import Overflows
 from cep.operators.operator import BatchContext
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.compile.strict_groups import StrictGroup
-from cep.operators.patterns.kernel import layout, strict
+from cep.operators.patterns.kernel import layout, strict_layout
 from cep.operators.patterns.kernel import tables as kernel_tables
 from cep.operators.patterns.runtime.engines import Engine
 from cep.operators.patterns.runtime.looking_back import Events
@@ -53,23 +53,23 @@ class StrictBatch:
         rules, keys = len(group.rules), self.context.keys.count
         came = self._events(group, kept)
         of_key = np.full(keys, layout.NONE, np.int64)
-        of_key[kept.rows[:, strict.P_KEY]] = np.arange(len(kept.rows))
+        of_key[kept.rows[:, strict_layout.P_KEY]] = np.arange(len(kept.rows))
         sets = group.depth * group.words
         slots = self.tables.most_slots + 2
         cursor = np.zeros(layout.C_JOINS, np.int64)
         cursor[layout.C_EVENTS] = len(came.times)
         cursor[layout.C_EFFORT] = layout.END_OF_TIME
-        room = strict.StrictRoom(
+        room = strict_layout.StrictRoom(
             np.zeros(sets, np.int64), np.zeros(sets, np.int64), np.zeros(group.words, np.int64),
             np.zeros(group.words, np.int64),
             np.zeros(group.depth + 1, np.int64), np.zeros(_row_of(group), np.int64),
             np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(rules, np.int64), cursor,
         )  # fmt: skip
-        width = strict.X_EVENTS + group.depth + 1
-        output = strict.StrictOutput(
+        width = strict_layout.X_EVENTS + group.depth + 1
+        output = strict_layout.StrictOutput(
             np.empty(keys * kept.rows.shape[1], np.int64), np.empty(2 * rules * width, np.int64)
         )
-        stored = strict.StrictRuns(kept.rows.ravel(), of_key)
+        stored = strict_layout.StrictRuns(kept.rows.ravel(), of_key)
         while self.engine.run_strict(group.arrays, came, stored, room, output, self.events.watermark):
             matches = np.empty(2 * len(output.matches), np.int64)
             used = cursor[layout.C_MATCHES]
@@ -83,7 +83,7 @@ class StrictBatch:
         left = PackedRows(group.rules, group.depth, kept.values, group.texts, rows)
         return list(self._matches(group, found)), left
 
-    def _events(self, group: StrictGroup, kept: PackedRows) -> strict.StrictEvents:
+    def _events(self, group: StrictGroup, kept: PackedRows) -> strict_layout.StrictEvents:
         """The events with what the group reads of them, and behind them those that kept runs took."""
         events, arrivals = self.events, self.reader.events
         size, depth = len(events.keys), group.depth
@@ -103,11 +103,11 @@ class StrictBatch:
         times, numbers = (
             np.concatenate((new, np.stack([kept.entry(n)[:, c] for n in range(depth)], 1).ravel()))
             for new, c in (
-                (events.times, strict.O_TIME),
-                (self.context.book.first + np.arange(size), strict.O_NUMBER),
+                (events.times, strict_layout.O_TIME),
+                (self.context.book.first + np.arange(size), strict_layout.O_NUMBER),
             )
         )
-        return strict.StrictEvents(
+        return strict_layout.StrictEvents(
             events.keys, seen, fits, times, numbers, values.ravel(), nulls.ravel(), events.constants,
             events.ranks,
         )  # fmt: skip
@@ -123,8 +123,9 @@ class StrictBatch:
         for number in range(group.depth):
             entry = kept.entry(number)
             for place, column in enumerate(group.columns.tolist()):
-                found[column, first + number :: group.depth] = entry[:, strict.ENTRY_HEAD + place]
-                unknown[column, first + number :: group.depth] = (entry[:, strict.O_NULLS] >> place) & 1
+                found[column, first + number :: group.depth] = entry[:, strict_layout.ENTRY_HEAD + place]
+                null = (entry[:, strict_layout.O_NULLS] >> place) & 1
+                unknown[column, first + number :: group.depth] = null
         return found, unknown
 
     def _count(self, group: StrictGroup, overflows: Ints) -> None:
@@ -134,18 +135,18 @@ class StrictBatch:
 
     def _matches(self, group: StrictGroup, found: Ints) -> Iterator[RuleMatches]:
         """The matches rule by rule, those of a rule in order of decision."""
-        order = np.argsort(found[:, strict.X_RULE], kind="stable")
-        ends = np.cumsum(np.bincount(found[:, strict.X_RULE], minlength=len(group.rules)))
+        order = np.argsort(found[:, strict_layout.X_RULE], kind="stable")
+        ends = np.cumsum(np.bincount(found[:, strict_layout.X_RULE], minlength=len(group.rules)))
         for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
             mine = found[order[ends[place - 1] if place else 0 : ends[place]]]
             number = int(group.rules[place])
             steps = self.tables.tables(number).edges
             count = len(steps)
-            events = mine[:, strict.X_EVENTS + count - 1 : strict.X_EVENTS - 1 : -1]
+            events = mine[:, strict_layout.X_EVENTS + count - 1 : strict_layout.X_EVENTS - 1 : -1]
             rows = np.zeros((len(mine), layout.MATCH), np.int64)
             for column, values in (
-                (layout.M_TIME, mine[:, strict.X_TIME]), (layout.M_BY_EVENT, 1),
-                (layout.M_KEY, mine[:, strict.X_KEY]), (layout.M_START, events[:, 0]),
+                (layout.M_TIME, mine[:, strict_layout.X_TIME]), (layout.M_BY_EVENT, 1),
+                (layout.M_KEY, mine[:, strict_layout.X_KEY]), (layout.M_START, events[:, 0]),
                 (layout.M_NODE, count * np.arange(1, len(mine) + 1)),
             ):  # fmt: skip
                 rows[:, column] = values
@@ -159,7 +160,7 @@ class StrictBatch:
 def none_of(group: StrictGroup) -> PackedRows:
     """No run of a group."""
     values = len(group.columns)
-    width = strict.PACKED + group.depth * (strict.ENTRY_HEAD + values + group.words)
+    width = strict_layout.PACKED + group.depth * (strict_layout.ENTRY_HEAD + values + group.words)
     return PackedRows(group.rules, group.depth, values, group.texts, np.zeros((0, width), np.int64))
 
 
