@@ -114,7 +114,7 @@ def one_pass(plan: Plan, batches: list[list[Events]], shards: int, spent: Spent)
             begin = time.process_time()
             states[shard].put(outcome.memory)
             spent["write state"] += time.process_time() - begin
-            alerts += len(outcome.raised)
+            alerts += sum(map(len, outcome.parts))
         start = next_start(start, clock, found.seen)
     return alerts, sum(state.size for state in states.values())
 
@@ -139,7 +139,12 @@ def watch(spent: Spent) -> None:
     for owner, name, stage in stages:
         setattr(owner, name, timed(getattr(owner, name), stage, spent))
     engine = load()
-    watched = replace(engine, run_rules=timed(engine.run_rules, "kernel", spent))
+    watched = replace(
+        engine,
+        run_rules=timed(engine.run_rules, "kernel", spent),
+        run_strict=timed(engine.run_strict, "kernel", spent),
+        fit_events=timed(engine.fit_events, "read predicate bits", spent),
+    )
     advance.engine = lambda *_: watched  # type: ignore[assignment]
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import assert_never
 
 from cep.explanation.automaton_graph import Graph
 from cep.explanation.pattern_tree import tree
+from cep.explanation.rule_cost import Cost
 from cep.explanation.rule_facts import Asked, Condition, Facts, StateBound
 from cep.explanation.wording import bytes_of, duration
 from rules.typed import Match, On, Over, Rule
@@ -36,6 +38,8 @@ def text(facts: Facts, graph: Graph | None) -> str:
     if graph is not None:
         lines += ["", "automaton", *_automaton(graph)]
     lines += ["", "state", *(f"  {line}" for line in _state(facts))]
+    if facts.cost is not None:
+        lines += ["", "cost", *(f"  {line}" for line in _cost(facts.cost, rule.streams))]
     for finding in facts.refused:
         lines += ["", f"not run yet: {finding.message} ({finding.code})"]
     return "\n".join(lines) + "\n"
@@ -121,6 +125,24 @@ def _bound(within: int | None, state: StateBound) -> Iterator[str]:
     yield "with the ids of the events taken, and the fields that alerts show"
 
 
+def _cost(cost: Cost, streams: Sequence[str]) -> Iterator[str]:
+    names = " and ".join(streams)
+    if cost.every_event:
+        yield f"looks at every event of {names} under its key"
+    else:
+        yield f"looks at the events of {names} that fit a step by what they are alone"
+    shared = f", {cost.shared:,} of them shared with other rules" if cost.shared else ""
+    yield f"{cost.predicates:,} predicate{'' if cost.predicates == 1 else 's'} by column{shared}"
+    operations = f"{cost.operations:,.1f}".removesuffix(".0")
+    if cost.together:
+        rules = "1 rule" if cost.together == 1 else f"{cost.together:,} rules"
+        yield f"runs are kept as sets of {rules}: {bytes_of(cost.bytes)} a key for all of them"
+        yield f"at most {operations} operations an event for conditions over earlier events"
+    else:
+        yield f"runs are kept one by one: {bytes_of(cost.bytes)} a run that has taken one event"
+        yield f"at most {operations} operations an event for each run that waits"
+
+
 def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
     """The explanation as JSON values."""
     rule, state = facts.rule, facts.state
@@ -162,5 +184,6 @@ def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
             "events": state.events,
             "bytes": state.bytes,
         },
+        "cost": None if facts.cost is None else asdict(facts.cost),
         "refused": [finding.as_dict() for finding in facts.refused],
     }

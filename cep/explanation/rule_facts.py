@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
+from cep.explanation.rule_cost import Cost, cost
 from cep.explanation.wording import duration, guarded, skipping, window, written
 from cep.expressions.conditions import conjuncts, names_earlier
 from cep.operators.patterns.compile.program import Register
@@ -115,11 +116,13 @@ class Facts:
     tables: Tables | None
     refused: tuple[Diagnostic, ...]
     asked: tuple[Asked, ...] = ()
+    cost: Cost | None = None
 
 
 def facts(pack: Pack, rule: Rule) -> Facts:
     """The facts of a rule of a checked pack."""
-    refused = tuple(found for found in unsupported(pack) if _stands_in(found, rule))
+    findings = tuple(unsupported(pack))
+    refused = tuple(found for found in findings if _stands_in(found, rule))
     tables = compile_tables(pack, rule) if isinstance(rule.body, Match) and not refused else None
     return Facts(
         pack,
@@ -133,6 +136,7 @@ def facts(pack: Pack, rule: Rule) -> Facts:
         tables,
         refused,
         tuple(_asked(pack, rule)),
+        None if tables is None else cost(pack, rule, findings),
     )
 
 

@@ -29,7 +29,7 @@ from cep.batch.payload import from_ipc, to_ipc
 from cep.batch.waiting import AtWatermark, Pending, PendingPart, PlanLayout, Waiting
 from cep.hashing.shards import hashes_of
 from cep.operators.known import forms
-from cep.operators.patterns.runtime.kinds import RAISED
+from cep.operators.patterns.runtime.kinds import PACKED, RAISED
 from cep.plan.plan import RuleId
 from cep.shard.memory import NOTHING, ShardMemory, SpaceMemory
 from cep.state.narrow import narrowed, widened
@@ -37,11 +37,13 @@ from cep.state.numbered import Numbered
 from cep.state.segments import Content, Segment, indexed
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
-VERSION, OLDEST = 7, 5
-"""The newest and the oldest version that can be read: in 5 no chain of events has a splice, and before 7 no
-match is kept that was raised."""
-WITHOUT_RAISED = 6
+VERSION, OLDEST = 8, 5
+"""The newest and the oldest version that can be read: in 5 no chain of events has a splice, before 7 no
+match is kept that was raised, and before 8 no run is packed."""
+PLAIN = 6
 """The version that is written where there is none of these: earlier programs read it."""
+_SINCE = {RAISED: 7, PACKED: 8}
+"""The version in which a kind of state came, after that one."""
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]
@@ -240,9 +242,7 @@ def _rule(name: list[str]) -> RuleId:
     return (name[0], name[1], name[2])
 
 
-def _packed(
-    magic: bytes, head: Mapping[str, object], blobs: list[bytes], version: int = WITHOUT_RAISED
-) -> bytes:
+def _packed(magic: bytes, head: Mapping[str, object], blobs: list[bytes], version: int = PLAIN) -> bytes:
     text = json.dumps({**head, "blobs": [len(b) for b in blobs]}, ensure_ascii=False).encode()
     rest = (_LENGTH.pack(len(text)), text, *blobs)
     checksum = 0
@@ -294,7 +294,7 @@ def _part(part: StatePart) -> bytes:
         return len(blobs) - 1
 
     head: dict[str, object]
-    version = WITHOUT_RAISED
+    version = PLAIN
     match part:
         case PlanLayout():
             slots = [[list(rule), *map(list, of)] for rule, of in part.slots.items()]
@@ -306,7 +306,7 @@ def _part(part: StatePart) -> bytes:
             head = {"ids": [[stream, table(ids)] for stream, ids in sorted(part.ids.items())]}
         case Segment():
             content = part.content
-            version = VERSION if RAISED in content.rows else WITHOUT_RAISED
+            version = max((_SINCE.get(kind, PLAIN) for kind in content.rows), default=PLAIN)
             head = {
                 "keys": table(_columns(content.keys)) if content.keys else None,
                 "whole": ints(content.whole.astype(np.int64)),

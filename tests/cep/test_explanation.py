@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pydot
 import pytest
 from cases import read
+from event_tables import tables
+from random_streams import Arrival
 
 from cep.cli.main import main
 from cep.explanation.automaton_graph import MATCH, Graph, dot, graph, mermaid
 from cep.explanation.explanation_text import as_dict, text
+from cep.explanation.rule_cost import Cost
 from cep.explanation.rule_facts import Facts, facts
 from cep.explanation.wording import bytes_of, duration
+from cep.inprocess.session import Session
+from cep.operators.patterns.runtime.kinds import PACKED
+from cep.operators.patterns.runtime.packed_runs import PackedRuns
+from cep.packs.compile import compile_plan
+from cep.shard.advance import MatchOptions
 from rules.packs import load_texts
 from rules.typed import Match
 
@@ -174,3 +183,61 @@ def test_errors_of_other_packs_do_not_answer_for_a_rule(
     assert "did you mean `broken`?" in capsys.readouterr().err
     assert main(["explain", "broken"]) == 1
     assert "CEP0201" in capsys.readouterr().err
+
+
+STRICT = """pack p version "1"
+stream e { id_: string  at: timestamp  k: string  v: double  w: double  id id_  time at }
+"""
+
+
+def costs(*rules: str) -> list[Cost]:
+    text_ = STRICT + "".join(f"rule r{n} {{ by k match {rule} within 1h }}\n" for n, rule in enumerate(rules))
+    checked = load_texts([("p.rules", text_)]).need()
+    found = [facts(checked, rule).cost for rule in checked.rules]
+    assert None not in found
+    return [one for one in found if one is not None]
+
+
+def test_rules_that_are_kept_together_share_their_cost() -> None:
+    rules = [f"a: e[v < {n}] => b: e[v > a.v + {n}] => c: e[v > b.v]" for n in range(10)]
+    *together, relaxed = costs(*rules, "a: e[v < 3] -> b: e[v > a.v]")
+    (alone,) = costs(rules[0])
+    assert {(one.together, one.bytes) for one in together} == {(10, alone.bytes)}
+    # The key and an instant, two events of four numbers, and two sets.
+    assert alone.bytes == 8 * (2 + 2 * 4 + 2)
+    assert alone.operations == 5 + 3
+    # Of ten conditions two ends and four between are asked; the one that all have is asked once.
+    assert {one.operations for one in together} == {(6 * 5 + 3) / 10}
+    assert (relaxed.together, relaxed.operations, relaxed.every_event) == (0, 3, False)
+    assert [one.shared for one in (*together, relaxed)] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
+
+
+def test_the_bytes_of_a_key_are_those_that_a_shard_keeps() -> None:
+    rules = [f"a: e[v < {n}] => b: e[w == a.w] => c: e => d: e[v > {n}]" for n in range(70)]
+    plan = compile_plan(
+        [load_texts([("p.rules", STRICT + "".join(
+            f"rule r{n} {{ by k match {rule} within 1h }}\n" for n, rule in enumerate(rules)
+        ))]).need()]
+    )  # fmt: skip
+    session = Session(plan, options=MatchOptions(compiled=False))
+    event = {"id_": "1", "at": 1, "k": "a", "v": -1.0, "w": 1.0}
+    session.feed(tables(plan.packs[0], [Arrival("e", "p", "f", event)]), 1)
+    (memory,) = session.memories.values()
+    (space,) = memory.spaces.values()
+    (segment,) = space.segments
+    rows = segment.content.rows[PACKED]
+    assert isinstance(rows, PackedRuns)
+    assert {8 * rows.size} == {one.bytes for one in costs(*rules)}
+
+
+def test_the_cost_is_told_beside_rules_that_do_not_run_yet() -> None:
+    said = text(*of("testing"))
+    assert (
+        "cost\n  looks at every event of payment and refund under its key\n  2 predicates by column\n" in said
+    )
+    assert "  runs are kept one by one: " in said
+    told, drawn = of("testing")
+    assert told.cost is not None
+    assert as_dict(told, drawn)["cost"] == asdict(told.cost)
+    assert of("busy")[0].cost is None
+    assert of("large")[0].cost is None

@@ -1,7 +1,8 @@
 """The operator of `match`: its rules become automata, which one call of the kernel runs for a whole space.
 
-What it keeps of a key are live runs, the last events for `prev` (histories), when events that an `absent`
-before the first step forbids were last seen, and matches to which a live run may come again (raised).
+What it keeps of a key are live runs (those of strict sequences packed), the last events for `prev`
+(histories), when events that an `absent` before the first step forbids were last seen, and matches to which a
+live run may come again (raised).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 from cep.operators.operator import Operator
 from cep.operators.patterns.compile.pattern_plan import PatternPlan, pattern_plan
 from cep.operators.patterns.compile.space_tables import SpaceTables, space_tables
-from cep.operators.patterns.runtime.kinds import HISTORIES, LAST_SEEN, RAISED, RUNS
+from cep.operators.patterns.runtime.kinds import HISTORIES, LAST_SEEN, PACKED, RAISED, RUNS
+from cep.operators.patterns.runtime.packed_runs import PackedRuns
 from cep.operators.patterns.runtime.runs import RunRows
 from cep.plan.plan import StreamPlan
 from cep.state.keyed_rows import Bools, FlatRows, Ints, Kept, KeyedRows
@@ -35,6 +37,7 @@ class MatchOperator(Operator[PatternPlan, SpaceTables]):
     kind = "match"
     state: ClassVar[Mapping[str, type[KeyedRows]]] = {
         RUNS: RunRows,
+        PACKED: PackedRuns,
         HISTORIES: FlatRows,
         LAST_SEEN: FlatRows,
         RAISED: FlatRows,

@@ -18,6 +18,7 @@ from cep.batch.texts import as_text
 from cep.operators.patterns.compile.interests import MANY, awaited
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.program import FLOAT, TEXT, kind_of
+from cep.operators.patterns.compile.strict_groups import StrictGroup, strict_groups
 from cep.operators.patterns.compile.tables import Tables
 from cep.operators.patterns.kernel import layout
 from cep.operators.patterns.kernel import tables as kernel_tables
@@ -52,6 +53,7 @@ class SpaceTables:
     `text_places`, which each shard numbers for itself. `blocks` are the different sequences of columns, one
     of which is each rule's. `registers` are those that hold texts (kernel.texts_of). `back` are the rules
     that look back (`prev`, `absent` first), `outside` those with conditions that no program expresses.
+    `strict` are the groups of strict sequences, whose runs are kept as sets.
     """
 
     kind: ClassVar[str] = "match"
@@ -77,6 +79,12 @@ class SpaceTables:
     most_places: int
     most_slots: int
     ranked: bool
+    strict: tuple[StrictGroup, ...]
+
+    @property
+    def strict_rules(self) -> Ints:
+        """The rules of all groups of strict sequences."""
+        return np.concatenate([np.zeros(0, np.int64), *(group.rules for group in self.strict)])
 
     def tables(self, rule: int) -> Tables:
         """The tables of a rule."""
@@ -107,6 +115,8 @@ def space_tables(rules: Iterable[PatternPlan], streams: Sequence[StreamPlan]) ->
     numbers = {block: number for number, block in enumerate(blocks)}
     registers = [list(_text_registers(tables)) for tables in found]
     first_pairs, first_constants = _firsts(pairs), _firsts(constants)
+    block_of_rule = np.array([numbers[_sequence(rule.columns)] for rule in ordered], np.int64)
+    atoms_of = {stream.stream: len(stream.atoms) for stream in streams}
     return SpaceTables(
         rules=ordered,
         classes=tuple(_classes(found, first_pairs, first_constants)),
@@ -128,7 +138,7 @@ def space_tables(rules: Iterable[PatternPlan], streams: Sequence[StreamPlan]) ->
         text_places=np.array([place for place, _ in texts], np.int64),
         texts=pa.array([text for _, text in texts], pa.string()),
         blocks=tuple(tuple(dict(of) for of in block) for block in blocks),
-        block_of_rule=np.array([numbers[_sequence(rule.columns)] for rule in ordered], np.int64),
+        block_of_rule=block_of_rule,
         first_registers=_firsts(registers),
         registers=_flat(registers, 3),
         past_texts={n: columns for n, tables in enumerate(found) if (columns := _past_texts(tables))},
@@ -139,6 +149,7 @@ def space_tables(rules: Iterable[PatternPlan], streams: Sequence[StreamPlan]) ->
         most_places=max(len(rule.places) for rule in ordered),
         most_slots=max(tables.slots for tables in found),
         ranked=any(tables.ranked for tables in found),
+        strict=strict_groups(ordered, block_of_rule, first_constants, atoms_of),
     )
 
 

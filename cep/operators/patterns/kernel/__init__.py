@@ -34,4 +34,5 @@ selected_events  the events of a block that a rule is shown
 load             stored runs come back to the pools
 store            runs that live on are written out, and what matches took
 batch            rules over the blocks of a batch
+strict           strict sequences: the runs of many rules at once; strict_layout, strict_conditions
 """

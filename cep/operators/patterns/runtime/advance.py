@@ -22,14 +22,18 @@ from cep.operators.patterns.kernel import layout
 from cep.operators.patterns.runtime import already_raised
 from cep.operators.patterns.runtime.blocks import blocks
 from cep.operators.patterns.runtime.engines import INTERPRETED, Engine, engine
-from cep.operators.patterns.runtime.kinds import RAISED, RUNS
+from cep.operators.patterns.runtime.kinds import PACKED, RAISED, RUNS
 from cep.operators.patterns.runtime.looking_back import Events, Past, looking_back
 from cep.operators.patterns.runtime.matches import RuleMatches, decisions_of
 from cep.operators.patterns.runtime.outside_conditions import Lookups, OutsideEvaluator
 from cep.operators.patterns.runtime.over_limit import crowded, most_dropped
+from cep.operators.patterns.runtime.packed_runs import PackedRuns
+from cep.operators.patterns.runtime.packing import all_packed, unpacked
 from cep.operators.patterns.runtime.pool import Pool
-from cep.operators.patterns.runtime.predicate_bits import Columns, PredicateReader
+from cep.operators.patterns.runtime.predicate_bits import AtomEvents, Columns, PredicateReader
 from cep.operators.patterns.runtime.runs import RunRows, Runs, joined
+from cep.operators.patterns.runtime.stored_events import StoredEvents
+from cep.operators.patterns.runtime.strict import StrictBatch, packable
 from cep.operators.patterns.runtime.trace_records import TraceWriter
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
@@ -40,44 +44,57 @@ def run_patterns(
     tables: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext
 ) -> tuple[list[Decisions], Kept]:
     """Run every rule of a space over events up to the watermark, key by key in order of time."""
-    texts, watermark = context.texts, context.clock.watermark_after
     machine = engine(len(context.numbers), context.compiled)
-    reader = PredicateReader(context.plan.id, events, texts, tables)
+    reader = PredicateReader(context.plan.id, events, context.texts, tables)
     reader.encode()
-    constants = _constants(tables, texts)
-    ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
-    seen = Events(context.numbers, events.time, watermark, reader.by_atom(machine), constants, ranks)
-    runs, past = of_kind(kept, RUNS, RunRows).by_width, Past.of(tables, kept)
+    runs, packed = _forms(tables, kept, events, context, machine)
+    seen = _events(reader, context, machine, sets=packed is not None)
+    past = Past.of(tables, kept)
     active = _active(seen, runs, past)
+    matched: list[RuleMatches] = []
+    kinds: Kept = {}
+    if packed is not None:
+        active = active[~np.isin(active, tables.strict_rules)]
+        matched, packed = StrictBatch(tables, machine, seen, reader, context).run(packed)
+        kinds = {PACKED: packed} if packed.groups else {}
     columns = reader.columns(active)
-    lookups = Lookups(context.book, context.keys, texts)
+    lookups = Lookups(context.book, context.keys, context.texts)
     if tables.back:
         rules = active[np.isin(active, tables.back)]
         columns, past = looking_back(tables, rules, past, seen, columns, lookups)
-    batch = _Batch(tables, machine, seen, columns, lookups, context)
-    matched: list[RuleMatches] = []
-    live: dict[int, Runs] = {}
-    traced: list[Traced] = []
-    for of_width in tables.classes:
-        rules = of_width.rules[np.isin(of_width.rules, active)]
-        if not len(rules):
-            continue
-        parts = []
-        for pool in batch.run(of_width, rules, runs.get(of_width.width)):
-            _count(tables, pool, context.counts)
-            batch.name_dropped(of_width, pool)
-            matched += _matches(tables, pool)
-            parts.append(pool.live())
-            if context.trace is not None:
-                traced += _traced(pool, parts[-1])
-        going_on = joined(parts)
-        if len(going_on.lists):
-            live[of_width.width] = going_on
-    if context.trace is not None:
-        _write_trace(tables, traced, context, context.trace)
-    fresh, raised = _once(tables, matched, already_raised.rows_in(kept), live)
-    state: Kept = {RUNS: RunRows(live), **past.kept, **({RAISED: raised} if raised.size else {})}
+    found, live = _Batch(tables, machine, seen, columns, lookups, context).run_all(active, runs)
+    fresh, raised = _once(tables, matched + found, already_raised.rows_in(kept), live)
+    if raised.size:
+        kinds = {**kinds, RAISED: raised}
+    state: Kept = {RUNS: RunRows(live), **past.kept, **kinds}
     return decisions_of(fresh, context.keys, context.book), state
+
+
+def _events(reader: PredicateReader, context: BatchContext, machine: Engine, sets: bool) -> Events:
+    """The events; by atom, too, where not all rules are run as sets."""
+    tables, texts, clock = reader.tables, context.texts, context.clock
+    constants = _constants(tables, texts)
+    ranks = texts.ranks() if tables.ranked else np.zeros(1, np.int64)
+    only_sets = sets and len(tables.strict_rules) == len(tables.rules)
+    by_atom = AtomEvents.none(tables) if only_sets else reader.by_atom(machine)
+    return Events(context.numbers, reader.events.time, clock.watermark_after, by_atom, constants, ranks)
+
+
+def _forms(
+    tables: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext, machine: Engine
+) -> tuple[Mapping[int, Runs], PackedRuns | None]:
+    """The runs that are kept one by one, and those of strict sequences.
+
+    None instead of these, and all runs one by one, where they have to be looked at so: for a trace, and for
+    events that another plan evaluated, for other rules.
+    """
+    runs, sets = of_kind(kept, RUNS, RunRows), of_kind(kept, PACKED, PackedRuns)
+    stored = StoredEvents(context.book.kept, context.texts)
+    if context.trace is None and packable(context.plan.id, events):
+        found = all_packed(tables, runs, sets, stored)
+        if found is not None:
+            return found[0].by_width, found[1]
+    return unpacked(tables, runs, sets, stored, machine).by_width, None
 
 
 Traced = tuple[int, Ints, Ints, Runs]
@@ -154,6 +171,27 @@ class _Batch:
     def traced(self) -> bool:
         """True if the kernel writes a trace."""
         return self.context.trace is not None
+
+    def run_all(self, rules: Ints, kept: Mapping[int, Runs]) -> tuple[list[RuleMatches], Mapping[int, Runs]]:
+        """Run some rules; what they matched, and the runs that live on. Writes the trace."""
+        matched: list[RuleMatches] = []
+        live: dict[int, Runs] = {}
+        traced: list[Traced] = []
+        for of_width in self.tables.classes:
+            mine = of_width.rules[np.isin(of_width.rules, rules)]
+            parts = []
+            for pool in self.run(of_width, mine, kept.get(of_width.width)) if len(mine) else ():
+                _count(self.tables, pool, self.context.counts)
+                self.name_dropped(of_width, pool)
+                matched += _matches(self.tables, pool)
+                parts.append(pool.live())
+                if self.traced:
+                    traced += _traced(pool, parts[-1])
+            if parts and len((going_on := joined(parts)).lists):
+                live[of_width.width] = going_on
+        if self.context.trace is not None:
+            _write_trace(self.tables, traced, self.context, self.context.trace)
+        return matched, live
 
     def run(self, of_width: WidthClass, rules: Ints, kept: Runs | None) -> Iterator[Pool]:
         """Run some rules of a class; pools with what came of it."""

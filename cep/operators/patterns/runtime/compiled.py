@@ -24,6 +24,9 @@ from cep.operators.patterns.kernel import (
     runs,
     selected_events,
     store,
+    strict,
+    strict_conditions,
+    strict_layout,
     tables,
     timers,
     trace,
@@ -38,6 +41,7 @@ PATTERNS = Family(
     (
         layout, tables, bytecode, trace, alternatives, timers, chains, arrive, guards, advance, merge,
         wait_index, runs, decide, capacity, loop, atom_events, selected_events, restore, store, batch,
+        strict_layout, strict_conditions, strict,
     ),
     tuple(Engine.__dataclass_fields__),
 )  # fmt: skip

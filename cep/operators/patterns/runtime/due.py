@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.operators.patterns.compile.space_tables import SpaceTables
-from cep.operators.patterns.kernel import layout
+from cep.operators.patterns.kernel import layout, strict_layout
 from cep.operators.patterns.runtime import history, last_seen
-from cep.operators.patterns.runtime.kinds import HISTORIES, LAST_SEEN, RUNS
+from cep.operators.patterns.runtime.kinds import HISTORIES, LAST_SEEN, PACKED, RUNS
+from cep.operators.patterns.runtime.packed_runs import PackedRuns
 from cep.operators.patterns.runtime.runs import RunRows
 from cep.state.keyed_rows import KEY, RULE, FlatRows, Kept, of_kind
 
@@ -20,6 +21,9 @@ def due(tables: SpaceTables, kept: Kept, keys: int) -> Ints:
     found = np.full(keys, layout.END_OF_TIME, np.int64)
     for runs in of_kind(kept, RUNS, RunRows).by_width.values():
         np.minimum.at(found, runs.lists[:, layout.KEPT_KEY], runs.lists[:, layout.KEPT_DUE])
+    for of_group in of_kind(kept, PACKED, PackedRuns).groups.values():
+        rows = of_group.rows
+        np.minimum.at(found, rows[:, strict_layout.P_KEY], rows[:, strict_layout.P_DUE])
     histories = of_kind(kept, HISTORIES, FlatRows).rows
     for number in np.unique(histories[:, RULE]).tolist():
         within = tables.rules[number].body.within

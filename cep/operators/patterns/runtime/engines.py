@@ -19,6 +19,15 @@ from cep.operators.patterns.kernel.layout import (
 )
 from cep.operators.patterns.kernel.restore import replay
 from cep.operators.patterns.kernel.store import drop_nodes
+from cep.operators.patterns.kernel.strict import run_strict
+from cep.operators.patterns.kernel.strict_conditions import fit_events
+from cep.operators.patterns.kernel.strict_layout import (
+    StrictEvents,
+    StrictOutput,
+    StrictRoom,
+    StrictRules,
+    StrictRuns,
+)
 from cep.operators.patterns.runtime.entry_points import Engine as Engine
 
 PATIENCE = 20_000
@@ -26,7 +35,7 @@ PATIENCE = 20_000
 event is one, and each time that a run is shown an event or a time (C_EFFORT)."""
 
 
-INTERPRETED = Engine(count_hits, list_hits, run_rules, drop_nodes, replay)
+INTERPRETED = Engine(count_hits, list_hits, run_rules, drop_nodes, replay, fit_events, run_strict)
 
 
 @dataclass(slots=True)
@@ -73,9 +82,24 @@ def _run_rules(batch: Batch, stored: StoredRuns, scratch: Scratch, pools: Pools,
     return _compiled().run_rules(batch, stored, scratch, pools, output)
 
 
+def _run_strict(
+    rules: StrictRules, came: StrictEvents, stored: StrictRuns, room: StrictRoom, output: StrictOutput,
+    bound: int,
+) -> int:  # fmt: skip
+    """Run strict sequences likewise."""
+    if _LEFT.steps > 0:
+        room.cursor[C_EFFORT] = _LEFT.steps
+        outcome = run_strict(rules, came, stored, room, output, bound)
+        _LEFT.steps = int(room.cursor[C_EFFORT])
+        if outcome != LATER:
+            return outcome
+    room.cursor[C_EFFORT] = END_OF_TIME
+    return _compiled().run_strict(rules, came, stored, room, output, bound)
+
+
 def _drop_nodes(pools: Pools, marks: Ints) -> None:
     """Drop nodes likewise: there are many where there was much to do."""
     (INTERPRETED if _LEFT.steps > 0 else _compiled()).drop_nodes(pools, marks)
 
 
-_BEGINNING = Engine(count_hits, list_hits, _run_rules, _drop_nodes, replay)
+_BEGINNING = Engine(count_hits, list_hits, _run_rules, _drop_nodes, replay, fit_events, _run_strict)

@@ -6,6 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cep.operators.patterns.kernel.layout import Batch, Ints, Output, Pools, Scratch, StoredRuns
+from cep.operators.patterns.kernel.strict_layout import (
+    StrictEvents,
+    StrictOutput,
+    StrictRoom,
+    StrictRules,
+    StrictRuns,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +24,5 @@ class Engine:
     run_rules: Callable[[Batch, StoredRuns, Scratch, Pools, Output], int]
     drop_nodes: Callable[[Pools, Ints], None]
     replay: Callable[..., None]
+    fit_events: Callable[..., None]
+    run_strict: Callable[[StrictRules, StrictEvents, StrictRuns, StrictRoom, StrictOutput, int], int]

@@ -2,6 +2,8 @@
 
 RUNS = "runs"
 """Live runs (cep.operators.patterns.runtime.runs)."""
+PACKED = "packed"
+"""Live runs of strict sequences, as sets of rules (packed_runs.py)."""
 HISTORIES = "histories"
 """The last events of the key, for `prev` (history.py)."""
 LAST_SEEN = "sightings"

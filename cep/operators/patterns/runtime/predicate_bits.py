@@ -37,6 +37,12 @@ class AtomEvents:
     ends: Ints
     events: Ints
 
+    @classmethod
+    def none(cls, tables: SpaceTables) -> AtomEvents:
+        """No event, where nobody asks by atom."""
+        none = np.zeros(0, np.int64)
+        return cls(tables.first_pairs, tables.pairs, np.zeros(tables.atom_count + 1, np.int64), none)
+
     def counts_by_rule(self, which: npt.NDArray[np.bool_] | None = None) -> Ints:
         """By rule the number of events that it looks at; those that several of its places take count again.
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.kernel import layout
 from cep.operators.patterns.runtime.history import VALUES
-from cep.operators.patterns.runtime.kinds import HISTORIES, RUNS
+from cep.operators.patterns.runtime.kinds import HISTORIES, PACKED, RUNS
+from cep.operators.patterns.runtime.packed_runs import PackedRuns
 from cep.operators.patterns.runtime.runs import RunRows, Runs, ranges
 from cep.state.keyed_rows import RULE, FlatRows, Kept, of_kind
 
@@ -33,6 +34,7 @@ class TextPlaces:
         if len(self.registers):
             for runs in of_kind(kept, RUNS, RunRows).by_width.values():
                 yield (runs.alternatives, *self._of_alternatives(runs))
+            yield from of_kind(kept, PACKED, PackedRuns).texts()
         histories = of_kind(kept, HISTORIES, FlatRows).rows
         rules = histories[:, RULE]
         for rule in np.unique(rules).tolist() if self.histories and len(rules) else ():

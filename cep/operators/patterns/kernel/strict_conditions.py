@@ -1,0 +1,207 @@
+"""Conditions of many strict sequences at once: by what an event is alone, and over earlier events."""
+
+from __future__ import annotations
+
+from cep.operators.patterns.kernel.atom_events import number_at
+from cep.operators.patterns.kernel.bytecode import holds, take, true_of
+from cep.operators.patterns.kernel.layout import (
+    BITS,
+    C_EFFORT,
+    C_OVERFLOWS,
+    Ints,
+    ReadOnlyBytes,
+    Rule,
+)
+from cep.operators.patterns.kernel.strict_layout import (
+    D_COUNT,
+    D_FIRST,
+    FEW,
+    G_LENGTH,
+    LADDER,
+    RUNG,
+    STRICT_RULE,
+    Z_WITHIN,
+    StrictRoom,
+    StrictRules,
+)
+from cep.operators.patterns.kernel.tables import H_ALT, H_INITIAL, H_NULLS, H_VALUES
+from cep.operators.patterns.kernel.timers import later
+from kernels.family import inlined
+
+
+def fit_events(
+    data: ReadOnlyBytes, ends: Ints, bits: bool, rows: Ints, events: Ints, firsts: Ints, masks: Ints,
+    fits: Ints, width: int,
+) -> None:  # fmt: skip
+    """Add to the sets of rules that events fit what the atoms say that are true of them (`list_hits`).
+
+    An atom adds `masks[2 k + 1]` to the number at `masks[2 k]` of an event's, for k from `firsts[atom]` on.
+    """
+    for number in range(len(rows)):
+        row = rows[number]
+        at = ends[row]
+        end = ends[row + 1]
+        to = events[number] * width
+        if bits or (end - at) % 2 == 1:
+            atom = 0
+            for k in range(at, end):
+                byte = data[k]
+                if byte != 0:
+                    for n in range(8):
+                        if byte & (128 >> n):
+                            for m in range(firsts[atom + n], firsts[atom + n + 1]):
+                                fits[to + masks[2 * m]] |= masks[2 * m + 1]
+                atom += 8
+        else:
+            for k in range(at, end, 4):
+                atom = number_at(data, k)
+                for m in range(firsts[atom], firsts[atom + 1]):
+                    fits[to + masks[2 * m]] |= masks[2 * m + 1]
+
+
+@inlined
+def place_of(bit: int) -> int:
+    """The place of the one bit that is set."""
+    place = 0
+    if bit & 0xFFFFFFFF == 0:
+        place += 32
+        bit >>= 32
+    if bit & 0xFFFF == 0:
+        place += 16
+        bit >>= 16
+    if bit & 0xFF == 0:
+        place += 8
+        bit >>= 8
+    if bit & 0xF == 0:
+        place += 4
+        bit >>= 4
+    if bit & 0x3 == 0:
+        place += 2
+        bit >>= 2
+    return place + 1 - (bit & 1)
+
+
+@inlined
+def blank(tables: Ints, row: Ints) -> None:
+    """Let a row be an alternative that has taken nothing."""
+    for k in range(tables[H_ALT]):
+        row[k] = 0
+    for k in range(tables[H_VALUES] - tables[H_NULLS]):
+        row[tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
+
+
+def evaluate_registers(group: StrictRules, rule: Rule, room: StrictRoom, state: int) -> None:
+    """Let the row be the alternative of a run that took the last events, so many as `state` says."""
+    blank(rule.tables, room.row)
+    for k in range(state):
+        at = group.updates[2 * k]
+        take(rule, at, group.updates[2 * k + 1], room.window[state - 1 - k], 0, room.row, room.cursor)
+
+
+def ask_each(
+    group: StrictRules, rule: Rule, room: StrictRoom, word: int, bits: int, state: int, i: int
+) -> int:
+    """Evaluate the condition of each rule of a part of a set; those of which it is true."""
+    cursor = room.cursor
+    passed = 0
+    while bits != 0:
+        bit = bits & -bits
+        bits ^= bit
+        number = word * BITS + place_of(bit)
+        program = 2 * (number * len(room.window) + state)
+        before = cursor[C_OVERFLOWS]
+        cursor[C_EFFORT] -= 1
+        if holds(rule, group.programs[program], group.programs[program + 1], i, 0, room.row, cursor):
+            passed |= bit
+        room.overflows[number] += cursor[C_OVERFLOWS] - before
+    return int(passed)
+
+
+@inlined
+def fewer_than(ladder: Ints, first: int, words: int, asked: Ints, most: int) -> bool:
+    """True if fewer rules of a ladder are asked; its last set is at `first`."""
+    count = 0
+    for word in range(words):
+        bits = asked[word] & ladder[first + word]
+        while bits != 0 and count < most:
+            bits &= bits - 1
+            count += 1
+    return count < most
+
+
+def climb(
+    group: StrictRules, rule: Rule, room: StrictRoom, ladder: int, words: int, state: int, i: int
+) -> None:
+    """Add the rules of a ladder whose conditions are true: asked are both ends, then what halves the rest.
+
+    Where neither end overflows nothing between them does; what is true is so up to a rung, or from one on.
+    """
+    cursor, rungs, asked, passed = room.cursor, group.rungs, room.asked, room.passed
+    size = RUNG + words
+    first = group.ladders[ladder + D_FIRST]
+    last = first + (group.ladders[ladder + D_COUNT] - 1) * size
+    if not fewer_than(rungs, last + RUNG, words, asked, FEW):
+        before = cursor[C_OVERFLOWS]
+        cursor[C_EFFORT] -= 2
+        least = true_of(rule, rungs[first], rungs[first + G_LENGTH], i, 0, room.row, cursor)
+        most = least
+        if last > first:
+            most = true_of(rule, rungs[last], rungs[last + G_LENGTH], i, 0, room.row, cursor)
+        if cursor[C_OVERFLOWS] == before:
+            if least == most:
+                for word in range(words):
+                    if least:
+                        passed[word] |= asked[word] & rungs[last + RUNG + word]
+                return
+            low = 0
+            high = group.ladders[ladder + D_COUNT] - 1
+            while high - low > 1:
+                middle = (low + high) // 2
+                at = first + middle * size
+                cursor[C_EFFORT] -= 1
+                if true_of(rule, rungs[at], rungs[at + G_LENGTH], i, 0, room.row, cursor) == least:
+                    low = middle
+                else:
+                    high = middle
+            at = first + low * size + RUNG
+            for word in range(words):
+                here = rungs[at + word]
+                passed[word] |= asked[word] & (here if least else rungs[last + RUNG + word] & ~here)
+            return
+    for word in range(words):
+        bits = asked[word] & rungs[last + RUNG + word]
+        if bits != 0:
+            passed[word] |= ask_each(group, rule, room, word, bits, state, i)
+
+
+@inlined
+def without_ended(group: StrictRules, room: StrictRoom, words: int, start: int, t: int) -> None:
+    """Leave out the rules whose `within` is over for a run that began at `start`."""
+    for word in range(words):
+        bits = room.asked[word]
+        while bits != 0:
+            bit = bits & -bits
+            bits ^= bit
+            within = group.rules[(word * BITS + place_of(bit)) * STRICT_RULE + Z_WITHIN]
+            if within >= 0 and later(start, within) <= t:
+                room.asked[word] ^= bit
+
+
+def show_state(
+    group: StrictRules, rule: Rule, room: StrictRoom, words: int, state: int, i: int
+) -> None:  # fmt: skip
+    """Show an event to the runs that have taken so many: what passes goes to `passed`."""
+    step = state * words
+    asked = False
+    for word in range(words):
+        room.passed[word] = room.asked[word] & group.free[step + word]
+        asked = asked or room.asked[word] != room.passed[word]
+    if not asked:
+        return
+    evaluate_registers(group, rule, room, state)
+    for ladder in range(group.ladders_of[state], group.ladders_of[state + 1], LADDER):
+        climb(group, rule, room, ladder, words, state, i)
+    for word in range(words):
+        bits = room.asked[word] & group.alone[step + word]
+        if bits != 0:
+            room.passed[word] |= ask_each(group, rule, room, word, bits, state, i)

@@ -1,0 +1,101 @@
+"""Rows and arrays of strict sequences, whose runs are sets of rules (strict)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cep.operators.patterns.kernel.layout import Bytes, Ints, ReadOnlyInts
+
+# A rule of a group: its steps; its `within`, or -1; of a match the states up to which its other runs go on.
+Z_STEPS, Z_WITHIN, Z_KEEPS, STRICT_RULE = range(4)
+# A row of what is kept: the key, when time next ends a run, an entry for each of the last events, and sets.
+# Columns of an entry: the event's number (NONE: no run took it), its time if it is the last one or a run
+# began with it, bits of the values that are null, the values.
+P_KEY, P_DUE, PACKED = range(3)
+O_NUMBER, O_TIME, O_NULLS, ENTRY_HEAD = range(4)
+# A match: the rule's place in the group, the key, the time, the numbers of the last events, newest first.
+X_RULE, X_KEY, X_TIME, X_EVENTS = range(4)
+# A ladder: where its rungs begin, how many there are.
+D_FIRST, D_COUNT, LADDER = range(3)
+# A rung before its set: place and length of the program.
+G_PROGRAM, G_LENGTH, RUNG = range(3)
+FEW = 4
+"""Rules from which on asking the ends of a ladder and halving it is worth it."""
+LOADING, SHOWING = range(2)
+
+
+class StrictRules(NamedTuple):
+    """A group of rules that see the same events, and take the same values out of them.
+
+    A set of rules takes `words` numbers of BITS bits. `programs` say by rule and step where the condition
+    over earlier events is (place, length; in `tables`); `updates` by step what a run takes of an event.
+    `free` and `last` have for each step the sets of rules without such a condition, and of those that end
+    with it.
+    """
+
+    tables: Ints
+    rules: Ints
+    programs: Ints
+    updates: Ints
+    free: Ints
+    last: Ints
+    columns: Ints
+    """The columns whose values are kept of an event."""
+    alone: Ints
+    """By step the set of the rules whose condition is evaluated for each of them."""
+    ladders: Ints
+    """LADDER numbers for each: conditions that differ in one constant at most, and rise or fall with it."""
+    ladders_of: Ints
+    """By step where its ladders begin."""
+    rungs: Ints
+    """For each condition of a ladder, by its constant: its program, and the set of the rules with it or one
+    before it."""
+
+
+class StrictEvents(NamedTuple):
+    """A shard's events in order of key, then of time; behind them those that kept runs took.
+
+    `keys` and `seen` (1: it is of a stream of the group) are of the shard's events alone.
+    """
+
+    keys: Ints
+    seen: Bytes
+    fits: Ints
+    """By event and step the set of the rules whose step the event may be by what it is alone."""
+    times: Ints
+    numbers: Ints
+    columns: Ints
+    nulls: Bytes
+    constants: Ints
+    ranks: Ints
+
+
+class StrictRuns(NamedTuple):
+    """The runs that were kept, and by key the place of its row, or NONE."""
+
+    rows: ReadOnlyInts
+    of_key: Ints
+
+
+class StrictRoom(NamedTuple):
+    """Room for one key: sets by state, before and after an event; its last events; an alternative's row."""
+
+    live: Ints
+    then: Ints
+    asked: Ints
+    passed: Ints
+    """Sets of one step."""
+    window: Ints
+    row: Ints
+    slots: Ints
+    unknown: Ints
+    overflows: Ints
+    """By rule, added to."""
+    cursor: Ints
+
+
+class StrictOutput(NamedTuple):
+    """Room for the rows of all keys, and for matches."""
+
+    rows: Ints
+    matches: Ints

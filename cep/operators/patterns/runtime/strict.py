@@ -1,0 +1,174 @@
+"""Strict sequences over one shard's events, group by group: from sets of runs to matches and sets of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cep.batch.arrivals import Arrivals
+from cep.counters import Overflows
+from cep.operators.operator import BatchContext
+from cep.operators.patterns.compile.space_tables import SpaceTables
+from cep.operators.patterns.compile.strict_groups import StrictGroup
+from cep.operators.patterns.kernel import layout, strict_layout
+from cep.operators.patterns.kernel import tables as kernel_tables
+from cep.operators.patterns.runtime.engines import Engine
+from cep.operators.patterns.runtime.looking_back import Events
+from cep.operators.patterns.runtime.matches import RuleMatches
+from cep.operators.patterns.runtime.packed_runs import PackedRows, PackedRuns
+from cep.operators.patterns.runtime.predicate_bits import PredicateReader
+
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class StrictBatch:
+    """Values that the groups of a space share in one shard and batch."""
+
+    tables: SpaceTables
+    engine: Engine
+    events: Events
+    reader: PredicateReader
+    context: BatchContext
+
+    def run(self, kept: PackedRuns) -> tuple[list[RuleMatches], PackedRuns]:
+        """Run every group; what its rules matched, and the runs that live on."""
+        matched: list[RuleMatches] = []
+        groups: dict[int, PackedRows] = {}
+        for number, group in enumerate(self.tables.strict):
+            came = any(part.stream in group.masks for part in self.reader.events.parts)
+            if not came and number not in kept.groups:
+                continue
+            found, left = self._group(group, kept.groups.get(number, none_of(group)))
+            matched += found
+            if len(left.rows):
+                groups[number] = left
+        return matched, PackedRuns(groups)
+
+    def _group(self, group: StrictGroup, kept: PackedRows) -> tuple[list[RuleMatches], PackedRows]:
+        rules, keys = len(group.rules), self.context.keys.count
+        came = self._events(group, kept)
+        of_key = np.full(keys, layout.NONE, np.int64)
+        of_key[kept.rows[:, strict_layout.P_KEY]] = np.arange(len(kept.rows))
+        sets = group.depth * group.words
+        slots = self.tables.most_slots + 2
+        cursor = np.zeros(layout.C_JOINS, np.int64)
+        cursor[layout.C_EVENTS] = len(came.times)
+        cursor[layout.C_EFFORT] = layout.END_OF_TIME
+        room = strict_layout.StrictRoom(
+            np.zeros(sets, np.int64), np.zeros(sets, np.int64), np.zeros(group.words, np.int64),
+            np.zeros(group.words, np.int64),
+            np.zeros(group.depth + 1, np.int64), np.zeros(_row_of(group), np.int64),
+            np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(rules, np.int64), cursor,
+        )  # fmt: skip
+        width = strict_layout.X_EVENTS + group.depth + 1
+        output = strict_layout.StrictOutput(
+            np.empty(keys * kept.rows.shape[1], np.int64), np.empty(2 * rules * width, np.int64)
+        )
+        stored = strict_layout.StrictRuns(kept.rows.ravel(), of_key)
+        while self.engine.run_strict(group.arrays, came, stored, room, output, self.events.watermark):
+            matches = np.empty(2 * len(output.matches), np.int64)
+            used = cursor[layout.C_MATCHES]
+            matches[:used] = output.matches[:used]
+            output = output._replace(matches=matches)
+        self._count(group, room.overflows)
+        found = output.matches[: cursor[layout.C_MATCHES]].reshape(-1, width)
+        size = int(cursor[layout.C_KEPT_LISTS])
+        # A copy, so that the room for all keys is given back.
+        rows = output.rows[:size].copy().reshape(-1, kept.rows.shape[1])
+        left = PackedRows(group.rules, group.depth, kept.values, group.texts, rows)
+        return list(self._matches(group, found)), left
+
+    def _events(self, group: StrictGroup, kept: PackedRows) -> strict_layout.StrictEvents:
+        """The events with what the group reads of them, and behind them those that kept runs took."""
+        events, arrivals = self.events, self.reader.events
+        size, depth = len(events.keys), group.depth
+        width = (depth + 1) * group.words
+        fits, seen = np.zeros(size * width, np.int64), np.zeros(size, np.uint8)
+        for number, part in enumerate(arrivals.parts):
+            if part.stream in group.masks:
+                where, rows = arrivals.rows_of(number)
+                firsts, masks = group.masks[part.stream]
+                bits = part.predicates
+                self.engine.fit_events(
+                    bits.data, bits.ends, bits.bits, rows, where, firsts, masks, fits, width
+                )
+                seen[where] = 1
+        of_rule = self.reader.columns(group.rules[:1])
+        values, nulls = self._with_kept(group, kept, of_rule.values, of_rule.nulls)
+        times, numbers = (
+            np.concatenate((new, np.stack([kept.entry(n)[:, c] for n in range(depth)], 1).ravel()))
+            for new, c in (
+                (events.times, strict_layout.O_TIME),
+                (self.context.book.first + np.arange(size), strict_layout.O_NUMBER),
+            )
+        )
+        return strict_layout.StrictEvents(
+            events.keys, seen, fits, times, numbers, values.ravel(), nulls.ravel(), events.constants,
+            events.ranks,
+        )  # fmt: skip
+
+    def _with_kept(
+        self, group: StrictGroup, kept: PackedRows, values: Ints, nulls: Bytes
+    ) -> tuple[Ints, Bytes]:
+        """The columns of the events, and of those that kept runs took the values that were kept."""
+        more = len(kept.rows) * group.depth
+        found = np.concatenate((values, np.zeros((len(values), more), np.int64)), axis=1)
+        unknown = np.concatenate((nulls, np.ones((len(nulls), more), np.uint8)), axis=1)
+        first = values.shape[1]
+        for number in range(group.depth):
+            entry = kept.entry(number)
+            for place, column in enumerate(group.columns.tolist()):
+                found[column, first + number :: group.depth] = entry[:, strict_layout.ENTRY_HEAD + place]
+                null = (entry[:, strict_layout.O_NULLS] >> place) & 1
+                unknown[column, first + number :: group.depth] = null
+        return found, unknown
+
+    def _count(self, group: StrictGroup, overflows: Ints) -> None:
+        for place in np.flatnonzero(overflows).tolist():
+            name = self.tables.rules[int(group.rules[place])].name
+            self.context.counts[Overflows("rule", *name)] += int(overflows[place])
+
+    def _matches(self, group: StrictGroup, found: Ints) -> Iterator[RuleMatches]:
+        """The matches rule by rule, those of a rule in order of decision."""
+        order = np.argsort(found[:, strict_layout.X_RULE], kind="stable")
+        ends = np.cumsum(np.bincount(found[:, strict_layout.X_RULE], minlength=len(group.rules)))
+        for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+            mine = found[order[ends[place - 1] if place else 0 : ends[place]]]
+            number = int(group.rules[place])
+            steps = self.tables.tables(number).edges
+            count = len(steps)
+            events = mine[:, strict_layout.X_EVENTS + count - 1 : strict_layout.X_EVENTS - 1 : -1]
+            rows = np.zeros((len(mine), layout.MATCH), np.int64)
+            for column, values in (
+                (layout.M_TIME, mine[:, strict_layout.X_TIME]), (layout.M_BY_EVENT, 1),
+                (layout.M_KEY, mine[:, strict_layout.X_KEY]), (layout.M_START, events[:, 0]),
+                (layout.M_NODE, count * np.arange(1, len(mine) + 1)),
+            ):  # fmt: skip
+                rows[:, column] = values
+            taken = events.ravel()
+            yield RuleMatches(
+                number, self.tables.rules[number], rows, rows[:, layout.M_NODE], np.tile(steps, len(mine)),
+                taken, taken,
+            )  # fmt: skip
+
+
+def none_of(group: StrictGroup) -> PackedRows:
+    """No run of a group."""
+    values = len(group.columns)
+    width = strict_layout.PACKED + group.depth * (strict_layout.ENTRY_HEAD + values + group.words)
+    return PackedRows(group.rules, group.depth, values, group.texts, np.zeros((0, width), np.int64))
+
+
+def packable(plan: str, events: Arrivals) -> bool:
+    """True if all events were evaluated under the plan that runs."""
+    return all(part.layout.plan == plan for part in events.parts)
+
+
+def _row_of(group: StrictGroup) -> int:
+    """The numbers that the row of an alternative takes."""
+    return int(group.arrays.tables[kernel_tables.H_ALT])
