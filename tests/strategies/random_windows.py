@@ -30,7 +30,7 @@ _TESTS = (
     "sum(v) > 2",
     "avg(w) < 1.0",
     "last(v) == 1",
-    "max(v) > 1 or count() > 2",
+    "(max(v) > 1 or count() > 2)",
 )
 
 
