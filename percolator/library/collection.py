@@ -273,19 +273,22 @@ class Collection:
 
         Without `highlight` only names are found. Raises DocumentError.
         """
-        queries = [query for part, start, own in self._by_part(places) for query in part.at(own, start)]
-        wanted = places
+        ascending = sorted(places)
+        by_part = list(self._by_part(ascending))
+        queries = (query for part, start, own in by_part for query in part.at(own, start))
+        query_at = dict(zip(ascending, queries, strict=True))
+        wanted = ascending
         if not highlight:
-            wanted = [place for part, start, own in self._by_part(places) for place in part.named(own, start)]
+            wanted = [place for part, start, own in by_part for place in part.named(own, start)]
         hits = dict(zip(wanted, self._matcher.highlights(document, wanted, self._node), strict=True))
         analysed = Analysed(document, self.schema)
         found = []
-        for place, query in zip(places, queries, strict=True):
+        for place in places:
             hit = hits.get(place, _NO_NAMES)
             if hit is None:
                 found.append(self.found(place, analysed, highlight=highlight))
             else:
-                found.append(QueryHit(query, hit.names, hit.highlights if highlight else None))
+                found.append(QueryHit(query_at[place], hit.names, hit.highlights if highlight else None))
         return found
 
     def found(self, place: int, analysed: Analysed, *, highlight: bool) -> QueryHit:

@@ -14,7 +14,7 @@ import pyspark
 from job_folder import JobFolder, command
 from rules_of_tests import pack, payments
 
-from cep.job.spark.class_archive import VARIABLE, class_archive, made_later
+from cep.job.spark.class_archive import VARIABLE, Pace, class_archive, made_later
 from cep.job.spark.gateway import classpath
 from cep.job.spark.java import require_java
 
@@ -33,7 +33,9 @@ def make_archive(cache: Path, scratch: Path) -> None:
         folder.put("payment", payments(1, 200))
         ended = command("run", folder.description, "--once", "--drain", environ=environ)
         assert ended.returncode == 0, ended.stderr
-        with made_later(archive, folder.state.scratch / "classes", scratch / "log", after=0) as making:
+        pace = Pace(0, os.getpriority(os.PRIO_PROCESS, 0))  # all tests with a JVM wait for it
+        listed = folder.state.scratch / "classes"
+        with made_later(archive, listed, scratch / "log", pace=pace) as making:
             assert making is not None
             making.join()
         assert archive.there() is not None, (scratch / "log").read_text("utf-8")

@@ -9,11 +9,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from cep.job.spark.class_archive import VARIABLE, ClassArchive, class_archive, made_later
+from cep.job.spark.class_archive import VARIABLE, ClassArchive, Pace, class_archive, made_later
 from cep.job.spark.gateway import classpath
 from cep.job.spark.java import require_java
 
 pytestmark = pytest.mark.spark  # a JVM, which does nothing
+AT_ONCE = Pace(0, os.getpriority(os.PRIO_PROCESS, 0))
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def made(cache: Path, spark: Path, tmp_path: Path) -> ClassArchive:
     assert len(listed.read_text("utf-8").splitlines()) > 100
     with listed.open("a", encoding="utf-8") as file:
         file.write("java/lang/Str")  # the JVM is writing
-    with made_later(archive, listed, log, after=0) as thread:
+    with made_later(archive, listed, log, pace=AT_ONCE) as thread:
         assert thread is not None
         thread.join()
     assert archive.there() is not None, log.read_text("utf-8")
@@ -66,7 +67,7 @@ def test_an_archive_is_made_once_and_then_mapped(tmp_path: Path, spark: Path) ->
     assert cache.stat().st_mode & 0o777 == 0o700
     # with this option a JVM that cannot map its archive ends
     assert started(archive, listed, "-Xshare:on") == 0
-    with made_later(archive, listed, tmp_path / "log", after=0) as thread:
+    with made_later(archive, listed, tmp_path / "log", pace=AT_ONCE) as thread:
         assert thread is None
 
 
@@ -104,7 +105,7 @@ def test_a_job_that_ends_leaves_nothing_half_made(tmp_path: Path, spark: Path) -
     with made_later(archive, listed, tmp_path / "log") as thread:
         assert thread is not None
     assert not thread.is_alive()
-    with made_later(archive, listed, tmp_path / "log", after=0):
+    with made_later(archive, listed, tmp_path / "log", pace=AT_ONCE):
         while not (tmp_path / "log").exists():
             assert thread is not None
     assert list(archive.folder.iterdir()) in ([], [archive.there()])

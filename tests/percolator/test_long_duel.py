@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import long_duel
@@ -45,7 +44,7 @@ def test_a_hit_that_is_lost_and_a_highlight_that_is_wrong_are_reported(
 
     def shifted(queries: Collection, *arguments: Any, **options: Any) -> Any:
         return [
-            replace(one, highlights={name: found[1:] for name, found in (one.highlights or {}).items()})
+            one._replace(highlights={name: found[1:] for name, found in (one.highlights or {}).items()})
             for one in tell(queries, *arguments, **options)
         ]
 

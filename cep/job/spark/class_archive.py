@@ -21,12 +21,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 VARIABLE = "CEP_CACHE"
 """The environment variable that names another folder; empty: none."""
-
-_AFTER = 60.0
-"""Seconds after the start of Spark: by then a job that stays has its first batches behind it."""
 _HALF = 3600.0
 """Seconds after which a file that is not finished is one of a job that was killed."""
 _SAME = ("-XX:+UseSerialGC", "-Xmx1g")
@@ -86,15 +84,26 @@ def class_archive(java: Path, classpath: str, environment: Mapping[str, str]) ->
     return ClassArchive(folder, place, contents, java, classpath)
 
 
+class Pace(NamedTuple):
+    """After how many seconds an archive is made, and how nice its process is to others."""
+
+    after: float
+    niceness: int
+
+
+IN_PASSING = Pace(60.0, 19)
+"""Counted from the start of Spark: by then a job that stays has its first batches behind it."""
+
+
 @contextmanager
 def made_later(
     archive: ClassArchive | None,
     listed: Path,
     log: Path,
     started: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
-    after: float = _AFTER,
+    pace: Pace = IN_PASSING,
 ) -> Iterator[threading.Thread | None]:
-    """Makes the archive in a thread, `after` so many seconds, unless it is there or the block ends before.
+    """Makes the archive in a thread, unless it is there or the block ends before.
 
     What the JVM says of it stands in the file `log`. `started` is called with its process, which has a
     session of its own.
@@ -103,7 +112,7 @@ def made_later(
         yield None
         return
     ended = threading.Event()
-    thread = threading.Thread(target=_make, args=(archive, listed, log, started, after, ended), daemon=True)
+    thread = threading.Thread(target=_make, args=(archive, listed, log, started, pace, ended), daemon=True)
     thread.start()
     try:
         yield thread
@@ -117,10 +126,10 @@ def _make(
     listed: Path,
     log: Path,
     started: Callable[[subprocess.Popen[bytes]], None],
-    after: float,
+    pace: Pace,
     ended: threading.Event,
 ) -> None:
-    if ended.wait(after) or archive.there() is not None:
+    if ended.wait(pace.after) or archive.there() is not None:
         return
     made = archive.folder / f"making-{os.getpid()}"
     try:
@@ -132,7 +141,7 @@ def _make(
             )  # fmt: skip
             started(process)
             try:
-                os.setpriority(os.PRIO_PROCESS, process.pid, 19)
+                os.setpriority(os.PRIO_PROCESS, process.pid, pace.niceness)
                 while process.poll() is None and not ended.wait(0.1):
                     pass
             finally:
