@@ -116,8 +116,8 @@ SAME = "match a: e[n == 1] -> b: e[n == 2 and ref == a.ref] within 1 day skip no
         (SAME.replace("ref == a.ref", "ref > a.ref"), {"n": 3, "ref": "r7"}, 0),
         (SAME.replace("-> b", "-> not e[n == 4 and ref == a.ref] -> b"), {"n": 4, "ref": "r7"}, 1),
         (SAME.replace("-> b", "-> not e[n == 4] -> b"), {"n": 4, "ref": "r7"}, RUNS),
-        # A strict run lives on only until the next event, which it must see.
-        (SAME.replace("-> b", "=> b"), {"n": 3}, 1),
+        # A strict run lives on until the next event, which it must see; with `having` it is kept alone.
+        (SAME.replace("-> b", "=> b").replace("within", "having b.n > 0 within"), {"n": 3}, 1),
     ],
 )
 def test_an_event_touches_only_the_runs_that_can_move(
@@ -171,7 +171,9 @@ def test_what_sleeps_expires_and_is_dropped_like_what_is_awake(compiled: bool) -
 
 def test_a_doubtful_beginning_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the very next event decides, a run begins only if that one fits, or has not come yet."""
-    running = session("rule r { match a: e[n == 1] => b: e[n == 2 and ref == a.ref] within 1 day }")
+    running = session(
+        "rule r { match a: e[n == 1] => b: e[n == 2 and ref == a.ref] having b.n > 0 within 1 day }"
+    )
     shown = []
     show = loop.show
     monkeypatch.setattr(loop, "show", lambda *a: shown.append(int(a[3])) or show(*a))
