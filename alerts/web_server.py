@@ -62,7 +62,7 @@ class WebServer:
     """Serves an application on a listening socket, which it closes, from a thread of its own."""
 
     def __init__(self, app: Starlette, listening: socket.socket, limits: Limits) -> None:
-        protocol = type("Limited", (_Connection,), {"limits": limits})
+        protocol = type("Limited", (_Connection,), {"limits": limits, "ending": False})
         config = uvicorn.Config(
             app,
             loop="asyncio",
@@ -79,7 +79,7 @@ class WebServer:
             h11_max_incomplete_event_size=limits.head,
         )
         self._listening = listening
-        self._server = _Server(config)
+        self._server = _Server(config, protocol)
         self._thread = threading.Thread(
             target=self._server.run, args=([listening],), name="http", daemon=True
         )
@@ -105,6 +105,10 @@ class WebServer:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, protocol: type[_Connection]) -> None:
+        super().__init__(config)
+        self._protocol = protocol
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(_log)
         await super().startup(sockets)
@@ -113,6 +117,8 @@ class _Server(uvicorn.Server):
             one.listen(_QUEUE)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # uvicorn closes the connections that there are; for one that asyncio had just accepted it would wait
+        self._protocol.ending = True
         await super().shutdown(sockets)
         for one in list(self.server_state.connections):  # answers that nobody takes
             cast(_Connection, one).drop()
@@ -127,6 +133,7 @@ class _Connection(H11Protocol):
     """A connection that gives way: it waits for its client, or the application works for it."""
 
     limits: ClassVar[Limits]
+    ending: ClassVar[bool]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -143,6 +150,9 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if self.ending:
+            self.drop()
+            return
         self._since = self.loop.time()
         self._allow(self.limits.request)
         if len(self.connections) > self.limits.connections:

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 from ports import free_port
 from some_alerts import SECOND, raised
-from wayward_server import Answer, WaywardServer
+from wayward_server import PATIENCE, Answer, WaywardServer
 
 from alerts.dispatch import Attempt, Dispatcher
 from alerts.lane import Schedule
@@ -57,7 +57,7 @@ def deliver(outbox: Outbox) -> Iterator[Deliver]:
 
     yield start
     for dispatcher in started:
-        dispatcher.stop(10)
+        dispatcher.stop(PATIENCE)
         assert dispatcher.failure is None
 
 
@@ -84,14 +84,14 @@ def test_every_alert_is_delivered_once_if_nothing_goes_wrong(
 ) -> None:
     expected = fill(outbox, 300)
     dispatcher = deliver(desk(server))
-    assert dispatcher.drain(30)
+    assert dispatcher.drain(PATIENCE)
     assert Counter(ids(server)) == Counter(expected)
     assert {d.state for id_ in expected for d in outbox.deliveries(id_)} == {"delivered"}
 
 
 def test_one_at_a_time_keeps_the_order(outbox: Outbox, server: WaywardServer, deliver: Deliver) -> None:
     expected = fill(outbox, 60)
-    assert deliver(desk(server, in_flight=1)).drain(30)
+    assert deliver(desk(server, in_flight=1)).drain(PATIENCE)
     assert ids(server) == expected
 
 
@@ -119,7 +119,7 @@ def test_every_attempt_has_the_same_id_and_the_same_bytes(
     ]
     server.behave = lambda call: answers[call.nth]
     fill(outbox, 5)
-    assert deliver(desk(server)).drain(30)
+    assert deliver(desk(server)).drain(PATIENCE)
     assert set(Counter(ids(server)).values()) == {6}
     assert len({(call.id, call.body) for call in server.calls}) == 5
 
@@ -131,12 +131,12 @@ def test_attempts_after_a_restart_have_the_same_id_and_the_same_bytes(
     expected = fill(outbox, 5)
     first = deliver(desk(server))
     server.wait_for(lambda calls: len({c.id for c in calls if c.nth >= 2}) == 5)
-    assert first.stop(10)
+    assert first.stop(PATIENCE)
     before = len(server.calls)
     attempts = {id_: outbox.deliveries(id_)[0].attempts for id_ in expected}
     assert attempts == Counter(ids(server)), "what was attempted is what is written down"
     server.behave = lambda _: Answer()
-    assert deliver(desk(server)).drain(30)
+    assert deliver(desk(server)).drain(PATIENCE)
     assert len(server.calls) == before + 5
     assert len({(call.id, call.body) for call in server.calls}) == 5
 
@@ -154,12 +154,12 @@ def test_retry_after_is_kept(outbox: Outbox, server: WaywardServer, deliver: Del
         clock=lambda: now[0],
         attempted=lambda _: settled.set(),
     )
-    assert settled.wait(20)
+    assert settled.wait(PATIENCE)
     now[0] = start + 599 * SECOND
     assert not dispatcher.drain(0.2)
     assert len(server.calls) == 1
     now[0] = start + 601 * SECOND
-    assert dispatcher.drain(30)
+    assert dispatcher.drain(PATIENCE)
     assert len(server.calls) == 2
 
 
@@ -176,7 +176,7 @@ def test_waiting_for_deliveries_can_be_given_up(
 def test_a_slow_receiver_is_tried_again(outbox: Outbox, server: WaywardServer, deliver: Deliver) -> None:
     server.behave = lambda call: Answer(first=server.closing if call.nth == 0 else None)
     expected = fill(outbox, 3)
-    assert deliver(desk(server, limits=Limits(read=0.2))).drain(30)
+    assert deliver(desk(server, limits=Limits(read=0.2))).drain(PATIENCE)
     assert set(ids(server)) == set(expected)
 
 
@@ -205,7 +205,7 @@ def test_a_receiver_that_comes_back_gets_everything(outbox: Outbox, deliver: Del
     while len(attempts) < 20:
         dispatcher._thread.join(0.01)
     with WaywardServer(port=port) as server:
-        assert dispatcher.drain(30)
+        assert dispatcher.drain(PATIENCE)
         assert set(ids(server)) == set(expected)
 
 
@@ -217,7 +217,7 @@ def test_a_poisoned_alert_blocks_none_behind_it(
     server.behave = lambda call: Answer(500) if call.id in poison else Answer()
     reports: list[str] = []
     schedule = Schedule(first=0.01, longest=0.02, attempts=5)
-    assert deliver(desk(server), schedule=schedule, report=reports.append).drain(30)
+    assert deliver(desk(server), schedule=schedule, report=reports.append).drain(PATIENCE)
     counts = Counter(ids(server))
     assert counts == {id_: 5 if id_ in poison else 1 for id_ in expected}
     assert {id_ for id_ in expected if outbox.deliveries(id_)[0].state == "failed"} == poison
@@ -233,14 +233,14 @@ def test_a_receiver_that_is_gone_is_reported_and_left_alone(
     reports: list[str] = []
     fill(outbox, 100)
     dispatcher = deliver(desk(server, in_flight=1), report=reports.append)
-    assert not dispatcher.drain(10)
-    assert dispatcher.stop(10)
+    assert not dispatcher.drain(PATIENCE)
+    assert dispatcher.stop(PATIENCE)
     status = outbox.status()["desk"]
     assert (status.pending + status.failed, len(reports)) == (100, 1)
     assert status.failed == len(server.calls) <= 2
     assert "410 Gone: closed for good" in reports[0]
     server.behave = lambda _: Answer()
-    assert deliver(desk(server)).drain(30)
+    assert deliver(desk(server)).drain(PATIENCE)
 
 
 def test_metrics_see_every_attempt(outbox: Outbox, server: WaywardServer, deliver: Deliver) -> None:
@@ -248,7 +248,7 @@ def test_metrics_see_every_attempt(outbox: Outbox, server: WaywardServer, delive
     attempts: list[Attempt] = []
     expected = fill(outbox, 4)
     dispatcher = deliver(desk(server), attempted=attempts.append)
-    assert dispatcher.drain(30)
+    assert dispatcher.drain(PATIENCE)
     seen = Counter((a.receiver, a.alert, a.outcome.result, a.number) for a in attempts)
     assert seen == Counter(
         ("desk", i, r, n) for i in expected for r, n in (("rejected", 1), ("delivered", 2))
@@ -271,7 +271,7 @@ def test_a_mistake_in_a_receiver_costs_no_alert(outbox: Outbox, deliver: Deliver
             """Nothing to close."""
 
     fill(outbox, 3)
-    assert deliver(Flawed()).drain(30)
+    assert deliver(Flawed()).drain(PATIENCE)
 
 
 @pytest.mark.slow
@@ -289,10 +289,10 @@ def test_outcomes_are_written_as_soon_as_the_outbox_can_be_written_again(
         locked.set()
 
     dispatcher = deliver(desk(server), report=report)
-    assert locked.wait(20)
+    assert locked.wait(PATIENCE)
     other.execute("ROLLBACK")
     other.close()
-    assert dispatcher.drain(30)
+    assert dispatcher.drain(PATIENCE)
     assert "locked by another process" in reports[0]
     assert sorted(ids(server)) == sorted(expected), "nothing was sent twice meanwhile"
 
@@ -305,8 +305,8 @@ def test_stopping_loses_nothing_and_repeats_nothing(
     for part in (50, 150, 300):
         dispatcher = deliver(desk(server))
         server.wait_for(lambda calls, part=part: len(calls) >= part)
-        assert dispatcher.stop(10)
-    assert deliver(desk(server)).drain(30)
+        assert dispatcher.stop(PATIENCE)
+    assert deliver(desk(server)).drain(PATIENCE)
     assert Counter(ids(server)) == Counter(expected)
 
 
@@ -328,12 +328,12 @@ def test_a_console_prints_no_more_once_it_is_to_stop_and_the_rest_after_the_next
 
     expected = fill(outbox, 100)
     dispatcher = deliver(ConsoleReceiver("desk", Terminal(), "json"))
-    assert asked.wait(20)
-    dispatcher._thread.join(20)
+    assert asked.wait(PATIENCE)
+    dispatcher._thread.join(PATIENCE)
     assert not dispatcher.alive
     assert len(lines) == 5
     assert outbox.pending("desk") == 95
-    assert deliver(ConsoleReceiver("desk", Terminal(), "json")).drain(30)
+    assert deliver(ConsoleReceiver("desk", Terminal(), "json")).drain(PATIENCE)
     assert [json.loads(line)["id"] for line in lines] == expected
 
 
@@ -343,9 +343,7 @@ def test_stopping_does_not_wait_for_ever(outbox: Outbox, server: WaywardServer) 
     dispatcher = Dispatcher(outbox, [desk(server)])
     dispatcher.start()
     server.wait_for(lambda calls: len(calls) == 1)
-    begun = time.monotonic()
-    assert not dispatcher.stop(0.2)
-    assert time.monotonic() - begun < 5
+    assert not dispatcher.stop(0.2), "it waited for the answer, which comes half a minute later"
     assert outbox.pending("desk") == 1
     server.closing.set()
 
@@ -366,7 +364,7 @@ def test_the_console_gets_a_line_for_every_alert(outbox: Outbox, deliver: Delive
         ],
         [Route("text")],
     )
-    assert deliver(ConsoleReceiver("text", text), ConsoleReceiver("json", lines, "json")).drain(30)
+    assert deliver(ConsoleReceiver("text", text), ConsoleReceiver("json", lines, "json")).drain(PATIENCE)
     assert text.getvalue().splitlines() == [
         "1970-01-01T00:00:00Z high     card_testing 3 probes, then 900 in NG",
         "1970-01-01T00:00:01Z high     card_testing 3 probes, then 900 in NG",
@@ -401,6 +399,6 @@ def test_the_clock_is_the_one_given(tmp_path: Path, server: WaywardServer) -> No
     assert not dispatcher.drain(0.3)
     now[0] += 7200 * SECOND
     dispatcher.wake()
-    assert dispatcher.drain(20)
+    assert dispatcher.drain(PATIENCE)
     assert [call.headers["webhook-timestamp"] for call in server.calls] == ["1000000", "1007200"]
-    assert dispatcher.stop(10)
+    assert dispatcher.stop(PATIENCE)

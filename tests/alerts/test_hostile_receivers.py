@@ -16,7 +16,7 @@ from typing import Any
 import httpcore
 import pytest
 from some_alerts import raised
-from wayward_server import Answer, WaywardServer
+from wayward_server import PATIENCE, Answer, WaywardServer
 
 from alerts.dispatch import Dispatcher
 from alerts.lane import Schedule
@@ -116,7 +116,7 @@ def delivering(outbox: Outbox, *receivers: WebhookReceiver) -> Iterator[Dispatch
     try:
         yield dispatcher
     finally:
-        assert dispatcher.stop(30)
+        assert dispatcher.stop(PATIENCE)
         assert dispatcher.failure is None
 
 
@@ -148,8 +148,10 @@ def assert_the_other_has_its_alerts(
         for one in outbox.deliveries(id_)
         if one.receiver == "hostile" and one.attempts
     }
-    assert told
-    assert all(one is not None and outcome in one for one in told), told
+    assert any(outcome in str(one) for one in told), told
+    # a machine may be too busy for the half of a second that an attempt has
+    others = {str(one) for one in told if outcome not in str(one)}
+    assert not others or (hostile._limits == SHORT and all("in time" in one for one in others)), told
 
 
 @pytest.mark.slow
@@ -207,7 +209,7 @@ class Accepts:
 
     def wait_for(self, number: int) -> None:
         with self._came:
-            assert self._came.wait_for(lambda: len(self._held) >= number, 30)
+            assert self._came.wait_for(lambda: len(self._held) >= number, PATIENCE)
 
     def __enter__(self) -> Accepts:
         return self
@@ -247,7 +249,7 @@ def test_a_name_that_is_looked_up_for_ever_costs_the_other_receiver_nothing(outb
 
     def attempted(_: int) -> None:
         if not threads:
-            assert asked.acquire(timeout=30)
+            assert asked.acquire(timeout=PATIENCE)
 
     hostile = WebhookReceiver("hostile", "http://desk.example/", [SECRET], limits=SHORT, names=Names(lookup))
     assert_the_other_has_its_alerts(outbox, hostile, attempted, "in time: the name desk.example is still")

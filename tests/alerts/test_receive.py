@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import standardwebhooks
 from some_alerts import raised
+from wayward_server import PATIENCE
 
 from alerts.envelope import cloud_event
 from alerts.receive import AlertReceiver, Received, ReceiveError
@@ -51,7 +52,7 @@ def signed(
 def post(
     receiver: AlertReceiver, headers: dict[str, str], body: bytes = BODY, method: str = "POST"
 ) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=PATIENCE)
     connection.request(method, "/any/path", body, headers)
     answer = connection.getresponse()
     text = answer.read().decode().strip()
@@ -123,7 +124,7 @@ def test_only_posts_are_taken(shared: AlertReceiver) -> None:
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_long_body_is_not_read_to_its_end(chunked: bool) -> None:
     with AlertReceiver([SECRET], most_bytes=1_000) as receiver:
-        connection = http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=PATIENCE)
         body = b"x" * 5_000
         connection.request("POST", "/", iter([body]) if chunked else body, encode_chunked=chunked)
         answer = connection.getresponse()

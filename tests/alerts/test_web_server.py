@@ -24,7 +24,7 @@ from alerts.web_server import Limits, WebServer, share
 HALF = b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: "
 CONNECTIONS = 32
 MANY = 1_500
-PATIENCE = 30.0
+PATIENCE = 120.0
 FEW = Limits(connections=CONNECTIONS)
 CHUNKED = b" HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
 UPGRADE = b" HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"
@@ -33,7 +33,10 @@ TLS_HELLO = bytes.fromhex("16030100c8010000c40303") + bytes(range(200))
 
 
 class Port:
-    """A running server: `/healthz` says ok, `/body` counts what it is sent, `/large` sends ten megabytes."""
+    """A running server: `/healthz` says ok, `/body` counts what it is sent, `/large` sends ten megabytes.
+
+    The others keep the server or one of its threads busy, or fail.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self.listening = socket.create_server(("127.0.0.1", 0))
@@ -47,6 +50,7 @@ class Port:
             Route("/held", self._held),
             Route("/wrong", self._wrong),
             Route("/body", self._count, methods=["POST"]),
+            Route("/blocked", self._block),
         ]
         self.server = WebServer(Starlette(routes=routes), self.listening, limits)
 
@@ -57,6 +61,13 @@ class Port:
 
     def _wrong(self, _: Request) -> Response:
         raise RuntimeError("a mistake of the application")
+
+    async def _block(self, _: Request) -> Response:
+        """Lets the server do nothing else until `held`, nor while it sleeps before it looks at `end`."""
+        self.entered.release()
+        self.held.wait(PATIENCE)
+        time.sleep(0.2)
+        return Response("ok")
 
     async def _count(self, request: Request) -> Response:
         self.counted.append(len(await request.body()))
@@ -164,7 +175,15 @@ def test_a_client_is_answered_while_others_connect_without_pause(few: Port) -> N
     attackers = [threading.Thread(target=attack) for _ in range(2)]
     for attacker in attackers:
         attacker.start()
-    answered = [few.get() for _ in range(50)]
+    answered: list[tuple[int, bytes]] = []
+
+    def ask() -> bool:
+        """Asks again where so many came after it that it made room before it had said a word."""
+        with suppress(ConnectionError, http.client.BadStatusLine):
+            answered.append(few.get())
+        return len(answered) == 50
+
+    until(ask)
     over.set()
     for attacker in attackers:
         attacker.join()
@@ -222,7 +241,7 @@ def test_a_request_that_comes_byte_by_byte_is_ended(hasty: Port) -> None:
         over.set()
         thread.join()
     assert came.startswith(b"HTTP/1.1 408 ")
-    assert hasty.get() == (200, b"ok")
+    answers(hasty)
 
 
 @pytest.mark.slow
@@ -237,7 +256,7 @@ def test_a_body_that_never_ends_is_ended(hasty: Port, path: str) -> None:
                 sent += slow.send(b"x" * 65_536)
                 time.sleep(0.001)
         assert sent < 10_000_000_000
-    assert hasty.get() == (200, b"ok")
+    answers(hasty)
     assert hasty.counted == []
 
 
@@ -313,12 +332,42 @@ def test_it_stops_with_connections_open_and_says_nothing(
     assert capfd.readouterr() == ("", "")
 
 
+def test_connections_that_come_as_it_stops_are_closed_and_not_waited_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with serving(FEW) as port, ExitStack() as stack:
+        asking = stack.enter_context(port.connect())
+        asking.sendall(b"GET /blocked HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert port.entered.acquire(timeout=PATIENCE)
+        port.server.end()
+        late = [stack.enter_context(port.connect()) for _ in range(8)]
+        for one in late:
+            one.sendall(HALF)
+        port.held.set()
+        port.server.stop(PATIENCE)
+        assert not port.server._thread.is_alive()
+        assert {ended(one) for one in late} == {b""}
+        assert ended(asking).endswith(b"ok")
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize(
     ("soft", "connections"),
     [(64, 8), (256, 32), (1_024, 128), (1_000_000, 128), (resource.RLIM_INFINITY, 128)],
 )
 def test_most_file_handles_are_left_to_the_process(soft: int, connections: int) -> None:
     assert share(soft) == connections
+
+
+def answers(port: Port) -> None:
+    """Fails if the port does not; a request that is too slow on a busy machine is made again."""
+
+    def asked() -> bool:
+        with suppress(ConnectionError, http.client.BadStatusLine):
+            return port.get() == (200, b"ok")
+        return False
+
+    until(asked)
 
 
 def until(condition: Callable[[], bool]) -> None:

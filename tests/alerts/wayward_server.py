@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
+PATIENCE = 120.0
+"""Seconds after which what does not come is a failure; machines that run tests may be slow."""
+
 
 @dataclass
 class Call:
@@ -109,7 +112,7 @@ class WaywardServer:
             self._came.notify_all()
         return self.behave(call)
 
-    def wait_for(self, condition: Callable[[list[Call]], bool], timeout: float = 20.0) -> None:
+    def wait_for(self, condition: Callable[[list[Call]], bool], timeout: float = PATIENCE) -> None:
         """Returns when the calls satisfy the condition; fails after `timeout` seconds."""
         with self._came:
             fulfilled = self._came.wait_for(lambda: condition(self.calls), timeout)

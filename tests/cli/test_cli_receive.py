@@ -53,11 +53,11 @@ class Receiver:
             "webhook-timestamp": str(int(now.timestamp())),
             "webhook-signature": Webhook(secret).sign(id_, now, body),
         }
-        return httpx.post(self.url, content=body, headers=headers, timeout=30).status_code
+        return httpx.post(self.url, content=body, headers=headers, timeout=120).status_code
 
     def end(self, with_signal: signal.Signals) -> tuple[int, str, str]:
         self.process.send_signal(with_signal)
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=120)
         return self.process.returncode, out, err
 
 
@@ -149,7 +149,7 @@ def test_when_nobody_reads_what_is_printed_it_ends_and_the_alert_comes_again() -
         assert one.process.stdout is not None
         one.process.stdout.close()
         assert one.send("a1") == 500
-        assert one.process.wait(30) == 141
+        assert one.process.wait(120) == 141
         assert one.process.stderr is not None
         assert one.process.stderr.read() == ""
         one.process.stdout = None
@@ -159,7 +159,7 @@ def test_clients_that_say_nothing_do_not_keep_alerts_out(receiver: Receiver) -> 
     address = ("127.0.0.1", int(receiver.url.rstrip("/").rpartition(":")[2]))
     with ExitStack() as stack:
         for _ in range(400):
-            held = stack.enter_context(socket.create_connection(address, timeout=30))
+            held = stack.enter_context(socket.create_connection(address, timeout=120))
             held.sendall(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n1")
         assert receiver.send("a1") == 204
         code, out, err = receiver.end(signal.SIGTERM)

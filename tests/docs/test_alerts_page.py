@@ -214,7 +214,7 @@ def desk(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
         text=True,
     )
     try:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while True:
             with socket.socket() as knock:
                 if knock.connect_ex(("127.0.0.1", port)) == 0:

@@ -185,6 +185,12 @@ class JobFolder:
     def told(self) -> str:
         return (self.root / "told.txt").read_text("utf-8", "replace")
 
+    @property
+    def logged(self) -> str:
+        """What libraries logged, warned or printed in the job's process; empty where none did."""
+        log = self.state.logs / "python.log"
+        return log.read_text("utf-8", "replace") if log.exists() else ""
+
 
 @dataclass
 class RunningJob:
@@ -255,7 +261,7 @@ def events_in(path: Path, stream: Stream) -> Iterator[Events]:
 def get(url: str) -> tuple[int, str]:
     """Status and body of a GET; 0 while nobody listens."""
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

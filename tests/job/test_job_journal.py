@@ -6,10 +6,13 @@ import logging
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cep.job.batches.driver import StoppedError
 from cep.job.running import journal
 
 
@@ -77,3 +80,26 @@ def test_a_file_that_cannot_be_written_is_not_told_of(
     with journal.kept(tmp_path / "absent" / "python.log", lambda _: None):
         logging.error("lost")
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("failure", "kept"), [(StoppedError, ""), (ValueError, "ValueError: a batch fails")], ids=["stop", "fail"]
+)
+def test_a_batch_that_may_not_begin_any_more_is_no_failure(
+    spark: Callable[..., Any], path: Path, tmp_path: Path, failure: type[Exception], kept: str
+) -> None:
+    """Spark may have a batch ready while the job stops."""
+    from pyspark.errors import StreamingQueryException
+
+    def batch(_frame: object, _number: int) -> None:
+        raise failure("a batch fails")
+
+    with spark() as session, journal.kept(path, lambda _: None):
+        frame = session.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).name("one").load()
+        writer = frame.writeStream.foreachBatch(batch).option("checkpointLocation", str(tmp_path / "spark"))
+        with pytest.raises(StreamingQueryException, match="a batch fails"):
+            writer.trigger(availableNow=True).start().awaitTermination()
+    logged = path.read_text("utf-8") if path.exists() else ""
+    assert kept in logged
+    assert bool(logged) == bool(kept), logged

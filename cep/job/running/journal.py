@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from cep.job.batches.driver import StoppedError
+
 _NOWHERE = logging.NullHandler()
 _MOST = 10_000_000
 """Bytes of the file; then it is set aside in place of what was set aside before."""
@@ -31,6 +33,7 @@ def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
     handler = _Quiet(
         path, maxBytes=_MOST, backupCount=1, encoding="utf-8", errors="backslashreplace", delay=True
     )
+    handler.addFilter(_is_news)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("cep")
 
@@ -61,6 +64,11 @@ def kept(path: Path, told: Callable[[str], None]) -> Iterator[None]:
         root.removeHandler(handler)
         root.addHandler(_NOWHERE)  # without any, Python makes one that prints
         handler.close()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for the end that the job itself puts to its query, which py4j logs as an exception of a batch."""
+    return not (record.exc_info and isinstance(record.exc_info[1], StoppedError))
 
 
 class _Printed(io.TextIOBase):
