@@ -114,7 +114,7 @@ def pieces(part: str, effort: float) -> list[Piece]:
             raise SystemExit(f"there is no part {part}: {', '.join(NO_JVM + JVM)}")
 
 
-def run(piece: Piece, effort: float, seed: int, commit: str) -> Told:
+def run(piece: Piece, effort: float, seed: int) -> Told:
     """Runs the piece; what it prints is kept."""
     environ = {**os.environ, **piece.environ, "CEP_SEED": str(seed)}
     environ.pop("CI", None)  # which has generated tests try the same examples every time
@@ -135,7 +135,7 @@ def run(piece: Piece, effort: float, seed: int, commit: str) -> Told:
         piece.name,
         effort,
         seed,
-        commit,
+        commit(),
         0 if code == NOTHING_THERE else code,
         spent,
         last,
@@ -150,6 +150,14 @@ def counted(said: str) -> dict[str, int]:
         for number, what in re.findall(r"(\d[\d,]*) ([^,\n]+)", total):
             sums[what.strip()] += int(number.replace(",", ""))
     return dict(sums)
+
+
+def commit() -> str:
+    """The commit that is tried, without what is not committed; empty where there is no git."""
+    asked = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return asked.stdout.strip()
 
 
 def told_before(effort: float) -> dict[tuple[str, str], Told]:
@@ -176,9 +184,9 @@ def summary(part: str, wanted: Sequence[Piece], told: Mapping[tuple[str, str], T
     )
 
 
-def part_passes(part: str, options: argparse.Namespace, commit: str) -> bool:
+def part_passes(part: str, wanted: Sequence[Piece], options: argparse.Namespace) -> bool:
     """Runs what is left of the part; True if all of it passed."""
-    wanted, told = pieces(part, options.effort), told_before(options.effort)
+    told = told_before(options.effort)
     left = [piece for piece in wanted if getattr(told.get((part, piece.name)), "code", 1)]
     if not options.told:
         seeds = {piece.name: options.seed + APART * number for number, piece in enumerate(wanted)}
@@ -186,7 +194,7 @@ def part_passes(part: str, options: argparse.Namespace, commit: str) -> bool:
 
             def go(piece: Piece) -> Told:
                 before = told.get((part, piece.name))
-                return run(piece, options.effort, before.seed if before else seeds[piece.name], commit)
+                return run(piece, options.effort, before.seed if before else seeds[piece.name])
 
             try:
                 for done in as_completed([running.submit(go, piece) for piece in left]):
@@ -217,10 +225,8 @@ def main(arguments: Sequence[str]) -> int:
     KEPT.mkdir(parents=True, exist_ok=True)
     if options.anew:
         (KEPT / "pieces.jsonl").unlink(missing_ok=True)
-    asked = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    passed = [part_passes(part, options, asked.stdout.strip()) for part in options.parts or NO_JVM + JVM]
+    parts = options.parts or NO_JVM + JVM
+    passed = [part_passes(part, pieces(part, options.effort), options) for part in parts]
     return 0 if all(passed) else 1
 
 
