@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 SPARKS ?= 2
 EFFORT ?= 10
 STAMP := $(VENV)/.installed
+# where this is set, each of some hundred processes of the tests would compile every module anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup java quick test soak lint layout types demo trial bench bench-peers jar clean
 
@@ -38,10 +40,8 @@ quick: $(STAMP) ## lint, types and the tests that need no JVM
 test: $(STAMP) java ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)
 
-soak: $(STAMP) java ## before a release, some hours: generated tests with ten times the examples, new ones; the long runs
-	@env -u CI CEP_EFFORT=$(EFFORT) $(BIN)/pytest -q -n auto --timeout 0 -m 'not spark and not soak'
-	@env -u CI CEP_SIGNALS=$$((2 * $(EFFORT))) $(BIN)/pytest -q --timeout 0 -m spark tests/job/test_job_signals.py
-	@env -u CI $(BIN)/pytest -q -s -m soak
+soak: $(STAMP) java ## before a release, some hours, goes on where it was stopped: new generated tests, ten times as many; make soak PART=programs
+	@$(BIN)/python tests/soak_in_parts.py $(PART) --effort $(EFFORT)
 
 lint: $(STAMP) ## ruff
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -13,8 +13,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
+
+
+def with_jvm() -> list[str]:
+    """The files that have such tests: no other is imported to look for them."""
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    return [str(path) for path in files if "pytest.mark.spark" in path.read_text("utf-8")]
 
 
 def main(jvms: str) -> int:
@@ -22,19 +29,19 @@ def main(jvms: str) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     environment = {**os.environ, "CI": "true"}  # generated tests with the same examples every time
     with tempfile.TemporaryFile() as told:
-        with_jvm = subprocess.Popen(
-            [*PYTEST, "-n", jvms, "--dist", "loadgroup", "-m", "spark and not soak"],
+        beside = subprocess.Popen(
+            [*PYTEST, "-n", jvms, "--dist", "loadgroup", "-m", "spark and not soak", *with_jvm()],
             env=environment,
             stdout=told,
             stderr=subprocess.STDOUT,
         )
         others = subprocess.Popen([*PYTEST, "-n", "auto", "-m", "not spark and not soak"], env=environment)
         try:
-            codes = others.wait(), with_jvm.wait()
+            codes = others.wait(), beside.wait()
         except KeyboardInterrupt:  # from a terminal both have it already; a second one ends them at once
-            for one in (others, with_jvm):
+            for one in (others, beside):
                 one.send_signal(signal.SIGINT)
-            codes = others.wait() or 130, with_jvm.wait()
+            codes = others.wait() or 130, beside.wait()
         told.seek(0)
         print(f"\nWith a JVM, beside these:\n\n{told.read().decode(errors='replace')}", flush=True)
     return max(codes)

@@ -89,6 +89,7 @@ def assert_agreement(text: str, given_rows: list[dict[str, object]]) -> None:
     assert not wrong, f"{text}\n" + "\n".join(wrong[:3])
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(800), deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS | booleans(3), st.lists(rows(), max_size=8))

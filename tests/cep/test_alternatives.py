@@ -128,6 +128,7 @@ def test_of_alternatives_that_differ_a_run_keeps_the_most_preferred(compiled: bo
     assert one.alert.events["b"] == [f"{n}" for n in range(2, 17)]
 
 
+@pytest.mark.slow
 def test_what_is_given_up_does_not_depend_on_where_batches_are_cut() -> None:
     found = []
     for size in (len(DIFFERENT), 7, 1):
@@ -150,6 +151,7 @@ def test_a_complete_alternative_is_not_given_up() -> None:
     assert one.alert.events == {"x": ["0"]}
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_trace_says_that_alternatives_were_given_up(compiled: bool) -> None:
     trace = Trace()

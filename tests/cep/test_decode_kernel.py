@@ -68,7 +68,7 @@ def test_a_million_lines_are_read_as_by_the_other_reader(
     blocks: Callable[[random.Random], Block], file: str
 ) -> None:
     seed = int(os.environ.get("CEP_SEED") or random.SystemRandom().randrange(10**9))
-    lines = 0
+    first, lines = seed + 1, 0
     while lines < examples(1_000_000):
         seed += 1
         block = blocks(random.Random(seed))
@@ -78,6 +78,7 @@ def test_a_million_lines_are_read_as_by_the_other_reader(
             print(f"CEP_SEED={seed - 1}")
             raise
         lines += block.data.count(b"\n") + 1
+    print(f"seeds from {first}: {lines:,} lines of {file}")
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -26,7 +27,13 @@ from rules.source import SourceFile, Span
 
 SCHEMAS = Path(__file__).parent / "schemas"
 SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8")))
-JUNIT = xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd")
+
+
+@cache
+def junit() -> xmlschema.XMLSchema:
+    """The schema of JUnit's reports, which takes a second to read."""
+    return xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd")
+
 
 PACK = """pack cards version "1"
 stream payment { at_: timestamp  card: string  amount: double  time at_ }
@@ -125,7 +132,7 @@ def test_what_github_would_read_as_its_own_is_escaped() -> None:
 
 def test_junit_has_a_case_for_each_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = checked(tmp_path, PACK, "junit", capsys)
-    JUNIT.validate(text)
+    junit().validate(text)
     root = ElementTree.fromstring(text.encode())
     assert [(c.get("name"), c[0].tag) for c in root.iter("testcase")] == [
         ("CEP0202 line 5", "failure"),
@@ -139,7 +146,7 @@ def test_a_file_without_findings_is_a_case_that_passed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = checked(tmp_path, WARNS.replace("at_: t", "i: string id i at_: t"), "junit", capsys)
-    JUNIT.validate(text)
+    junit().validate(text)
     (case,) = ElementTree.fromstring(text.encode()).iter("testcase")
     assert (case.get("name"), len(case)) == ("no findings", 0)
 
@@ -186,7 +193,7 @@ def test_a_finding_without_a_place_is_told(
     if form == "sarif":
         the_run(out)
     if form == "junit":
-        JUNIT.validate(out)
+        junit().validate(out)
 
 
 texts = st.text(max_size=20)
@@ -215,7 +222,7 @@ def test_any_findings_have_all_forms(found: list[Diagnostic], allowed: list[Allo
     assert len(run["results"]) == len(found) + len(allowed)
     assert sum("suppressions" in r for r in run["results"]) == len(allowed)
     text = told(all_of_them, "junit")
-    JUNIT.validate(text)
+    junit().validate(text)
     assert len(list(ElementTree.fromstring(text.encode()).iter("failure"))) == sum(
         d.level == "error" or (strict and d.level == "warning") for d in found
     )

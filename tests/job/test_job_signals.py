@@ -1,6 +1,7 @@
 """Signals at any moment of a job's life: sentences, the right exit code, no process left, and no alert lost.
 
-CEP_SIGNALS=N adds N lives with random moments, signals and receivers to those that always run.
+CEP_SIGNALS=N adds N lives with random moments, signals and receivers to those that always run; CEP_SEED draws
+others.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ LIVES = [
 
 
 def _random_lives(number: int) -> list[Life]:
-    random = Random(12)
+    random = Random(int(os.environ.get("CEP_SEED", "12")))
     found = []
     for _ in range(number):
         moment: Moment = random.choice(list(MOMENTS))

@@ -35,6 +35,7 @@ def allowed(nodes: list[Node]) -> list[Node]:
     return kept
 
 
+@pytest.mark.slow
 @given(st.lists(whole, min_size=4, max_size=8), st.lists(whole_documents, min_size=4, max_size=8))
 @settings(max_examples=examples(300), deadline=None)
 def test_production_finds_what_the_reference_finds(nodes: list[Node], documents: list[Any]) -> None:

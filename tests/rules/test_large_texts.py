@@ -14,6 +14,7 @@ from rules import typed
 DEEP = 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "condition",
     [

@@ -154,6 +154,7 @@ MANY_ERRORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", MANY_ERRORS.values(), ids=MANY_ERRORS.keys())
 def test_the_number_of_errors_is_bounded(text: str) -> None:
     found = assert_checked(STREAMS + text)

@@ -41,7 +41,7 @@ def test_a_mistake_in_a_rule_is_reported_where_it_stands(parts: tuple[Piece, ...
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(rules())
 def test_every_mistake_in_many_rules_is_reported_where_it_stands(parts: tuple[Piece, ...]) -> None:
     for mistake in mistaken(parts):

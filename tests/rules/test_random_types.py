@@ -49,7 +49,7 @@ def test_a_wrong_operand_is_refused_where_it_stands(node: Node, random: object) 
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(5_000), deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(EXPRESSIONS)
 def test_every_wrong_operand_of_many_expressions_is_refused(node: Node) -> None:
     accepts(node)

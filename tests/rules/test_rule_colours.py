@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -27,13 +28,12 @@ SAME = {"word": "keyword", "function": "name", "punctuation": "mark", "operator"
 """Kinds that the parser's tree does not tell apart."""
 
 
+@cache
 def examples() -> list[str]:
+    """The rules of the folder, the pages and the conformance cases; read when a test wants them."""
     texts = [path.read_text(encoding="utf-8") for path in PACKS]
     texts += [block for page in PAGES for block in rule_blocks(page)]
     return texts + [rules for _, rules in conformance() if not parse(SourceFile("x", rules))[1]]
-
-
-EXAMPLES = examples()
 
 
 def leaves(node: object) -> Iterator[tuple[Span, Kind]]:
@@ -108,20 +108,22 @@ def by_textmate(source: str) -> list[Kind | None]:
 
 
 def test_there_are_examples_of_everything() -> None:
-    assert len(EXAMPLES) > 300
-    words = {word for text in EXAMPLES for word in re.findall(r"\w+", text)}
+    assert len(examples()) > 300
+    words = {word for text in examples() for word in re.findall(r"\w+", text)}
     assert {"until", "absent", "sliding", "table", "queries", "watermark", "suppress", "timeout"} <= words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_the_lexer_agrees_with_the_parser(part: int) -> None:
-    for source in EXAMPLES[part::8]:
+    for source in examples()[part::8]:
         assert_agree(source, by_pygments(source))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_the_editors_grammar_agrees_with_the_parser(part: int) -> None:
-    for source in EXAMPLES[part::8]:
+    for source in examples()[part::8]:
         assert_agree(source, by_textmate(source))
 
 
