@@ -48,8 +48,8 @@ def advance(
     kernel; None: by the number of events.
     """
     layout = Layout(plan)
-    items = restored(layout, kept).then(_items(layout, events, texts))
     machine = engine(len(events.keys), compiled)
+    items = restored(layout, kept, machine).then(_items(layout, events, texts), machine)
     field = Field(items, before(layout, kept, KeyRuns(items.keys)), watch, machine)
     windows = _windows(layout, field)
     return _Advanced(Reader(layout, items, windows, texts, machine), field, windows)

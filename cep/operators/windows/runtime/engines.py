@@ -11,6 +11,7 @@ import numpy as np
 
 from cep.operators.windows.kernel.distincts import count_distinct
 from cep.operators.windows.kernel.extremes import find_greatest
+from cep.operators.windows.kernel.moving import copy_parts, merge_keys
 from cep.operators.windows.kernel.percentiles import find_percentiles
 from cep.operators.windows.kernel.places import find_after, find_sessions
 from cep.operators.windows.kernel.sums import pack_ranges, sum_ranges
@@ -32,6 +33,8 @@ def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 INTERPRETED = Engine(
+    merge_keys,
+    copy_parts,
     find_after,
     find_sessions,
     _wrapping(sum_ranges),

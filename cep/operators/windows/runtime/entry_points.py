@@ -10,6 +10,8 @@ from dataclasses import dataclass
 class Engine:
     """The functions of `cep.operators.windows.kernel` that are called from outside."""
 
+    merge_keys: Callable[..., None]
+    copy_parts: Callable[..., None]
     find_after: Callable[..., None]
     find_sessions: Callable[..., None]
     sum_ranges: Callable[..., None]

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from cep.batch.texts import Texts
 from cep.operators.windows.kernel.layout import DECIMAL, DOUBLE, LONG, Values
-from cep.state.keyed_rows import Bools, Ints, ranges
+from cep.operators.windows.runtime.entry_points import Engine
+from cep.state.keyed_rows import Bools, Ints
 from rules.types import ListOf, Record, Scalar, Type
 
 NO_INTS = np.zeros(0, np.int64)
@@ -144,17 +145,22 @@ class Items:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def then(self, others: Items) -> Items:
+    def then(self, others: Items, engine: Engine) -> Items:
         """These items and then others, key by key."""
         if not len(self):
             return others
         if not len(others):
             return self
-        keys = np.concatenate((self.keys, others.keys))
-        order = np.argsort(keys, kind="stable")
+        order = np.empty(len(self) + len(others), np.int64)
+        engine.merge_keys(self.keys, others.keys, order)
         tails, places = np.concatenate((self.tails, others.tails)), self.tail_places
         firsts = np.concatenate((places[:-1], others.tail_places[:-1] + places[-1]))[order]
         sizes = np.concatenate((np.diff(places), np.diff(others.tail_places)))[order]
+        tail_places = ends_of(sizes)
+        of_tails = np.zeros(tail_places[-1], np.int64)
+        engine.copy_parts(tails, firsts, sizes, of_tails, tail_places[:-1])
+        times = np.concatenate((self.firsts, others.firsts))[order]
+        single = self.lasts is self.firsts and others.lasts is others.firsts
         known: dict[tuple[int, int], Column] = {}
         columns = []
         for mine, other in zip(self.columns, others.columns, strict=True):
@@ -163,13 +169,13 @@ class Items:
                 known[both] = mine.then(other).taken(order)
             columns.append(known[both])
         return Items(
-            keys[order],
-            np.concatenate((self.firsts, others.firsts))[order],
-            np.concatenate((self.lasts, others.lasts))[order],
+            np.concatenate((self.keys, others.keys))[order],
+            times,
+            times if single else np.concatenate((self.lasts, others.lasts))[order],
             np.concatenate((self.counts, others.counts))[order],
             np.concatenate((self.new, others.new))[order],
-            ends_of(sizes),
-            tails[ranges(firsts, sizes)],
+            tail_places,
+            of_tails,
             tuple(columns),
         )
 

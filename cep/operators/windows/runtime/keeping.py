@@ -62,8 +62,7 @@ class Keeper:
         tail_firsts = np.maximum(self._items.tail_places[remains.firsts], tail_ends - remains.tails)
         columns = [self._column(slot) for slot in layout.slots]
         rows = self._rows(columns, lengths, tail_ends - tail_firsts)
-        place = np.searchsorted(remains.of, remains.of_group)
-        items = np.bincount(place, minlength=len(remains.of))
+        items = np.bincount(remains.of_group, minlength=len(self.runs.keys))[remains.of]
         marks = remains.sizes if len(remains.sizes) else np.zeros(len(remains.of), np.int64)
         heads = np.zeros((len(remains.of), HEAD), np.int64)
         heads[:, KEY] = self.runs.keys[remains.of]
@@ -78,16 +77,20 @@ class Keeper:
         heads[:, DUE], heads[:, JUDGED], heads[:, MARK] = remains.due, remains.judged, remains.mark
         words = np.zeros(heads[:, WORDS].sum(), np.int64)
         begins = ends_of(heads[:, WORDS])[:-1]
-        words[ranges(begins, items * layout.width)] = rows.ravel()
+        copy = self.reader.engine.copy_parts
+        copy(rows.ravel(), of_items[:-1] * layout.width, items * layout.width, words, begins)
         words[ranges(begins + items * layout.width + packed_sizes, marks)] = remains.raised
-        at = np.repeat(begins + items * layout.width - packed_ends[of_items[:-1]], items) + packed_ends[:-1]
+        if packed:
+            first = begins + items * layout.width - packed_ends[of_items[:-1]]
+            at = np.repeat(first, items) + packed_ends[:-1]
         for one in packed.values():
             sizes = np.diff(one.places)
-            words[ranges(at, sizes)] = one.words[: one.places[-1]]
+            copy(one.words, one.places[:-1], sizes, words, at)
             at = at + sizes
         numbers = np.zeros(heads[:, NUMBERS].sum(), np.int64)
         begins = ends_of(heads[:, NUMBERS])[:-1]
-        numbers[ranges(begins, tail_sizes)] = self._items.tails[ranges(tail_firsts, tail_ends - tail_firsts)]
+        to = np.repeat(begins - tail_places[of_items[:-1]], items) + tail_places[:-1]
+        copy(self._items.tails, tail_firsts, tail_ends - tail_firsts, numbers, to)
         if layout.nested:
             nested = np.stack([columns[slot].low for slot in layout.nested], axis=1)
             numbers[ranges(begins + tail_sizes, items * len(layout.nested))] = nested.ravel()

@@ -10,6 +10,7 @@ import numpy as np
 from cep.exact.kernel.packed import COUNT_BITS as PACKED_BITS
 from cep.operators.windows.compile.shapes import Panes
 from cep.operators.windows.compile.window_plan import WindowPlan
+from cep.operators.windows.runtime.entry_points import Engine
 from cep.operators.windows.runtime.frames import LEAST, Before
 from cep.operators.windows.runtime.items import NO_INTS, Column, Items, KeyRuns, ends_of
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Layout
@@ -25,12 +26,19 @@ class _Stored:
 
     layout: Layout
     kept: WindowRows
+    engine: Engine
 
     def rows(self) -> Ints:
         """The words of each item, from those of all."""
         width, (words, _) = self.layout.width, self.kept.places()
-        places = ranges(words[:-1], self.kept.heads[:, ITEMS] * width)
-        return self.kept.words[places].reshape(-1, width)
+        sizes = self.kept.heads[:, ITEMS] * width
+        return self._parts(self.kept.words, words[:-1], sizes).reshape(-1, width)
+
+    def _parts(self, words: Ints, firsts: Ints, sizes: Ints) -> Ints:
+        places = ends_of(sizes)
+        found = np.zeros(places[-1], np.int64)
+        self.engine.copy_parts(words, firsts, sizes, found, places[:-1])
+        return found
 
     def has(self, rows: Ints, slot: int, bit: int = 0) -> Ints:
         column, place = self.layout.bit(slot)
@@ -64,14 +72,15 @@ class _Stored:
         width, (_, numbers) = len(self.layout.nested), self.kept.places()
         nested = self.kept.heads[:, ITEMS] * width
         own = self.kept.heads[:, NUMBERS] - nested
-        of_events = self.kept.numbers[ranges(numbers[:-1], own)]
+        of_events = self._parts(self.kept.numbers, numbers[:-1], own)
         assert len(of_events) == sizes.sum()
-        return of_events, self.kept.numbers[ranges(numbers[:-1] + own, nested)].reshape(-1, max(width, 1))
+        of_values = self._parts(self.kept.numbers, numbers[:-1] + own, nested)
+        return of_events, of_values.reshape(-1, max(width, 1))
 
 
-def restored(layout: Layout, kept: WindowRows) -> Items:
+def restored(layout: Layout, kept: WindowRows, engine: Engine) -> Items:
     """The items of a rule's heads."""
-    stored = _Stored(layout, kept)
+    stored = _Stored(layout, kept, engine)
     rows = stored.rows()
     packed, sizes = stored.packed(rows), stored.tails(rows)
     tails, nested = stored.numbers(sizes)
@@ -101,10 +110,11 @@ def restored(layout: Layout, kept: WindowRows) -> Items:
     counts = (
         rows[:, layout.bits - 1] & ((1 << COUNT_BITS) - 1) if layout.folded else np.ones(len(rows), np.int64)
     )
+    firsts = rows[:, 0].copy()
     return Items(
         np.repeat(kept.keys, kept.heads[:, ITEMS]),
-        rows[:, 0].copy(),
-        rows[:, int(layout.has_last)].copy(),
+        firsts,
+        rows[:, 1].copy() if layout.has_last else firsts,
         counts,
         np.zeros(len(rows), bool),
         ends_of(sizes),
