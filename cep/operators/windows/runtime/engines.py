@@ -12,7 +12,7 @@ import numpy as np
 from cep.operators.windows.kernel.distincts import count_distinct
 from cep.operators.windows.kernel.extremes import find_greatest
 from cep.operators.windows.kernel.moving import copy_parts, merge_keys
-from cep.operators.windows.kernel.percentiles import find_percentiles
+from cep.operators.windows.kernel.percentiles import find_percentiles, find_percentiles_of_many
 from cep.operators.windows.kernel.places import find_after, find_sessions
 from cep.operators.windows.kernel.sums import pack_ranges, sum_ranges
 from cep.operators.windows.runtime.entry_points import Engine
@@ -42,6 +42,7 @@ INTERPRETED = Engine(
     find_greatest,
     count_distinct,
     _wrapping(find_percentiles),
+    _wrapping(find_percentiles_of_many),
 )
 
 

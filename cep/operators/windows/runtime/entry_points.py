@@ -19,3 +19,4 @@ class Engine:
     find_greatest: Callable[..., None]
     count_distinct: Callable[..., None]
     find_percentiles: Callable[..., None]
+    find_percentiles_of_many: Callable[..., None]

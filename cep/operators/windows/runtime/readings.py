@@ -27,6 +27,8 @@ from rules.types import Scalar, Type
 _NO_DOUBLES = np.zeros(0, np.float64)
 _EXACT = 2**53
 """Whole numbers up to it are doubles."""
+_MANY = 1000
+"""Values of a window that are too many to be kept in order one by one."""
 _DECIMALS = pa.decimal128(38, 18)
 
 Doubles = npt.NDArray[np.float64]
@@ -240,20 +242,40 @@ class Reader:
                     if one.parameter is not None and (one.which, one.offset, self._argument(one)[0]) == name
                 }
             )
-            column = self.items.columns[argument]
-            found = np.zeros(len(parts) * len(frame.firsts))
-            most = int((frame.ends - frame.firsts).max(initial=0))
-            self.engine.find_percentiles(
-                doubles(column, type_),
-                column.counts,
-                _ranges(frame),
-                np.array(parts),
-                np.zeros(most + 1),
-                found,
-            )
-            self._percentiles[name] = parts, found.reshape(-1, len(parts))
+            found = self._percentiles_of(frame, argument, type_, np.array(parts))
+            self._percentiles[name] = parts, found
         parts, found = self._percentiles[name]
         return _doubles(found[:, parts.index(reading.parameter)], frame.known)
+
+    def _percentiles_of(self, frame: Frame, argument: int, type_: Type, parts: Doubles) -> Doubles:
+        """A row for each evaluation, a column for each part."""
+        column, of = self.items.columns[argument], self.windows.judged.of
+        values, found = doubles(column, type_), np.zeros((len(frame.firsts), len(parts)))
+        sizes = frame.ends - frame.firsts
+        most = np.zeros(int(of.max(initial=-1)) + 1, np.int64)
+        np.maximum.at(most, of, sizes)
+        large = most[of] > _MANY
+        few = np.flatnonzero(~large)
+        read = np.zeros(len(few) * len(parts))
+        room = np.zeros(int(sizes[few].max(initial=0)) + 1)
+        among = Ranges(frame.firsts[few], frame.ends[few])
+        self.engine.find_percentiles(values, column.counts, among, parts, room, read)
+        found[few] = read.reshape(-1, len(parts))
+        for key in np.flatnonzero(most > _MANY).tolist():
+            rows = np.flatnonzero(large & (of == key))
+            base, end = int(frame.firsts[rows].min()), int(frame.ends[rows].max())
+            order = np.argsort(values[base:end], kind="stable")
+            places = np.empty(len(order), np.int64)
+            places[order] = np.arange(len(order))
+            read = np.zeros(len(rows) * len(parts))
+            among = Ranges(frame.firsts[rows] - base, frame.ends[rows] - base)
+            tree = np.zeros(len(order) + 1, np.int64)
+            counts = np.ascontiguousarray(column.counts[base:end])
+            self.engine.find_percentiles_of_many(
+                values[base:end][order], places, counts, among, parts, tree, read
+            )
+            found[rows] = read.reshape(-1, len(parts))
+        return found
 
 
 def _ranges(frame: Frame) -> Ranges:
