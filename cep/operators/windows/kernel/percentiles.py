@@ -1,5 +1,5 @@
-"""Percentiles of ranges: of small ones from the values in order; of large ones from how many of the values of a
-key are there, in a tree of sums (Fenwick, 1994) over their order."""
+"""Percentiles of ranges: of small ones from the values in order; of large ones from how many of the values of
+a key are there, in a tree of sums (Fenwick, 1994) over their order."""
 
 from __future__ import annotations
 

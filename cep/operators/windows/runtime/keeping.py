@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cep.operators.windows.kernel.layout import Ranges
+from cep.operators.windows.runtime.columns import Column, ends_of, kind_of
 from cep.operators.windows.runtime.frames import Remains
-from cep.operators.windows.runtime.items import Column, Items, KeyRuns, ends_of, kind_of
+from cep.operators.windows.runtime.items import Items, KeyRuns
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Slot
 from cep.operators.windows.runtime.readings import Reader, work
 from cep.operators.windows.runtime.window_rows import (
@@ -114,7 +115,7 @@ class Keeper:
             if slot.kind in ("sum", "true"):
                 rows[:, at] = column.counts
                 continue
-            if slot.kind in ("count", "squares"):
+            if slot.listed or slot.kind in ("count", "squares"):
                 continue
             rows[:, word] |= (column.counts > 0).astype(np.int64) << bit
             if slot.type is Scalar.BOOLEAN:
@@ -128,7 +129,9 @@ class Keeper:
     def _column(self, slot: Slot) -> Column:
         """What each group has of a slot; of sums only how many values."""
         remains, number = self.remains, self.reader.layout.slots.index(slot)
-        column = self._items.columns[number]
+        if slot.listed:
+            return Column(remains.firsts, remains.firsts)
+        column = self._items.column(number)
         if slot.kind is None:
             return column.taken(remains.firsts)
         if slot.kind in ("true", "sum"):
@@ -147,7 +150,11 @@ class Keeper:
         return Column(remains.firsts, remains.firsts)
 
     def _packed(self, slot: Slot) -> _Packed:
-        """The sums of the groups."""
+        """The sums or the lists of the groups."""
+        if slot.listed:
+            summaries = self.reader.summaries(self.reader.layout.slots.index(slot))
+            groups = np.searchsorted(summaries.groups, self.remains.firsts)
+            return _Packed(*summaries.blobs(self.remains.firsts, self.remains.ends, groups))
         assert slot.argument is not None
         assert slot.type is not None
         squared, values = slot.kind == "squares", self.reader.values(slot.argument).values
