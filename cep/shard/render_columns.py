@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from alerts.arrow_columns import Array, ListedTexts, StringTexts, Texts, joined_rows, texts_of, timestamps
 from alerts.column_writer import Content
 from alerts.columns import Column
+from alerts.raised import ApartTexts
 from cep.shard.scope import AS_THEY_ARE, Alike, json_column, summary_form
 from rules.typed import Emit, KeyRef, Rule
 from rules.types import Scalar, Type
@@ -47,7 +48,23 @@ def content(rule: Rule, alike: Alike) -> Content:
         events,
         alike.orders,
         _withholding(rule, key, known, count),
-        ListedTexts(Column(alike.queries)) if alike.kind == "hit" else None,
+        _apart(alike),
+    )
+
+
+def _apart(alike: Alike) -> ApartTexts[Array] | None:
+    if alike.kind == "hit":
+        return ApartTexts(ListedTexts(Column(alike.queries)).json, None)
+    windows = alike.windows
+    if windows is None:
+        return None
+    ids, at = alike.scope.taken.columns.quoted_ids(), windows.at
+    named = joined_rows([",", ids.take(pa.array(at, mask=at < 0))], len(at))
+    bounds = ['["', timestamps(windows.start), '","', timestamps(windows.end), '"', pc.fill_null(named, "")]
+    estimates = alike.estimates
+    return ApartTexts(
+        joined_rows([*bounds, "]"], len(at)),
+        None if estimates is None else pa.array(estimates, pa.string()),
     )
 
 
