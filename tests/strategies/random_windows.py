@@ -11,6 +11,7 @@ from random_packs import LATENESS, header, match_rules
 from cep.events import MAX_TIME, MIN_TIME
 from cep.reference import Decided
 from cep.reference.alternatives import Event
+from cep.reference.text_conditions import text_predicate
 from cep.reference.windows.aggregates import Surroundings
 from cep.reference.windows.judged import Revision, judged
 from rules.typed import Over
@@ -109,4 +110,4 @@ def through_deploys(program: Program, texts: Sequence[str]) -> list[Decided]:
         revisions.append(Revision(rule, came.marks[number] if number else MIN_TIME, place))
     until = MAX_TIME if program.drain else came.marks[-1]
     events.sort(key=lambda event: (event.time, event.place))
-    return list(judged(revisions, events, until, Surroundings("e")))
+    return list(judged(revisions, events, until, Surroundings("e", text_predicate(*packs))))
