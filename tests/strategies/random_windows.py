@@ -40,14 +40,14 @@ _TESTS = (
     "avg(w) < 1.0",
     "last(v) == 1",
     "(max(v) > 1 or count() > 2)",
-    'last(l) == ("a", "b") or count() > 1',
-    '"a" in last(y.s) or last(v) > 0',
-    "last(r) is null or end() - start() >= 2s",
-    "avg(m) > previous(avg(m)) or count() in (1, 3)",
+    '(last(l) == ("a", "b") or count() > 1)',
+    '("a" in last(y.s) or last(v) > 0)',
+    "(last(r) is null or end() - start() >= 2s)",
+    "(avg(m) > previous(avg(m)) or count() in (1, 3))",
     'count(t matches "red") > 0',
-    "distinct(k) > 1 ? sum(v) > 1 : count() > 1",
+    "(distinct(k) > 1 ? sum(v) > 1 : count() > 1)",
 )
-_OF_KEY = ('g == "x" or count() > 1', 'upper(g) == "X"')
+_OF_KEY = ('(g == "x" or count() > 1)', 'upper(g) == "X"')
 
 
 @st.composite
