@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
 
@@ -19,7 +19,8 @@ class Alert:
     """One alert, every field always present; values are JSON values.
 
     `time` is RFC 3339 UTC; `key` and `emit` map names to values; `events` maps every step that took
-    something to the ids taken, in order. `suppressed` counts the alerts withheld since the last one.
+    something to the ids taken, in order. `suppressed` counts the alerts withheld since the last one,
+    `approximate` names the emitted values that are estimates.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Alert:
     tags: list[str]
     runbook: str | None
     suppressed: int = 0
+    approximate: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object, names in the documented order."""

@@ -23,7 +23,7 @@ from alerts.arrow_columns import (
     joined_rows,
     timestamps,
 )
-from alerts.raised import Writer
+from alerts.raised import ApartTexts, Writer
 from alerts.raised_columns import Ids, RaisedColumns, Raising
 from alerts.ranks import END
 
@@ -36,7 +36,7 @@ class Content:
 
     `time` in ns since 1970 UTC. `events` has for each step the ids taken, as JSON strings with commas
     between; `orders` are as `alerts.ranks.decided` gives them. `withholding` are the keys that suppression
-    goes by, None if the rule has none; `query` those of hits.
+    goes by, None if the rule has none.
     """
 
     kind: Kind
@@ -47,7 +47,7 @@ class Content:
     events: Sequence[tuple[str, Array]]
     orders: Array
     withholding: Array | None = None
-    query: Texts | None = None
+    apart: ApartTexts[Array] | None = None
 
 
 def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns:
@@ -60,11 +60,15 @@ def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns
     identity, alert = writer.forms(content.kind, tuple(content.key), tuple(content.emit), steps)
     key = list(content.key.values())
     size = len(content.time)
-    queries = joined_rows(["null"], size) if content.query is None else content.query.json
-    ids = _digests(_filled(identity, [*(one.canonical for one in key), *taken, queries]))
+    apart = content.apart
+    by = joined_rows(["null"], size) if apart is None else apart.by
+    steps_told = taken if content.kind != "window" else []
+    ids = _digests(_filled(identity, [*(one.canonical for one in key), *steps_told, by]))
+    estimates = None if apart is None else apart.approximate
     emitted = [one.json for one in content.emit.values()]
     summary = StringTexts(content.summary).json
     said = [_hex(ids), timestamps(content.time), *(one.json for one in key), summary, *emitted, *taken]
+    said.append(joined_rows([""], size) if estimates is None else estimates)
     places = joined([*(one.ranked for one in key), END, content.orders, END], pa.binary())
     held = content.withholding
     return RaisedColumns(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from alerts.alert import Alert, Kind
 from alerts.columns import Column
@@ -19,7 +20,31 @@ from alerts.ranks import rank, ranks
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 Forms = tuple[list[str], list[str]]
-_NOT_SUPPRESSED = '"suppressed":0}'
+Of = TypeVar("Of", covariant=True)
+_NOT_SUPPRESSED, _SUPPRESSED = '"suppressed":0,"approximate":[', '"suppressed":{},"approximate":['
+"""Stands once in a body: in a string quotation marks are escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """What else tells an alert apart: the query of a hit; the bounds of a window, and the event at which it
+    was evaluated (as `alert_id` takes them). `approximate`: the emitted names whose values are estimates."""
+
+    query: str | None = None
+    window: Sequence[str] | None = None
+    approximate: Sequence[str] = ()
+
+
+NOTHING_APART = Apart()
+
+
+@dataclass(frozen=True, slots=True)
+class ApartTexts(Generic[Of]):
+    """The same for many alerts of one kind, as JSON: the query, or the bounds; the names of estimates with
+    commas between, None where there are none."""
+
+    by: Of
+    approximate: Of | None
 
 
 class Withholding(NamedTuple):
@@ -75,8 +100,9 @@ class Raised(NamedTuple):
 
 def speaking(body: str, suppressed: int) -> str:
     """The JSON of an alert before suppression, telling of so many that were withheld."""
-    assert body.endswith(_NOT_SUPPRESSED)
-    return f'{body[: -len(_NOT_SUPPRESSED)]}"suppressed":{suppressed}}}'
+    before, found, after = body.rpartition(_NOT_SUPPRESSED)
+    assert found
+    return f"{before}{_SUPPRESSED.format(suppressed)}{after}"
 
 
 def storable(text: str) -> bool:
@@ -117,15 +143,19 @@ class Writer:
         events: Sequence[tuple[str, list[str]]],
         order: Sequence[int],
         withholding: Withholding | None,
-        query: str | None = None,
+        apart: Apart = NOTHING_APART,
     ) -> Raised:
-        """One alert; `key` and `emit` are JSON values, `events` in the pattern's order, `query` is a hit's.
+        """One alert; `key` and `emit` are JSON values, `events` in the pattern's order.
 
         Raises ValueError for NaN and infinity, and for a time outside the years 1 to 9999.
         """
-        id_ = alert_id(self._pack, self._rule, self._structure, kind, list(key.values()), events, query)
+        named = (self._pack, self._rule, self._structure, kind, list(key.values()))
+        steps = events if apart.window is None else ()
+        id_ = alert_id(*named, steps, apart.query, apart.window)
         said = _encode({"key": key, "summary": summary, "emit": emit, "events": dict(events)})
-        body = f'{{"id":"{id_}",{self._head(kind)}"time":"{timestamp(time)}",{said[1:-1]}{self._tail}'
+        estimates = _encode(list(apart.approximate))[1:]
+        head = f'{{"id":"{id_}",{self._head(kind)}"time":"{timestamp(time)}",'
+        body = f"{head}{said[1:-1]}{self._tail}{estimates}}}"
         if not body.isascii():
             body = self._storable(body)
         place = rank(time, self._rule, self._pack, key.values(), order, id_)
@@ -141,7 +171,7 @@ class Writer:
         events: Sequence[tuple[str, Sequence[str]]],
         orders: Sequence[bytes],
         withholding: Sequence[Withholding] | None,
-        query: Column | None = None,
+        apart: ApartTexts[Sequence[str]] | None = None,
     ) -> list[Raised]:
         """As `raised`, for many alerts of one kind, which name the same keys, values and steps.
 
@@ -153,9 +183,10 @@ class Writer:
         size = len(times)
         keys, emitted = [one.json for one in key.values()], [one.json for one in emit.values()]
         canonical = [one.canonical for one in key.values()]
-        queries = ["null"] * size if query is None else query.json
-        ids = digests(filled(identity, [*canonical, *taken, queries], size))
-        parts = [ids, timestamps(times), *keys, summary.json, *emitted, *taken]
+        told = ApartTexts(["null"] * size, None) if apart is None else apart
+        ids = digests(filled(identity, [*canonical, *(taken if kind != "window" else ()), told.by], size))
+        estimates = [""] * size if told.approximate is None else told.approximate
+        parts = [ids, timestamps(times), *keys, summary.json, *emitted, *taken, estimates]
         bodies = filled(alert, parts, size)
         if not all(map(str.isascii, bodies)):
             bodies = [body if body.isascii() else self._storable(body) for body in bodies]
@@ -176,10 +207,12 @@ class Writer:
         keys = ",".join(GAP for _ in key)
         taken = ",".join(f"[{_encode(step)},[{GAP}]]" for step in steps)
         identity = f"[{names},[{keys}],[{taken}],{GAP},null]"
+        if kind == "window":
+            identity = f"[{names},[{keys}],[],null,{GAP}]"
         events = ",".join(f"{_encode(step)}:[{GAP}]" for step in steps)
         alert = (
             f'{{"id":"{GAP}",{self._head(kind)}"time":"{GAP}","key":{{{_members(key)}}},"summary":{GAP},'
-            f'"emit":{{{_members(emit)}}},"events":{{{events}}}{self._tail}'
+            f'"emit":{{{_members(emit)}}},"events":{{{events}}}{self._tail}{GAP}]}}'
         )
         return identity.split(GAP), alert.split(GAP)
 

@@ -18,7 +18,7 @@ from cep.expressions.held import python
 from cep.expressions.scalar import aggregate_of
 from cep.plan.plan import RulePlan
 from cep.state.keyed_rows import ranges
-from rules.typed import Aggregate, Expression, Path, StepRef
+from rules.typed import Aggregate, Path, StepRef
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -112,13 +112,32 @@ def objects(values: Sequence[object]) -> Objects:
 
 
 @dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows that were decided about: their bounds in ns since 1970 UTC, and the event (a row of the
+    decisions' columns) at which each was evaluated, -1 where that is its end.
+
+    `approximate` says by emitted name where the value is an estimate.
+    """
+
+    start: Ints
+    end: Ints
+    at: Ints
+    approximate: Mapping[str, Bools] = field(default_factory=dict)
+
+    def chosen(self, which: Ints | slice) -> Windows:
+        """Some of them."""
+        approximate = {name: true[which] for name, true in self.approximate.items()}
+        return Windows(self.start[which], self.end[which], self.at[which], approximate)
+
+
+@dataclass(frozen=True, slots=True)
 class Decisions:
     """Decisions of one rule, a row each: `time` in ns since 1970 UTC, the key's values as they are held by
     field, `orders` as `alerts.ranks.decided` gives them.
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
-    `values` has what the operator itself computed of expressions that the rule emits.
+    `values` has by emitted name what the operator itself computed, as `cep.expressions.held` says.
     """
 
     rule: RulePlan
@@ -130,7 +149,8 @@ class Decisions:
     steps: Ints
     events: Ints
     columns: EventColumns
-    values: Mapping[Expression, Objects] = field(default_factory=dict)
+    values: Mapping[str, pa.Array] = field(default_factory=dict)
+    windows: Windows | None = None
 
     def by_step(self, steps: int) -> ByStep:
         """The events that each of so many steps took."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, assert_never, cast
 
 from alerts.alert import Kind
-from alerts.notation import json_value
-from alerts.raised import Raised
+from alerts.notation import json_value, timestamp
+from alerts.raised import Apart, Raised
 from cep.counters import Counts, EventOutcome, StreamEvents
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
 from cep.shard.render import RuleWriter
@@ -160,7 +160,12 @@ def _raised(rule: Rule, writer: RuleWriter, one: Decided, number: int) -> Raised
     emitted = {item.name: item.value.type for item in _emits(rule, one.kind)}
     emit = {name: json_value(value, emitted[name]) for name, value in one.emit}
     events = [(step, list(ids)) for step, ids in one.events]
-    return writer.raised(cast(Kind, one.kind), one.time, key, emit, events, (number,), one.query)
+    window = None
+    if one.window is not None:
+        start, end, at = one.window
+        window = [*map(timestamp, (start, end)), *([] if at is None else [at])]
+    apart = Apart(one.query, window, one.approximate)
+    return writer.raised(cast(Kind, one.kind), one.time, key, emit, events, (number,), apart)
 
 
 def _emits(rule: Rule, kind: str) -> tuple[Emit, ...]:

@@ -20,8 +20,8 @@ from alerts.column_writer import written
 from alerts.columns import Column
 from alerts.forms import filled
 from alerts.identity import canonical
-from alerts.notation import plain
-from alerts.raised import Raised, Withholding, Writer
+from alerts.notation import plain, timestamps
+from alerts.raised import NOTHING_APART, Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
 from cep.batch.decisions import ByStep, Decisions
 from cep.plan.plan import RulePlan
@@ -68,7 +68,7 @@ class Renderer:
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
         held = [values[which].tolist() for values in decisions.key]
         keys = {name: values for (name, _), values in zip(by, held, strict=True)}
-        known = {one: values[which].tolist() for one, values in decisions.values.items()}
+        known = {name: _chosen(values, which) for name, values in decisions.values.items()}
         scope = Scope({name: number for number, name in enumerate(form.steps)}, taken, keys, known)
         kind, emitting = form.kind, rule.emit
         if decisions.timeout[which][0]:
@@ -81,7 +81,8 @@ class Renderer:
             tuple(emitting),
             steps,
             scope,
-            decisions.orders if isinstance(which, slice) else decisions.orders.take(pa.array(which)),
+            _chosen(decisions.orders, which),
+            None if decisions.windows is None else decisions.windows.chosen(which),
         )
 
     def _by_column(self, alike: Alike) -> Part:
@@ -92,12 +93,29 @@ class Renderer:
 
     def _listed(self, alike: Alike) -> list[Raised]:
         scope = alike.scope
-        query = Column(alike.queries) if alike.kind == "hit" else None
-        emit = {one.name: json_column(scope.values(one.value), one.value.type) for one in alike.emitting}
+        emit = {one.name: json_column(scope.values(one), one.value.type) for one in alike.emitting}
         key = {name: json_column(scope.keys[name], type_) for name, type_ in alike.by}
         events = [(name, scope.taken.ids(number)) for name, number in alike.steps]
         orders = alike.orders.to_pylist()
-        return self.writer.by_column(alike.kind, alike.time.tolist(), key, emit, events, orders, query)
+        times = alike.time.tolist()
+        return self.writer.by_column(alike.kind, times, key, emit, events, orders, _apart(alike))
+
+
+def _chosen(values: pa.Array, which: Ints | slice) -> pa.Array:
+    return values if isinstance(which, slice) else values.take(pa.array(which))
+
+
+def _apart(alike: Alike) -> ApartTexts[Sequence[str]] | None:
+    if alike.kind == "hit":
+        return ApartTexts(Column(alike.queries).json, None)
+    windows = alike.windows
+    if windows is None:
+        return None
+    ids = alike.scope.taken.columns.ids()
+    bounds = zip(timestamps(windows.start.tolist()), timestamps(windows.end.tolist()), strict=True)
+    ends = ["]" if row < 0 else f",{ids[row]}]" for row in windows.at.tolist()]
+    by = [f'["{start}","{end}"{at}' for (start, end), at in zip(bounds, ends, strict=True)]
+    return ApartTexts(by, alike.estimates)
 
 
 _renderers: dict[tuple[str, str, str], Renderer] = {}
@@ -146,12 +164,12 @@ class RuleWriter:
         emit: dict[str, object],
         events: Sequence[tuple[str, list[str]]],
         order: tuple[int, ...],
-        query: str | None = None,
+        apart: Apart = NOTHING_APART,
     ) -> Raised:
         """The alert of a decision, before suppression."""
         summary = _summary(self._rule, key, emit)
         withholding = _withholding(self._rule, key, emit)
-        return self._writer.raised(kind, time, key, summary, emit, events, order, withholding, query)
+        return self._writer.raised(kind, time, key, summary, emit, events, order, withholding, apart)
 
     def by_column(
         self,
@@ -161,13 +179,13 @@ class RuleWriter:
         emit: Mapping[str, Column],
         events: Sequence[tuple[str, Sequence[str]]],
         orders: Sequence[bytes],
-        query: Column | None = None,
+        apart: ApartTexts[Sequence[str]] | None = None,
     ) -> list[Raised]:
         """The result of `raised`, for many decisions: see `alerts.raised.Writer.by_column`."""
         known = {**key, **emit}
         summary = Column(_summaries(self._rule, key, known, len(times)))
         withholding = _withheld(self._rule, key, known, len(times))
-        return self._writer.by_column(kind, times, key, summary, emit, events, orders, withholding, query)
+        return self._writer.by_column(kind, times, key, summary, emit, events, orders, withholding, apart)
 
     def columns(self, alike: Alike) -> RaisedColumns:
         """What `by_column` gives, in Arrow. Raises UnicodeEncodeError for a lone surrogate."""

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from alerts.arrow_columns import Array, ListedTexts, StringTexts, Texts, joined_rows, texts_of, timestamps
 from alerts.column_writer import Content
 from alerts.columns import Column
+from alerts.raised import ApartTexts
 from cep.shard.scope import AS_THEY_ARE, Alike, json_column, summary_form
 from rules.typed import Emit, KeyRef, Rule
 from rules.types import Scalar, Type
@@ -47,16 +48,32 @@ def content(rule: Rule, alike: Alike) -> Content:
         events,
         alike.orders,
         _withholding(rule, key, known, count),
-        ListedTexts(Column(alike.queries)) if alike.kind == "hit" else None,
+        _apart(alike),
+    )
+
+
+def _apart(alike: Alike) -> ApartTexts[Array] | None:
+    if alike.kind == "hit":
+        return ApartTexts(ListedTexts(Column(alike.queries)).json, None)
+    windows = alike.windows
+    if windows is None:
+        return None
+    ids, at = alike.scope.taken.columns.quoted_ids(), windows.at
+    named = joined_rows([",", ids.take(pa.array(at, mask=at < 0))], len(at))
+    bounds = ['["', timestamps(windows.start), '","', timestamps(windows.end), '"', pc.fill_null(named, "")]
+    estimates = alike.estimates
+    return ApartTexts(
+        joined_rows([*bounds, "]"], len(at)),
+        None if estimates is None else pa.array(estimates, pa.string()),
     )
 
 
 def _emitted(one: Emit, key: Mapping[str, Texts], alike: Alike) -> Texts:
     if isinstance(one.value, KeyRef):
         return key[one.value.name]
-    values, type_ = alike.scope.arrow(one.value), one.value.type
+    values, type_ = alike.scope.arrow(one), one.value.type
     if values is None or not isinstance(type_, Scalar) or values.type != _ARROW.get(type_):
-        return _listed(alike.scope.values(one.value), type_)
+        return _listed(alike.scope.values(one), type_)
     return _written(values, type_)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
+from json.encoder import encode_basestring
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +14,8 @@ import pyarrow as pa
 from alerts.alert import Kind
 from alerts.columns import Column
 from alerts.notation import json_value
-from cep.batch.decisions import ByStep
+from cep.batch.decisions import ByStep, Windows
+from cep.expressions.held import python
 from cep.expressions.scalar import compiled
 from rules.typed import (
     Aggregate,
@@ -31,24 +34,27 @@ from rules.typed import (
 from rules.types import Scalar, Type
 
 Ints = npt.NDArray[np.int64]
-Named = FieldRef | KeyRef | StepRef | Aggregate | WindowAggregate
+Named = FieldRef | KeyRef | StepRef | Aggregate
 
 
 @dataclass(slots=True)
 class Scope:
-    """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone, what
-    the operator worked out. `row` is the decision that an expression is being worked out for."""
+    """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone; of the
+    names in `known` the values. `row` is the decision that an expression is being worked out for."""
 
     numbers: Mapping[str, int]
     taken: ByStep
     keys: Mapping[str, list[object]]
-    known: Mapping[Expression, list[object]]
+    known: Mapping[str, pa.Array]
     row: int = 0
     _columns: dict[Named, list[object]] = field(default_factory=dict)
     _fields: dict[Path, list[object]] = field(default_factory=dict)
 
-    def values(self, expression: Expression) -> list[object]:
-        """The value of an expression in each decision."""
+    def values(self, one: Emit) -> list[object]:
+        """What is emitted in each decision."""
+        if one.name in self.known:
+            return python(self.known[one.name])
+        expression = one.value
         if isinstance(expression, Named):
             return self._column(expression)
         for node in _named(expression):
@@ -59,9 +65,11 @@ class Scope:
             found.append(evaluator(self))
         return found
 
-    def arrow(self, expression: Expression) -> pa.Array | None:
-        """The same in Arrow, of what is only looked up; None where it is in no one Arrow type."""
-        match expression:
+    def arrow(self, one: Emit) -> pa.Array | None:
+        """The same in Arrow, of what is known or only looked up; None where it is in no one Arrow type."""
+        if one.name in self.known:
+            return self.known[one.name]
+        match expression := one.value:
             case FieldRef(path):
                 return self.taken.arrow_only(path)
             case StepRef():
@@ -82,8 +90,6 @@ class Scope:
                 return self.own(path)
             case KeyRef(name):
                 return self.keys[name]
-            case WindowAggregate():
-                return self.known[node]
         if node not in self._columns:
             number = self.numbers[node.step]
             self._columns[node] = (
@@ -106,7 +112,7 @@ class Scope:
         return self._columns[ref][self.row]
 
     def window(self, ref: WindowAggregate) -> object:
-        return self.known[ref][self.row]
+        raise AssertionError(f"{ref.function} of a window, which the operator works out")
 
     def previous(self, ref: PrevRef) -> object:
         raise AssertionError(f"prev({'.'.join(ref.path)}) in emit")
@@ -127,11 +133,21 @@ class Alike:
     steps: tuple[tuple[str, int], ...]
     scope: Scope
     orders: pa.BinaryArray
+    windows: Windows | None = None
 
     @property
     def queries(self) -> list[str]:
         """The queries of hits."""
         return list(map(str, self.scope.own(("query",))))
+
+    @property
+    def estimates(self) -> list[str] | None:
+        """The names of emitted values that are estimates, as JSON with commas between; None: none is."""
+        if self.windows is None or not self.windows.approximate:
+            return None
+        names = [encode_basestring(name) for name in self.windows.approximate]
+        rows = zip(*(true.tolist() for true in self.windows.approximate.values()), strict=True)
+        return [",".join(compress(names, row)) for row in rows]
 
 
 def json_column(values: list[object], type_: Type) -> Column:
@@ -142,7 +158,7 @@ def json_column(values: list[object], type_: Type) -> Column:
 
 
 def _named(expression: Expression) -> Iterator[Named]:
-    """The names in an expression; what an aggregate over a window is taken of is worked out with it."""
+    """The names in an expression."""
     if isinstance(expression, Named):
         yield expression
         return

@@ -16,7 +16,7 @@ from alerts.alert import Kind
 from alerts.arrow_columns import ListedTexts, Texts, texts_of, timestamps
 from alerts.column_writer import Content, written
 from alerts.columns import Column
-from alerts.raised import Raised, Withholding, Writer
+from alerts.raised import Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
 from alerts.ranks import decided, rank
 from alerts.stages.order import in_order
@@ -54,22 +54,25 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     order = st.lists(LONGS, max_size=3)
     orders = data.draw(st.lists(order, min_size=count, max_size=count))
     withheld = [Withholding(text, 5) for text in summary] if data.draw(st.booleans()) else None
-    queries = data.draw(st.none() | texts)
-    kind: Kind = data.draw(st.sampled_from(("event", "match", "timeout", "hit")))
+    kind: Kind = data.draw(st.sampled_from(("event", "match", "timeout", "hit", "window")))
+    apart = data.draw(st.lists(_apart(kind), min_size=count, max_size=count))
+    estimates = [",".join(Column(one.approximate).json) for one in apart]
+    by = Column([one.query if kind == "hit" else one.window for one in apart])
+    told = ApartTexts(by.json, estimates) if kind in ("hit", "window") else None
     pack, revision, rule, structure, severity, tag = (data.draw(TEXTS) for _ in range(6))
     writer = Writer(pack, revision, rule, structure, severity, [tag], data.draw(st.none() | TEXTS))
     one_by_one = [
         writer.raised(
             kind, times[n], _row(key, n), summary[n], _row(emit, n),
             [(step, ids[n]) for step, ids in taken.items()], orders[n], withheld[n] if withheld else None,
-            queries[n] if queries else None,
+            apart[n],
         )
         for n in range(count)
     ]  # fmt: skip
     by_column = writer.by_column(
         kind, times, _columns(key), Column(summary), _columns(emit),
         [(step, [",".join(Column(ids).json) for ids in of_each]) for step, of_each in taken.items()],
-        [decided(order) for order in orders], withheld, Column(queries) if queries else None,
+        [decided(order) for order in orders], withheld, told,
     )  # fmt: skip
     assert by_column == one_by_one
     raising = Raising(pack, rule, severity, 5 if withheld else None)
@@ -84,7 +87,7 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
                 ],
                 pa.array([decided(order) for order in orders], pa.binary()),
                 pa.array(summary, pa.string()) if withheld else None,
-                ListedTexts(Column(queries)) if queries else None,
+                told and ApartTexts(ListedTexts(by).json, pa.array(estimates, pa.string())),
             ),
         )  # fmt: skip
     except UnicodeEncodeError:
@@ -95,6 +98,17 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     assert list(columns_of_rows) == one_by_one
     assert list(columns_of_rows.in_order()) == in_order(one_by_one)
     assert all(type(one) is Raised for one in by_column)
+
+
+def _apart(kind: Kind) -> st.SearchStrategy[Apart]:
+    match kind:
+        case "hit":
+            return st.builds(Apart, TEXTS)
+        case "window":
+            window = st.lists(TEXTS, min_size=2, max_size=3)
+            return st.builds(Apart, st.none(), window, st.lists(TEXTS, max_size=2))
+        case _:
+            return st.just(Apart())
 
 
 def _texts(columns: dict[str, list[object]]) -> dict[str, Texts]:

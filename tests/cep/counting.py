@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from alerts.ranks import decided
 from cep.batch.arrivals import Arrivals
-from cep.batch.decisions import Decisions, EventColumns, objects
+from cep.batch.decisions import Decisions, EventColumns, Windows, objects
 from cep.operators.operator import BatchContext, Operator
 from cep.plan.plan import AlertForm, Needs, RulePlan, StreamPlan
 from cep.state.keyed_rows import FROM_HERE, KEY, RULE, FlatRows, Ints, Kept, KeyedRows, of_kind
@@ -118,7 +118,7 @@ def _summed(parts: Sequence[Ints]) -> Ints:
 
 def _decisions(rule: CountPlan, rows: Ints, context: BatchContext) -> Decisions:
     size, nothing = len(rows), np.zeros(0, np.int64)
-    counts = objects(rows[:, COUNT].tolist())
+    counts = pa.array(rows[:, COUNT])
     return Decisions(
         rule,
         rows[:, START] + rule.size,
@@ -129,7 +129,8 @@ def _decisions(rule: CountPlan, rows: Ints, context: BatchContext) -> Decisions:
         nothing,
         nothing,
         EventColumns(0, ()),
-        {one.value: counts for one in rule.rule.emit if isinstance(one.value, WindowAggregate)},
+        {one.name: counts for one in rule.rule.emit if isinstance(one.value, WindowAggregate)},
+        Windows(rows[:, START], rows[:, START] + rule.size, np.full(size, -1)),
     )
 
 

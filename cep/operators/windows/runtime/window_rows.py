@@ -1,0 +1,158 @@
+"""Windows between batches: of a key and a rule one head, with words and numbers of events behind it.
+
+The words are what the rule's layout says (cep.operators.windows.runtime.layout): items of one width, which
+are events, panes or sessions, then packed sums, then marks. The numbers are those of events whose ids or
+values are still needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from cep.events import MAX_TIME
+from cep.state.keyed_rows import KEY, RULE, Bools, Ints, begins, ranges
+
+ITEMS, WORDS, NUMBERS, DUE, JUDGED, MARK = range(2, 8)
+"""After key and rule: how many items, words and numbers of events; when time alone changes something; up to
+where windows have been judged; what was raised already."""
+HEAD = 8
+KIND = "windows"
+"""The kind of state."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRows:
+    """The windows of many keys: heads sorted by key and then rule, and what stands behind each in order."""
+
+    heads: Ints
+    words: Ints
+    numbers: Ints
+
+    @classmethod
+    def none(cls) -> Self:
+        """No window."""
+        return cls(np.zeros((0, HEAD), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    @property
+    def size(self) -> int:
+        """The size in numbers of 64 bits."""
+        return self.heads.size + len(self.words) + len(self.numbers)
+
+    @property
+    def keys(self) -> Ints:
+        """The key of each head."""
+        keys: Ints = self.heads[:, KEY]
+        return keys
+
+    def crowded(self, _: int) -> Ints:
+        """None: windows are no runs."""
+        return np.zeros(0, np.int64)
+
+    def counted(self, rules: int) -> Ints:
+        """None: windows are no runs."""
+        return np.zeros(rules, np.int64)
+
+    def events(self) -> Sequence[Ints]:
+        """The numbers of the events that are named."""
+        return (self.numbers,) if len(self.numbers) else ()
+
+    def due(self, keys: int) -> Ints:
+        """For each of so many keys the first instant at which time alone changes something about it."""
+        found = np.full(keys, MAX_TIME, np.int64)
+        np.minimum.at(found, self.keys, self.heads[:, DUE])
+        return found
+
+    def indexed(self, keys: int) -> WindowIndex:
+        """An index by key."""
+        words, numbers = self.places()
+        return WindowIndex(self, begins(self.keys, keys), words, numbers)
+
+    def places(self) -> tuple[Ints, Ints]:
+        """Where the words and the numbers of each head begin, and last where they end."""
+        words, numbers = (np.zeros(len(self.heads) + 1, np.int64) for _ in range(2))
+        np.cumsum(self.heads[:, WORDS], out=words[1:])
+        np.cumsum(self.heads[:, NUMBERS], out=numbers[1:])
+        return words, numbers
+
+    def chosen(self, heads: Ints) -> Self:
+        """A copy of some heads, in the order given, with what stands behind them."""
+        words, numbers = self.places()
+        mine = self.heads[heads]
+        return type(self)(
+            mine,
+            self.words[ranges(words[heads], mine[:, WORDS])],
+            self.numbers[ranges(numbers[heads], mine[:, NUMBERS])],
+        )
+
+    def renumbered(self, numbers: Ints) -> Self:
+        """The rows under other numbers of keys; words are shared."""
+        heads = self.heads.copy()
+        heads[:, KEY] = numbers[heads[:, KEY]]
+        return type(self)(heads, self.words, self.numbers)
+
+    def of_rules(self, numbers: Ints) -> Self:
+        """A copy of the rows of the rules that have another number, by it."""
+        left: Bools = numbers[self.heads[:, RULE]] >= 0
+        found = self.chosen(np.flatnonzero(left))
+        found.heads[:, RULE] = numbers[found.heads[:, RULE]]
+        return found
+
+    def unshared(self) -> Self:
+        """The rows with words of their own."""
+        return type(self)(self.heads, self.words.copy(), self.numbers)
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """These rows and then others, in order of key and rule."""
+        parts = [part for part in (self, *others) if len(part.heads)]
+        if not parts:
+            return self.none()
+        if len(parts) == 1:
+            return parts[0]
+        together = type(self)(
+            np.concatenate([part.heads for part in parts]),
+            np.concatenate([part.words for part in parts]),
+            np.concatenate([part.numbers for part in parts]),
+        )
+        return together.chosen(np.lexsort((together.heads[:, RULE], together.heads[:, KEY])))
+
+    def written(self, ints: Callable[[Ints], object]) -> object:
+        """The names of the three arrays."""
+        return [ints(self.heads), ints(self.words), ints(self.numbers)]
+
+    @classmethod
+    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> Self:
+        """The rows again."""
+        heads, words, numbers = map(ints, entry)
+        return cls(heads, words, numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowIndex:
+    """Windows, and where the heads of each key begin; a last place says where they end."""
+
+    rows: WindowRows
+    of_key: Ints
+    words: Ints
+    numbers: Ints
+
+    def weight_of(self, keys: Ints) -> int:
+        """The size of the rows of some keys."""
+        first, end = self.of_key[keys], self.of_key[keys + 1]
+        behind = self.words[end] - self.words[first] + self.numbers[end] - self.numbers[first]
+        return int((HEAD * (end - first) + behind).sum())
+
+    def cut(self, keys: Ints, numbers: Ints) -> WindowRows:
+        """A copy of the rows of some keys, under other numbers."""
+        counts = self.of_key[keys + 1] - self.of_key[keys]
+        heads = ranges(self.of_key[keys], counts)
+        mine = self.rows.heads[heads]
+        mine[:, KEY] = np.repeat(numbers, counts)
+        return WindowRows(
+            mine,
+            self.rows.words[ranges(self.words[heads], mine[:, WORDS])],
+            self.rows.numbers[ranges(self.numbers[heads], mine[:, NUMBERS])],
+        )
