@@ -1,8 +1,9 @@
 """999 Wikipedia articles as if five sources had published them over a day.
 
-Every article gets a source, a section and a time of the day; what mentions a strike comes within one hour
-of the morning, and one source falls silent for three hours in the afternoon. Some articles are taken back an hour later by a correction. Events are written in order of
-arrival, up to `LATENESS` seconds out of order, with some redelivered and some lines malformed.
+Every article gets a source, a section and a time of the day; what mentions a strike comes within one hour of
+the morning, and one source falls silent for three hours in the afternoon. Some articles are taken back an
+hour later by a correction. Events are written in order of arrival, up to `LATENESS` seconds out of order,
+with some redelivered and some lines malformed.
 """
 
 from __future__ import annotations

@@ -14,9 +14,10 @@ from reference_tests import results
 from trading.demo import table_of
 from trading.generate import KINDS, LATENESS, Generated, generate, sample
 from trading.in_pandas import RULES, Found, found_by_pandas
-from trading.score import PURPOSE, in_time, report
+from trading.score import PURPOSE, found_by_pack, in_time, report
 from trading.trial import DemoError, trades_of, write_events
 
+from cep.cli.main import main
 from cep.reference import Decided, decided
 from rules.packs import load_texts
 from rules.testing.run import label
@@ -42,6 +43,11 @@ def test_the_page_names_every_rule_and_what_it_is_after(pack: Pack) -> None:
     named = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert named == [rule.name for rule in pack.rules] == list(PURPOSE) == list(RULES)
     assert {kind for kind, _ in PURPOSE.values()} == set(KINDS)
+
+
+def test_the_pack_has_no_finding_and_its_tests_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--strict", str(TRADING / "packs")]) == 0, capsys.readouterr().out
+    assert main(["test", str(TRADING / "packs")]) == 0, capsys.readouterr().out
 
 
 def test_every_rule_has_a_test_and_the_reference_passes_them(pack: Pack) -> None:
@@ -106,6 +112,20 @@ def test_pandas_and_the_reference_find_the_same(pack: Pack, ten_minutes: Generat
     found = by_reference(pack, rule, events)
     assert found == found_by_pandas(trades)[rule]
     assert found or rule == "volume_burst"
+
+
+@pytest.mark.slow
+def test_pandas_and_the_engine_find_the_same_in_hours_of_trades(tmp_path: Path) -> None:
+    """Each rule finds something, and something of each kind is found on purpose."""
+    made = generate(tmp_path, minutes=100, files=7, seed=21)
+    output = tmp_path / "alerts.jsonl"
+    files = [f"trade={made.files[0]}", *map(str, made.files[1:])]
+    command = ["eval", str(TRADING / "packs"), "--events", *files, "--drain", "--output", str(output)]
+    assert main(command) in (0, 1)  # 1: malformed lines
+    found = found_by_pack(map(json.loads, output.read_text("utf-8").splitlines()))
+    text, same = report(found, in_time(table_of(made.files)), made.labels)
+    assert same, text
+    assert all(found.values()), text
 
 
 def test_each_thing_done_is_labelled_where_it_was_done(ten_minutes: Generated) -> None:
