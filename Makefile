@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 # where this is set, each of some hundred processes of the tests would compile every module anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup java quick test soak lint layout types demo trial bench bench-peers jar clean
+.PHONY: help setup java quick test soak lint layout types demo trial trial-trades bench bench-peers jar clean
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -52,13 +52,17 @@ layout: $(STAMP) ## give the rules of examples and pages their layout
 types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
-demo: $(STAMP) java ## the main job on 200,000 generated payments, with a deploy half way; then articles and a watchlist
+demo: $(STAMP) java ## 200,000 payments with a deploy half way; articles and a watchlist; trades out of order, beside pandas
 	@PYTHONPATH=examples $(BIN)/python -m fraud.demo
 	@PYTHONPATH=examples $(BIN)/python -m media.demo
+	@PYTHONPATH=examples $(BIN)/python -m trading.demo
 
 trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=payments.csv.gz
 	@test -n "$(DATA)" || { echo "name a file of labelled payments: make trial DATA=payments.csv.gz" >&2; exit 2; }
 	@PYTHONPATH=examples $(BIN)/python -m fraud.trial "$(DATA)"
+
+trial-trades: $(STAMP) java ## the trading pack on a recording of trades, beside pandas: make trial-trades DATA=trades.csv.gz
+	@PYTHONPATH=examples $(BIN)/python -m trading.trial $(if $(DATA),"$(DATA)")
 
 bench: $(STAMP) java ## every benchmark, as tables: about 15 minutes; make bench SIZE=small to see that they run
 	@$(BIN)/python benchmarks/all.py $(if $(filter small,$(SIZE)),--small) $(if $(DATA),--data "$(DATA)")

@@ -178,6 +178,18 @@ def drain(place: DemoRun) -> None:
             raise DemoError(f"cep run --once --drain ended with {process.returncode}:\n{log}")
 
 
+def run_to_the_end(job: Path) -> list[Mapping[str, Any]]:
+    """`cep run --once --drain` with its messages shown; the alerts of its outbox. Raises DemoError."""
+    code = subprocess.run([str(CEP), "run", str(job), "--once", "--drain"], check=False).returncode
+    if code:
+        raise DemoError(f"cep run --once --drain ended with {code}")
+    outbox = Outbox.open(f"sqlite:///{job.parent / 'state' / 'outbox.db'}")
+    try:
+        return [stored.alert for stored in outbox.alerts()]
+    finally:
+        outbox.close()
+
+
 @contextmanager
 def _running(
     name: str, command: Sequence[object], place: DemoRun, log: str

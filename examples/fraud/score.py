@@ -7,21 +7,31 @@ first days, for which no chargeback can be known yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from text_table import table
 
 PURPOSE: dict[str, tuple[str | None, int, str]] = {
     "large_amount": ("payment", 1, "amounts above 220"),
     "compromised_terminal": ("taken", 2, "terminals with two chargebacks"),
-    "complained_terminal": ("taken", 2, "terminals with a chargeback of an everyday amount"),
+    "complained_terminal": ("taken", 2, "terminals with a chargeback of a small amount"),
+    "terminal_fraud_rate": (None, 2, "three chargebacks of two cards within a week"),
     "terminal_gone_quiet": (None, 2, "such terminals falling silent"),
     "spending_jump": ("odd", 3, "several times what is usual for the card"),
+    "far_above_median": ("payment", 3, "several times the median of the card"),
+    "unusual_amount": ("payment", 3, "three deviations above the card's own history"),
     "stolen_card_again": ("again", 3, "cards used on after a chargeback"),
     "probe_then_purchase": ("large", 3, "two small payments, then a large one"),
     "gift_cards": ("payment", 3, "what thieves buy"),
+    "velocity": (None, 0, "three payments of a card in ten minutes"),
+    "many_terminals": (None, 0, "a card at four terminals within an hour"),
     "large_in_a_row": ("large", 3, "three large payments in an hour (from revision 1.1)"),
 }
-"""Rule: the step that accuses (None: it accuses no payment), the scenario it is after, in words."""
+"""Rule: the step that accuses (None: it accuses no payment), the scenario it is after (0: none), in words.
+
+The step of a window is its stream; it accuses the newest payment.
+"""
 
 
 @dataclass(slots=True)
@@ -42,25 +52,8 @@ def scores(alerts: Iterable[Mapping[str, object]]) -> dict[str, RuleScore]:
         if step is not None:
             events = alert["events"]
             assert isinstance(events, dict)
-            score.accused.update(events[step])
+            score.accused.update(events[step][-1:] if alert["kind"] == "window" else events[step])
     return found
-
-
-def table(rows: Sequence[Sequence[object]]) -> str:
-    """Rows as aligned columns; the first row is the head, numbers stand to the right."""
-    cells = [[f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    right = [
-        all(isinstance(row[i], int | float) or row[i] == "-" for row in rows[1:]) for i in range(len(widths))
-    ]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
-    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
 def report(found: Mapping[str, RuleScore], labels: Mapping[str, int]) -> str:
@@ -71,7 +64,7 @@ def report(found: Mapping[str, RuleScore], labels: Mapping[str, int]) -> str:
     for rule, score in found.items():
         step, scenario, words = PURPOSE[rule]
         if step is None:
-            rows.append([rule, words, scenario, score.alerts, "-", "-", "-"])
+            rows.append([rule, words, scenario or "-", score.alerts, "-", "-", "-"])
             continue
         right = sum(labels[p] == scenario for p in score.accused)
         fraud = sum(labels[p] > 0 for p in score.accused)

@@ -1,8 +1,9 @@
 """999 Wikipedia articles as if five sources had published them over a day.
 
-Every article gets a source, a section and a time of the day; one source falls silent for three hours in
-the afternoon. Some articles are taken back an hour later by a correction. Events are written in order of
-arrival, up to `LATENESS` seconds out of order, with some redelivered and some lines malformed.
+Every article gets a source, a section and a time of the day; what mentions a strike comes within one hour of
+the morning, and one source falls silent for three hours in the afternoon. Some articles are taken back an
+hour later by a correction. Events are written in order of arrival, up to `LATENESS` seconds out of order,
+with some redelivered and some lines malformed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ SECTIONS = ("business", "culture", "home", "science", "world")
 START = datetime(2026, 3, 2, tzinfo=UTC)
 DAY = 86_400
 LATENESS = 400
+BURST = ("strike", 9 * 3_600, 10 * 3_600)
+"""A word, and from when to when all articles with it come."""
 SILENT = ("southern post", 14 * 3_600, 17 * 3_600)
 CORRECTED, REDELIVERED, MALFORMED = 60, 20, 5
 
@@ -68,6 +71,9 @@ def _published(random: Random) -> list[tuple[float, dict[str, str]]]:
         for line in lines:
             article = json.loads(line)
             second, source = random.uniform(0, DAY - 1), random.choice(SOURCES)
+            word, first, last = BURST
+            if word in article["text"].lower().split():
+                second = first + second / DAY * (last - first)
             silent, begin, end = SILENT
             if source == silent and begin <= second < end:
                 source = random.choice([other for other in SOURCES if other != silent])

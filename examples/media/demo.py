@@ -19,7 +19,15 @@ from demo_job import CEP, DemoError, DemoRun, check_nothing_is_missing, desk, dr
 from media.arrivals import Arrived, arrive
 
 HERE = Path(__file__).parent
-RULES = ("disaster", "alarm", "conflict_grows", "taken_back", "election_trouble", "feed_silent")
+RULES = (
+    "disaster",
+    "alarm",
+    "conflict_grows",
+    "taken_back",
+    "election_trouble",
+    "feed_silent",
+    "topic_burst",
+)
 ADDED = {
     "id": "desk-rescue",
     "query": "(rescue* OR lifeboat* OR surviv*) NEAR/8 (sea OR fire OR crew OR passenger* OR accident)",

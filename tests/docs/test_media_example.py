@@ -40,7 +40,9 @@ def test_a_day_raises_alerts_of_every_rule(tmp_path: Path) -> None:
     events = ["--events", f"article={files[0]}", *files[1:]]
     assert main(["eval", str(MEDIA / "packs"), *events, "--drain", "--output", str(output)]) == 0
     alerts = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
-    rules = {"disaster", "alarm", "conflict_grows", "taken_back", "election_trouble", "feed_silent"}
-    assert {alert["rule"] for alert in alerts} == rules
+    patterns = {"disaster", "alarm", "conflict_grows", "taken_back", "election_trouble", "feed_silent"}
+    assert {alert["rule"] for alert in alerts} == {*patterns, "topic_burst"}
     silent = {alert["key"]["source"] for alert in alerts if alert["rule"] == "feed_silent"}
     assert "southern post" in silent
+    bursts = {(a["key"]["query"], a["time"][11:13]) for a in alerts if a["rule"] == "topic_burst"}
+    assert ("desk-people-strike", "09") in bursts
