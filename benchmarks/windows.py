@@ -5,8 +5,8 @@
 A row per piece of work: the median of turns, the least and the greatest; bytes of state a key at the end, and
 how many windows were evaluated. Payments of cards at merchants come up to 30 s out of order; what the
 watermark has not reached is held back. Sorting by key and time, state that is carried from batch to batch,
-readings as Arrow columns and what is raised are in the time; decoding, numbers for keys, `having` and alerts
-are not.
+readings as Arrow columns and what is raised are in the time; decoding, numbers for keys, what filters say of
+each event, `having` and alerts are not.
 """
 
 from __future__ import annotations
@@ -73,6 +73,13 @@ WORKS = (
     ),
     Work("W7 10 filters", "merchant", OF_MINUTES, 10),
     Work("W7 100 filters", "merchant", OF_MINUTES, 100),
+    Work(
+        "one key, 90,000 rows",
+        "country",
+        "sliding 30m having count() > 5 emit s = sum(amount), m = max(amount)",
+    ),
+    Work("- percentile", "country", "sliding 30m having count() > 5 emit p = percentile(amount, 0.99)"),
+    Work("- distinct", "country", "sliding 30m having count() > 5 emit d = distinct(card)"),
 )
 
 
@@ -97,7 +104,7 @@ def payments(count: int) -> Payments:
     names = pa.array([f"card-{number}" for number in range(91_687)])
     return Payments(
         times[arrival],
-        {"card": cards, "merchant": merchants},
+        {"card": cards, "merchant": merchants, "country": np.zeros(count, np.int64)},
         {"amount": pa.array(amounts), "card": pa.DictionaryArray.from_arrays(pa.array(cards), names)},
     )
 
@@ -135,12 +142,13 @@ def run(work: Work, came: Payments, batch: int) -> tuple[float, float, int]:
         rows = ordered(keys[rows], came.times[rows], rows)
         seconds += time.process_time() - begin
         columns = argument(plan, came, rows)
+        masks = [one[rows] for one in filters]
         begin = time.process_time()
         of_keys, times = keys[rows], came.times[rows]
         for number, state in enumerate(states):
             events = RuleEvents(of_keys, times, rows, columns)
             if work.rules > 1:
-                mine = np.flatnonzero(filters[number][rows])
+                mine = np.flatnonzero(masks[number])
                 chosen = tuple(column.take(pa.array(mine)) for column in columns)
                 events = RuleEvents(of_keys[mine], times[mine], rows[mine], chosen)
             advanced = advance(plan, state, events, Watch(LEAST, LEAST, None, mark), texts, True)
@@ -182,12 +190,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for _ in range(options.turns):
         for work in chosen:
             found[work.name].append(run(work, came, options.batch))
-    print(f"{'':<20}{'M events/s':>11}{'least':>8}{'most':>8}{'bytes a key':>13}{'evaluations':>13}")
+    print(f"{'':<22}{'M events/s':>11}{'least':>8}{'most':>8}{'bytes a key':>13}{'evaluations':>13}")
     for name, turns in found.items():
         rates = sorted(len(came.times) / seconds / 1e6 for seconds, _, _ in turns)
         _, size, evaluated = turns[0]
         print(
-            f"{name:<20}{statistics.median(rates):>11.2f}{rates[0]:>8.2f}{rates[-1]:>8.2f}{size:>13.0f}{evaluated:>13,}"
+            f"{name:<22}{statistics.median(rates):>11.2f}{rates[0]:>8.2f}{rates[-1]:>8.2f}{size:>13.0f}{evaluated:>13,}"
         )
     return 0
 

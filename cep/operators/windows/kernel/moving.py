@@ -18,6 +18,13 @@ def merge_keys(one: ReadOnlyInts, two: ReadOnlyInts, order: Ints) -> None:
             second += 1
 
 
+def take_both(one: ReadOnlyInts, two: ReadOnlyInts, order: ReadOnlyInts, found: Ints) -> None:
+    """Take numbers of two arrays in an order of places in both behind one another."""
+    for place in range(len(order)):
+        at = int(order[at_place(place)])
+        found[at_place(place)] = one[at_place(at)] if at < len(one) else two[at_place(at - len(one))]
+
+
 def copy_parts(
     words: ReadOnlyInts, firsts: ReadOnlyInts, sizes: ReadOnlyInts, target: Ints, places: ReadOnlyInts
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +15,7 @@ from cep.state.keyed_rows import Bools, Ints
 from rules.types import ListOf, Record, Scalar, Type
 
 NO_INTS = np.zeros(0, np.int64)
+Both = Callable[[Ints, Ints], Ints]
 ABSENT = np.int64(-1)
 
 
@@ -49,11 +51,8 @@ class Column:
             self.packed,
         )
 
-    def then(self, other: Column) -> Column:
-        """These items, some of which are folded, and then events."""
-
-        def both(one: Ints, two: Ints) -> Ints:
-            return np.concatenate((one, two))
+    def joined(self, other: Column, both: Both) -> Column:
+        """These items, some of which are folded, and events, as `both` puts two arrays in one order."""
 
         def places(mine: Ints) -> Ints:
             return both(mine, np.full(len(other.counts), ABSENT)) if len(mine) else mine

@@ -11,7 +11,7 @@ import numpy as np
 
 from cep.operators.windows.kernel.distincts import count_distinct
 from cep.operators.windows.kernel.extremes import find_greatest
-from cep.operators.windows.kernel.moving import copy_parts, merge_keys
+from cep.operators.windows.kernel.moving import copy_parts, merge_keys, take_both
 from cep.operators.windows.kernel.percentiles import find_percentiles, find_percentiles_of_many
 from cep.operators.windows.kernel.places import find_after, find_sessions
 from cep.operators.windows.kernel.sums import pack_ranges, sum_ranges
@@ -34,6 +34,7 @@ def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
 
 INTERPRETED = Engine(
     merge_keys,
+    take_both,
     copy_parts,
     find_after,
     find_sessions,

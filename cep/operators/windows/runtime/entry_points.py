@@ -11,6 +11,7 @@ class Engine:
     """The functions of `cep.operators.windows.kernel` that are called from outside."""
 
     merge_keys: Callable[..., None]
+    take_both: Callable[..., None]
     copy_parts: Callable[..., None]
     find_after: Callable[..., None]
     find_sessions: Callable[..., None]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from cep.operators.windows.runtime.columns import Column, ends_of
+from cep.operators.windows.runtime.columns import Both, Column, ends_of
 from cep.operators.windows.runtime.entry_points import Engine
 from cep.operators.windows.runtime.lists import Lists
 from cep.state.keyed_rows import Bools, Ints
@@ -54,35 +55,43 @@ class Items:
             return self
         order = np.empty(len(self) + len(others), np.int64)
         engine.merge_keys(self.keys, others.keys, order)
-        tails, places = np.concatenate((self.tails, others.tails)), self.tail_places
-        firsts = np.concatenate((places[:-1], others.tail_places[:-1] + places[-1]))[order]
-        sizes = np.concatenate((np.diff(places), np.diff(others.tail_places)))[order]
+
+        def both(one: Ints, two: Ints) -> Ints:
+            found = np.empty(len(order), np.int64)
+            engine.take_both(one, two, order, found)
+            return found
+
+        places, ends = self.tail_places, others.tail_places + self.tail_places[-1]
+        firsts, sizes = both(places[:-1], ends[:-1]), both(np.diff(places), np.diff(ends))
         tail_places = ends_of(sizes)
-        of_tails = np.zeros(tail_places[-1], np.int64)
-        engine.copy_parts(tails, firsts, sizes, of_tails, tail_places[:-1])
-        times = np.concatenate((self.firsts, others.firsts))[order]
+        tails = np.zeros(tail_places[-1], np.int64)
+        engine.copy_parts(np.concatenate((self.tails, others.tails)), firsts, sizes, tails, tail_places[:-1])
+        times = both(self.firsts, others.firsts)
         single = self.lasts is self.firsts and others.lasts is others.firsts
-        known: dict[tuple[int, int], Column | Lists] = {}
-        columns = []
+        return Items(
+            both(self.keys, others.keys),
+            times,
+            times if single else both(self.lasts, others.lasts),
+            both(self.counts, others.counts),
+            order >= len(self),
+            tail_places,
+            tails,
+            tuple(self._columns(others, order, both, engine)),
+        )
+
+    def _columns(self, others: Items, order: Ints, both: Both, engine: Engine) -> Iterator[Column | Lists]:
+        """The columns of these items and others; those of equal ones are made once."""
+        known: dict[tuple[int, int], Column] = {}
         for mine, other in zip(self.columns, others.columns, strict=True):
-            both = (id(mine), id(other))
             if isinstance(mine, Lists):
                 assert isinstance(other, Lists)
-                known[both] = mine.then(other).taken(order, engine)
-            elif both not in known:
-                assert isinstance(other, Column)
-                known[both] = mine.then(other).taken(order)
-            columns.append(known[both])
-        return Items(
-            np.concatenate((self.keys, others.keys))[order],
-            times,
-            times if single else np.concatenate((self.lasts, others.lasts))[order],
-            np.concatenate((self.counts, others.counts))[order],
-            np.concatenate((self.new, others.new))[order],
-            tail_places,
-            of_tails,
-            tuple(columns),
-        )
+                yield mine.then(other).taken(order, engine)
+                continue
+            assert isinstance(other, Column)
+            name = (id(mine), id(other))
+            if name not in known:
+                known[name] = mine.joined(other, both)
+            yield known[name]
 
 
 @dataclass(frozen=True)
