@@ -91,8 +91,8 @@ def assert_agreement(text: str, given_rows: list[dict[str, object]]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(800), deadline=None, suppress_health_check=list(HealthCheck))
-@given(EXPRESSIONS | booleans(3), st.lists(rows(), max_size=8))
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
+@given(EXPRESSIONS | booleans(3), st.lists(rows(), max_size=12))
 @example("(null == null)", [])
 def test_columns_and_rows_agree(text: str, given_rows: list[dict[str, object]]) -> None:
     assert_agreement(text, given_rows)

@@ -144,12 +144,12 @@ def assert_agreement(
     return True
 
 
-TRIPLES = st.lists(st.tuples(rows(), rows(), rows()), min_size=1, max_size=6)
+TRIPLES = st.lists(st.tuples(rows(), rows(), rows()), min_size=1, max_size=12)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(800), **QUIET)
+@settings(max_examples=examples(300), **QUIET)
 @given(booleans(2) | booleans(3), st.randoms(use_true_random=False), TRIPLES, st.integers(0, 5))
 def test_programs_and_rows_agree(
     condition: str, chance: random.Random, triples: list[tuple[dict[str, object], ...]], form: int
