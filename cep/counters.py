@@ -101,6 +101,25 @@ class RunsOverLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowEventsDropped:
+    """Events that windows of a rule gave up over its `limit`."""
+
+    metric: ClassVar[Metric | None] = Metric("cep_window_events_dropped", "Events of windows given up")
+    pack: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowEventsOverLimit:
+    """Those of them that were of one key, as JSON. Metrics name no key."""
+
+    metric: ClassVar[Metric | None] = None
+    pack: str
+    rule: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class AlternativesDropped:
     """Alternatives of a rule's runs given up: there were more than are kept."""
 
@@ -131,6 +150,8 @@ Count = (
     | UndecidedDocuments
     | RunsDropped
     | RunsOverLimit
+    | WindowEventsDropped
+    | WindowEventsOverLimit
     | AlternativesDropped
     | Overflows
 )

@@ -30,7 +30,7 @@ _TOLD = 5
 class Report:
     """The counts. `events` are those that could be read, `first` the first of the rejected records.
 
-    `over_limit` are the packs and rules that dropped runs, in their order; `alternatives` counts, by pack and
+    `over_limit` are packs and rules that passed their `limit`, in order; `alternatives` counts, by pack and
     rule, the alternatives that runs gave up; `overflows` the results of rules that became null, by pack and
     rule, `stream_overflows` those of streams' own conditions; `undecided` the documents that a query was too
     costly to decide, by set and id of the query. `repeated` are names of rules that several packs have.
@@ -106,7 +106,7 @@ class Report:
     def losses(self) -> list[str]:
         """Sentences about bounds of the engine that were passed, so that an alert may be missing."""
         lines = [
-            f"{self._called(pack, rule.name)}: {counted(lost.runs, 'run')} dropped {lost.sentence(rule)}"
+            f"{self._called(pack, rule.name)}: {lost.number(rule)} dropped {lost.sentence(rule)}"
             for pack, rule, lost in self.over_limit
         ]
         lines += [
@@ -132,7 +132,7 @@ class Report:
 
     def as_dict(self) -> dict[str, object]:
         """The report as a JSON object; what rules lost is by pack and rule."""
-        limit = {(pack, rule.name): lost.runs for pack, rule, lost in self.over_limit}
+        limit = {(pack, rule.name): lost.dropped for pack, rule, lost in self.over_limit}
         return {
             "events": self.events,
             "alerts": self.alerts,

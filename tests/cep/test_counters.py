@@ -15,6 +15,7 @@ WIRE = {
     "cep_poison_events": ("Events that ended what worked on them", {"stream", "stage"}),
     "cep_queries": ("Documents asked, hits, and what is not known", {"stream", "queries", "outcome"}),
     "cep_runs_dropped": ("Partial matches given up", {"pack", "rule", "reason"}),
+    "cep_window_events_dropped": ("Events of windows given up", {"pack", "rule"}),
     "cep_alternatives_dropped": (
         "Alternatives of partial matches, given up",
         {"pack", "rule"},

@@ -83,7 +83,7 @@ def by_key(plan: Plan, events: Sequence[Event]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for key in sorted({k for k, _ in events}):
         for rule, one in lost(fed(plan, events, key=key)).items():
-            found.setdefault(rule, {})[json.dumps({"k": key})] = one.runs
+            found.setdefault(rule, {})[json.dumps({"k": key})] = one.dropped
     return found
 
 
@@ -94,7 +94,7 @@ def test_the_key_that_is_named_lost_most(events: list[Event], names: list[str], 
     plan = plan_of(*names)
     expected = by_key(plan, events)
     found = lost(fed(plan, events, shards=shards))
-    assert {rule: one.runs for rule, one in found.items()} == {
+    assert {rule: one.dropped for rule, one in found.items()} == {
         r: sum(k.values()) for r, k in expected.items()
     }
     for rule, one in found.items():
@@ -112,12 +112,12 @@ def test_whatever_batches_there_are_the_keys_that_are_named_lost_runs(
     plan = plan_of(name)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(events)), max_size=5)))
     found, whole = lost(fed(plan, events, cuts)), lost(fed(plan, events))
-    assert {rule: one.runs for rule, one in found.items()} == {r: one.runs for r, one in whole.items()}
+    assert {rule: one.dropped for rule, one in found.items()} == {r: one.dropped for r, one in whole.items()}
     expected = by_key(plan, events)
     for rule, one in found.items():
         assert one.most is not None
         if name == "no key":
-            assert dict(one.keys) == {"{}": one.runs}
+            assert dict(one.keys) == {"{}": one.dropped}
         else:
             assert all(0 < runs <= expected[rule][key] for key, runs in one.keys.items())
 

@@ -40,8 +40,8 @@ LAYERS = (
     # before the shuffle; the kinds of rules, which know nothing of one another
     ("cep.routing", "cep.operators.operator", "cep.operators.patterns.kernel"),
     ("cep.operators.single", "cep.operators.patterns.compile", "cep.operators.windows.compile"),
-    ("cep.operators.patterns.runtime",),
-    ("cep.operators.patterns",),
+    ("cep.operators.patterns.runtime", "cep.operators.windows.runtime"),
+    ("cep.operators.patterns", "cep.operators.windows"),
     ("cep.operators",),
     # packs to plans; behind the shuffle
     ("cep.packs", "cep.shard"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from cep.counters import AlternativesDropped, Count, UndecidedDocuments, of_kind, values
 from cep.job.running.progress import lags
 from cep.losses import OverLimit, over_limit
 from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
+from rules.typed import Match, On, Over, Rule
 
 if TYPE_CHECKING:
     from cep.job.batches.driver import FinishedBatch
@@ -47,11 +48,8 @@ class MetricsReporter:
 
     def _over_limit(self, batch: FinishedBatch, pack: str, name: str, lost: OverLimit) -> None:
         rule = next(plan.rule for plan in batch.plan.rules() if plan.name == (pack, name))
-        runs = f"{lost.runs:,} run{'' if lost.runs == 1 else 's'}"
-        self._tell(
-            f"batch {batch.number}: rule {name} of pack {pack} dropped {runs} {lost.sentence(rule)}; "
-            "what they waited for is not found"
-        )
+        told = f"dropped {lost.number(rule)} {lost.sentence(rule)}; {_without(rule)}"
+        self._tell(f"batch {batch.number}: rule {name} of pack {pack} {told}")
 
     def _too_many_alternatives(self, batch: FinishedBatch, rule: str, number: int) -> None:
         given_up = f"{number:,} alternative{'' if number == 1 else 's'}"
@@ -73,3 +71,14 @@ class MetricsReporter:
 def _in_order(counts: Mapping[Count, int], kind: type[_Kind]) -> list[tuple[_Kind, int]]:
     """The counters of a kind with their numbers, by the values of their labels."""
     return sorted(of_kind(counts, kind), key=lambda one: values(one[0]))
+
+
+def _without(rule: Rule) -> str:
+    """What it means that a rule has dropped something over its limit."""
+    match rule.body:
+        case Over():
+            return "its windows are judged without them"
+        case On() | Match():
+            return "what they waited for is not found"
+        case _:
+            assert_never(rule.body)

@@ -16,13 +16,14 @@ class WindowPlan(RulePlan):
     """A rule whose body is a window.
 
     `shape` and `readings` are what its state is made of: rules of one structure have them alike. `having` is
-    asked of the readings, by column (Readings.as_columns); its constants may change with a deploy, and what
-    is kept does not. `emit` is the rule's, the values of its aggregates being readings.
+    asked of the readings, by column (Readings.as_columns), and so is what the rule emits, `emitted`; constants
+    in them may change with a deploy, and what is kept does not.
     """
 
     shape: Shape
     readings: Readings
     having: Expression
+    emitted: tuple[Expression, ...]
 
 
 def window_plan(pack: Pack, rule: Rule, body: Over) -> WindowPlan:
@@ -42,6 +43,7 @@ def window_plan(pack: Pack, rule: Rule, body: Over) -> WindowPlan:
         shape=shape_of(body, named),
         readings=readings,
         having=readings.as_columns(body.having),
+        emitted=tuple(readings.as_columns(item.value) for item in rule.emit),
     )
 
 
