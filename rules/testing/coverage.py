@@ -102,6 +102,7 @@ class Coverage:
         decided = [seen for _, seen in result.comparison.met] + [*result.comparison.others, *result.withheld]
         for name in result.test.rules:
             self._rules[name].tests += 1
+            self._rules[name].held_before.clear()  # tests know nothing of one another
             self._rules[name].alerts += sum(seen.rule == name for seen in decided)
         for happening in story:
             self._rules[happening.rule].add(happening)
@@ -125,7 +126,7 @@ class _Seen:
         self._watching = [] if pattern is None else list(came_past(pattern))
         self._looks = {} if pattern is None else looks_back(pattern)
         self._fired: set[tuple[Span, object]] = set()
-        self._held_before: dict[object, set[tuple[object, int]]] = {}
+        self.held_before: dict[object, set[tuple[object, int]]] = {}
         self._gaps: dict[Span, list[tuple[Span, int]]] = {}
         for element, gap, step in _gaps(rule):
             self._gaps.setdefault(step.span, []).append((element, gap))
@@ -189,7 +190,7 @@ class _Seen:
             self._count_outcomes(body.condition, seen)
         elif seen.kind != "waiting":
             now = {(arrival.id, arrival.time) for _, arrival in seen.taken}
-            before = self._held_before.setdefault(seen.key, set())
+            before = self.held_before.setdefault(seen.key, set())
             self._count("window", _clause(body), "kept", len(now) > 1)
             self._count("window", _clause(body), "left", bool(before - now))
             before |= now
