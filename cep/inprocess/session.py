@@ -42,7 +42,7 @@ class Session:
         options: MatchOptions = DEFAULTS,
     ) -> None:
         observed = plan.observed or options.trace is None
-        self.plan = plan if observed else compile_plan(plan.packs, observed=True)
+        self.plan = plan if observed else compile_plan(plan.packs, True, plan.generations, plan.replaced)
         self.shards = shards
         self.start = start
         self.resources = Resources() if resources is None else resources

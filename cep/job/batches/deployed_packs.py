@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 
 from cep.config import Job, check_feeds, check_receivers, load_job
 from cep.config.against_machine import check_folders
 from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate
 from cep.job.state_folder.manifest import Deployed
 from cep.packs.compile import compile_plan
+from cep.packs.succession import meaning
 from cep.plan.plan import Plan, RuleName, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
 from cep.standing.store import QueryStore
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
 from rules.packs import load_texts
 from rules.query_files import with_contents
-from rules.source import Span
 from rules.typed import Pack, Stream
 
 DIFFERING_QUERIES = "CEP0920"
@@ -115,12 +115,6 @@ def fates(
     return tuple(found)
 
 
-def begun(before: Pack | None, after: Pack) -> set[RuleName]:
-    """The rules that begin to watch with the deploy."""
-    old = {rule.name: rule.structure for rule in before.rules} if before else {}
-    return {(after.name, rule.name) for rule in after.rules if old.get(rule.name) != rule.structure}
-
-
 def unserved(before: Mapping[str, Pack], after: Mapping[str, Pack], job: Job) -> list[Diagnostic]:
     """Warnings about receivers that a deploy made true."""
     known = {(d.code, d.message) for d in check_receivers(job, list(before.values()))}
@@ -134,7 +128,7 @@ def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
     for pack in packs:
         for stream in pack.fed:
             known, whose = first.setdefault(stream.name, (stream, pack.name))
-            if _meaning(known) != _meaning(stream):
+            if meaning(known) != meaning(stream):
                 message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"
                 fix = "declare it equally in both packs"
                 found.append(Diagnostic(DIFFERING_STREAMS, "error", message, stream.span, help=fix))
@@ -154,17 +148,6 @@ def differing_queries(packs: Sequence[Pack]) -> list[Diagnostic]:
                 fix = "give them another name in one of the packs"
                 found.append(Diagnostic(DIFFERING_QUERIES, "error", message, queries.span, help=fix))
     return found
-
-
-def _meaning(stream: object) -> object:
-    """A stream without the places where it is written."""
-    if isinstance(stream, Span):
-        return None
-    if is_dataclass(stream):
-        return (type(stream).__name__, *(_meaning(getattr(stream, f.name)) for f in fields(stream)))
-    if isinstance(stream, tuple):
-        return tuple(_meaning(part) for part in stream)
-    return stream
 
 
 def _refused(request: Request, diagnostics: Collection[Diagnostic]) -> Answer:

@@ -53,6 +53,10 @@ def _run(
 
 
 def _watch(rule: WindowPlan, clock: Clock) -> Watch:
+    closing = rule.closing
+    if closing is not None:
+        begun = max(clock.first_of(rule), closing.since)
+        return Watch(begun, closing.since, closing.until, clock.watermark_after)
     since = clock.since.get(rule.name, MIN_TIME)
     return Watch(clock.watching(rule), since, None, clock.watermark_after)
 
