@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -123,19 +124,20 @@ def _sum(known: list[Any]) -> object:
 
 
 def _mean(known: list[Any]) -> object:
-    """Of doubles and longs the sum, rounded to a double, through their number; of decimals a decimal."""
-    total = sum(map(Fraction, known))
-    if isinstance(known[0], Decimal):
-        return arithmetic("/", _decimal(total), len(known), Scalar.DECIMAL)
-    rounded = _double(total)
-    return None if rounded is None else rounded / len(known)
+    """The sum through the number of values, null where the sum is: of doubles and longs a double, of decimals
+    a decimal."""
+    total: Any = _sum(known)
+    if isinstance(total, Decimal):
+        return arithmetic("/", total, len(known), Scalar.DECIMAL)
+    return None if total is None else float(total) / len(known)
 
 
 def _deviation(known: list[Any]) -> float | None:
-    """Of the sample: the numerator n S2 - S1^2 is exact, and rounded once."""
-    exact, count = list(map(Fraction, known)), len(known)
-    numerator = _double(count * sum(x * x for x in exact) - sum(exact) ** 2)
-    return None if count < 2 or numerator is None else math.sqrt(numerator / (count * (count - 1)))
+    """Of the sample: exact, and rounded once."""
+    try:
+        return float(statistics.stdev(map(Fraction, known))) if len(known) > 1 else None
+    except OverflowError:
+        return None
 
 
 def _double(value: Fraction | int) -> float | None:

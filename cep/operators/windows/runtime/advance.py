@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
 
 from cep.batch.texts import Texts
+from cep.operators.windows.compile.shapes import Newest, Panes
 from cep.operators.windows.compile.window_plan import WindowPlan
-from cep.operators.windows.runtime.evaluations import Advanced, RuleEvents, Watch
+from cep.operators.windows.runtime.engines import engine
+from cep.operators.windows.runtime.evaluations import (
+    AT_ITS_END,
+    NEWEST,
+    Advanced,
+    Evaluations,
+    RuleEvents,
+    Settled,
+    Watch,
+)
+from cep.operators.windows.runtime.frames import Field, Windows
+from cep.operators.windows.runtime.items import Column, Items, KeyRuns, column_of, ends_of
+from cep.operators.windows.runtime.keeping import Keeper
+from cep.operators.windows.runtime.layout import Layout
+from cep.operators.windows.runtime.newest import NewestWindows
+from cep.operators.windows.runtime.panes import PaneWindows
+from cep.operators.windows.runtime.readings import Reader
+from cep.operators.windows.runtime.restoring import before, restored
+from cep.operators.windows.runtime.sessions import SessionWindows
 from cep.operators.windows.runtime.window_rows import WindowRows
-from cep.state.named_texts import Cells
+from cep.state.keyed_rows import Bools, Ints, ranges
 
 
 def advance(
@@ -24,9 +47,97 @@ def advance(
     Texts are named by their places in `texts`, to which those of the events are added. `compiled` chooses the
     kernel; None: by the number of events.
     """
-    raise NotImplementedError
+    layout = Layout(plan)
+    items = restored(layout, kept).then(_items(layout, events, texts))
+    machine = engine(len(events.keys), compiled)
+    field = Field(items, before(layout, kept, KeyRuns(items.keys)), watch, machine)
+    windows = _windows(layout, field)
+    return _Advanced(Reader(layout, items, windows, texts, machine), field, windows)
 
 
-def texts_in(plans: Sequence[WindowPlan], kept: WindowRows) -> Iterator[Cells]:
-    """The cells in which the windows of these rules, by their numbers, name texts."""
-    raise NotImplementedError
+def _items(layout: Layout, events: RuleEvents, texts: Texts) -> Items:
+    """Events as items."""
+    ones = np.ones(len(events.keys), np.int64)
+    columns: list[Column] = []
+    types = [one.type for one in layout.plan.readings.arguments]
+    arguments = [
+        column_of(array, type_, events.numbers, texts)
+        for array, type_ in zip(events.arguments, types, strict=True)
+    ]
+    for slot in layout.slots:
+        if slot.argument is None:
+            columns.append(Column(ones, ones))
+        elif slot.kind == "true":
+            column = arguments[slot.argument]
+            columns.append(Column(column.counts & column.low, column.low))
+        else:
+            columns.append(arguments[slot.argument])
+    return Items(
+        events.keys, events.times, events.times, ones, ones > 0, ends_of(ones), events.numbers, tuple(columns)
+    )
+
+
+def _windows(layout: Layout, field: Field) -> Windows:
+    shape = layout.plan.shape
+    if isinstance(shape, Newest):
+        return NewestWindows(field, shape)
+    if isinstance(shape, Panes):
+        return PaneWindows(field, shape, layout.folded)
+    return SessionWindows(field, shape, layout.folded)
+
+
+@dataclass(frozen=True)
+class _Advanced:
+    """The windows of a rule in a batch (cep.operators.windows.runtime.evaluations.Advanced)."""
+
+    reader: Reader
+    field: Field
+    windows: Windows
+
+    def _ordered(self, found: Ints) -> Ints:
+        """What is known of the evaluations, in order of decision."""
+        order = self.windows.judged.order
+        return found if order is None else found[order]
+
+    @cached_property
+    def evaluations(self) -> Evaluations:
+        """Those of the batch."""
+        judged, frame = self.windows.judged, self.windows.frame("this", 0)
+        at = self._ordered(judged.at)
+        numbers = np.full(len(at), AT_ITS_END, np.int64)
+        items = self.field.items
+        there = at != AT_ITS_END
+        numbers[there] = items.tails[items.tail_places[at[there] + 1] - 1]
+        order = None if judged.order is None else pa.array(judged.order)
+        count = len(self.reader.layout.plan.readings.readings)
+        columns = {}
+        for number in range(count):
+            column = self.reader.column(number)
+            columns[f"@{number}"] = column if order is None else column.take(order)
+        return Evaluations(
+            self.field.runs.keys[self._ordered(judged.of)],
+            self._ordered(judged.times),
+            self._ordered(frame.starts),
+            self._ordered(frame.stops),
+            numbers,
+            pa.table(columns),
+            {},
+        )
+
+    def newest(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The numbers of the newest events of some evaluations."""
+        frame, places = self.windows.frame("this", 0), self.field.items.tail_places
+        firsts = places[self._ordered(frame.firsts)[rows]]
+        ends = places[self._ordered(frame.ends)[rows]]
+        firsts = np.maximum(firsts, ends - NEWEST)
+        return ends_of(ends - firsts), self.field.items.tails[ranges(firsts, ends - firsts)]
+
+    def event_of(self, reading: int) -> Ints:
+        """The number of the event whose value a reading is, for each evaluation."""
+        return self._ordered(self.reader.event_of(reading))
+
+    def settled(self, holds: Bools) -> Settled:
+        """What comes of the evaluations."""
+        raised, remains = self.windows.settled(holds)
+        kept = Keeper(self.reader, self.field.runs, remains).kept()
+        return Settled(raised, kept, self.windows.dropped())

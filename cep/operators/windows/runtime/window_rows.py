@@ -1,8 +1,8 @@
 """Windows between batches: of a key and a rule one head, with words and numbers of events behind it.
 
-The words are what the rule's layout says (cep.operators.windows.runtime.layout): items of one width, which are
-events, panes or sessions, then packed sums, then marks. The numbers are those of events whose ids or values
-are still needed.
+The words are what the rule's layout says (cep.operators.windows.runtime.layout): items of one width, which
+are events, panes or sessions, then packed sums, then marks. The numbers are those of events whose ids or
+values are still needed.
 """
 
 from __future__ import annotations

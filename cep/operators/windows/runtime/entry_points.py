@@ -1,0 +1,19 @@
+"""The functions of the kernel that are called from outside, interpreted or compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The functions of `cep.operators.windows.kernel` that are called from outside."""
+
+    find_after: Callable[..., None]
+    find_sessions: Callable[..., None]
+    sum_ranges: Callable[..., None]
+    pack_ranges: Callable[..., int]
+    find_greatest: Callable[..., None]
+    count_distinct: Callable[..., None]
+    find_percentiles: Callable[..., None]

@@ -1,0 +1,152 @@
+"""Sliding windows and last events: every event has a window of its own, of the rows before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal as Choice
+
+import numpy as np
+
+from cep.events import MAX_TIME
+from cep.operators.windows.compile.shapes import Newest
+from cep.operators.windows.runtime.evaluations import NEWEST
+from cep.operators.windows.runtime.frames import Field, Frame, Judged, Remains, earlier, later
+from cep.state.keyed_rows import Bools, Ints, ranges
+
+
+@dataclass(frozen=True)
+class NewestWindows:
+    """The windows of the new items of a field."""
+
+    field: Field
+    shape: Newest
+
+    @cached_property
+    def judged(self) -> Judged:
+        """Each new event."""
+        came = self.field.came
+        return Judged(self.field.runs.number[came], self.field.items.firsts[came], came)
+
+    def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
+        """A window of each new event."""
+        if self.shape.events is not None:
+            return self._this() if which == "this" else self._events_before(offset * self.shape.events)
+        length = self.shape.length
+        assert length is not None
+        times = self.judged.times
+        if which == "this":
+            return self._between(earlier(times, length), times, known=False)
+        if which == "previous":
+            stops = earlier(times, length)
+            return self._between(earlier(stops, offset * length), stops)
+        stops = earlier(times, offset)
+        return self._between(earlier(stops, length), stops)
+
+    def _between(self, starts: Ints, stops: Ints, known: bool = True) -> Frame:
+        """The events after some instants, up to and including others."""
+        items, came = self.field.items, self.field.came
+        begins = self.field.runs.firsts[came]
+        firsts, ends = (
+            np.maximum(self.field.after(items.firsts, begins, came + 1, wanted), self._limits)
+            for wanted in (starts, stops)
+        )
+        if not known:
+            return Frame(firsts, came + 1, starts, stops)
+        return Frame(firsts, ends, starts, stops, starts >= self.field.watch.begun)
+
+    @cached_property
+    def _limits(self) -> Ints:
+        """For each new event the first item that its key still keeps."""
+        return np.maximum(self._begun[self.field.came], self.field.came + 1 - self.shape.limit)
+
+    @cached_property
+    def _anew(self) -> Bools:
+        """Which items begin anew: the key's first, and those before which its window had emptied."""
+        found = self.field.runs.begins.copy()
+        if self.shape.length is not None:
+            times = self.field.items.firsts
+            found[1:] |= times[1:] >= later(times[:-1], self.shape.length)
+        return found
+
+    @cached_property
+    def _begun(self) -> Ints:
+        """Of each item the first one that its key has not done with: of last events, what they began with."""
+        if self.shape.events is None:
+            return self.field.runs.firsts
+        return np.maximum.accumulate(np.where(self._anew, np.arange(len(self._anew)), 0))
+
+    def _this(self) -> Frame:
+        """The last events."""
+        came, times = self.field.came, self.field.items.firsts
+        assert self.shape.events is not None
+        firsts = np.maximum(self._limits, came + 1 - self.shape.events)
+        if self.shape.length is not None:
+            begins = self.field.runs.firsts[came]
+            after = self.field.after(times, begins, came + 1, earlier(times[came], self.shape.length))
+            firsts = np.maximum(firsts, after)
+        return Frame(firsts, came + 1, times[firsts], times[came])
+
+    def _events_before(self, wanted: int) -> Frame:
+        """So many events before the last ones."""
+        times, ends = self.field.items.firsts, self._this().firsts
+        known = ends - self._limits >= wanted
+        firsts = np.where(known, ends - wanted, ends)
+        starts = times[firsts]
+        known &= starts >= self.field.watch.begun
+        return Frame(firsts, ends, starts, times[np.maximum(ends - 1, 0)], known)
+
+    def settled(self, holds: Bools) -> tuple[Bools, Remains]:
+        """Raised is what was not true with the key's event before, if its window has not emptied since."""
+        runs, came, of = self.field.runs, self.field.came, self.judged.of
+        was = np.zeros(len(holds), bool)
+        was[1:] = holds[:-1]
+        first = np.ones(len(holds), bool)
+        first[1:] = of[1:] != of[:-1]
+        was[first] = self.field.before.mark[of[first]] > 0
+        mark = self.field.before.mark.copy()
+        last = np.append(first[1:], True)[: len(first)]
+        mark[of[last]] = holds[last]
+        raised = holds & ~(was & ~self._anew[came])
+        return raised, self._remains(runs.places, mark)
+
+    def _remains(self, places: Ints, mark: Ints) -> Remains:
+        newest, watch = places[1:] - 1, self.field.watch
+        times = self.field.items.firsts
+        due = np.full(len(newest), MAX_TIME, np.int64)
+        if self.shape.events is None:
+            assert self.shape.length is not None
+            span = self.shape.length + self.shape.back
+            due = later(times[newest], span)
+            after = earlier(times[newest], span)
+            firsts = self.field.after(times, places[:-1], places[1:], after)
+            firsts = np.maximum(firsts, places[1:] - self.shape.limit)
+        else:
+            if self.shape.length is not None:
+                due = later(times[newest], self.shape.length)
+            most = min(self.shape.limit, self.shape.events + self.shape.back)
+            firsts = np.maximum(self._begun[newest], places[1:] - most)
+        stays = (due > watch.watermark) | (due == MAX_TIME)
+        if watch.closing is not None:
+            stays[:] = False
+        of = np.flatnonzero(stays)
+        sizes = (places[1:] - firsts)[of]
+        rows = ranges(firsts[of], sizes)
+        of_row = np.repeat(of, sizes)
+        tails = (places[1:][of_row] - rows <= NEWEST).astype(np.int64)
+        return Remains(of, due[of], np.zeros(len(of), np.int64), mark[of], rows, rows + 1, of_row, tails)
+
+    def dropped(self) -> Mapping[int, int]:
+        """Of each event that comes one at most, if it were still kept otherwise."""
+        came, times, shape = self.field.came, self.field.items.firsts, self.shape
+        lost = came - shape.limit
+        there = lost >= self._begun[came]
+        if shape.events is None:
+            assert shape.length is not None
+            span = shape.length + shape.back
+            there &= times[np.maximum(lost, 0)] > earlier(times[came], span)
+        elif shape.limit >= shape.events + shape.back:
+            return {}
+        keys, counts = np.unique(self.field.items.keys[came[there]], return_counts=True)
+        return dict(zip(keys.tolist(), counts.tolist(), strict=True))
