@@ -8,10 +8,11 @@ from typing import Any
 from cep.operators.operator import Operator
 from cep.operators.patterns.match import MATCH
 from cep.operators.single import SINGLE
+from cep.operators.windows.over import OVER
 from cep.state.keyed_rows import KeyedRows
 from rules.typed import Rule
 
-OPERATORS: tuple[Operator[Any, Any], ...] = (SINGLE, MATCH)
+OPERATORS: tuple[Operator[Any, Any], ...] = (SINGLE, MATCH, OVER)
 """In the order in which they run on the events of a space."""
 
 

@@ -165,7 +165,7 @@ class _ShardBatch:
             layout = old.layout
         else:
             layout = layout_of(self.plan, space, next(self.numbers))
-        old = SpaceMemory(layout) if old is None else old
+        old = SpaceMemory(layout, live=np.zeros(len(layout.rules), np.int64)) if old is None else old
         pending, clock = old.pending, self.clock
         parts = parts_of(self.plan, layout, pending.waiting, came, clock.batch)
         events = in_order(self.plan, parts, clock.one_partition)

@@ -108,7 +108,7 @@ class OverOperator(Operator[WindowPlan, WindowRules]):
         rows = of_kind(kept, KIND, WindowRows)
         if not len(rows.heads):
             return iter(())
-        from cep.operators.windows.runtime.advance import texts_in
+        from cep.operators.windows.runtime.restoring import texts_in
 
         return texts_in(group.rules, rows)
 

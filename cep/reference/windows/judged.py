@@ -136,7 +136,8 @@ class _Age:
             was_true = holds
 
     def is_own(self, one: Evaluation) -> bool:
-        """True if the window begins while these revisions run; if the rule is taken away, ends so, too."""
+        """True if the window begins while these revisions run; if the rule is taken away, ends so, too. What
+        an event decided before the deploy stays decided."""
         if isinstance(self.window, AtEachEvent):
             return True
         after, first = self.after, one.view.events[0]
@@ -148,7 +149,7 @@ class _Age:
             return _before(after, one.time, one.at)
         if isinstance(self.window, Session):
             return _before(after, first.time, first)
-        return one.view.start < after.watermark
+        return one.view.start < after.watermark or _before(after, one.time, one.at)
 
     def in_force(self, one: Evaluation) -> Rule:
         """The revision by which a window is evaluated: what was decided before a deploy stays."""
