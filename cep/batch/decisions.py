@@ -18,7 +18,7 @@ from cep.expressions.held import python
 from cep.expressions.scalar import aggregate_of
 from cep.plan.plan import RulePlan
 from cep.state.keyed_rows import ranges
-from rules.typed import Aggregate, Expression, Path, StepRef
+from rules.typed import Aggregate, Path, StepRef
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -137,7 +137,7 @@ class Decisions:
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
-    `values` has the emitted expressions that the operator itself computed, as `cep.expressions.held` says.
+    `values` has by emitted name what the operator itself computed, as `cep.expressions.held` says.
     """
 
     rule: RulePlan
@@ -149,7 +149,7 @@ class Decisions:
     steps: Ints
     events: Ints
     columns: EventColumns
-    values: Mapping[Expression, pa.Array] = field(default_factory=dict)
+    values: Mapping[str, pa.Array] = field(default_factory=dict)
     windows: Windows | None = None
 
     def by_step(self, steps: int) -> ByStep:

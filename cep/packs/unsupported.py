@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import assert_never
 
 from cep.operators.patterns.compile.too_many import TOO_MANY_STATES, TOO_MANY_VALUES
-from rules.counting import as_pattern, least_count
 from rules.diagnostics import Diagnostic
-from rules.instants import DURATION
 from rules.source import Span
 from rules.typed import (
-    Compare,
     Derived,
-    Expression,
     Fed,
     Guard,
-    Hopping,
-    Literal,
-    Logical,
     Lookup,
     Match,
     On,
@@ -28,22 +20,16 @@ from rules.typed import (
     Pack,
     QueryHits,
     Rule,
-    Sliding,
     Step,
     TextMatch,
-    Tumbling,
-    WindowAggregate,
     walk,
 )
 
-_SHORT = 40
-"""Characters of a condition that a help repeats."""
 TITLES: Mapping[str, str] = MappingProxyType(
     {
         TOO_MANY_VALUES: "a run would carry too many values",
         TOO_MANY_STATES: "a pattern may be in too many states",
         "CEP0912": "`matches` in `emit` is not executed yet",
-        "CEP0913": "windows are not executed yet",
         "CEP0914": "lookups in tables are not executed yet",
         "CEP0916": "derived streams are not executed yet",
         "CEP0917": "`corrected by` is not executed yet",
@@ -58,12 +44,7 @@ def unsupported(pack: Pack) -> list[Diagnostic]:
 
 
 def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
-    found = [
-        _finding("CEP0912", "`matches` in `emit`", node.span)
-        for item in rule.emit
-        for node in walk(item.value)
-        if isinstance(node, TextMatch)
-    ]
+    found = [_finding("CEP0912", "`matches` in `emit`", node.span) for node in _emitted_searches(rule)]
     found.extend(_of_streams(pack, rule))
     found.extend(
         _finding("CEP0914", "a lookup in a table", node.span)
@@ -77,17 +58,21 @@ def _of_rule(pack: Pack, rule: Rule) -> list[Diagnostic]:
             refusal = too_large(rule.body)
             if refusal is not None:
                 found.append(refusal)
-        case Over():
-            # An engine without an operator for windows; the operators are much to import.
-            from cep.operators.known import OPERATORS
-
-            if not any(operator.takes(rule) for operator in OPERATORS):
-                found.append(_finding("CEP0913", "a window", rule.body.span, _pattern(rule.body)))
-        case On():
+        case On() | Over():
             pass
         case _:
             assert_never(rule.body)
     return found
+
+
+def _emitted_searches(rule: Rule) -> Iterator[TextMatch]:
+    match rule.body:
+        case On() | Match():
+            yield from (n for item in rule.emit for n in walk(item.value) if isinstance(n, TextMatch))
+        case Over():  # aggregates take what was found of each event
+            pass
+        case _:
+            assert_never(rule.body)
 
 
 def _of_streams(pack: Pack, rule: Rule) -> Iterator[Diagnostic]:
@@ -113,55 +98,9 @@ def _read(rule: Rule, stream: str) -> Span:
     return next(part.span for part in named if part.stream == stream)
 
 
-def _finding(code: str, what: str, span: Span, help_: str = "") -> Diagnostic:
+def _finding(code: str, what: str, span: Span) -> Diagnostic:
     message = f"{what} is checked but not executed yet"
-    return Diagnostic(code, "error", message, span, help=help_ or _INSTEAD[code])
-
-
-def _pattern(body: Over) -> str:
-    """Help that writes the window as a pattern, as far as it can: its event, their number, its duration."""
-    source, after = body.stream, body.span.start
-    if body.condition is not None:
-        written, after = body.condition.span.text, body.condition.span.end
-        source += f"[{written}]" if len(written) <= _SHORT and "\n" not in written else "[...]"
-    timed = isinstance(body.window, Tumbling | Hopping | Sliding)
-    size = re.search(DURATION, body.span.file.text[after : body.span.end]) if timed else None
-    conditions = body.having.operands if isinstance(body.having, Logical) else (body.having,)
-    least = next(filter(None, map(_least, conditions)), None)
-    if any(map(_of_few, conditions)):
-        return f"where none may come, write `absent {source} for {size[0] if size else '5 minutes'}`"
-    whole = least is not None and isinstance(body.window, Sliding) and not isinstance(body.having, Logical)
-    said = "say it as a pattern" if whole else "where it fits, say it as a pattern"
-    return f"{said}: {as_pattern(source, least, size[0] if size else '5 minutes')}"
-
-
-def _of_few(condition: Expression) -> bool:
-    """True if the condition is an upper bound on `count()`: `count() < 5`, or `5 > count()`."""
-    match condition:
-        case Compare("<" | "<=", WindowAggregate(function="count", argument=None), Literal()):
-            return True
-        case Compare(">" | ">=", Literal(), WindowAggregate(function="count", argument=None)):
-            return True
-        case _:
-            return False
-
-
-def _least(condition: Expression) -> int | None:
-    """The least number of events that satisfies a comparison of `count()` with a number.
-
-    None for other conditions, and where there is no such number.
-    """
-    match condition:
-        case Compare(
-            operator, WindowAggregate(function="count", argument=None, which="this"), Literal(value)
-        ):
-            return least_count(operator, value)
-        case Compare(
-            operator, Literal(value), WindowAggregate(function="count", argument=None, which="this")
-        ):
-            return least_count(operator, value, turned=True)
-        case _:
-            return None
+    return Diagnostic(code, "error", message, span, help=_INSTEAD[code])
 
 
 _INSTEAD = {

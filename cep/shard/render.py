@@ -68,7 +68,7 @@ class Renderer:
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
         held = [values[which].tolist() for values in decisions.key]
         keys = {name: values for (name, _), values in zip(by, held, strict=True)}
-        known = {one: _chosen(values, which) for one, values in decisions.values.items()}
+        known = {name: _chosen(values, which) for name, values in decisions.values.items()}
         scope = Scope({name: number for number, name in enumerate(form.steps)}, taken, keys, known)
         kind, emitting = form.kind, rule.emit
         if decisions.timeout[which][0]:
@@ -93,7 +93,7 @@ class Renderer:
 
     def _listed(self, alike: Alike) -> list[Raised]:
         scope = alike.scope
-        emit = {one.name: json_column(scope.values(one.value), one.value.type) for one in alike.emitting}
+        emit = {one.name: json_column(scope.values(one), one.value.type) for one in alike.emitting}
         key = {name: json_column(scope.keys[name], type_) for name, type_ in alike.by}
         events = [(name, scope.taken.ids(number)) for name, number in alike.steps]
         orders = alike.orders.to_pylist()

@@ -71,9 +71,9 @@ def _apart(alike: Alike) -> ApartTexts[Array] | None:
 def _emitted(one: Emit, key: Mapping[str, Texts], alike: Alike) -> Texts:
     if isinstance(one.value, KeyRef):
         return key[one.value.name]
-    values, type_ = alike.scope.arrow(one.value), one.value.type
+    values, type_ = alike.scope.arrow(one), one.value.type
     if values is None or not isinstance(type_, Scalar) or values.type != _ARROW.get(type_):
-        return _listed(alike.scope.values(one.value), type_)
+        return _listed(alike.scope.values(one), type_)
     return _written(values, type_)
 
 

@@ -40,20 +40,21 @@ Named = FieldRef | KeyRef | StepRef | Aggregate
 @dataclass(slots=True)
 class Scope:
     """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone; of the
-    expressions in `known` the values. `row` is the decision that an expression is being worked out for."""
+    names in `known` the values. `row` is the decision that an expression is being worked out for."""
 
     numbers: Mapping[str, int]
     taken: ByStep
     keys: Mapping[str, list[object]]
-    known: Mapping[Expression, pa.Array]
+    known: Mapping[str, pa.Array]
     row: int = 0
     _columns: dict[Named, list[object]] = field(default_factory=dict)
     _fields: dict[Path, list[object]] = field(default_factory=dict)
 
-    def values(self, expression: Expression) -> list[object]:
-        """The value of an expression in each decision."""
-        if expression in self.known:
-            return python(self.known[expression])
+    def values(self, one: Emit) -> list[object]:
+        """What is emitted in each decision."""
+        if one.name in self.known:
+            return python(self.known[one.name])
+        expression = one.value
         if isinstance(expression, Named):
             return self._column(expression)
         for node in _named(expression):
@@ -64,11 +65,11 @@ class Scope:
             found.append(evaluator(self))
         return found
 
-    def arrow(self, expression: Expression) -> pa.Array | None:
+    def arrow(self, one: Emit) -> pa.Array | None:
         """The same in Arrow, of what is known or only looked up; None where it is in no one Arrow type."""
-        if expression in self.known:
-            return self.known[expression]
-        match expression:
+        if one.name in self.known:
+            return self.known[one.name]
+        match expression := one.value:
             case FieldRef(path):
                 return self.taken.arrow_only(path)
             case StepRef():

@@ -129,7 +129,7 @@ def _decisions(rule: CountPlan, rows: Ints, context: BatchContext) -> Decisions:
         nothing,
         nothing,
         EventColumns(0, ()),
-        {one.value: counts for one in rule.rule.emit if isinstance(one.value, WindowAggregate)},
+        {one.name: counts for one in rule.rule.emit if isinstance(one.value, WindowAggregate)},
         Windows(rows[:, START], rows[:, START] + rule.size, np.full(size, -1)),
     )
 

@@ -102,7 +102,7 @@ def test_a_pattern_is_told_section_by_section() -> None:
     [
         ("large", ("country is null", "nothing: an event is decided alone")),
         ("quiet", ("4 hours without payment", "absent for 4 hours", "a match takes at most 1 event\n")),
-        ("busy", ("the 5 minutes up to every event", "CEP0913", "having: count() > 100")),
+        ("busy", ("the 5 minutes up to every event", "having: count() > 100")),
     ],
 )
 def test_other_rules_are_told_too(name: str, said: tuple[str, ...]) -> None:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_windows import AT_THE_END, through_deploys, window_packs
 
-from cep.packs.unsupported import unsupported
 from cep.reference import Decided
 
 
@@ -21,7 +20,6 @@ def ordered(alerts: Sequence[Decided]) -> list[tuple[object, ...]]:
 @settings(max_examples=examples(100), deadline=None)
 @given(programs(texts=window_packs()))
 def test_random_windows_are_answered_and_every_alert_has_an_id_of_its_own(program: Program) -> None:
-    assert [found.code for found in unsupported(pack_of(program.text))] == ["CEP0913"]
     answer = by_reference(program)
     ids = [alert["id"] for alert in answer.alerts]
     assert len(set(ids)) == len(ids)

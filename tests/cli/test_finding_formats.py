@@ -154,12 +154,12 @@ def test_a_warning_fails_in_junit_only_if_strict(tmp_path: Path, capsys: pytest.
 
 
 FAILS = {
-    "text": lambda out: "error[CEP0913]" in out,
+    "text": lambda out: "error[CEP0916]" in out,
     "json": lambda out: (
         (found := json.loads(out))["errors"] == 1 and found["diagnostics"][0]["level"] == "error"
     ),
     "sarif": lambda out: [r["level"] for r in the_run(out)["results"]] == ["error"],
-    "github": lambda out: out.startswith("::error title=CEP0913"),
+    "github": lambda out: out.startswith("::error title=CEP0916"),
     "junit": lambda out: ElementTree.fromstring(out.encode()).get("failures") == "1",
 }
 
@@ -169,8 +169,10 @@ def test_what_cannot_run_yet_is_an_error_in_every_form_if_strict(
     form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "w.rules"
-    window = "rule busy { by card  over payment tumbling 5 minutes  having count() > 100  emit card }"
-    file.write_text(f"{WARNS[: WARNS.index('# allow')].replace('at_: t', 'i: string id i at_: t')}{window}\n")
+    derived = "rule maker { on payment  emit card  into paid }\nrule reader { on paid }"
+    file.write_text(
+        f"{WARNS[: WARNS.index('# allow')].replace('at_: t', 'i: string id i at_: t')}{derived}\n"
+    )
     for options, fails in (([], False), (["--strict"], True)):
         assert main(["check", "--format", form, str(file), *options]) == int(fails)
         assert FAILS[form](capsys.readouterr().out) is fails

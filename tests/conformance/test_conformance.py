@@ -1,18 +1,11 @@
-"""The conformance cases: the reference and both forms of the running engine answer all of them.
-
-Those of windows are the reference's alone, as long as the engine refuses windows.
-"""
+"""The conformance cases: the reference and both forms of the running engine answer all of them."""
 
 from __future__ import annotations
 
 import pytest
-from cases import FILES, WINDOWS, Given, by_engine, by_reference, difference, read
+from cases import FILES, Given, by_engine, by_reference, difference, read
 
-from cep.packs.unsupported import unsupported
-
-EXECUTED = [given for file in FILES for given in read(file)]
-OF_WINDOWS = [given for file in WINDOWS for given in read(file)]
-CASES = [*EXECUTED, *OF_WINDOWS]
+CASES = [given for file in FILES for given in read(file)]
 
 
 def test_every_case_has_a_name_of_its_own_and_a_source() -> None:
@@ -27,13 +20,7 @@ def test_the_reference_reads_the_specification(given: Given) -> None:
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
-@pytest.mark.parametrize("given", EXECUTED, ids=lambda given: given.name)
+@pytest.mark.parametrize("given", CASES, ids=lambda given: given.name)
 def test_the_running_engine_answers(given: Given, compiled: bool) -> None:
     found = difference(given.alerts, by_engine(given, compiled))
     assert not found, f"{given.case.rules}\n{found}"
-
-
-def test_windows_are_refused_until_the_engine_answers_their_cases() -> None:
-    """Fails with the first window that runs: their files then belong to FILES."""
-    codes = [sorted({finding.code for finding in unsupported(given.pack())}) for given in OF_WINDOWS]
-    assert codes == [["CEP0913"]] * len(OF_WINDOWS)

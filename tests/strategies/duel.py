@@ -326,7 +326,7 @@ def _emitted(rule: Rule, kind: str) -> Sequence[Emit]:
 
 def difference(program: Program, expected: Answer, got: Answer) -> str:
     """The difference of the engine's answer from the reference's, with the program; "" for none."""
-    names = ("id", "rule", "kind", "key", "time", "emit", "events")
+    names = ("id", "rule", "kind", "key", "time", "emit", "events", "approximate")
     alerts = [{n: parse_instant(a["time"]) if n == "time" else a[n] for n in names} for a in got.alerts]
     if alerts != expected.alerts:
         answers = ["reference:", *map(json.dumps, expected.alerts), "engine:", *map(json.dumps, alerts)]
@@ -360,4 +360,5 @@ def as_alert(pack: Pack, one: Decided) -> dict[str, Any]:
         "time": one.time,
         "emit": {name: json_value(value, emitted[name]) for name, value in one.emit},
         "events": dict(steps),
+        "approximate": list(one.approximate),
     }

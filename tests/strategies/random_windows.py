@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from duel import Program, pack_of, taken_in_time
 from hypothesis import strategies as st
-from random_packs import LATENESS, header
+from random_packs import LATENESS, header, match_rules
 
 from cep.events import MAX_TIME, MIN_TIME
 from cep.reference import Decided
@@ -24,6 +24,14 @@ AT_EVENTS = (
 _AGGREGATES = (
     *("count()", "sum(v)", "sum(w)", "avg(v)", "avg(w)", "min(w)", "max(k)", "first(v)", "last(k)", "rate()"),
     *("stddev(w)", "distinct(k)", "percentile(w, 0.5)", "count(v > 1)", 'sum(k == "a" ? v : null)'),
+    *("sum(m)", "avg(m)", "min(m)", "max(m)", "stddev(m)", "distinct(m)", "percentile(m, 0.25)", "last(m)"),
+    *("last(l)", "first(y)", "last(r)", "last(y.s)", "max(r.at)", "first(r.o)", "distinct(r.o)", "min(r.o)"),
+    *('count(t matches "red")', 'count("a" in l)', "max(length(l))", "last(v > 1)", "last(at - r.at)"),
+    *("stddev(v)", "percentile(v, 0.9)", "avg(v * w)", "min(m * 2)", "sum(w / v)", "distinct(v > 1)"),
+)
+_MORE = (
+    *("start()", "end()", "end() - start()", "2 * count() + 1", "sum(w) / count()", 'coalesce(max(k), "z")'),
+    *("avg(m) - previous(avg(m))", "length(last(l))", "last(r.n) + sum(v)", "previous(last(l)) == last(l)"),
 )
 _TESTS = (
     "count() > 1",
@@ -32,11 +40,18 @@ _TESTS = (
     "avg(w) < 1.0",
     "last(v) == 1",
     "(max(v) > 1 or count() > 2)",
+    'last(l) == ("a", "b") or count() > 1',
+    '"a" in last(y.s) or last(v) > 0',
+    "last(r) is null or end() - start() >= 2s",
+    "avg(m) > previous(avg(m)) or count() in (1, 3)",
+    'count(t matches "red") > 0',
+    "distinct(k) > 1 ? sum(v) > 1 : count() > 1",
 )
+_OF_KEY = ('g == "x" or count() > 1', 'upper(g) == "X"')
 
 
 @st.composite
-def window_rules(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> str:
+def window_rules(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS), name: str = "r") -> str:
     """One rule over windows of a stream with the fields of random_packs."""
     window = draw(st.sampled_from(windows))
     earlier = ["previous({})", "previous({}, 2)"]
@@ -48,15 +63,17 @@ def window_rules(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVE
     named = aggregates | st.tuples(st.sampled_from(earlier), aggregates).map(
         lambda pair: pair[0].format(pair[1])
     )
+    by = draw(st.sampled_from(("by g ", "by g ", "by g, n ", "by m ", "by r.n ", "")))
+    named |= st.sampled_from((*_MORE, "g") if "g" in by else _MORE)
     shown = draw(st.lists(named, min_size=1, max_size=4, unique=True))
-    having = draw(st.sampled_from(_TESTS) | st.just("count() > previous(count())"))
-    by = draw(st.sampled_from(("by g ", "by g ", "by g, n ", "")))
-    chosen = draw(st.sampled_from(("", "", "[v > 0]", "[v is not null]")))
+    tests = (*_TESTS, *_OF_KEY) if "g" in by else _TESTS
+    having = draw(st.sampled_from(tests) | st.just("count() > previous(count())"))
+    chosen = draw(st.sampled_from(("", "", "[v > 0]", "[v is not null]", '[t matches "red"]')))
     limit = (
         draw(st.sampled_from(("", "", " limit 9 events"))) if window.startswith(("sliding", "last")) else ""
     )
     emits = ", ".join(f"x{n} = {call}" for n, call in enumerate(shown))
-    return f"rule r {{ {by} over e{chosen} {window} having {having} emit {emits}{limit} }}"
+    return f"rule {name} {{ {by} over e{chosen} {window} having {having} emit {emits}{limit} }}"
 
 
 def window_packs(windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> st.SearchStrategy[str]:
@@ -64,6 +81,14 @@ def window_packs(windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> st.Searc
     return st.tuples(st.sampled_from((0, LATENESS)), window_rules(windows)).map(
         lambda drawn: f"{header(drawn[0])}\n{drawn[1]}"
     )
+
+
+@st.composite
+def mixed_packs(draw: st.DrawFn) -> str:
+    """Packs of one or two such rules and one with a pattern over the same streams, often of one key."""
+    rules = [draw(window_rules(name=name)) for name in draw(st.sampled_from(("r", "rs")))]
+    rules.append(draw(match_rules("m")))
+    return header(draw(st.sampled_from((0, LATENESS)))) + "\n" + "\n".join(draw(st.permutations(rules)))
 
 
 def through_deploys(program: Program, texts: Sequence[str]) -> list[Decided]:

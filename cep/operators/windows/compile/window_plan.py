@@ -16,8 +16,8 @@ class WindowPlan(RulePlan):
     """A rule whose body is a window.
 
     `shape` and `readings` are what its state is made of: rules of one structure have them alike. `having` is
-    asked of the readings, by column (Readings.as_columns), and so is what the rule emits, `emitted`; constants
-    in them may change with a deploy, and what is kept does not.
+    asked of the readings, by column (Readings.as_columns), and so are `emitted` of its `emit`; their
+    constants may change with a deploy, and what is kept does not.
     """
 
     shape: Shape

@@ -37,7 +37,7 @@ class Deciding:
         """The readings, with the key where some expression names it."""
         found, by = self.advanced.evaluations.table, self.rule.rule.by
         for number, values in self._nested():
-            found = found.append_column(f"@{number}", values)
+            found = found.set_column(found.column_names.index(f"@{number}"), f"@{number}", values)
         if by is not None and _names_key(self.rule.having, *self.rule.emitted):
             columns = self.context.keys.of(self.advanced.evaluations.keys)
             for name, column in zip(by.names, columns, strict=True):
@@ -85,11 +85,11 @@ class Deciding:
             ),
         )
 
-    def _emitted(self, rows: Ints) -> Mapping[Expression, pa.Array]:
-        """What some evaluations emit."""
+    def _emitted(self, rows: Ints) -> Mapping[str, pa.Array]:
+        """What some evaluations emit, by name."""
         columns = Columns(self.table.take(pa.array(rows)))
         emitted = zip(self.rule.rule.emit, self.rule.emitted, strict=True)
-        found = {item.value: columns.evaluate(asked) for item, asked in emitted}
+        found = {item.name: columns.evaluate(asked) for item, asked in emitted}
         self._count(columns.overflows)
         return found
 
