@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from cep.explanation.wording import duration, written
+from cep.explanation.wording import bytes_of, duration, written
 from cep.operators.windows.compile.readings import aggregates_in
 from cep.operators.windows.compile.shapes import Newest, Panes, Sessions
 from cep.operators.windows.compile.window_plan import WindowPlan, window_plan
+from cep.operators.windows.runtime.layout import Layout
+from cep.operators.windows.runtime.window_rows import HEAD
 from rules.nouns import counted
 from rules.resolve.windows import EVENTS
 from rules.typed import (
@@ -26,6 +28,10 @@ from rules.typed import (
 )
 
 _DAY = 86_400 * 10**9
+_WORD = 8
+_HEAD = HEAD * _WORD
+_SUM = 24
+"""Bytes of a packed sum of prices; of widely different values it takes more (decision 38)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class WindowFacts:
     """What is kept of each key: so many `items` (panes, sessions, events) at most, None where that depends on
     the stream; those of the window itself and those `back`, for earlier windows, in words where they differ.
 
-    `each` is what an item keeps, `goes` when a key is forgotten.
+    `each` is what an item keeps, in so many `bytes`, ids of events aside; `goes` when a key is forgotten.
     """
 
     kind: str
@@ -42,6 +48,7 @@ class WindowFacts:
     back: str
     each: tuple[str, ...]
     goes: str
+    bytes: int
 
     def lines(self) -> Iterator[str]:
         """The facts as text."""
@@ -51,24 +58,26 @@ class WindowFacts:
         if self.back:
             yield f"  {self.back}"
         one = {"panes": "a pane", "sessions": "a session", "events": "an event"}[self.kind]
-        yield f"{one} keeps {', '.join(self.each)}"
+        yield f"{one} keeps {', '.join(self.each)}: {bytes_of(self.bytes)}"
+        if self.items is not None:
+            yield f"a key takes at most {bytes_of(_HEAD + self.items * self.bytes)}, ids of events aside"
         yield f"a key is {self.goes}"
 
 
 def window_facts(pack: Pack, rule: Rule, body: Over) -> WindowFacts:
     """The facts of a rule of a checked pack."""
     plan = window_plan(pack, rule, body)
-    folded = not isinstance(plan.shape, Newest) and all(
-        one.kind != "values" for one in plan.readings.accumulators
-    )
+    layout = Layout(plan)
+    folded = layout.folded
     each = tuple(_kept(plan) if folded else _events(plan))
+    size = _WORD * layout.width + (_SUM * len(layout.packed) if folded else 0)
     match plan.shape:
         case Panes() as shape:
-            return _panes(shape, folded, each)
+            return _panes(shape, folded, each, size)
         case Sessions() as shape:
-            return _sessions(shape, folded, each)
+            return _sessions(shape, folded, each, size)
         case Newest() as shape:
-            return _newest(shape, each)
+            return _newest(shape, each, size)
         case _:
             assert_never(plan.shape)
 
@@ -117,7 +126,7 @@ def _reach(body: Over, refs: list[WindowAggregate]) -> str:
             assert_never(body.window)
 
 
-def _panes(shape: Panes, folded: bool, each: tuple[str, ...]) -> WindowFacts:
+def _panes(shape: Panes, folded: bool, each: tuple[str, ...], size: int) -> WindowFacts:
     length = duration(shape.every) if shape.zone is None else counted(shape.every // _DAY, "day")
     zone = "" if shape.zone is None else f" of {shape.zone}"
     open_ = counted(shape.panes, "pane")
@@ -126,7 +135,7 @@ def _panes(shape: Panes, folded: bool, each: tuple[str, ...]) -> WindowFacts:
     after = shape.panes + shape.back
     goes = f"forgotten {_span(shape, after)} after the pane of its last event has begun"
     number = shape.panes + shape.back if folded else None
-    return WindowFacts("panes" if folded else "events", number, this, back, each, goes)
+    return WindowFacts("panes" if folded else "events", number, this, back, each, goes, size)
 
 
 def _span(shape: Panes, panes: int) -> str:
@@ -135,7 +144,7 @@ def _span(shape: Panes, panes: int) -> str:
     return duration(panes * shape.every)
 
 
-def _sessions(shape: Sessions, folded: bool, each: tuple[str, ...]) -> WindowFacts:
+def _sessions(shape: Sessions, folded: bool, each: tuple[str, ...], size: int) -> WindowFacts:
     this = "the open session" if folded else "the events of the open session"
     back = f"and {counted(shape.back, 'session')} before it" if shape.back else ""
     goes = f"forgotten {duration(shape.gap)} after its last event, when its session is judged"
@@ -144,24 +153,24 @@ def _sessions(shape: Sessions, folded: bool, each: tuple[str, ...]) -> WindowFac
     if shape.back:
         goes = "never forgotten: the sessions before stay, however old"
     number = 1 + shape.back if folded else None
-    return WindowFacts("sessions" if folded else "events", number, this, back, each, goes)
+    return WindowFacts("sessions" if folded else "events", number, this, back, each, goes, size)
 
 
-def _newest(shape: Newest, each: tuple[str, ...]) -> WindowFacts:
+def _newest(shape: Newest, each: tuple[str, ...], size: int) -> WindowFacts:
     limit = shape.limit
     if shape.events is None:
         assert shape.length is not None
         this = f"those of the last {duration(shape.length)}"
         back = f"and of {duration(shape.back)} before, for earlier windows" if shape.back else ""
         goes = f"forgotten {duration(shape.length + shape.back)} after its last event"
-        return WindowFacts("events", limit, this, back, each, goes)
+        return WindowFacts("events", limit, this, back, each, goes, size)
     young = "" if shape.length is None else f" that are younger than {duration(shape.length)}"
     this = f"its newest {counted(shape.events, 'event')}{young}"
     back = f"and the {shape.back:,} before them, for earlier windows" if shape.back else ""
     goes = "never forgotten: `within` would bound it"
     if shape.length is not None:
         goes = f"forgotten {duration(shape.length)} after its last event"
-    return WindowFacts("events", min(limit, shape.events + shape.back), this, back, each, goes)
+    return WindowFacts("events", min(limit, shape.events + shape.back), this, back, each, goes, size)
 
 
 def _kept(plan: WindowPlan) -> Iterator[str]:

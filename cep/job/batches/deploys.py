@@ -110,9 +110,10 @@ class Deploys:
     def answer(self, manifest: Manifest, before: Result | None, after: Result) -> None:
         """Answer the deploys of a batch that is in the outbox, from the results before it and after it."""
         for deployed in manifest.deployed:
-            self._answer(manifest.batch, deployed, before, after)
+            self._answer(manifest, deployed, before, after)
 
-    def _answer(self, batch: int, deployed: Deployed, before: Result | None, after: Result) -> None:
+    def _answer(self, manifest: Manifest, deployed: Deployed, before: Result | None, after: Result) -> None:
+        batch = manifest.batch
         old = self._pack(deployed.previous) if deployed.previous else None
         new = self._pack(deployed.revision)
         unread = sorted(self.unread())
@@ -125,7 +126,9 @@ class Deploys:
             deployed.revision,
             batch=batch,
             previous=deployed.previous,
-            rules=deployed_packs.fates(old, new, before.runs if before else {}, after.runs),
+            rules=deployed_packs.fates(
+                old, new, before.runs if before else {}, after.runs, manifest.generations.closing
+            ),
             note=f"the query is started again to read {', '.join(unread)}" if unread else "",
             diagnostics=tuple(d.as_dict() for d in unserved),
         )

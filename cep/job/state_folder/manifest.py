@@ -86,8 +86,8 @@ class Manifest:
     lost: tuple[Lost, ...] = ()
     poison: tuple[Poison, ...] = ()
     resources: tuple[Pin, ...] = ()
-    generations: Generations = NO_GENERATIONS
     version: int = VERSION
+    generations: Generations = NO_GENERATIONS
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object."""
