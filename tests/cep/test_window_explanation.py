@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """`cep explain RULE` and `cep eval --trace` tell of windows what the engine keeps and what it judged."""
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from cep.explanation.explanation_text import as_dict, text
 from cep.explanation.rule_facts import facts
 from cep.inprocess.session import Session
 from cep.reference.alternatives import Event
+from cep.reference.text_conditions import text_predicate
 from cep.reference.windows.aggregates import Surroundings
 from cep.reference.windows.judged import Judged, Revision, windows
 from cep.shard.advance import MatchOptions
@@ -29,11 +31,13 @@ from rules.packs import load_texts
 
 PACK = """pack p version "1"
 stream payment { id: string  at: timestamp  card: string  amount: double  ok: boolean  id id  time at }
-rule fast { by card  over payment sliding 5 minutes  having count() >= 3 and max(amount) > previous(max(amount), 2) }
+rule fast { by card  over payment sliding 5 minutes
+  having count() >= 3 and max(amount) > previous(max(amount), 2) }
 rule late { by card  over payment[ok] hopping 1 hour every 5 minutes
   having count() > 2 * ago(count(), 1 day)  emit m = avg(amount * 2) }
-rule trip { by card  over payment session gap 5 minutes  having count() >= 3  emit before = previous(count(), 4) }
-rule turn { by card  over payment last 3 events  having percentile(amount, 0.5) > 3  limit 2 events }
+rule trip { by card  over payment session gap 5 minutes
+  having count() >= 3  emit before = previous(count(), 4) }
+rule turn { by card  over payment last 3 events  having percentile(amount, 0.5) > 3  limit 3 events }
 """
 
 
@@ -83,8 +87,8 @@ def told(name: str) -> str:
         (
             "turn",
             [
-                "  limit            2 events of a key; beyond it the oldest is dropped and counted",
-                "  a key keeps events, at most 2",
+                "  limit            3 events of a key; beyond it the oldest is dropped and counted",
+                "  a key keeps events, at most 3",
                 "  a key is never forgotten: `within` would bound it",
             ],
         ),
@@ -118,7 +122,7 @@ def of_record(record: Record) -> str:
     window = record.window
     assert window is not None
     event = None if record.event is None else record.event.id
-    said = {text: value for text, value in window.readings}
+    said = dict(window.readings)
     return json.dumps(
         [record.kind, record.time, dict(record.key), window.start, window.end, event, window.events, said],
         sort_keys=True,
@@ -136,7 +140,7 @@ def by_reference(program: Program) -> Sequence[str]:
     ]
     events.sort(key=lambda event: (event.time, event.place))
     until = MAX_TIME if program.drain else came.marks[-1]
-    found = windows([Revision(rule, MIN_TIME)], events, until, Surroundings("e"))
+    found = windows([Revision(rule, MIN_TIME)], events, until, Surroundings("e", text_predicate(pack)))
     return [of_judged(one) for one in found if not one.open]
 
 
@@ -186,7 +190,7 @@ def test_a_trace_of_windows_says_what_they_held_and_why_not(capsys: pytest.Captu
         "  windows",
         f"    {at}00:00Z  {at}00:00Z to {at}00:00Z at p0, p0: percentile(amount, 0.5) 0: {having} is not true",
         f"    {at}02:00Z  {at}00:00Z to {at}02:00Z at p2, p0 p2: percentile(amount, 0.5) 1: {having} is not true",
-        f"    {at}04:00Z  {at}02:00Z to {at}04:00Z at p4, p2 p4: percentile(amount, 0.5) 3: {having} is not true",
+        f"    {at}04:00Z  {at}00:00Z to {at}04:00Z at p4, p0 p2 p4: percentile(amount, 0.5) 2: {having} is not true",
     ]
     code, lines, _ = traced(capsys, "rule=turn,key=b", "--format", "json")
     found = [json.loads(line) for line in lines]

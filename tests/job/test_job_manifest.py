@@ -48,9 +48,7 @@ _partitions = st.dictionaries(st.tuples(_names, _names), _numbers, max_size=3)
 _all_idle = st.none() | st.builds(AllIdle, _numbers, _numbers)
 _poison = st.builds(Poison, _names, _names, _numbers, _numbers, _numbers, _names, _names)
 _closing = st.builds(Closing, _names, _names, _names, _numbers, _numbers, _numbers)
-_generations = st.builds(
-    Generations, _partitions, st.lists(_closing, max_size=2).map(tuple)
-)
+_generations = st.builds(Generations, _partitions, st.lists(_closing, max_size=2).map(tuple))
 
 
 def _plan(idle: str = "", more: str = "") -> Plan:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from duel import Program, pack_of, taken_in_time
 from hypothesis import strategies as st
@@ -11,10 +12,12 @@ from random_packs import LATENESS, header, match_rules
 from cep.events import MAX_TIME, MIN_TIME
 from cep.reference import Decided
 from cep.reference.alternatives import Event
+from cep.reference.runs import TextPredicate
+from cep.reference.text_conditions import text_predicate
 from cep.reference.windows.aggregates import Surroundings
 from cep.reference.windows.judged import Revision
 from cep.reference.windows.judged import windows as judged_windows
-from rules.typed import Over, Rule
+from rules.typed import Over, Pack, Rule, TextMatch
 
 AT_THE_END = ("tumbling 2s", "tumbling 5s", "hopping 4s every 2s", "session gap 2s", "session gap 3s max 5s")
 AT_EVENTS = (
@@ -115,5 +118,18 @@ def of_revisions(program: Program, texts: Sequence[str]) -> list[tuple[Rule, Dec
         revisions.append(Revision(rule, came.marks[number] if number else MIN_TIME, place))
     until = MAX_TIME if program.drain else came.marks[-1]
     events.sort(key=lambda event: (event.time, event.place))
-    found = judged_windows(revisions, events, until, Surroundings("e"))
+    found = judged_windows(revisions, events, until, Surroundings("e", _text_of(packs)))
     return [(one.rule, one.seen.alert(one.rule)) for one in found if one.raised]
+
+
+def _text_of(packs: Sequence[Pack]) -> TextPredicate:
+    """Answers the text conditions of all of them."""
+    predicates = [text_predicate(pack) for pack in packs]
+
+    def predicate(condition: TextMatch, values: Mapping[str, object]) -> bool:
+        for asked in predicates:
+            with suppress(KeyError):
+                return asked(condition, values)
+        raise KeyError(condition)
+
+    return predicate

@@ -14,6 +14,7 @@ import numpy as np
 
 from cep.events import MAX_TIME
 from cep.operators.operator import Operator
+from cep.operators.windows.compile.shapes import Panes, shape_of
 from cep.operators.windows.compile.window_plan import WindowPlan, window_plan
 from cep.operators.windows.runtime.window_rows import KIND, WindowRows
 from cep.plan.plan import StreamPlan
@@ -97,9 +98,13 @@ class OverOperator(Operator[WindowPlan, WindowRules]):
         """The end of the last window that had begun; of sessions nobody knows it."""
         assert isinstance(rule.body, Over)
         match rule.body.window:
-            case Tumbling(size, zone) | Hopping(size, zone=zone):
-                # Days of a zone are longer or begin later by an hour or so when clocks change.
-                return min(replaced + size + (0 if zone is None else _DAY), MAX_TIME)
+            case Tumbling(size) | Hopping(size):
+                shape = shape_of(rule.body, ())
+                assert isinstance(shape, Panes)
+                if shape.zone is not None:  # its days are longer by an hour or so when clocks change
+                    return min(replaced + size + _DAY, MAX_TIME)
+                begun = (replaced - 1 - shape.origin) // shape.every * shape.every + shape.origin
+                return min(begun + size, MAX_TIME)
             case _:
                 return None
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from alerts.notation import json_value
 from cep.batch.decisions import EventColumns
+from cep.batch.payload import ID
 from cep.batch.trace import Key, Kind, Record, Trace, TracedEvent, TracedWindow
 from cep.expressions.held import python
 from cep.hashing.rows import rising
@@ -41,7 +42,7 @@ def write(
     at = asked.at[rows]
     numbers = rising(np.concatenate((events, at[at != AT_ITS_END])))
     columns = EventColumns.of(len(numbers), [one[1:] for one in context.book.sources(numbers)])
-    ids = dict(zip(numbers.tolist(), columns.column("id").tolist(), strict=True))
+    ids = dict(zip(numbers.tolist(), columns.column(ID).tolist(), strict=True))
     keys, said = _keys(rule, asked.keys[rows], context), _readings(rule, table.take(pa.array(rows)))
     stream = rule.rule.streams[0]
     assert isinstance(rule.rule.body, Over)
