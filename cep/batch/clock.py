@@ -81,9 +81,11 @@ class Clock:
 
     def watching(self, plan: RulePlan) -> int:
         """Since when a rule has been watching: the first event of its streams, or its deploy."""
-        streams = plan.rule.streams
-        begun = min((self.first[name] for name in streams if name in self.first), default=MAX_TIME)
-        return max(begun, self.since.get(plan.name, MIN_TIME))
+        return max(self.first_of(plan), self.since.get(plan.name, MIN_TIME))
+
+    def first_of(self, plan: RulePlan) -> int:
+        """The time of the first event of a rule's streams."""
+        return min((self.first[name] for name in plan.rule.streams if name in self.first), default=MAX_TIME)
 
 
 def clock_of(start: BatchStart, plan: Plan, seen: Seen) -> Clock:

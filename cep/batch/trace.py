@@ -16,7 +16,7 @@ from rules.source import Span
 
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "skipped", "dropped", "matched", "forked",
-    "timed out", "stopped", "refused", "passed", "gave up", "waiting",
+    "timed out", "stopped", "refused", "passed", "gave up", "waiting", "repeated",
 ]  # fmt: skip
 
 
@@ -31,6 +31,17 @@ class TracedEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class TracedWindow:
+    """A window when it was judged: its bounds, the ids of its newest events, and the aggregates that the rule
+    names, each as it is written with its value as an alert would show it."""
+
+    start: int
+    end: int
+    events: tuple[str, ...]
+    readings: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One thing that happened to one run, or to an event that might have begun one (`run` None).
 
@@ -42,6 +53,10 @@ class Record:
     loop that it would begin. `condition` is that part's text, or the guard's, or that of `having`. `bound`
     is what expired; `by` the run whose match skipped this one; `waits` the steps that a waiting run waits
     for, and `until` when it ends. `taken` holds what the run had taken by then, in order, with its step.
+
+    Of a rule over windows there is one for each time that a `window` was judged: it `matched`, and raised an
+    alert; it was `refused`, as `having` was not true; or it `repeated` what had been raised or true before.
+    `event` is the one that it was judged at, None at its end.
     """
 
     pack: str
@@ -61,6 +76,7 @@ class Record:
     waits: tuple[str, ...] = ()
     until: int | None = None
     taken: tuple[tuple[str, TracedEvent], ...] = ()
+    window: TracedWindow | None = None
 
 
 Key = tuple[tuple[str, object], ...]

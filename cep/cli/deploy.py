@@ -104,12 +104,17 @@ def _text(pack: Pack, answer: Answer) -> str:
         head += "; it is the revision that ran before"
     elif answer.previous:
         head += f"; before it ran revision {answer.previous}"
+    from rules.nouns import counted
+
     lines = [head]
     width = max((len(rule.rule) for rule in answer.rules), default=0)
     for rule in answer.rules:
-        runs = f"{rule.runs:,} run{'' if rule.runs == 1 else 's'}"
+        runs = counted(rule.runs, rule.of.removesuffix("s"))
+        runs = f"windows of {runs}" if rule.of == "keys" else runs
+        until = f"until {rule.until}" if rule.until else "until they end"
         what = {
             "kept": f"kept ({runs})",
+            "drained": f"drained: its structure changed ({runs} go on under the rule before, {until})",
             "started anew": f"started anew: its structure changed ({runs} dropped)",
             "new": "new",
             "removed": f"removed ({runs} dropped)",

@@ -17,6 +17,7 @@ MOST = 10_000
 """Records that a trace has if nobody says how many."""
 _WORDS = ("rule", "key", "run", "most", "to")
 _WORD = re.compile(r'\s*([\w-]+)(?:\.([^=,"]+))?=')
+_TRACED = "rules with runs or windows"
 _FORM = "write --trace rule=NAME,key=VALUE,run=NUMBER,to=FILE,most=NUMBER with those that you need"
 
 
@@ -121,17 +122,25 @@ def _refuse(message: str, fix: str) -> NoReturn:
 def selection(asked_for: Asked, packs: Sequence[Pack]) -> Selection:
     """The runs that are asked for. Raises UsageError where there can be none such."""
     rules = [rule for pack in packs for rule in pack.rules]
-    patterns = {rule.name: rule for rule in rules if _has_runs(rule)}
+    patterns = {rule.name: rule for rule in rules if _is_traced(rule)}
     for name in asked_for.rules:
         if all(rule.name != name for rule in rules):
-            _refuse(f"--trace rule={name}: there is no such rule", meant(name, patterns, "rules with runs"))
+            _refuse(
+                f"--trace rule={name}: there is no such rule",
+                meant(name, patterns, _TRACED),
+            )
         if name not in patterns:
-            fix = "a trace tells of the runs of patterns; " + meant(name, patterns, "rules with runs")
-            _refuse(f"--trace rule={name}: a rule without a pattern has no runs", fix)
+            told = meant(name, patterns, _TRACED)
+            fix = f"a trace tells of the runs of patterns, and of windows; {told}"
+            _refuse(f"--trace rule={name}: a rule with `on` has no runs", fix)
     named = asked_for.rules or tuple(patterns)
-    chosen = [rule for rule in rules if rule.name in named and _has_runs(rule)]
+    chosen = [rule for rule in rules if rule.name in named and _is_traced(rule)]
     for test in asked_for.keys:
         chosen = _having(test, chosen)
+    if asked_for.run is not None:
+        chosen = [rule for rule in chosen if isinstance(rule.body, Match)]
+        if not chosen and patterns:
+            _refuse(f"--trace run={asked_for.run}: windows have no runs", "leave run= out to see all windows")
     if asked_for.run is not None and any(rule.by is not None and not asked_for.keys for rule in chosen):
         _refuse(
             f"--trace run={asked_for.run}: every key has a run of that number",
@@ -147,11 +156,12 @@ def selection(asked_for: Asked, packs: Sequence[Pack]) -> Selection:
     return Selection(names, asked_for.keys, asked_for.run)
 
 
-def _has_runs(rule: Rule) -> bool:
+def _is_traced(rule: Rule) -> bool:
+    """True of rules with runs or windows."""
     match rule.body:
-        case Match():
+        case Match() | Over():
             return True
-        case On() | Over():
+        case On():
             return False
         case _:
             assert_never(rule.body)

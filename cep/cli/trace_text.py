@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from alerts.notation import plain, timestamp
-from cep.batch.trace import Key, Record, TracedEvent
+from cep.batch.trace import Key, Record, TracedEvent, TracedWindow
 
 
 def lines(records: Sequence[Record]) -> Iterator[str]:
@@ -26,16 +26,21 @@ def lines(records: Sequence[Record]) -> Iterator[str]:
         of = f" of pack {pack}" if packs[rule] > 1 else ""
         yield f"rule {rule}{of}" + (f", {on}" if on else "")
         for run in sorted(runs, key=lambda number: (number is None, number)):
-            yield "  no run" if run is None else f"  run {run}"
+            windows = run is None and any(record.window for record in runs[run])
+            yield "  windows" if windows else "  no run" if run is None else f"  run {run}"
             for record in runs[run]:
                 yield f"    {timestamp(record.time)}  {sentence(record)}"
 
 
 def sentence(record: Record) -> str:
     """The event of a trace in words, without rule, key, run and time."""
+    if record.window is not None:
+        return _judged(record, record.window)
     event = "" if record.event is None else named(record.event)
     condition = "" if record.condition is None else f"`{record.condition}`"
     match record.kind:
+        case "repeated":
+            raise AssertionError("only windows repeat")
         case "began":
             return f"began: {event} is {record.step}"
         case "took":
@@ -77,6 +82,18 @@ def sentence(record: Record) -> str:
             return f"waits for {', '.join(record.waits) or 'its end'}{until}: {taken(record.taken)}"
 
 
+def _judged(record: Record, window: TracedWindow) -> str:
+    """A window with what it held, what the rule read of it, and what came of that."""
+    at = "" if record.event is None else f" at {record.event.id}"
+    bounds = f"{timestamp(window.start)} to {timestamp(window.end)}{at}, {' '.join(window.events)}"
+    said = ", ".join(f"{text} {plain(value)}" for text, value in window.readings)
+    outcome = {
+        "matched": "raised",
+        "repeated": f"`{record.condition}` is true, as before",
+    }.get(record.kind, f"`{record.condition}` is not true")
+    return f"{bounds}: {said}: {outcome}"
+
+
 def named(event: TracedEvent) -> str:
     """An event by stream and id, with its values."""
     values = ", ".join(f"{name} {plain(value)}" for name, value in event.values.items() if value != event.id)
@@ -109,9 +126,19 @@ def as_json(record: Record) -> dict[str, Any]:
         "by": record.by,
         "waits": list(record.waits) or None,
         "until": None if record.until is None else timestamp(record.until),
+        "window": None if record.window is None else _window(record.window),
         "taken": [{"step": step, "stream": e.stream, "id": e.id} for step, e in record.taken] or None,
     }
     return {name: value for name, value in content.items() if value is not None}
+
+
+def _window(window: TracedWindow) -> dict[str, Any]:
+    return {
+        "start": timestamp(window.start),
+        "end": timestamp(window.end),
+        "events": list(window.events),
+        "values": dict(window.readings),
+    }
 
 
 def _event(event: TracedEvent) -> dict[str, Any]:

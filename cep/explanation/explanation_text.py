@@ -18,6 +18,7 @@ _PLACES = {
     "text": "by the percolator, before the shuffle",
     "inside": "inside, over what the run keeps",
     "events": "inside, over the whole events that the run took",
+    "windows": "inside, over the window",
 }
 
 
@@ -99,7 +100,10 @@ def _state(facts: Facts) -> Iterator[str]:
                 yield "an alternative of a run keeps"
                 yield from (f"  {register}" for register in facts.registers)
             yield from _bound(within, facts.state)
-        case Match() | Over():  # refused: nothing is known of its state
+        case Over():
+            assert facts.windows is not None
+            yield from facts.windows.lines()
+        case Match():  # refused: nothing is known of its state
             pass
         case _:
             assert_never(facts.rule.body)
@@ -184,6 +188,7 @@ def as_dict(facts: Facts, graph: Graph | None) -> dict[str, object]:
             "events": state.events,
             "bytes": state.bytes,
         },
+        "windows": None if facts.windows is None else asdict(facts.windows),
         "cost": None if facts.cost is None else asdict(facts.cost),
         "refused": [finding.as_dict() for finding in facts.refused],
     }

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
+from cep.explanation import window_facts
 from cep.explanation.rule_cost import Cost, cost
+from cep.explanation.window_facts import WindowFacts
 from cep.explanation.wording import duration, guarded, skipping, window, written
 from cep.expressions.conditions import conjuncts, names_earlier
 from cep.operators.patterns.compile.program import Register
 from cep.operators.patterns.compile.tables import Tables, compile_tables
 from cep.operators.patterns.kernel import layout
+from cep.operators.windows.compile.readings import aggregates_in
 from cep.packs.unsupported import unsupported
 from cep.plan.plan import hit_streams
 from rules.diagnostics import Diagnostic
@@ -45,7 +48,7 @@ class Condition:
     """One condition that must hold, where it stands, and where it is evaluated.
 
     `place`: by column, before the shuffle; text, by the percolator, before the shuffle; inside, over what a
-    run keeps; events, over the whole events that a run took.
+    run keeps; events, over the whole events that a run took; windows, over what is kept of windows.
     """
 
     of: str
@@ -117,6 +120,7 @@ class Facts:
     refused: tuple[Diagnostic, ...]
     asked: tuple[Asked, ...] = ()
     cost: Cost | None = None
+    windows: WindowFacts | None = None
 
 
 def facts(pack: Pack, rule: Rule) -> Facts:
@@ -130,13 +134,14 @@ def facts(pack: Pack, rule: Rule) -> Facts:
         tuple(_key(rule)),
         tuple(_bounds(rule)),
         tuple(_conditions(rule, tables)),
-        () if tables is None else tuple(_computed(tables)),
+        tuple(_computed(_columns(rule, tables))),
         () if tables is None else tuple(_register(tables, register) for register in tables.registers),
         None if tables is None else _state(rule, tables),
         tables,
         refused,
         tuple(_asked(pack, rule)),
         None if tables is None else cost(pack, rule, findings),
+        window_facts.window_facts(pack, rule, rule.body) if isinstance(rule.body, Over) else None,
     )
 
 
@@ -173,6 +178,7 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
             yield Bound("window", "none: every event is decided alone, and nothing is kept")
         case Over():
             yield Bound("window", window(body.window))
+            yield from (Bound(*one) for one in window_facts.bounds(body, rule))
         case Match():
             within = "unbounded" if body.within is None else f"less than {duration(body.within)}"
             yield Bound("within", f"{within} from the first event to the last")
@@ -203,7 +209,8 @@ def _conditions(rule: Rule, tables: Tables | None) -> Iterator[Condition]:
     having = _having(rule)
     if having is not None:
         for part in conjuncts(having):
-            yield Condition("having", written(part.span), _place(part, outside, inside=True))
+            place = "windows" if isinstance(rule.body, Over) else _place(part, outside, inside=True)
+            yield Condition("having", written(part.span), place)
 
 
 def _having(rule: Rule) -> Expression | None:
@@ -249,14 +256,18 @@ def _place(part: Expression, outside: list[Expression], inside: bool = False) ->
     return "text" if any(isinstance(node, TextMatch) for node in nodes) else "column"
 
 
-def _computed(tables: Tables) -> Iterator[str]:
+def _computed(columns: Iterable[Expression]) -> Iterator[str]:
     """The values that are computed by column before the shuffle and travel with the events."""
-    seen = dict.fromkeys(
-        written(column.expression.span)
-        for column in tables.columns
-        if not isinstance(column.expression, FieldRef)
-    )
-    yield from seen
+    yield from dict.fromkeys(written(column.span) for column in columns if not isinstance(column, FieldRef))
+
+
+def _columns(rule: Rule, tables: Tables | None) -> Iterator[Expression]:
+    """What is computed of the events of a rule."""
+    if tables is not None:
+        yield from (column.expression for column in tables.columns)
+    if isinstance(rule.body, Over):
+        for ref in aggregates_in(rule.body.having, *rule.emit):
+            yield from () if ref.argument is None else (ref.argument,)
 
 
 def _register(tables: Tables, register: Register) -> str:

@@ -76,7 +76,7 @@ class Observed:
                 self._note(arrival, hits.stream.name, id_, time, number)
 
     def story(self, trace: Trace, watermark: int) -> list[Happening]:
-        """The story of the rules' runs, in order; then every event that an `on` rule saw."""
+        """The story of the rules' runs, in order; of every event that an `on` rule saw; of windows."""
         rules = {rule.name: rule for rule in self.pack.rules if rule.name in self.rules}
         found: list[Happening] = []
         for rule in rules.values():
@@ -87,11 +87,24 @@ class Observed:
                     found.extend(map(telling.happening, records))
                 case On() as body:
                     found.extend(self._of_events(rule, body, watermark))
-                case Over():
-                    raise AssertionError("windows are not executed yet")
+                case Over() as body:
+                    found.extend(self._of_windows(rule, body, watermark))
                 case _:
                     assert_never(rule.body)
         return found
+
+    def _of_windows(self, rule: Rule, body: Over, watermark: int) -> Iterator[Happening]:
+        from cep.inprocess.observed_windows import WindowsSeen
+
+        mine = sorted(
+            (event for _, event in self._came.values() if event.stream == body.stream),
+            key=lambda event: (event.time, event.place),
+        )
+
+        def arrival(event: Event) -> Arrival:
+            return self._came[event.stream, event.id, event.time][0]
+
+        yield from WindowsSeen(self.pack, rule, body, arrival, self.text).story(mine, watermark)
 
     def _of_events(self, rule: Rule, body: On, watermark: int) -> Iterator[Happening]:
         for arrival, event in sorted(self._came.values(), key=lambda pair: (pair[1].time, pair[1].place)):

@@ -18,12 +18,14 @@ from cep.batch.clock import BEGINNING, BatchStart, Clock, Seen, clock_of, next_s
 from cep.counters import Counts
 from cep.events import Events
 from cep.packs.compile import compile_plan
-from cep.plan.plan import Plan, RuleName
+from cep.packs.succession import NOTHING_RAN, Standing, over, succession
+from cep.plan.plan import Plan, RuleId, RuleName
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import DEFAULTS, MatchOptions, match_shard
 from cep.shard.memory import NOTHING, ShardMemory
 from cep.shard.state_bytes import read, stored_parts, write
+from rules.typed import Pack
 
 
 class Session:
@@ -42,7 +44,7 @@ class Session:
         options: MatchOptions = DEFAULTS,
     ) -> None:
         observed = plan.observed or options.trace is None
-        self.plan = plan if observed else compile_plan(plan.packs, observed=True)
+        self.plan = plan if observed else compile_plan(plan.packs, True, plan.generations, plan.replaced)
         self.shards = shards
         self.start = start
         self.resources = Resources() if resources is None else resources
@@ -78,6 +80,35 @@ class Session:
         """End time: settle everything that is still open."""
         return self._advance((), replace(self.start, drain=True))
 
+    def deploy(self, packs: Sequence[Pack]) -> None:
+        """Run other packs from the next batch on, as a job does: rules of the same structure go on, and what
+        others left open is drained."""
+        new = {pack.name: pack for pack in packs}
+        old, now, before = {pack.name: pack for pack in self.plan.packs}, self.start, self.plan
+        if now.number:
+            standing = succession(
+                Standing(now.since, before.generations), old, new, before.replaced, now.number, now.watermark
+            )
+        else:
+            standing = NOTHING_RAN
+        self.start = replace(now, since=standing.since)
+        known = {pack.revision: pack for pack in (*before.replaced, *before.packs)}
+        replaced = [known[revision] for revision in standing.generations.revisions]
+        self.plan = compile_plan(packs, before.observed, standing.generations, replaced)
+
+    def _close(self) -> None:
+        """Let go of the rules that are closing and of which nothing is open any more."""
+        if not self.plan.generations.closing:
+            return
+        kept: Counter[RuleId] = Counter()
+        for memory in self.memories.values():
+            for space in memory.spaces.values():
+                kept.update(space.kept())
+        left = self.plan.generations.without(over(self.plan, self.watermark, kept))
+        if left != self.plan.generations:
+            replaced = [pack for pack in self.plan.replaced if pack.revision in left.revisions]
+            self.plan = compile_plan(self.plan.packs, self.plan.observed, left, replaced)
+
     def _advance(self, events: Sequence[Events], start: BatchStart) -> list[Raised]:
         found = classify(self.plan, self.shards, events, start.watermark, self.resources)
         self.counts.update(found.counts)
@@ -87,6 +118,7 @@ class Session:
         for shard in sorted(self.memories.keys() | found.payloads.keys()):
             raised += self._in_shard(shard, found.payloads.get(shard), clock)
         self.start = next_start(start, clock, found.seen)
+        self._close()
         return in_order(raised)
 
     def _in_shard(self, shard: int, payload: bytes | None, clock: Clock) -> list[Raised]:
@@ -120,6 +152,7 @@ class Session:
         content = {
             "batch": self.start.number,
             "watermark": self.start.watermark,
+            "since": [[*name, time] for name, time in sorted(self.start.since.items())],
             "first": self.start.seen.first,
             "greatest": [[*partition, time] for partition, time in sorted(greatest.items())],
             "states": {str(shard): stored.as_dict() for shard, stored in sorted(self.stored.items())},
@@ -131,7 +164,10 @@ class Session:
         content = json.loads(snapshot)
         greatest = {(stream, partition): time for stream, partition, time in content["greatest"]}
         seen = Seen(greatest, dict(content["first"]))
-        self.start = replace(self.start, number=content["batch"], watermark=content["watermark"], seen=seen)
+        since = {(pack, rule): time for pack, rule, time in content["since"]}
+        self.start = replace(
+            self.start, number=content["batch"], watermark=content["watermark"], seen=seen, since=since
+        )
         self.stored = {int(shard): StoredShard.of(stored) for shard, stored in content["states"].items()}
         self.memories = {shard: stored.memory() for shard, stored in self.stored.items()}
 

@@ -19,7 +19,7 @@ from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from cep.resources.resource import Resources
 from rules.testing import Arrival, Engine, Happening, Moment, RefusedError, Seen
-from rules.typed import Pack
+from rules.typed import Match, Pack
 
 if TYPE_CHECKING:
     from cep.reference.runs import TextPredicate
@@ -56,8 +56,10 @@ def observer_of(pack: Pack) -> Observer:
         from cep.inprocess.observing import Observed
 
         trace, observed = Trace(), Observed(pack, rules, text(), resources)
+        patterns = {rule.name for rule in pack.rules if isinstance(rule.body, Match)}
+        traced = tuple(name for name in rules if name in patterns)  # others are told of from what came
         with contextlib.suppress(RefusedError):  # the plain run has told of it
-            _fed(pack, Compiled(plans(rules), True, trace, resources), moments, observed.note)
+            _fed(pack, Compiled(plans(traced), True, trace, resources), moments, observed.note)
         return observed.story(trace, moments[-1].watermark if moments else MIN_TIME)
 
     return observe

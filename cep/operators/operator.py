@@ -96,6 +96,8 @@ class Operator(ABC, Generic[Planned, Group]):
 
     kind: ClassVar[str]
     state: ClassVar[Mapping[str, type[KeyedRows]]] = {}
+    has_generations: ClassVar[bool] = False
+    """True if a rule that is deployed anew has nothing in common with one of the same text before."""
 
     @abstractmethod
     def takes(self, rule: Rule) -> bool:
@@ -136,6 +138,15 @@ class Operator(ABC, Generic[Planned, Group]):
         """State kept under another plan, in line with this one. Rules that are gone or have changed are
         out of it already, and the others have their new numbers (cep.operators.running)."""
         return kept
+
+    def drains(self, rule: Rule) -> bool:  # noqa: ARG002
+        """True if a rule that a deploy replaces goes on with what it left open."""
+        return False
+
+    def open_until(self, rule: Rule, replaced: int) -> int | None:  # noqa: ARG002
+        """The instant at which all is over that a rule left open when it was replaced, at that watermark;
+        None: when nothing is kept of it any more."""
+        return None
 
     def texts(self, group: Group, kept: Kept, carried: bool) -> Iterator[Cells]:  # noqa: ARG002
         """The cells in which texts are named. `carried`: state that another plan left, before `carry`."""

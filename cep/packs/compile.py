@@ -9,12 +9,14 @@ space at most once. Events meet `on` rules in a space of their stream, sharded b
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from cep.expressions.conditions import Identity, identity
 from cep.operators import known
 from cep.packs.unsupported import unsupported
+from cep.plan.generations import NO_GENERATIONS, Closing, Generations
 from cep.plan.plan import HitStream, Needs, Plan, RulePlan, Space, StreamPlan, hit_streams
 from cep.plan.regions import together
 from rules.diagnostics import DiagnosticsError, has_errors
@@ -25,8 +27,13 @@ LAYOUT = 2
 """Raised when equal packs get other registers, programs or columns: live runs are then evaluated again."""
 
 
-def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
-    """The plan of packs that run together.
+def compile_plan(
+    packs: Sequence[Pack],
+    observed: bool = False,
+    generations: Generations = NO_GENERATIONS,
+    replaced: Sequence[Pack] = (),
+) -> Plan:
+    """The plan of packs that run together, and of the rules that are closing, whose packs are `replaced`.
 
     `observed`: every event of a pattern's streams reaches it, with all its fields, for a trace to say so.
     Alerts are the same.
@@ -41,20 +48,20 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         for stream in pack.fed:
             streams.setdefault(stream.name, stream)
     drafts: dict[str, _Draft] = {}
-    for pack in packs:
-        for rule in pack.rules:
-            operator = known.operator_of(rule)
-            planned = operator.plan(pack, rule, observed)
-            space, types = _space_of(rule, planned.needs)
-            draft = drafts.setdefault(space, _Draft(space, types, planned.needs.spread))
-            draft.add(operator.kind, planned)
+    for pack, rule, begun, closing in _rules(packs, generations, replaced):
+        operator = known.operator_of(rule)
+        planned = operator.plan(pack, rule, observed)
+        planned = replace(planned, begun=begun if operator.has_generations else 0, closing=closing)
+        space, types = _space_of(rule, planned.needs)
+        draft = drafts.setdefault(space, _Draft(space, types, planned.needs.spread))
+        draft.add(operator.kind, planned)
     hits = {one.stream.name: one for pack in packs for one in _hits(pack, drafts.values())}
     searches = {
         name: tuple(_searches(space, name) for space in drafts.values()) for name in (*streams, *hits)
     }
     return Plan(
         id=hashlib.sha256(
-            "\0".join((str(LAYOUT), *_names(packs), *["observed"] * observed)).encode()
+            "\0".join((str(LAYOUT), *_names(packs), *_named(generations), *["observed"] * observed)).encode()
         ).hexdigest(),
         packs=tuple(packs),
         streams=streams,
@@ -62,7 +69,28 @@ def compile_plan(packs: Sequence[Pack], observed: bool = False) -> Plan:
         searches={name: _distinct(n for part in parts for n in part) for name, parts in searches.items()},
         observed=observed,
         hits=hits,
+        generations=generations,
+        replaced=tuple(replaced),
     )
+
+
+def _rules(
+    packs: Sequence[Pack], generations: Generations, replaced: Sequence[Pack]
+) -> Iterator[tuple[Pack, Rule, int, Closing | None]]:
+    """Every rule with its pack, the batch with which it began, and how it is closing."""
+    for pack in packs:
+        for rule in pack.rules:
+            yield pack, rule, generations.begun.get((pack.name, rule.name), 0), None
+    earlier = {pack.revision: pack for pack in replaced}
+    for one in generations.closing:
+        pack = earlier[one.revision]
+        yield pack, next(rule for rule in pack.rules if rule.name == one.rule), one.begun, one
+
+
+def _named(generations: Generations) -> Iterator[str]:
+    """What tells the plan apart from that of the packs alone."""
+    if generations.begun or generations.closing:
+        yield json.dumps(generations.as_dict())
 
 
 def _hits(pack: Pack, drafts: Iterable[_Draft]) -> Iterator[HitStream]:

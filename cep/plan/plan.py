@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 from alerts.alert import Kind
+from cep.plan.generations import NO_GENERATIONS, Closing, Generations
 from cep.plan.regions import Together
 from rules.typed import Emit, Expression, Pack, Path, Queries, QueryHits, Rule, Stream, TextMatch
 from rules.types import Type
@@ -86,6 +87,8 @@ class RulePlan:
 
     `places[p]` gives, by stream, the bit of the rule's p-th condition, and `columns[c]` the computed column
     that its c-th column is in: those of its space, which numbers them (`placed`).
+    `begun` tells its generations apart (cep.plan.generations), where they differ in what is kept; `closing`:
+    it was replaced, and goes on with what it left open.
     """
 
     pack: str
@@ -95,6 +98,8 @@ class RulePlan:
     alerts: AlertForm
     places: ByStream = ()
     columns: ByStream = ()
+    begun: int = 0
+    closing: Closing | None = None
 
     def placed(self, places: ByStream, columns: ByStream) -> Self:
         """The plan in a space that has numbered what the rule needs."""
@@ -102,8 +107,9 @@ class RulePlan:
 
     @property
     def identity(self) -> RuleId:
-        """Pack, name and structure: what live state belongs to."""
-        return (self.pack, self.rule.name, self.rule.structure)
+        """Pack, name and structure, with its generation: what live state belongs to."""
+        of = f"#{self.begun}" if self.begun else ""
+        return (self.pack, self.rule.name, f"{self.rule.structure}{of}")
 
     @property
     def name(self) -> RuleName:
@@ -160,6 +166,7 @@ class Plan:
     `hits` are the streams of hits that some rule reads, by name, in the order of the packs. `id` is equal for
     plans of equal packs. `searches` are the distinct text conditions of each stream.
     `observed`: every event of a pattern's streams reaches it (compile_plan).
+    `replaced` are packs of earlier revisions, of which the rules closing in `generations` go on.
     """
 
     id: str
@@ -169,6 +176,8 @@ class Plan:
     searches: Mapping[str, tuple[TextMatch, ...]] = field(repr=False)
     observed: bool = False
     hits: Mapping[str, HitStream] = field(repr=False, default_factory=dict)
+    generations: Generations = NO_GENERATIONS
+    replaced: tuple[Pack, ...] = field(repr=False, default=())
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ batch that is replayed raises the same alerts with the same ids.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -82,7 +83,15 @@ class Outcome:
     @property
     def runs(self) -> dict[RuleName, int]:
         """The live runs by pack and rule, of those that have some; computed when asked for."""
-        return {rule: runs for space in self.memory.spaces.values() for rule, runs in space.runs().items()}
+        found: Counter[RuleName] = Counter()
+        for rule, runs in self.kept.items():
+            found[rule[:2]] += runs
+        return dict(found)
+
+    @property
+    def kept(self) -> dict[RuleId, int]:
+        """The same by rule and generation."""
+        return {rule: count for space in self.memory.spaces.values() for rule, count in space.kept().items()}
 
 
 def match_shard(
@@ -156,7 +165,7 @@ class _ShardBatch:
             layout = old.layout
         else:
             layout = layout_of(self.plan, space, next(self.numbers))
-        old = SpaceMemory(layout) if old is None else old
+        old = SpaceMemory(layout, live=np.zeros(len(layout.rules), np.int64)) if old is None else old
         pending, clock = old.pending, self.clock
         parts = parts_of(self.plan, layout, pending.waiting, came, clock.batch)
         events = in_order(self.plan, parts, clock.one_partition)

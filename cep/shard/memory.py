@@ -6,6 +6,7 @@ has a number of its own, so that parts are stored one by one (cep.shard.state_by
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 from cep.batch.waiting import NOTHING_PENDING, Pending, PlanLayout
 from cep.hashing.shards import Hashes, hashes_of
 from cep.operators.running import Groups, named_in, together
-from cep.plan.plan import RuleName
+from cep.plan.plan import RuleId, RuleName
 from cep.state.gathering import gathered, merged
 from cep.state.keyed_rows import Kept, size_of, something
 from cep.state.keys import Keys
@@ -99,11 +100,16 @@ class SpaceMemory:
 
     def runs(self) -> dict[RuleName, int]:
         """The live runs by pack and rule, of those that have some."""
+        found: Counter[RuleName] = Counter()
+        for rule, count in self.kept().items():
+            found[rule[:2]] += count
+        return dict(found)
+
+    def kept(self) -> dict[RuleId, int]:
+        """The same by rule and generation."""
         some = np.flatnonzero(self.live)
-        return {
-            self.layout.rules[n][:2]: count
-            for n, count in zip(some.tolist(), self.live[some].tolist(), strict=True)
-        }
+        counts = zip(some.tolist(), self.live[some].tolist(), strict=True)
+        return {self.layout.rules[n]: count for n, count in counts}
 
 
 @dataclass(frozen=True, slots=True)

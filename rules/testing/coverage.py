@@ -3,7 +3,8 @@
 Every rule should be named by a test and raise an alert. Of a rule, every step should have taken an event and
 refused one, and a step that may be left out should have been; every part of every condition should have come
 out each way (`branches`); every bound should have ended a run and been kept; every guard should have fired
-and held. The percentage counts these sides.
+and held. A window should have held two events, and one of its key should have been outside of it. The
+percentage counts these sides.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rules.typed import (
     Expression,
     Group,
     Guard,
+    LastEvents,
     Match,
     On,
     Over,
@@ -35,7 +37,9 @@ from rules.typed import (
     walk,
 )
 
-Kind = Literal["rule", "alert", "event", "step", "guard", "within", "gap", "comparison", "and", "or", "range"]
+Kind = Literal[
+    "rule", "alert", "event", "window", "step", "guard", "within", "gap", "comparison", "and", "or", "range",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,7 @@ class Coverage:
         decided = [seen for _, seen in result.comparison.met] + [*result.comparison.others, *result.withheld]
         for name in result.test.rules:
             self._rules[name].tests += 1
+            self._rules[name].held_before.clear()  # tests know nothing of one another
             self._rules[name].alerts += sum(seen.rule == name for seen in decided)
         for happening in story:
             self._rules[happening.rule].add(happening)
@@ -121,6 +126,7 @@ class _Seen:
         self._watching = [] if pattern is None else list(came_past(pattern))
         self._looks = {} if pattern is None else looks_back(pattern)
         self._fired: set[tuple[Span, object]] = set()
+        self.held_before: dict[object, set[tuple[object, int]]] = {}
         self._gaps: dict[Span, list[tuple[Span, int]]] = {}
         for element, gap, step in _gaps(rule):
             self._gaps.setdefault(step.span, []).append((element, gap))
@@ -129,6 +135,9 @@ class _Seen:
     def add(self, seen: Happening) -> None:
         """Count what one happening shows."""
         node = seen.node
+        if isinstance(node, Over):
+            self._of_window(node, seen)
+            return
         match seen.kind:
             case "began" | "took" if isinstance(node, Step):
                 self._count("step", node.span, "taken")
@@ -174,6 +183,19 @@ class _Seen:
                 for element in ended:
                     self._count("gap", element, "ended a run")
 
+    def _of_window(self, body: Over, seen: Happening) -> None:
+        """An event that was taken or not; a window that was judged."""
+        if seen.window is None:
+            self._count("event", body.span, "taken" if seen.kind == "took" else "refused")
+            self._count_outcomes(body.condition, seen)
+        elif seen.kind != "waiting":
+            now = {(arrival.id, arrival.time) for _, arrival in seen.taken}
+            before = self.held_before.setdefault(seen.key, set())
+            self._count("window", _clause(body), "kept", len(now) > 1)
+            self._count("window", _clause(body), "left", bool(before - now))
+            before |= now
+            self._count_outcomes(body.having, seen)
+
     def _left_out(self, taken: set[str]) -> None:
         for step in self._optional:
             if step.name not in taken:
@@ -194,8 +216,8 @@ class _Seen:
             for branch, outcome in outcomes(condition, seen.value):
                 self._count(branch.kind, branch.span, outcome)
 
-    def _count(self, kind: Kind, span: Span, side: str) -> None:
-        self._counts[kind, span, side] += 1
+    def _count(self, kind: Kind, span: Span, side: str, shown: bool = True) -> None:
+        self._counts[kind, span, side] += shown
 
     def result(self) -> RuleCoverage:
         """The rule's items with their counts."""
@@ -224,9 +246,23 @@ def _expected(rule: Rule) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
         case Match():
             yield from _of_match(rule, rule.body)
         case Over():
-            return  # no engine executes windows yet
+            yield from _of_windows(rule.body)
         case _:
             assert_never(rule.body)
+
+
+def _of_windows(body: Over) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:
+    yield "event", body.span, ("taken", *(() if body.condition is None else ("refused",)))
+    yield from _of_condition(body.condition)
+    alone = isinstance(body.window, LastEvents) and body.window.events == 1
+    yield "window", _clause(body), (*(() if alone else ("kept",)), "left")
+    yield from _of_condition(body.having)
+
+
+def _clause(body: Over) -> Span:
+    """Where the window is written: behind the stream and its condition, before `having`."""
+    start = body.span.start if body.condition is None else body.condition.span.end
+    return Span(body.span.file, start, body.having.span.start)
 
 
 def _of_match(rule: Rule, body: Match) -> Iterator[tuple[Kind, Span, tuple[str, ...]]]:

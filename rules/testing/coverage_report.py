@@ -101,7 +101,10 @@ _SAID = {
     ("rule", "tested"): "no test",
     ("alert", "raised"): "never raised",
     ("event", "satisfied"): "no event satisfied it",
+    ("event", "taken"): "no event satisfied it",
     ("event", "refused"): "every event satisfied it",
+    ("window", "kept"): "never held two events",
+    ("window", "left"): "held every event of its key",
     ("step", "taken"): "took no event",
     ("step", "refused"): "refused no event",
     ("step", "left out"): "never left out",
@@ -136,7 +139,9 @@ def _place(rule: Rule, item: Item) -> Span:
         case "step":
             return _found(r"(?:(?:`[^`]*`|\w+)\s*:\s*)?(?:`[^`]*`|\w+)", item.span)
         case "event":
-            return _found(r"on\s+(?:`[^`]*`|\w+)", item.span)
+            return _found(r"(?:on|over)\s+(?:`[^`]*`|\w+)", item.span)
+        case "window":
+            return _found(r"(?:tumbling|hopping|sliding|session\s+gap|last)\s+[\d._]+\s*\w+", item.span)
         case _:
             return item.span
 

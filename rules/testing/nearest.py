@@ -12,15 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from rules.instants import span_of_time
 from rules.testing.compare import Notation, emitted_types
 from rules.testing.drawing import drawn
+from rules.testing.nearest_window import conjuncts, ids_of, named, nearest_of, of_window
 from rules.testing.operands import operands
 from rules.testing.run import Result
 from rules.testing.story import Happening, Story
 from rules.testing.timeline import Arrival
 from rules.testing.values import clock, written
-from rules.typed import Expected, Expression, Guard, Logical, Match, Near, On, Path, Rule, Step
-
-MOST = 20
-"""Ids of events that are listed."""
+from rules.typed import Expected, Guard, Match, Near, On, Over, Path, Rule, Step
 
 
 def nearest(result: Result, expected: Expected, story: Story, notation: Notation) -> list[str]:
@@ -32,6 +30,9 @@ def nearest(result: Result, expected: Expected, story: Story, notation: Notation
         for rule in pack.rules
         if rule.name in result.test.rules and names <= emitted_types(pack, rule.name).keys()
     ]
+    windows = _windows(emitting, expected, story, notation)
+    if windows:
+        return list(of_window(nearest_of(windows, expected), result, notation))
     best: tuple[tuple[int, ...], Rule, list[Happening]] | None = None
     for rule in emitting:
         for of_run in _runs(rule, _wanted_key(rule, expected, notation), story):
@@ -46,6 +47,17 @@ def nearest(result: Result, expected: Expected, story: Story, notation: Notation
         wanted = _wanted_key(rule, expected, notation)
         return list(_of_none(rule, _under(wanted, tries), expected, result, notation))
     return []
+
+
+def _windows(
+    emitting: Sequence[Rule], expected: Expected, story: Story, notation: Notation
+) -> list[Happening]:
+    """The windows of the rules under the key that is expected."""
+    of_rules = [
+        _under(_wanted_key(rule, expected, notation), [h for h in story if h.rule == rule.name and h.window])
+        for rule in emitting
+    ]
+    return [happening for of_rule in of_rules for happening in of_rule]
 
 
 def _wanted_key(rule: Rule, expected: Expected, notation: Notation) -> dict[str, object]:
@@ -88,7 +100,7 @@ def _of_run(rule: Rule, run: Sequence[Happening], result: Result, notation: Nota
     steps: dict[str, list[Arrival]] = {}
     for step, arrival in taken:
         steps.setdefault(step, []).append(arrival)
-    events = ", ".join(f"{step} ({_ids(arrivals)})" for step, arrivals in steps.items())
+    events = ", ".join(f"{step} ({ids_of(arrivals)})" for step, arrivals in steps.items())
     begun = clock(taken[0][1].time, notation)
     yield f"nearest: {_run_of(rule, run[0])} began at {begun} and took {events}"
     after = [h for h in run if len(h.taken) == len(taken) and h.kind not in ("began", "took")]
@@ -107,7 +119,7 @@ def _of_run(rule: Rule, run: Sequence[Happening], result: Result, notation: Nota
 def _of_none(
     rule: Rule, tries: Sequence[Happening], expected: Expected, result: Result, notation: Notation
 ) -> Iterator[str]:
-    single = isinstance(rule.body, On)
+    single = isinstance(rule.body, On | Over)
     head = f"nearest: no event satisfied {rule.name}" if single else f"nearest: no run of {rule.name} began"
     if tries:
         yield head
@@ -116,17 +128,17 @@ def _of_none(
     streams = rule.body.streams if isinstance(rule.body, Match) else (rule.body.stream,)
     came = [arrival for arrival in result.timeline.arrivals() if arrival.stream in streams]
     late = [arrival for arrival in came if arrival.late or arrival.ahead]
-    keyless = [arrival for arrival in came if not single and _without_key(rule, arrival)]
-    named = " or ".join(f"`{name}`" for name in streams)
+    keyless = [arrival for arrival in came if not isinstance(rule.body, On) and _without_key(rule, arrival)]
+    streams_named = " or ".join(f"`{name}`" for name in streams)
     if keyless and len(keyless) + len(late) >= len(came):
         of = " or ".join(f"`{name}`" for name in (rule.by.names if rule.by else ()))
-        yield f"{head}: {_named(keyless[0])} has no {of}, and an event with a null in its key meets no rule"
+        yield f"{head}: {named(keyless[0])} has no {of}, and an event with a null in its key meets no rule"
     elif late and len(late) == len(came):
-        yield f"{head}: {_named(late[0])} {'is too far ahead of the clock' if late[0].ahead else 'came late'}"
+        yield f"{head}: {named(late[0])} {'is too far ahead of the clock' if late[0].ahead else 'came late'}"
     elif came:
         yield "nearest: every event that could raise it has given an alert"
     else:
-        yield f"{head}: the test gives no event of {named}"
+        yield f"{head}: the test gives no event of {streams_named}"
 
 
 def _without_key(rule: Rule, arrival: Arrival) -> bool:
@@ -146,11 +158,13 @@ def _failed(tried: Happening, notation: Notation) -> Iterator[str]:
     assert tried.event is not None
     assert tried.node is not None
     what = f"is not `{tried.node.name}`" if isinstance(tried.node, Step) else "does not satisfy it"
+    if isinstance(tried.node, Over):
+        what = "is not taken into a window"
     if tried.failed == "absence":
         what += ", as something had come that was to be absent before it"
     if tried.failed == "until":
         what += ", as it satisfies the `until` of the loop"
-    yield f"  at {clock(tried.time, notation)} {_named(tried.event)} {what}:"
+    yield f"  at {clock(tried.time, notation)} {named(tried.event)} {what}:"
     yield from _drawing(tried, notation)
 
 
@@ -168,19 +182,13 @@ def _closeness(tried: Happening) -> tuple[int, int]:
     condition = None if tried.node is None else tried.node.condition
     if condition is None or tried.value is None:
         return 0, tried.time
-    return sum(tried.value(part) is True for part in _parts(condition)), tried.time
-
-
-def _parts(condition: Expression) -> tuple[Expression, ...]:
-    if isinstance(condition, Logical) and condition.operator == "and":
-        return tuple(inner for part in condition.operands for inner in _parts(part))
-    return (condition,)
+    return sum(tried.value(part) is True for part in conjuncts(condition)), tried.time
 
 
 def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Iterator[str]:
     """The end of the run in words, or that it is still live."""
     at = clock(end.time, notation)
-    event = "" if end.event is None else _named(end.event)
+    event = "" if end.event is None else named(end.event)
     match end.kind:
         case "prevented" if isinstance(end.node, Guard):
             yield f"  at {at} {event} ended it: there was to be no `{end.node.span.text}`"
@@ -218,17 +226,3 @@ def _end(body: Match, end: Happening, result: Result, notation: Notation) -> Ite
 def _run_of(rule: Rule, happening: Happening) -> str:
     key = ", ".join(f"{name} {written(value)}" for name, value in happening.key)
     return f"run {happening.run} of {rule.name}" + (f" for {key}" if key else "")
-
-
-def _named(arrival: Arrival) -> str:
-    """By its id; one of a stream without ids by its line in the test."""
-    if arrival.id is None:
-        return f"the {arrival.stream} of line {arrival.given.span.line}"
-    return str(arrival.id)
-
-
-def _ids(arrivals: Sequence[Arrival]) -> str:
-    names = [_named(arrival) for arrival in arrivals]
-    if len(names) > MOST:
-        names = [*names[: MOST // 2], f"... {len(names) - MOST:,} more ...", *names[-MOST // 2 :]]
-    return ", ".join(names)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from rules.source import Span
 from rules.testing.compare import Notation, Seen, differences
 from rules.testing.nearest import nearest
+from rules.testing.nearest_window import of_alert
 from rules.testing.run import Result, label
 from rules.testing.story import Story
 from rules.testing.timeline import Arrival
@@ -38,6 +39,7 @@ def result_text(result: Result, notation: Notation, story: Story | None = None) 
         lines.append("    no alert was raised")
     if story is not None:
         lines += _nearest(result, notation, story)
+        lines += _windows(result, notation, story)
     return "\n".join(lines)
 
 
@@ -179,6 +181,12 @@ def _nearest(result: Result, notation: Notation, story: Story) -> Iterator[str]:
         place = f"line{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)}, "
         of = "" if len(result.comparison.missing) == 1 else place
         yield from (f"    {of if number == 0 else ''}{line}" for number, line in enumerate(text))
+
+
+def _windows(result: Result, notation: Notation, story: Story) -> Iterator[str]:
+    """The windows that raised the alerts that nothing expected, or expected otherwise."""
+    for seen in _unexpected(result)[:_DOINGS]:
+        yield from (f"    {line}" for line in of_alert(seen, story, notation))
 
 
 def _alert(seen: Seen) -> str:

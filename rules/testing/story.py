@@ -8,11 +8,11 @@ from typing import Literal
 
 from rules.testing.operands import Value
 from rules.testing.timeline import Arrival
-from rules.typed import Guard, On, Step
+from rules.typed import Guard, On, Over, Step
 
 Kind = Literal[
     "began", "took", "tried", "prevented", "broken", "expired", "passed", "skipped", "dropped", "matched",
-    "forked", "timed out", "stopped", "refused", "gave up", "waiting",
+    "forked", "timed out", "stopped", "refused", "gave up", "waiting", "repeated",
 ]  # fmt: skip
 
 
@@ -35,6 +35,11 @@ class Happening:
     forked          it goes on as another run beside run `parent`
     waiting         it still waits at the end of the test, for `waits`, until the time `until`
 
+    Of a rule over windows, whose `node` is its body, an event was taken or tried, and each time that a window
+    was judged it `matched`, which raised the alert, was `refused`, or `repeated` what was raised or true
+    before; it is `waiting` where it is still open. Then `window` are its bounds, `taken` the events in it,
+    and `event` the one that it was judged at, None at its end.
+
     `failed` is "absence" where a step was tried and only what was to be absent before it stood in its way.
     `key` holds the key's fields as an alert shows them, times are nanoseconds since 1970, `taken` is what the
     run had taken by then, in order. `value` evaluates an expression as it was seen then.
@@ -46,7 +51,7 @@ class Happening:
     time: int
     run: int | None = None
     parent: int | None = None
-    node: Step | Guard | On | None = None
+    node: Step | Guard | On | Over | None = None
     event: Arrival | None = None
     taken: tuple[tuple[str, Arrival], ...] = ()
     bound: str = ""
@@ -55,6 +60,7 @@ class Happening:
     waits: tuple[str, ...] = ()
     until: int | None = None
     value: Value | None = None
+    window: tuple[int, int] | None = None
 
     @property
     def of(self) -> tuple[str, tuple[tuple[str, object], ...], int | None]:

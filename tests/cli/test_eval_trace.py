@@ -159,8 +159,8 @@ def test_a_trace_of_nothing_is_a_failure(capsys: pytest.CaptureFixture[str], wor
     ("words", "said", "fix"),
     [
         ("rule=prob", "there is no such rule", "did you mean `probes`?"),
-        ("rule=zzzzzz", "there is no such rule", "the rules with runs are `probes`, `pairs`, `anywhere`"),
-        ("rule=large", "a rule without a pattern has no runs", "`probes`, `pairs`, `anywhere`"),
+        ("rule=zzzzzz", "there is no such rule", "the rules with runs or windows are `probes`, `pairs`"),
+        ("rule=large", "a rule with `on` has no runs", "`probes`, `pairs`, `anywhere`"),
         ("rule=anywhere,key=a", "rule `anywhere` has no key", "leave it out"),
         ("key.crad=a", "there is no field `crad`", "did you mean `card`?"),
         ("rule=probes,key.shop=1", "there is no field `shop`", "the only one is `card`"),

@@ -34,6 +34,8 @@ from cep.job.state_folder.manifest import (
     write,
 )
 from cep.packs.compile import compile_plan
+from cep.packs.succession import Standing
+from cep.plan.generations import NO_GENERATIONS, Closing, Generations
 from cep.plan.plan import Plan
 from cep.resources.resource import Pin
 from rules.packs import load_texts
@@ -45,6 +47,8 @@ _numbers = st.integers(MIN_TIME, MAX_TIME)
 _partitions = st.dictionaries(st.tuples(_names, _names), _numbers, max_size=3)
 _all_idle = st.none() | st.builds(AllIdle, _numbers, _numbers)
 _poison = st.builds(Poison, _names, _names, _numbers, _numbers, _numbers, _names, _names)
+_closing = st.builds(Closing, _names, _names, _names, _numbers, _numbers, _numbers)
+_generations = st.builds(Generations, _partitions, st.lists(_closing, max_size=2).map(tuple))
 
 
 def _plan(idle: str = "", more: str = "") -> Plan:
@@ -63,6 +67,7 @@ def _plan(idle: str = "", more: str = "") -> Plan:
         st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple),
         st.lists(_poison, max_size=2).map(tuple),
         st.lists(st.builds(Pin, _names, _names, _names), max_size=2).map(tuple), st.sampled_from((2, 3)),
+        _generations,
     )
 )  # fmt: skip
 def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
@@ -261,5 +266,7 @@ def test_rules_that_a_deploy_begins_watch_from_its_watermark() -> None:
     job = Job(_plan())
     job.run({PAYMENT: 10 * SECOND})
     first = Manifest(1, {"desk": "r2"}, 4, job.clock)
-    made = following(first, job.last, job.plan, Stretch(0), {("desk", "whale")})
+    made = following(
+        first, job.last, job.plan, Stretch(0), Standing({("desk", "whale"): 8 * SECOND}, NO_GENERATIONS)
+    )
     assert made.since == {("desk", "whale"): 8 * SECOND}

@@ -17,7 +17,7 @@ from random_streams import SECOND, Arrival
 from cep.batch.clock import BatchStart, Seen
 from cep.counters import AlternativesDropped, Overflows, RunsDropped, RunsOverLimit
 from cep.inprocess.session import Session
-from cep.job.batches.deployed_packs import begun, fates
+from cep.job.batches.deployed_packs import fates
 from cep.job.batches.driver import FinishedBatch
 from cep.job.clocks.running_time import Stretch
 from cep.job.running.reporting import MetricsReporter
@@ -26,6 +26,7 @@ from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate, answ
 from cep.job.state_folder.manifest import Manifest, following, result, result_of
 from cep.job.workers.outcome import BatchOutcome, Settled, put_together
 from cep.packs.compile import compile_plan
+from cep.packs.succession import begun, succession
 from cep.plan.plan import Plan
 from cep.shard.advance import MatchOptions
 from cep.web.metrics import Metrics
@@ -102,12 +103,14 @@ def test_what_is_remembered_of_a_batch_tells_the_packs_apart() -> None:
     runs = {("left", "r"): 3, ("right", "r"): 2}
     first = result(Manifest(0, {}, 1, 0), both, Seen(), 5, runs)
     before = result_of(first.as_dict())
-    made = following(Manifest(1, {}, 1, 0), before, both, Stretch(0), {("right", "r")})
+    changed = pack_of(text("right", f"a: e[v == 2]{{3}} {WITHIN}"))
+    packs = {"left": pack_of(LEFT), "right": pack_of(RIGHT)}
+    standing = succession(before.standing, packs, {**packs, "right": changed}, (), 1, before.watermark)
+    made = following(Manifest(1, {}, 1, 0), before, both, Stretch(0), standing)
     after = result_of(result(made, both, Seen(), 6, runs).as_dict())
     assert after.runs == runs
     assert after.since == {("right", "r"): 5}
-    later = following(Manifest(2, {}, 1, 0), after, plan_of(LEFT), Stretch(0))
-    assert later.since == {}
+    assert succession(after.standing, packs, {"left": packs["left"]}, (), 2, 6).since == {}
 
 
 def test_a_deploy_answers_with_the_runs_of_its_pack() -> None:

@@ -13,8 +13,9 @@ from cep.reference import Decided
 from cep.reference.alternatives import Event
 from cep.reference.text_conditions import text_predicate
 from cep.reference.windows.aggregates import Surroundings
-from cep.reference.windows.judged import Revision, judged
-from rules.typed import Over
+from cep.reference.windows.judged import Revision
+from cep.reference.windows.judged import windows as judged_windows
+from rules.typed import Over, Rule
 
 AT_THE_END = ("tumbling 2s", "tumbling 5s", "hopping 4s every 2s", "session gap 2s", "session gap 3s max 5s")
 AT_EVENTS = (
@@ -93,6 +94,11 @@ def mixed_packs(draw: st.DrawFn) -> str:
 
 def through_deploys(program: Program, texts: Sequence[str]) -> list[Decided]:
     """The alerts of the windows of rule `r`, with batch n under the n-th text, the last of which goes on."""
+    return [one for _, one in of_revisions(program, texts)]
+
+
+def of_revisions(program: Program, texts: Sequence[str]) -> list[tuple[Rule, Decided]]:
+    """The same, each with the rule of the revision that raised it."""
     packs = [pack_of(text) for text in texts]
     came = taken_in_time(packs[0], program)
     stream = packs[0].stream("e")
@@ -110,4 +116,5 @@ def through_deploys(program: Program, texts: Sequence[str]) -> list[Decided]:
         revisions.append(Revision(rule, came.marks[number] if number else MIN_TIME, place))
     until = MAX_TIME if program.drain else came.marks[-1]
     events.sort(key=lambda event: (event.time, event.place))
-    return list(judged(revisions, events, until, Surroundings("e", text_predicate(*packs))))
+    found = judged_windows(revisions, events, until, Surroundings("e", text_predicate(*packs)))
+    return [(one.rule, one.seen.alert(one.rule)) for one in found if one.raised]

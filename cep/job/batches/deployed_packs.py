@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
+from typing import Literal, assert_never
 
+from alerts.notation import timestamp
 from cep.config import Job, check_feeds, check_receivers, load_job
 from cep.config.against_machine import check_folders
+from cep.events import MAX_TIME, MIN_TIME
 from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate
 from cep.job.state_folder.manifest import Deployed
+from cep.operators.known import operator_of
 from cep.packs.compile import compile_plan
+from cep.packs.succession import meaning
+from cep.plan.generations import Closing
 from cep.plan.plan import Plan, RuleName, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
 from cep.standing.store import QueryStore
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
 from rules.packs import load_texts
 from rules.query_files import with_contents
-from rules.source import Span
-from rules.typed import Pack, Stream
+from rules.typed import Match, On, Over, Pack, Rule, Stream
 
 DIFFERING_QUERIES = "CEP0920"
 DIFFERING_STREAMS = "CEP0951"
@@ -96,29 +101,52 @@ def with_deploy(
 
 
 def fates(
-    before: Pack | None, after: Pack, runs_before: Mapping[RuleName, int], runs_after: Mapping[RuleName, int]
+    before: Pack | None,
+    after: Pack,
+    runs_before: Mapping[RuleName, int],
+    runs_after: Mapping[RuleName, int],
+    closing: Collection[Closing] = (),
 ) -> tuple[RuleFate, ...]:
-    """Every rule of the pack and what became of its runs, in the order of the pack, removed ones last."""
-    old = {rule.name: rule.structure for rule in before.rules} if before else {}
+    """Every rule of the pack and what became of its runs, in the order of the pack, removed ones last.
+
+    `closing` are the rules that go on beside those of the packs.
+    """
+    old = {rule.name: rule for rule in before.rules} if before else {}
+    draining = {one.rule: one for one in closing if before is not None and one.revision == before.revision}
     found: list[RuleFate] = []
     for rule in after.rules:
-        if rule.name not in old:
-            found.append(RuleFate(rule.name, "new", 0))
-        elif old[rule.name] == rule.structure:
-            found.append(RuleFate(rule.name, "kept", runs_after.get((after.name, rule.name), 0)))
+        name, was = (after.name, rule.name), old.get(rule.name)
+        if was is None:
+            found.append(RuleFate(rule.name, "new", 0, _of(rule)))
+        elif was.structure == rule.structure:
+            found.append(RuleFate(rule.name, "kept", runs_after.get(name, 0), _of(was)))
+        elif rule.name in draining:
+            until = _until(was, draining[rule.name])
+            found.append(RuleFate(rule.name, "drained", runs_before.get(name, 0), _of(was), until))
         else:
-            found.append(RuleFate(rule.name, "started anew", runs_before.get((after.name, rule.name), 0)))
+            found.append(RuleFate(rule.name, "started anew", runs_before.get(name, 0), _of(was)))
     here = {rule.name for rule in after.rules}
     found.extend(
-        RuleFate(name, "removed", runs_before.get((after.name, name), 0)) for name in old if name not in here
+        RuleFate(name, "removed", runs_before.get((after.name, name), 0), _of(rule))
+        for name, rule in old.items()
+        if name not in here
     )
     return tuple(found)
 
 
-def begun(before: Pack | None, after: Pack) -> set[RuleName]:
-    """The rules that begin to watch with the deploy."""
-    old = {rule.name: rule.structure for rule in before.rules} if before else {}
-    return {(after.name, rule.name) for rule in after.rules if old.get(rule.name) != rule.structure}
+def _of(rule: Rule) -> Literal["runs", "keys"]:
+    match rule.body:
+        case Over():
+            return "keys"
+        case On() | Match():
+            return "runs"
+        case _:
+            assert_never(rule.body)
+
+
+def _until(rule: Rule, closing: Closing) -> str | None:
+    until = operator_of(rule).open_until(rule, closing.until)
+    return None if until is None or until >= MAX_TIME or closing.until == MIN_TIME else timestamp(until)
 
 
 def unserved(before: Mapping[str, Pack], after: Mapping[str, Pack], job: Job) -> list[Diagnostic]:
@@ -134,7 +162,7 @@ def differing_streams(packs: Sequence[Pack]) -> list[Diagnostic]:
     for pack in packs:
         for stream in pack.fed:
             known, whose = first.setdefault(stream.name, (stream, pack.name))
-            if _meaning(known) != _meaning(stream):
+            if meaning(known) != meaning(stream):
                 message = f"stream `{stream.name}` is declared otherwise in pack `{whose}`, of the same job"
                 fix = "declare it equally in both packs"
                 found.append(Diagnostic(DIFFERING_STREAMS, "error", message, stream.span, help=fix))
@@ -154,17 +182,6 @@ def differing_queries(packs: Sequence[Pack]) -> list[Diagnostic]:
                 fix = "give them another name in one of the packs"
                 found.append(Diagnostic(DIFFERING_QUERIES, "error", message, queries.span, help=fix))
     return found
-
-
-def _meaning(stream: object) -> object:
-    """A stream without the places where it is written."""
-    if isinstance(stream, Span):
-        return None
-    if is_dataclass(stream):
-        return (type(stream).__name__, *(_meaning(getattr(stream, f.name)) for f in fields(stream)))
-    if isinstance(stream, tuple):
-        return tuple(_meaning(part) for part in stream)
-    return stream
 
 
 def _refused(request: Request, diagnostics: Collection[Diagnostic]) -> Answer:

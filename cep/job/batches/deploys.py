@@ -14,7 +14,9 @@ from cep.job.shipping.packs import Plans
 from cep.job.state_folder import deploy_requests
 from cep.job.state_folder.extents import Sources
 from cep.job.state_folder.manifest import Deployed, Manifest, Result
-from cep.plan.plan import Plan, RuleName, hit_streams
+from cep.packs.succession import NOTHING_RAN, Standing, succession
+from cep.plan.generations import Generations
+from cep.plan.plan import Plan, hit_streams
 from cep.standing.compiled import UnreadableError
 from cep.standing.store import QueryStore
 
@@ -39,9 +41,9 @@ class Deploys:
         self.running = running
         self.reading: Collection[str] = ()
 
-    def plan(self, revisions: Mapping[str, str]) -> Plan:
-        """The plan of packs in these revisions."""
-        return self._plans.plan(revisions)
+    def plan(self, revisions: Mapping[str, str], generations: Generations) -> Plan:
+        """The plan of packs in these revisions, and of the rules that are closing."""
+        return self._plans.plan(revisions, generations)
 
     def fed(self, before: Collection[str]) -> tuple[str, ...]:
         """The streams whose feeds are read, sorted: those that packs declare, and those read `before`."""
@@ -66,27 +68,33 @@ class Deploys:
             self.running = replace(self.running, packs=packs)
         self._store_queries(self.running.packs.values())
 
-    def take(self) -> tuple[list[Deployed], set[RuleName]]:
-        """Take what was handed over into what runs; the deploys, and the rules that begin with them.
+    def take(self, batch: int, before: Result | None) -> tuple[list[Deployed], Standing]:
+        """Take what was handed over into what runs; the deploys, and the rules from the batch on.
 
         Refusals are answered at once. The packs are on disk before a manifest names them.
         """
         taken: list[Deployed] = []
-        fresh: set[RuleName] = set()
+        ran = self.running.packs
         for request in deploy_requests.waiting(self._around.folder):
             came = deployed_packs.with_deploy(self.running, request, self._around.environ, self._queries)
             if isinstance(came, deploy_requests.Answer):
                 self._refuse(came)
                 continue
             after, deployed = came
-            name = deployed.pack
-            fresh |= deployed_packs.begun(self.running.packs.get(name), after.packs[name])
             self.running = after
             taken.append(deployed)
         for pack in self.running.packs.values():
             stored_packs.store(self._around.folder.packs, pack)
         self._store_queries(self.running.packs.values())
-        return taken, fresh
+        return taken, self._standing(ran, batch, before)
+
+    def _standing(self, ran: Mapping[str, Pack], batch: int, before: Result | None) -> Standing:
+        if before is None:  # nothing has run yet
+            return NOTHING_RAN
+        if ran is self.running.packs:
+            return before.standing
+        closing = [self._pack(revision) for revision in before.generations.revisions]
+        return succession(before.standing, ran, self.running.packs, closing, batch, before.watermark)
 
     def _refuse(self, refusal: deploy_requests.Answer) -> None:
         deploy_requests.answer(self._around.folder, refusal)
@@ -102,9 +110,10 @@ class Deploys:
     def answer(self, manifest: Manifest, before: Result | None, after: Result) -> None:
         """Answer the deploys of a batch that is in the outbox, from the results before it and after it."""
         for deployed in manifest.deployed:
-            self._answer(manifest.batch, deployed, before, after)
+            self._answer(manifest, deployed, before, after)
 
-    def _answer(self, batch: int, deployed: Deployed, before: Result | None, after: Result) -> None:
+    def _answer(self, manifest: Manifest, deployed: Deployed, before: Result | None, after: Result) -> None:
+        batch = manifest.batch
         old = self._pack(deployed.previous) if deployed.previous else None
         new = self._pack(deployed.revision)
         unread = sorted(self.unread())
@@ -117,7 +126,9 @@ class Deploys:
             deployed.revision,
             batch=batch,
             previous=deployed.previous,
-            rules=deployed_packs.fates(old, new, before.runs if before else {}, after.runs),
+            rules=deployed_packs.fates(
+                old, new, before.runs if before else {}, after.runs, manifest.generations.closing
+            ),
             note=f"the query is started again to read {', '.join(unread)}" if unread else "",
             diagnostics=tuple(d.as_dict() for d in unserved),
         )

@@ -51,14 +51,14 @@ class Preparation:
 
     def _new(self, number: int, before: Result | None) -> Manifest:
         folder, clock = self._around.folder, self._now()
-        deployed, fresh = self._deploys.take()
+        deployed, standing = self._deploys.take(number, before)
         running = self._deploys.running.revisions
-        plan, stretch = self._deploys.plan(running), self.running_time.lap()
+        plan, stretch = self._deploys.plan(running, standing.generations), self.running_time.lap()
         first = Manifest(
             number, running, self._shards, clock,
             drain=self.drain, deployed=tuple(deployed), resources=pins(plan),
         )  # fmt: skip
-        made = manifests.following(first, before, plan, stretch, fresh)
+        made = manifests.following(first, before, plan, stretch, standing)
         made = extents.fixed(folder, self._deploys.sources(), made, extents.accepting(self.accepted))
         manifests.write(folder.manifests, made)
         self._tell_lost(made)

@@ -16,6 +16,7 @@ from cep.files import DamagedFileError, read_json, write_json
 from cep.job.shipping.declared import PACK
 
 if TYPE_CHECKING:
+    from cep.plan.generations import Generations
     from cep.plan.plan import Plan
     from rules.typed import Pack
 
@@ -73,16 +74,19 @@ class Plans:
     """Compiled plans of sets of revisions, the last few kept. One per process."""
 
     packs: Path
-    _compiled: dict[tuple[tuple[str, str], ...], Plan] = field(default_factory=dict)
+    _compiled: dict[tuple[object, ...], Plan] = field(default_factory=dict)
 
-    def plan(self, revisions: Mapping[str, str]) -> Plan:
-        """The plan of these packs, by name. Raises ConfigurationError."""
+    def plan(self, revisions: Mapping[str, str], generations: Generations) -> Plan:
+        """The plan of these packs, by name, and of the rules that are closing. Raises ConfigurationError."""
         from cep.packs.compile import compile_plan
 
-        key = tuple(sorted(revisions.items()))
+        running = sorted(revisions.items())
+        key = (*running, generations.key)
         found = self._compiled.pop(key, None)
         if found is None:
-            found = compile_plan([load(self.packs, revision) for _, revision in key])
+            packs = [load(self.packs, revision) for _, revision in running]
+            replaced = [load(self.packs, revision) for revision in generations.revisions]
+            found = compile_plan(packs, False, generations, replaced)
         self._compiled[key] = found
         while len(self._compiled) > _KEPT:
             self._compiled.pop(next(iter(self._compiled)))

@@ -240,7 +240,8 @@ class _Inspection:
             raise ConfigurationError(
                 error.message, f"{anew}; or {RESTORE}" if anew else error.help
             ) from error
-        for revision in found.revisions.values() if found is not None else ():
+        named = () if found is None else (*found.revisions.values(), *found.generations.revisions)
+        for revision in named:
             load(self.folder.packs, revision)
         if found is None or (found.version < manifest.VERSION and not found.files):
             extents.look(self.folder, self.sources, batch, accepts)

@@ -21,17 +21,24 @@ from cep.job.state_folder.lock import owner
 WITHDRAWN = "it was taken back, unless a batch has begun with it, which the job tells"
 """The fate of a request for whose answer nobody waits any longer."""
 
-Fate = Literal["kept", "started anew", "new", "removed"]
-"""What a deploy means for a rule: runs kept; structure changed, runs dropped; was not there; is gone."""
+Fate = Literal["kept", "drained", "started anew", "new", "removed"]
+"""What a deploy means for a rule: runs kept; structure changed, windows go on under the old rule, or runs
+dropped; was not there; is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFate:
-    """A rule and what became of its runs: those kept, else those dropped."""
+    """A rule and what became of its runs: those kept or drained, else those dropped.
+
+    `of` is "keys" for a rule over windows: so many have windows. `until` is when the last window ends that is
+    drained, as an alert writes it; None: nobody knows.
+    """
 
     rule: str
     fate: Fate
     runs: int
+    of: Literal["runs", "keys"] = "runs"
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

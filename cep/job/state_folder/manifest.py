@@ -8,9 +8,10 @@ was asked of the job since. Its digest goes to the outbox with the batch.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from cep.batch.clock import BatchStart, Partition, Seen
@@ -20,7 +21,9 @@ from cep.files import DamagedFileError, checksum_of, read_json, sealed, to_json,
 from cep.job.clocks.idle import AllIdle, all_idle_since, delivering, excused, idle_partitions, paced
 from cep.job.clocks.running_time import Stretch
 from cep.job.poison.events import Poison, from_json, listed
-from cep.plan.plan import Plan, RuleName
+from cep.packs.succession import Standing, over
+from cep.plan.generations import NO_GENERATIONS, Generations
+from cep.plan.plan import Plan, RuleId, RuleName
 from cep.resources.resource import Pin
 
 VERSION = 3
@@ -62,6 +65,7 @@ class Manifest:
     `files` is the checksum of what its files were before it ran (cep.job.state_folder.extents), "" where it
     has none; `lost` are files that it goes without, `poison` events. `resources` are the versions of what the
     batch may look up; it has none where packs name none, nor in manifests from before it was there.
+    `generations` are since when rules are there, and those that were replaced and go on; likewise.
     """
 
     batch: int
@@ -83,12 +87,14 @@ class Manifest:
     poison: tuple[Poison, ...] = ()
     resources: tuple[Pin, ...] = ()
     version: int = VERSION
+    generations: Generations = NO_GENERATIONS
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object."""
         pinned = {"resources": [[one.kind, one.name, one.version] for one in self.resources]}
         return {
             **(pinned if self.resources else {}),
+            **self.generations.as_dict(),
             "version": self.version,
             "batch": self.batch,
             "revisions": dict(self.revisions),
@@ -137,7 +143,8 @@ class Manifest:
 class Result:
     """The facts of a batch that the next manifest needs: a JSON object in the outbox.
 
-    `runs` are the live runs by pack and rule after the batch.
+    `runs` are the live runs by pack and rule after the batch, `generations` those of its rules without what
+    is over.
     """
 
     revisions: Mapping[str, str]
@@ -151,10 +158,17 @@ class Result:
     runs: Mapping[RuleName, int]
     drained: bool
     first: Mapping[str, int] = field(default_factory=dict)
+    generations: Generations = NO_GENERATIONS
+
+    @property
+    def standing(self) -> Standing:
+        """The rules after the batch."""
+        return Standing(self.since, self.generations)
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object, with its checksum."""
         value = {
+            **self.generations.as_dict(),
             "revisions": dict(self.revisions),
             "watermark": self.watermark,
             "greatest": _rows(self.greatest),
@@ -187,6 +201,7 @@ def result_of(value: Mapping[str, object]) -> Result:
             first=_ints(value["first"]),
             runs=_pairs(value["runs"]),
             drained=bool(value["drained"]),
+            generations=Generations.of(value),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no result of a batch: {error}") from error
@@ -221,6 +236,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             lost=tuple(Lost(*map(str, one)) for one in value.get("lost", ())),
             poison=from_json(value.get("poison", ())),
             resources=tuple(Pin(*map(str, one)) for one in value.get("resources", ())),
+            generations=Generations.of(value),
             version=version,
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -261,13 +277,13 @@ def following(
     before: Result | None,
     plan: Plan,
     stretch: Stretch,
-    fresh: Collection[RuleName] = (),
+    standing: Standing | None = None,
 ) -> Manifest:
     """The manifest of a batch that was never begun: as it would be if it were the `first` of all, and what
     follows from the result of the batch `before` it, None for batch 0.
 
     `plan` is that of its revisions. `stretch` is the time since the batch before as this process saw it; only
-    what it ran of it counts as batch time. `fresh` are the rules that a deploy lets begin with this batch.
+    what it ran of it counts as batch time. `standing` are the rules after a deploy; None: as they were.
     """
     if before is None:
         return first
@@ -275,9 +291,7 @@ def following(
     timeouts = {name: stream.idle for name, stream in plan.streams.items()}
     last_active = excused(before.last_active, plan.read, timeouts, elapsed, stretch.pauses)
     idle_now = idle_partitions(last_active, plan.read, timeouts, elapsed)
-    names = {rule.name for rule in plan.rules()}
-    since = {name: at for name, at in before.since.items() if name in names}
-    since |= dict.fromkeys(fresh, before.watermark)
+    standing = before.standing if standing is None else standing
     return replace(
         first,
         elapsed=elapsed,
@@ -286,7 +300,8 @@ def following(
         last_active=last_active,
         idle=idle_now,
         all_idle=all_idle_since(before.all_idle, idle_now, last_active, plan.read, elapsed, before.watermark),
-        since=since,
+        since=standing.since,
+        generations=standing.generations,
         first=before.first,
     )
 
@@ -297,8 +312,10 @@ def result(
     seen: Seen,
     after: int,
     runs: Mapping[RuleName, int],
+    kept: Mapping[RuleId, int] = MappingProxyType({}),
 ) -> Result:
-    """The result of the batch, for the next one; `after` is the watermark after it."""
+    """The result of the batch, for the next one; `after` is the watermark after it, `kept` are `runs` by
+    generation."""
     so_far = manifest.seen.joined([seen])
     return Result(
         revisions=manifest.revisions,
@@ -312,6 +329,7 @@ def result(
         first=so_far.first,
         runs=runs,
         drained=manifest.drain,
+        generations=manifest.generations.without(over(plan, after, kept)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from alerts.raised import Raised
 from alerts.raised_columns import RaisedColumns
@@ -13,14 +13,15 @@ from cep.counters import Count, Counts, EventOutcome, PoisonEvents, PoisonStage,
 from cep.decode.letters import DeadLetter
 from cep.job.shipping.rows import Kind, unpack, unpack_raised
 from cep.job.state_folder.dead_letters import LateEvent
-from cep.plan.plan import RuleName
+from cep.plan.plan import RuleId, RuleName
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
     """A shard after its part of a batch: the watermark after it, and what the whole batch saw.
 
-    `runs` are the live runs by pack and rule, of those that have some. `seconds` are those of matching.
+    `runs` are the live runs by pack and rule, of those that have some, `kept` the same by generation.
+    `seconds` are those of matching.
     """
 
     watermark: int
@@ -29,6 +30,7 @@ class Settled:
     runs: Mapping[RuleName, int]
     state_bytes: int
     seconds: float
+    kept: Mapping[RuleId, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class BatchOutcome:
     """A batch after its one action.
 
     `counts` are those of classification and matching; `runs` the live runs by pack and rule, of those that
-    have some. `seconds` by stage are sums over tasks, which run side by side.
+    have some, `kept` the same by generation. `seconds` by stage are sums over tasks, which run side by side.
     """
 
     watermark: int
@@ -48,6 +50,7 @@ class BatchOutcome:
     runs: Mapping[RuleName, int]
     state_bytes: int
     seconds: Mapping[str, float]
+    kept: Mapping[RuleId, int] = field(default_factory=dict)
 
     def events(self, outcome: EventOutcome) -> int:
         """The number of events of all streams that this became of."""
@@ -80,6 +83,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
     late: list[LateEvent] = []
     counts = Counts()
     runs: Counter[RuleName] = Counter()
+    kept: Counter[RuleId] = Counter()
     settled: list[Settled] = []
     seconds: defaultdict[str, float] = defaultdict(float)
     for kind, payload in rows:
@@ -100,6 +104,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
                 settled.append(shard)
                 counts.update(shard.counts)
                 runs.update(shard.runs)
+                kept.update(shard.kept)
                 seconds["match"] += shard.seconds
             case Kind.EVENTS | Kind.SEEN:
                 raise ShardsDisagreeError(f"a row of kind {kind} came to the driver")
@@ -113,6 +118,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
         {rule: n for rule, n in runs.items() if n},
         sum(shard.state_bytes for shard in settled),
         seconds,
+        dict(kept),
     )
 
 

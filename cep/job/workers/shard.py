@@ -66,7 +66,9 @@ class ShardBatch:
             rows.append((Kind.DEAD, pack([astuple(letter) for letter in letters])))
             outcome.counts.update(PoisonEvents(letter.feed, "match") for letter in letters)
         spent = time.perf_counter() - begun
-        settled = Settled(clock.watermark_after, self._seen, outcome.counts, outcome.runs, size, spent)
+        settled = Settled(
+            clock.watermark_after, self._seen, outcome.counts, outcome.runs, size, spent, outcome.kept
+        )
         return [*rows, (Kind.SETTLED, pack(settled))]
 
     def _without_poison(

@@ -21,7 +21,7 @@ class Worker:
 
     def plan(self, manifest: Manifest) -> Plan:
         """The plan of the packs that a batch runs with. Raises ConfigurationError."""
-        return self._plans.plan(manifest.revisions)
+        return self._plans.plan(manifest.revisions, manifest.generations)
 
     def resources(self, manifest: Manifest) -> Resources:
         """The resources that the batch may look up, at the versions that its manifest pins."""

@@ -12,18 +12,23 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from cep.events import MAX_TIME
 from cep.operators.operator import Operator
+from cep.operators.windows.compile.shapes import Panes, shape_of
 from cep.operators.windows.compile.window_plan import WindowPlan, window_plan
 from cep.operators.windows.runtime.window_rows import KIND, WindowRows
 from cep.plan.plan import StreamPlan
 from cep.state.keyed_rows import Bools, Ints, Kept, KeyedRows, of_kind
-from rules.typed import Over, Pack, Rule
+from rules.typed import AtEachEvent, Hopping, Over, Pack, Rule, Tumbling
 
 if TYPE_CHECKING:
     from cep.batch.arrivals import Arrivals
     from cep.batch.decisions import Decisions
     from cep.operators.operator import BatchContext
     from cep.state.named_texts import Cells
+
+
+_DAY = 86_400 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class OverOperator(Operator[WindowPlan, WindowRules]):
 
     kind = "over"
     state: ClassVar[Mapping[str, type[KeyedRows]]] = {KIND: WindowRows}
+    has_generations = True
 
     def takes(self, rule: Rule) -> bool:
         """True for rules with `over`."""
@@ -83,6 +89,24 @@ class OverOperator(Operator[WindowPlan, WindowRules]):
     def due(self, group: WindowRules, kept: Kept, keys: int) -> Ints:  # noqa: ARG002
         """When a window ends, or nothing of it can be asked for any more."""
         return of_kind(kept, KIND, WindowRows).due(keys)
+
+    def drains(self, rule: Rule) -> bool:
+        """True of windows that are no event's own."""
+        return isinstance(rule.body, Over) and not isinstance(rule.body.window, AtEachEvent)
+
+    def open_until(self, rule: Rule, replaced: int) -> int | None:
+        """The end of the last window that had begun; of sessions nobody knows it."""
+        assert isinstance(rule.body, Over)
+        match rule.body.window:
+            case Tumbling(size) | Hopping(size):
+                shape = shape_of(rule.body, ())
+                assert isinstance(shape, Panes)
+                if shape.zone is not None:  # its days are longer by an hour or so when clocks change
+                    return min(replaced + size + _DAY, MAX_TIME)
+                begun = (replaced - 1 - shape.origin) // shape.every * shape.every + shape.origin
+                return min(begun + size, MAX_TIME)
+            case _:
+                return None
 
     def texts(self, group: WindowRules, kept: Kept, carried: bool) -> Iterator[Cells]:  # noqa: ARG002
         """Values of arguments that are kept."""

@@ -47,6 +47,20 @@ class Revision:
     place: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A window as a rule saw it: `holds` says that its `having` was true, `raised` that this gave an alert.
+
+    `open`: it is not judged yet, and stands as it is.
+    """
+
+    seen: Judgement
+    rule: Rule
+    holds: bool
+    raised: bool
+    open: bool
+
+
 def judged(
     revisions: Sequence[Revision], events: Sequence[Event], until: int, around: Surroundings
 ) -> Iterator[Decided]:
@@ -55,12 +69,19 @@ def judged(
     `events` are those of its stream in order of time, late ones left out. Revisions of one structure go on
     with what the one before left open; another one begins anew.
     """
+    return (one.seen.alert(one.rule) for one in windows(revisions, events, until, around) if one.raised)
+
+
+def windows(
+    revisions: Sequence[Revision], events: Sequence[Event], until: int, around: Surroundings
+) -> Iterator[Judged]:
+    """As `judged`, every window as often as it was judged, and those that are still open."""
     begun = events[0].time if events else MAX_TIME
     seen = [event for event in events if event.time <= until]
     ages = [list(of) for _, of in itertools.groupby(revisions, key=_structure)]
     for age, after in zip(ages, [*ages[1:], None], strict=True):
         if age[0].rule is not None:
-            yield from _Age(tuple(age), after[0] if after else None, begun, around).alerts(seen, until)
+            yield from _Age(tuple(age), after[0] if after else None, begun, around).windows(seen, until)
 
 
 def _structure(revision: Revision) -> str | None:
@@ -79,8 +100,8 @@ class _Age:
     begun: int
     around: Surroundings
 
-    def alerts(self, events: Sequence[Event], until: int) -> Iterator[Decided]:
-        """Their alerts, key by key."""
+    def windows(self, events: Sequence[Event], until: int) -> Iterator[Judged]:
+        """Their windows, key by key."""
         rule, first, after = _rule(self.revisions[0]), self.revisions[0], self.after
         mine = [event for event in events if event.place >= first.place]
         if after is not None and isinstance(self.window, AtEachEvent):
@@ -93,26 +114,30 @@ class _Age:
         for key, of_key in keys.items():
             yield from self.of_key(key, of_key, until)
 
-    def of_key(self, key: Key, events: list[Event], until: int) -> Iterator[Decided]:
-        """The alerts of a key. A window of its own of each event raises one where `having` becomes true,
+    def of_key(self, key: Key, events: list[Event], until: int) -> Iterator[Judged]:
+        """The windows of a key. One of its own of each event raises an alert where `having` becomes true,
         another one as often as it is evaluated, but once."""
         was_true, raised = False, set[int]()
         for one in evaluations(self.body, events):
-            if one.time > until or not self.is_own(one):
+            if not self.is_own(one):
                 continue
             rule = self.in_force(one)
-            found = _Judgement(
+            found = Judgement(
                 one, key, self.window, max(self.begun, self.revisions[0].watermark), self.around
             )
+            if one.time > until:
+                yield Judged(found, rule, False, False, True)
+                continue
             holds = found.holds(rule)
             known = was_true and not one.anew if isinstance(self.window, AtEachEvent) else one.name in raised
-            if holds and not known:
+            if holds:
                 raised.add(one.name)
-                yield found.alert(rule)
+            yield Judged(found, rule, holds, holds and not known, False)
             was_true = holds
 
     def is_own(self, one: Evaluation) -> bool:
-        """True if the window begins while these revisions run; if the rule is taken away, ends so, too."""
+        """True if the window begins while these revisions run; if the rule is taken away, ends so, too. What
+        an event decided before the deploy stays decided."""
         if isinstance(self.window, AtEachEvent):
             return True
         after, first = self.after, one.view.events[0]
@@ -124,7 +149,7 @@ class _Age:
             return _before(after, one.time, one.at)
         if isinstance(self.window, Session):
             return _before(after, first.time, first)
-        return one.view.start < after.watermark
+        return one.view.start < after.watermark or _before(after, one.time, one.at)
 
     def in_force(self, one: Evaluation) -> Rule:
         """The revision by which a window is evaluated: what was decided before a deploy stays."""
@@ -160,7 +185,7 @@ def _before(deploy: Revision, time: int, event: Event | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judgement:
+class Judgement:
     """What `having` and `emit` see of a window. Of one before it that begins before `watching` nothing is
     known."""
 

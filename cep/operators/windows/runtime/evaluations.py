@@ -43,7 +43,8 @@ class Watch:
 
     `begun`: since when; of earlier windows that begin before nothing is known. `since`: aligned windows that
     begin before it are not this rule's. `closing`: of a rule that was replaced only windows that begin before
-    it go on; sliding windows and last events end. `watermark`: event time after the batch.
+    it go on, and sessions that were open; sliding windows and last events end. `watermark`: event time after
+    the batch.
     """
 
     begun: int

@@ -13,7 +13,7 @@ from cep.batch.decisions import Decisions
 from cep.events import MIN_TIME
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.window_plan import WindowPlan
-from cep.operators.windows.runtime import over_limit
+from cep.operators.windows.runtime import over_limit, trace_records
 from cep.operators.windows.runtime.advance import advance
 from cep.operators.windows.runtime.deciding import Deciding
 from cep.operators.windows.runtime.evaluations import Watch
@@ -44,12 +44,19 @@ def _run(
         return [], kept
     advanced = advance(rule, kept, came, _watch(rule, context.clock), context.texts, context.compiled)
     deciding = Deciding(rule, advanced, context)
-    settled = advanced.settled(deciding.holds())
+    holds = deciding.holds()
+    settled = advanced.settled(holds)
+    if context.trace is not None:
+        trace_records.write(rule, advanced, deciding.table, settled.raised, holds, context)
     over_limit.count(rule, settled.dropped, context)
     return deciding.decisions(settled.raised), settled.kept
 
 
 def _watch(rule: WindowPlan, clock: Clock) -> Watch:
+    closing = rule.closing
+    if closing is not None:
+        begun = max(clock.first_of(rule), closing.since)
+        return Watch(begun, closing.since, closing.until, clock.watermark_after)
     since = clock.since.get(rule.name, MIN_TIME)
     return Watch(clock.watching(rule), since, None, clock.watermark_after)
 

@@ -68,9 +68,11 @@ class SessionWindows:
 
     @cached_property
     def _own(self) -> Bools:
-        """Which sessions are this rule's."""
-        closing = self.field.watch.closing
-        return np.ones(len(self._of_key), bool) if closing is None else self._starts < closing
+        """Which sessions are this rule's: of one that was replaced those that were open then."""
+        if self.field.watch.closing is None:
+            return np.ones(len(self._of_key), bool)
+        kept: Bools = ~self.field.items.new[self._places[:-1]]
+        return kept
 
     @cached_property
     def _over(self) -> Bools:
@@ -139,7 +141,12 @@ class SessionWindows:
         ended = self._own & over
         after = np.cumsum(ended[::-1])[::-1]  # of all keys: so many from here on
         rest = np.append(after, 0)[self._first_of_key[1:]]
-        kept = np.flatnonzero(open_ | (ended & (after - rest[of_key] <= self.shape.back)))
+        stays = open_ | (ended & (after - rest[of_key] <= self.shape.back))
+        if self.field.watch.closing is not None:  # no other session will look back at these
+            waits = np.zeros(len(self.field.runs.keys), bool)
+            waits[of_key[open_]] = True
+            stays &= waits[of_key]
+        kept = np.flatnonzero(stays)
         keys = np.unique(of_key[kept])
         firsts, sizes = self.groups[kept], self.groups[kept + 1] - self.groups[kept]
         tails = np.where(open_[kept], NEWEST, 0)
