@@ -2,10 +2,11 @@
 
     python benchmarks/highlights.py
 
-Luwak's queries and articles, as examples/media ships them. Each row passes every document alone: the hits,
-the hits with highlights, and what the highlights of the same hits take by percolator.highlight alone, which
-shows the queries that the kernel has no code for. In each run of the first two rows 12 of 196 words of every
-document are new, never seen before; queries hit and were shown before. Medians of the runs, turn by turn.
+Luwak's queries and articles, as examples/media ships them. The first two rows pass every document alone: its
+hits, its hits with highlights. The next two pass all of them as a column, and have Arrow's columns of ids and
+ranges made. The last is what the highlights of the same hits take by percolator.highlight alone, which shows
+the queries that the kernel has no code for. In each run of the first four 12 of 196 words of every document
+are new, never seen before; queries hit and were shown before. Medians of the runs, turn by turn.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from collections.abc import Callable, Iterator
 from statistics import median
 
 import numpy as np
+import pyarrow as pa
 import wikipedia
 from unseen import NewWords, renewed
 
 from percolator.analysed import Analysed
 from percolator.highlight import Highlighter
-from percolator.library.collection import Answer, Collection
+from percolator.library.answer import Answer
+from percolator.library.collection import Collection
 from percolator.library.load import load
 from percolator.query.parse import parse
 from percolator.schema import Schema
@@ -66,15 +69,31 @@ def main() -> None:
 
     count, hits = len(documents), sum(map(len, places))
     print(f"{count} documents; in each {hits / count:.1f} hits, {ranges / count:.0f} ranges")
+
+    def columns(documents: list[dict[str, str]], highlight: bool) -> None:
+        bodies = {"text": pa.array([document["text"] for document in documents])}
+        if not highlight:
+            queries.ids(queries.match_batch(bodies).query)
+            return
+        found = queries.highlight_batch(bodies)
+        queries.ids(found.query)
+        found.arrow()
+
     # An answer is gone when the next one comes, as where documents stream.
-    taken: tuple[list[float], list[float]] = [], []
+    ways: list[Callable[[list[dict[str, str]]], object]] = [
+        lambda some: deque(answers(some, False), 0), lambda some: deque(answers(some, True), 0),
+        lambda some: columns(some, False), lambda some: columns(some, True),
+    ]  # fmt: skip
+    taken: list[list[float]] = [[] for _ in ways]
     for _ in range(RUNS):
-        for highlight in (False, True):
+        for way, times in zip(ways, taken, strict=True):
             some = unseen()
-            taken[highlight].append(seconds(lambda some=some, on=highlight: deque(answers(some, on), 0)))  # type: ignore[misc]
-    plain, shown = map(median, taken)
-    row("hits", plain, count, hits, 0.0)
-    row("hits with highlights", shown, count, hits, plain)
+            times.append(seconds(lambda some=some, way=way: way(some)))  # type: ignore[misc]
+    alone, alone_shown, plain, shown = map(median, taken)
+    row("hits, alone", alone, count, hits, 0.0)
+    row("hits with highlights, alone", alone_shown, count, hits, alone)
+    row("hits, by column", plain, count, hits, 0.0)
+    row("hits with highlights, by column", shown, count, hits, plain)
     row("highlights, percolator.highlight", seconds(by_closures), count, hits, 0.0)
 
 

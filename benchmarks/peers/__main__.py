@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from calibration import calibration
-from percolator_match import Corpus, calibrate
+from percolator_match import calibrate
 
 from peers import esper, flink, highlights, java, lucene
 from peers.table import table
@@ -70,7 +70,7 @@ def _options() -> argparse.Namespace:
 def calibrated() -> None:
     """How quick the machine is now."""
     print(calibration())
-    print(f"calibration: findall and a dict for 668 words take {calibrate(Corpus(1)):.0f} us", flush=True)
+    print(f"calibration: findall and a dict for 668 words take {calibrate():.0f} us", flush=True)
 
 
 if __name__ == "__main__":

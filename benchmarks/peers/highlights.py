@@ -1,7 +1,7 @@
 """Lucene's HighlightsMatch and ours on one core: the hits of documents, and where they stand.
 
-Luwak's queries are words and prefixes, all of them required: both sides show every place of each.
-Ours takes documents one by one; it has no other way.
+Luwak's queries are words and prefixes, all of them required: both sides show every place of each. Ours takes
+batches and gives columns of documents, ids and ranges; of Lucene's objects every place is looked at once.
 """
 
 from __future__ import annotations

@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cep.cli.eval import output_file
-from percolator.library.collection import QueryHit
+from percolator.highlighted import RANGES
+from percolator.library.answer import QueryHit
 
 Row = dict[str, Any]
 
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""One for all lines: `json.dumps` would make an encoder for each."""
+
 _ROWS = 50_000
-_RANGES = pa.list_(pa.struct([("field", pa.string()), ("start", pa.int32()), ("end", pa.int32())]))
 _SCHEMA = pa.schema(
     [
         ("document", pa.string()),
@@ -40,13 +43,8 @@ def hit_row(document: str, found: QueryHit) -> Row:
         "names": list(found.names),
     }
     if found.highlights is not None:
-        row["highlights"] = shown_ranges(found.highlights) if found.complete else None
+        row["highlights"] = found.highlights if found.complete else None
     return row
-
-
-def shown_ranges(highlights: Mapping[str, list[tuple[int, int]]]) -> dict[str, list[list[int]]]:
-    """Highlights as JSON has them."""
-    return {name: [list(one) for one in ranges] for name, ranges in highlights.items()}
 
 
 @contextlib.contextmanager
@@ -59,7 +57,7 @@ def writing(name: str, highlight: bool, read: Iterable[str]) -> Iterator[Callabl
         if not name.endswith(".parquet"):
             yield lambda row: _write_line(out.write, row)
             return
-        schema = _SCHEMA.append(pa.field("highlights", _RANGES)) if highlight else _SCHEMA
+        schema = _SCHEMA.append(pa.field("highlights", RANGES)) if highlight else _SCHEMA
         rows: list[Row] = []
         with pq.ParquetWriter(out, schema) as writer:
 
@@ -75,8 +73,7 @@ def writing(name: str, highlight: bool, read: Iterable[str]) -> Iterator[Callabl
 
 def json_line(row: Mapping[str, Any]) -> bytes:
     """One line of JSON; half surrogates become escapes."""
-    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    return _json(row).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _write_line(write: Callable[[bytes], object], row: Row) -> None:

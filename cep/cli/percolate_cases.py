@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cep.cli.documents import BadDocumentError, check_metadata
-from cep.cli.hit_rows import shown_ranges
-from percolator.library.collection import Answer, Collection
+from percolator.library.answer import Answer
+from percolator.library.collection import Collection
 from percolator.library.refusal import RefusedError
 from percolator.library.standing import StandingQuery, moment
 from percolator.query.lookalikes import lookalikes
@@ -138,7 +138,7 @@ def _shown(answer: Answer) -> dict[str, Any]:
     for found in answer.hits:
         hit: dict[str, Any] = {"query": found.query.id, "names": list(found.names)}
         if found.highlights is not None:
-            hit["highlights"] = shown_ranges(found.highlights) if found.complete else None
+            hit["highlights"] = found.highlights if found.complete else None
         hits.append(hit)
     result: dict[str, Any] = {"hits": hits}
     if answer.undecided:

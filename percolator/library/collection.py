@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,16 @@ import pyarrow as pa
 from percolator.analysed import Analysed, BudgetError
 from percolator.checks import check
 from percolator.highlight import Highlighter
-from percolator.hit import Hit, Range
+from percolator.highlighted import HighlightedPairs
+from percolator.hit import Hit
+from percolator.library.answer import Answer, QueryHit
 from percolator.library.cost import Estimate, Limits, estimate
 from percolator.library.in_use import SegmentInUse
 from percolator.library.refusal import LifeCode, Refusal, RefusedError
 from percolator.library.standing import StandingQuery
 from percolator.library.stored import StoredSegment, id_hash
 from percolator.matching.compiled import Engine
-from percolator.matching.documents import Column
+from percolator.matching.documents import Column, row_of
 from percolator.matching.matcher import BUDGET, HitPairs, Matcher
 from percolator.query.dialects import DIALECTS
 from percolator.query.errors import QueryError
@@ -54,30 +56,6 @@ class Change:
     node: Node
     estimate: Estimate
     kind: Literal["new", "replaced", "same"]
-
-
-class QueryHit(NamedTuple):
-    """A query that is true on a document; a tuple, since many are made.
-
-    `names` are its named parts that were true; `highlights` are ranges by field (percolator.hit), None where
-    they were not asked for. `complete` is false where names and highlights have too many places to be listed.
-    """
-
-    query: StandingQuery
-    names: tuple[str, ...] = ()
-    highlights: Mapping[str, list[Range]] | None = None
-    complete: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The hits of one document in order of the queries' ids.
-
-    `undecided` are queries whose positions came to the budget: whether they hit is not known.
-    """
-
-    hits: tuple[QueryHit, ...]
-    undecided: tuple[StandingQuery, ...] = ()
 
 
 class Collection:
@@ -247,7 +225,7 @@ class Collection:
         self._passed += 1
         raw = self._matcher.match(document, metadata, noted=highlight)
         times = None if time is None else np.array([time])
-        return self._answer(self._alive(raw, times), document, highlight)
+        return self._answer(self._alive(raw, times)[0], document, highlight)
 
     def match_batch(
         self,
@@ -261,12 +239,49 @@ class Collection:
         """
         self.settle()
         self._bound_memory()
-        return self._alive(self._matcher.match_batch(columns, metadata), times)
+        return self._alive(self._matcher.match_batch(columns, metadata), times)[0]
+
+    def highlight_batch(
+        self,
+        columns: pa.Table | pa.RecordBatch | Mapping[str, Column],
+        metadata: Mapping[str, Column] | None = None,
+        times: npt.NDArray[np.int64] | None = None,
+    ) -> HighlightedPairs:
+        """The hits of each row as `match_batch` gives them, with names and highlights, by column."""
+        self.settle()
+        self._bound_memory()
+        if isinstance(columns, pa.Table | pa.RecordBatch):
+            columns = {name: columns.column(name) for name in columns.schema.names}
+        found, coded = self._matcher.highlight_batch(columns, metadata, self._node)
+        hits, alive = self._alive(HitPairs(found.document, found.query, found.undecided), times)
+        if alive is not None:
+            found, coded = found.taken(alive, hits.undecided), coded[alive]
+        if coded.all():
+            return found
+        asked = {name: columns[name] for name in self._matcher.fields}
+        return found.with_hits(self._elsewhere(found, np.flatnonzero(~coded).tolist(), asked))
+
+    def _elsewhere(
+        self, found: HighlightedPairs, pairs: Sequence[int], columns: Mapping[str, Column]
+    ) -> Iterator[tuple[int, Hit | None]]:
+        """The hits of pairs that the kernel has no code for; None where they have too many places."""
+        row, analysed = -1, Analysed({}, self.schema)
+        for pair in pairs:
+            if row != int(found.document[pair]):
+                row = int(found.document[pair])
+                analysed = Analysed(row_of(columns, row), self.schema)
+            hit = self.found(int(found.query[pair]), analysed, highlight=True)
+            yield pair, Hit(hit.names, hit.highlights or {}) if hit.complete else None
 
     def query(self, place: int) -> StandingQuery:
         """The query of a place in `HitPairs`."""
         part, own = self._part_of(place)
         return part.query(own)
+
+    def ids(self, places: npt.NDArray[np.int32]) -> pa.Array:
+        """The ids of the queries of these places."""
+        each, which = np.unique(places, return_inverse=True)
+        return pa.array([self.query(place).id for place in each.tolist()], pa.string()).take(pa.array(which))
 
     def found_all(self, places: Sequence[int], document: Document, *, highlight: bool) -> list[QueryHit]:
         """The hits of the queries of these places, in order, on a document on which all of them are true.
@@ -275,21 +290,34 @@ class Collection:
         """
         ascending = sorted(places)
         by_part = list(self._by_part(ascending))
-        queries = (query for part, start, own in by_part for query in part.at(own, start))
-        query_at = dict(zip(ascending, queries, strict=True))
-        wanted = ascending
-        if not highlight:
-            wanted = [place for part, start, own in by_part for place in part.named(own, start)]
-        hits = dict(zip(wanted, self._matcher.highlights(document, wanted, self._node), strict=True))
-        analysed = Analysed(document, self.schema)
-        found = []
-        for place in places:
-            hit = hits.get(place, _NO_NAMES)
+        queries = [query for part, start, own in by_part for query in part.at(own, start)]
+        if highlight:
+            hits = self._matcher.highlights(document, ascending, self._node)
+        else:
+            hits = self._named_hits(by_part, document)
+        found: list[QueryHit] = []
+        analysed = None
+        for place, query, hit in zip(ascending, queries, hits, strict=True):
             if hit is None:
+                analysed = analysed or Analysed(document, self.schema)
                 found.append(self.found(place, analysed, highlight=highlight))
             else:
-                found.append(QueryHit(query_at[place], hit.names, hit.highlights if highlight else None))
-        return found
+                found.append(QueryHit(query, hit.names, hit.highlights if highlight else None))
+        if ascending == places:
+            return found
+        at = {place: number for number, place in enumerate(ascending)}
+        return [found[at[place]] for place in places]
+
+    def _named_hits(
+        self, by_part: Sequence[tuple[SegmentInUse, int, Sequence[int]]], document: Document
+    ) -> list[Hit | None]:
+        """The names of true parts of places, as `Matcher.highlights` gives them."""
+        named = [place for part, start, own in by_part for place in part.named(own, start)]
+        places = [place for _, _, own in by_part for place in own]
+        if not named:
+            return [_NO_NAMES] * len(places)
+        hits = dict(zip(named, self._matcher.highlights(document, named, self._node), strict=True))
+        return [hits.get(place, _NO_NAMES) for place in places]
 
     def found(self, place: int, analysed: Analysed, *, highlight: bool) -> QueryHit:
         """The hit of the query of a place, which is true on that document."""
@@ -419,20 +447,26 @@ class Collection:
         at = bisect_right(self._starts, place) - 1
         return self.parts[at], place - self._starts[at]
 
-    def _alive(self, hits: HitPairs, times: npt.NDArray[np.int64] | None) -> HitPairs:
-        """The hits of queries that have not expired at their document's time; they are counted."""
-        undecided = hits.undecided
+    def _alive(
+        self, hits: HitPairs, times: npt.NDArray[np.int64] | None
+    ) -> tuple[HitPairs, npt.NDArray[np.int64] | None]:
+        """The hits of queries that have not expired at their document's time; they are counted.
+
+        And which of those given they are, None for all.
+        """
+        alive = None
         if times is not None and any(part.stored.some_expire for part in self.parts):
             expires = np.concatenate([part.stored.expires for part in self.parts])
-            alive = times[hits.document] < expires[hits.query]
-            undecided = [pair for pair in undecided if times[pair[0]] < expires[pair[1]]]
+            alive = np.flatnonzero(times[hits.document] < expires[hits.query])
+            undecided = [pair for pair in hits.undecided if times[pair[0]] < expires[pair[1]]]
             hits = HitPairs(hits.document[alive], hits.query[alive], undecided)
         if len(hits.query):
             for start, part in zip(self._starts, self.parts, strict=False):
-                part.count_hits(hits.query - start)
-        for _, place in undecided:
+                own = hits.query - start if start else hits.query
+                part.count_hits(own if len(self.parts) == 1 else own[(own >= 0) & (own < len(part.stored))])
+        for _, place in hits.undecided:
             self.undecided[self.query(place).id] += 1
-        return hits
+        return hits, alive
 
     def _bound_memory(self) -> None:
         if sum(len(part.queries) for part in self.parts) > MOST_REMEMBERED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,11 +23,14 @@ class SegmentInUse:
     stored: StoredSegment
     dead: npt.NDArray[np.bool_]
     hits: npt.NDArray[np.int64] = field(init=False)
+    some_named: bool = field(init=False)
+    """Some query has named parts."""
     queries: dict[int, StandingQuery] = field(default_factory=dict)
     highlighters: dict[int, Highlighter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.hits = np.zeros(len(self.stored), np.int64)
+        self.some_named = bool(self.stored.named.any())
 
     def query(self, place: int) -> StandingQuery:
         """A query."""
@@ -36,15 +39,15 @@ class SegmentInUse:
             found = self.queries[place] = self.stored.query(place)
         return found
 
-    def at(self, places: Sequence[int], start: int) -> Iterator[StandingQuery]:
+    def at(self, places: Sequence[int], start: int) -> list[StandingQuery]:
         """Some queries, by places that are counted from `start` on."""
         known = self.queries
-        for place in places:
-            found = known.get(place - start)
-            yield self.query(place - start) if found is None else found
+        return [known.get(place - start) or self.query(place - start) for place in places]
 
     def named(self, places: Sequence[int], start: int) -> list[int]:
         """Those of such places whose queries have named parts."""
+        if not self.some_named:
+            return []
         asked = np.array(places, np.int64)
         found: list[int] = asked[self.stored.named[asked - start] != 0].tolist()
         return found
@@ -58,13 +61,12 @@ class SegmentInUse:
         return len(self.dead) - int(np.count_nonzero(self.dead))
 
     def count_hits(self, places: npt.NDArray[np.int32]) -> None:
-        """Counts hits by their places; those that are no places of the segment are others'."""
+        """Counts hits by their places."""
         size = len(self.stored)
-        own = places[(places >= 0) & (places < size)]
-        if len(own) * _SPARSE > size:
-            self.hits += np.bincount(own, minlength=size)
+        if len(places) * _SPARSE > size:
+            self.hits += np.bincount(places, minlength=size)
         else:
-            np.add.at(self.hits, own, 1)
+            np.add.at(self.hits, places, 1)
 
     def hit_counts(self) -> Mapping[str, int]:
         """How often each query that has hit did so, by its id."""

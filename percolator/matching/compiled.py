@@ -52,7 +52,6 @@ class Engine:
     enter: Callable[..., None]
     learn_all: Callable[..., int]
     match: Callable[..., None]
-    code_point_edges: Callable[..., None]
     highlight: Callable[..., None]
 
 

@@ -152,6 +152,11 @@ def _large(type_: pa.DataType) -> pa.DataType:
     return pa.large_string()
 
 
+def row_of(columns: Mapping[str, Column], row: int) -> Document:
+    """One row of columns as a document."""
+    return {name: column[row].as_py() for name, column in columns.items()}
+
+
 def cuts(pieces: Sequence[Pieces], documents: int, most_bytes: int) -> list[int]:
     """Where to divide the documents, so that no part with more than one has more bytes than that."""
     weights = np.full(documents + 1, 16, np.int64)

@@ -1,4 +1,4 @@
-"""Highlights of the hits of one document, by the kernel: once over its words for all of them.
+"""Highlights of hits, by the kernel: once over the words of a document for all of them.
 
 The code of a query is made when its first highlights are asked for, and kept with the segment in use.
 """
@@ -12,119 +12,155 @@ import numpy as np
 import numpy.typing as npt
 
 from percolator.highlight_code import HighlightCode, highlight_code
+from percolator.highlighted import HighlightedPairs, by_field
 from percolator.hit import Hit
 from percolator.lookup import Lookup
-from percolator.matching.documents import Pieces
-from percolator.matching.kernel.arrays import EDGE, PIECE
+from percolator.matching.kernel.arrays import RUN
 from percolator.matching.kernel.highlights import HighlightCodes, HighlightText
 from percolator.query.tree import Node
 from percolator.schema import Schema
 from percolator.segment import QuerySegment
-from percolator.values import Document, Test, texts
+from percolator.values import Document, Test
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
-HITS_AT_ONCE = 1024
-"""So many hits get their highlights by one call of the kernel, which bounds the ranges that it holds."""
+PAIRS_AT_ONCE = 4096
+"""So many pairs get their highlights by one call of the kernel, which bounds the ranges that it holds."""
 MOST_CODE = 1 << 22
 """So many cells of code a segment keeps, before they are made anew."""
 MOST_KEPT = 100_000
 """So many queries it knows the code of, or that there is none."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TextPieces:
-    """One document and its texts, for words with their places.
-
-    `bases` are by piece where it begins in code points and how many it has; `names` are the text fields, of
-    which each begins behind the one before, as `borders` has it.
-    """
-
-    document: Document
-    pieces: Pieces
-    bases: Longs
-    names: tuple[str, ...]
-    borders: Longs
-
-    def room(self) -> Ints:
-        """Room for the edges of its words."""
-        return np.empty(EDGE * self.pieces.size, np.int32)
+_UNKNOWN, _NONE = -2, -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noted:
-    """The edges of the words of the document that was scanned last; `generation` is that of the words."""
+    """The document that was scanned last, one alone, with the edges of its words.
 
-    text: TextPieces
+    `generation` is that of the words, whose numbers they are no more under another.
+    """
+
+    document: Document
     edges: Ints
     generation: int
 
 
-def text_pieces(document: Document, numbers: Mapping[str, int]) -> TextPieces:
-    """The texts of a document; `numbers` are those of its text fields, in order. Raises DocumentError."""
-    rows: list[tuple[int, int, int, int]] = []
-    bases: list[tuple[int, int]] = []
-    borders: list[int] = []
-    encoded: list[bytes] = []
-    at = point = 0
-    for name, number in numbers.items():
-        borders.append(point)
-        for text in texts(document, name):
-            data = text.encode("utf-8", "surrogatepass")
-            rows.append((0, number, at, at + len(data)))
-            bases.append((point, len(text)))
-            encoded.append(data)
-            at += len(data)
-            point += len(text) + 1
-    return TextPieces(
-        document,
-        Pieces(np.frombuffer(b"".join(encoded), np.uint8), np.array(rows, np.int64).reshape(-1, PIECE)),
-        np.array(bases, np.int64).ravel(),
-        tuple(numbers),
-        np.array(borders, np.int64),
-    )
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """Gives what highlights are made of: the tree of a query by its place, a document by its row."""
+
+    node: Callable[[int], Node]
+    document: Callable[[int], Document]
+
+    def behind(self, query: int, row: int) -> Showing:
+        """The same for places and rows that are counted from these on."""
+        return Showing(lambda place: self.node(query + place), lambda at: self.document(row + at))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The highlights of pairs of a document and a query, by column.
+
+    `ranges` are start << 32 | end in code points of a field, by pair, text field and place. `names` has by
+    number of the pair, where there are any, the names of its true parts.
+    """
+
+    coded: npt.NDArray[np.bool_]
+    """By pair, False where percolator.highlight has to answer."""
+    counts: Longs
+    """A row a pair: the number of its ranges by text field."""
+    ranges: Longs
+    names: Mapping[int, tuple[str, ...]]
+
+    def hits(self, fields: tuple[str, ...]) -> list[Hit | None]:
+        """By pair the hit, None where there is none; `fields` are the text fields."""
+        ranges = by_field(fields, self.counts, self.ranges)
+        if not self.names and self.coded.all():
+            return [Hit((), one) for one in ranges]
+        each = enumerate(zip(self.coded.tolist(), ranges, strict=True))
+        return [Hit(self.names.get(at, ()), one) if coded else None for at, (coded, one) in each]
+
+
+def joined(arrays: Sequence[Longs]) -> Longs:
+    """One array behind the other; a lone one is not copied."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.empty(0, np.int64)
+
+
+def gathered(
+    keys: Longs, shown: Sequence[Shown], fields: tuple[str, ...], undecided: Sequence[tuple[int, int]]
+) -> tuple[HighlightedPairs, npt.NDArray[np.bool_]]:
+    """The highlights of all parts and segments in order of the keys, and by pair whether they are known."""
+    coded = np.concatenate([np.empty(0, np.bool_), *[one.coded for one in shown]])
+    counts = np.concatenate([np.empty((0, len(fields)), np.int64), *[one.counts for one in shown]])
+    names: dict[int, tuple[str, ...]] = {}
+    first = 0
+    for one in shown:
+        names |= {first + number: true for number, true in one.names.items()}
+        first += len(one.coded)
+    every = HighlightedPairs(
+        (keys >> 32).astype(np.int32), keys.astype(np.int32), fields, counts,
+        np.concatenate([np.empty(0, np.int64), *[one.ranges for one in shown]]), names,
+        undecided=undecided,
+    )  # fmt: skip
+    if (np.diff(keys) > 0).all():
+        return every, coded
+    order = np.argsort(keys)
+    return every.taken(order), coded[order]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryCode:
-    """Where the code of a query begins, and what belongs to it."""
+    """What belongs to the code of a query beside its cells."""
 
-    begin: int
     names: tuple[str, ...]
     tests: tuple[Test, ...]
 
 
 class Codes:
-    """The codes of highlights of one segment's queries, as they are asked for."""
+    """The codes of highlights of one segment's queries, as they are asked for.
+
+    `more` are what belongs to those that have names or tests.
+    """
 
     def __init__(self, segment: QuerySegment, schema: Schema, numbers: Mapping[str, int]) -> None:
         self._schema = schema
         self._numbers = numbers
         self._lookup = Lookup(segment)
+        self._queries = len(segment)
+        self._begins: Ints = np.empty(0, np.int32)
         self._forget()
 
     def _forget(self) -> None:
         self.cells: Ints = np.empty(256, np.int32)
-        self._size = 0
-        self._kept: dict[int, QueryCode | None] = {}
+        self._size = self.kept = 0
+        self._begins[:] = _UNKNOWN
+        self.more: dict[int, QueryCode] = {}
 
     @property
     def nbytes(self) -> int:
         """The memory that the codes take."""
-        return self.cells.nbytes
+        return self.cells.nbytes + self._begins.nbytes
 
-    def of(self, queries: Sequence[int], node: Callable[[int], Node]) -> list[QueryCode | None]:
-        """The codes of queries by their places; None for those that the kernel has no code for."""
-        if self._size > MOST_CODE or len(self._kept) > MOST_KEPT:
+    def begins(self, queries: Ints, node: Callable[[int], Node]) -> Ints:
+        """Where in `cells` the codes of queries begin, below 0 for those that the kernel has no code for."""
+        if not len(self._begins):
+            self._begins = np.full(self._queries, _UNKNOWN, np.int32)
+        if self._size > MOST_CODE or self.kept > MOST_KEPT:
             self._forget()
-        kept = self._kept
-        for query in [query for query in queries if query not in kept]:
+        found = self._begins[queries]
+        new = queries[found == _UNKNOWN]
+        if not len(new):
+            return found
+        for query in np.unique(new).tolist():
             made = highlight_code(node(query), self._schema, self._lookup, self._numbers)
-            kept[query] = None if made is None else self._keep(made)
-        return [kept[query] for query in queries]
+            self._begins[query] = _NONE if made is None else self._keep(query, made)
+            self.kept += 1
+        return self._begins[queries]
 
-    def _keep(self, code: HighlightCode) -> QueryCode:
+    def _keep(self, query: int, code: HighlightCode) -> int:
         begin, end = self._size, self._size + len(code.cells)
         if end > len(self.cells):
             cells = np.empty(2 * end, np.int32)
@@ -132,71 +168,70 @@ class Codes:
             self.cells = cells
         self.cells[begin:end] = code.cells
         self._size = end
-        return QueryCode(begin, code.names, code.tests)
+        if code.names or code.tests:
+            self.more[query] = QueryCode(code.names, code.tests)
+        return begin
+
+
+def highlight_text(tokens: Ints, runs: Longs, edges: Ints, rows: Ints) -> HighlightText:
+    """Documents that were scanned with their `edges`; `rows` are the text fields' by the matcher's number."""
+    return HighlightText(
+        tokens, runs, edges, rows,
+        owners=np.empty(len(tokens), np.int32),
+        bases=np.empty(len(runs) // RUN, np.int64),
+        borders=np.empty(int(rows.max()) + 1 if len(rows) else 0, np.int64),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HighlightDocument:
-    """A document with its tokens, as the kernel takes them; `names` are its text fields."""
+class Pairs:
+    """Pairs of a document and a query of one segment, with their code; documents ascend."""
 
-    document: Document
-    names: tuple[str, ...]
-    text: HighlightText
+    documents: Ints
+    queries: Ints
+    begins: Ints
 
-
-def highlight_document(text: TextPieces, edges: Ints, tokens: Ints, runs: Longs) -> HighlightDocument:
-    """A document that was scanned; its `edges` are in code points."""
-    owners, places = np.empty(len(tokens), np.int32), np.empty(len(tokens), np.int32)
-    return HighlightDocument(
-        text.document, text.names, HighlightText(tokens, runs, edges, text.borders, owners, places)
-    )
+    def of(self, first: int, behind: int) -> Pairs:
+        """Some of them."""
+        return Pairs(*(part[first:behind] for part in (self.documents, self.queries, self.begins)))
 
 
-def highlight_codes(cells: Ints, codes: Sequence[QueryCode], document: HighlightDocument) -> HighlightCodes:
-    """The codes of some queries, with what they are given of a document."""
-    chosen = np.array([code.begin for code in codes], np.int32)
-    deepest = max(1, int(cells[chosen].max()))
+def highlight_codes(codes: Codes, pairs: Pairs, fields: int, showing: Showing) -> HighlightCodes:
+    """The codes of pairs, with what they are given of their documents."""
+    deepest = max(1, int(codes.cells[pairs.begins].max()))
     return HighlightCodes(
-        cells=cells,
-        chosen=chosen,
-        given=np.array([test(document.document) for code in codes for test in code.tests], np.uint8),
+        cells=codes.cells,
+        documents=pairs.documents,
+        chosen=pairs.begins,
+        given=_given(codes, pairs, showing),
         results=np.zeros(deepest, np.uint8),
         begins=np.zeros(deepest, np.int64),
-        names=np.zeros(len(codes), np.int64),
-        ends=np.zeros(len(codes) * len(document.names), np.int32),
+        names=np.zeros(len(pairs.begins), np.int64),
+        ends=np.zeros(len(pairs.begins) * fields, np.int64),
     )
 
 
-def hits_of(
-    codes: Sequence[QueryCode], names: Sequence[str], asked: HighlightCodes, ranges: Longs, which: Ints
-) -> list[Hit]:
-    """Hits made of the ranges that the kernel found; `names` are the text fields.
+def _given(codes: Codes, pairs: Pairs, showing: Showing) -> npt.NDArray[np.uint8]:
+    found: list[bool] = []
+    if codes.more:
+        for document, query in zip(pairs.documents.tolist(), pairs.queries.tolist(), strict=True):
+            more = codes.more.get(query)
+            if more is not None and more.tests:
+                row = showing.document(document)
+                found += [test(row) for test in more.tests]
+    return np.array(found, np.uint8)
 
-    All codes were true on the document.
+
+def true_names(codes: Codes, pairs: Pairs, bits: Longs, first: int) -> dict[int, tuple[str, ...]]:
+    """The names of the true parts by number of the pair, counted from `first` on.
+
+    All codes were true on their documents.
     """
-    bits, ends = asked.names, asked.ends
     if len(bits) and bits.min() < 0:
         raise AssertionError("a query hit a document on which it is not true")
-    each = list(zip((ranges >> 32).tolist(), (ranges & 0xFFFFFFFF).tolist(), strict=True))
-    pairs = [each[number] for number in which.tolist()]
-    hits: list[Hit] = []
-    if len(names) == 1:
-        begin, (name,) = 0, names
-        for code, end, true in zip(codes, ends.tolist(), bits.tolist(), strict=True):
-            named = _named(code, true) if code.names else ()
-            hits.append(Hit(named, {name: pairs[begin:end]} if end > begin else {}))
-            begin = end
-        return hits
-    begin = 0
-    for code, row, true in zip(codes, ends.reshape(len(codes), -1).tolist(), bits.tolist(), strict=True):
-        highlights = {}
-        for name, end in zip(names, row, strict=True):
-            if end > begin:
-                highlights[name] = pairs[begin:end]
-            begin = end
-        hits.append(Hit(_named(code, true), highlights))
-    return hits
-
-
-def _named(code: QueryCode, bits: int) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([name for number, name in enumerate(code.names) if bits >> number & 1]))
+    found = {}
+    for number in np.flatnonzero(bits).tolist():
+        names = codes.more[int(pairs.queries[number])].names
+        true = [name for place, name in enumerate(names) if int(bits[number]) >> place & 1]
+        found[first + number] = tuple(dict.fromkeys(true))
+    return found

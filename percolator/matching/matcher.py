@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from percolator.analysis import Analyser, analyser
+from percolator.highlighted import HighlightedPairs
 from percolator.hit import Hit
 from percolator.leaves import METADATA
 from percolator.matching.characters import classes
@@ -28,10 +29,11 @@ from percolator.matching.documents import (
     cuts,
     of_column,
     of_document,
+    row_of,
     values_of_column,
     values_of_document,
 )
-from percolator.matching.highlights import Noted, highlight_document, text_pieces
+from percolator.matching.highlights import Noted, Showing, Shown, gathered, highlight_text, joined
 from percolator.matching.kernel.arrays import (
     KILLED,
     PIECE_END,
@@ -46,6 +48,7 @@ from percolator.matching.kernel.arrays import (
     Splitting,
 )
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
+from percolator.matching.kernel.highlights import HighlightText
 from percolator.matching.kernel.word_table import MODE_ANALYSED, MODE_PLAIN, MODE_WHOLE
 from percolator.matching.sieve import WordSieve
 from percolator.matching.surface import MOST_WORDS, SurfaceWords
@@ -162,6 +165,8 @@ class Matcher:
                 self._keywords[name] = number
             else:
                 self._values[name] = number, kind
+        self._text_rows = np.full(len(self._modes), -1, np.int32)
+        self._text_rows[list(self._texts.values())] = np.arange(len(self._texts))
         self._units = any(segment.units for segment in segments)
         self._sifted = None
         self._noted = None
@@ -230,17 +235,15 @@ class Matcher:
 
         `noted`: `highlights` of the same document will be asked for next.
         """
-        text = text_pieces(document, self._texts)
-        pieces = [text.pieces]
+        pieces = [of_document(document, self._texts)]
         if self._keywords:
             pieces.append(of_document(document, self._keywords))
         if metadata and self._metadata:
             pieces.append(of_document(metadata, self._metadata))
         noted = noted and not self._units  # ends of sentences stand among the words
-        edges = text.room() if noted else NO_EDGES
-        hits = self._run(pieces, values_of_document(document, self._values), 1, edges)
-        self._noted = Noted(text, edges, self._work.words.generation) if noted else None
-        return hits
+        parts = list(self._parts(pieces, values_of_document(document, self._values), 1, int(noted)))
+        self._noted = Noted(document, parts[0].edges, self._work.words.generation) if noted else None
+        return self._pairs(parts)
 
     def match_batch(
         self,
@@ -255,6 +258,39 @@ class Matcher:
         columns of strings by key. Raises ValueError where a field that a query asks for has no column, or
         lengths differ, DocumentError where a value is not what its field holds.
         """
+        self._noted = None
+        return self._pairs(list(self._parts(*self._taken(columns, metadata))))
+
+    def highlight_batch(
+        self,
+        columns: pa.Table | pa.RecordBatch | Mapping[str, Column],
+        metadata: Mapping[str, Column] | None,
+        node: Callable[[int], Node],
+    ) -> tuple[HighlightedPairs, npt.NDArray[np.bool_]]:
+        """The hits of each row as in `match_batch`, and their highlights; `node` gives trees by place.
+
+        The second array is False by pair where percolator.highlight has to answer. Raises as `match_batch`.
+        """
+        self._noted = None
+        if isinstance(columns, pa.Table | pa.RecordBatch):
+            columns = {name: columns.column(name) for name in columns.schema.names}
+        asked = {name: columns[name] for name in self.fields if name in columns}
+        showing = Showing(node, partial(row_of, asked))
+        parts: list[_Part] = []
+        shown: list[Shown] = []
+        for part in self._parts(*self._taken(columns, metadata), len(self._texts)):
+            parts.append(part)
+            shown += self._shown(part, showing)
+        pairs = self._pairs(parts)
+        keys = _keys(part.keys(part.hits) for part in parts)
+        return gathered(keys, shown, tuple(self._texts), pairs.undecided)
+
+    def _taken(
+        self,
+        columns: pa.Table | pa.RecordBatch | Mapping[str, Column],
+        metadata: Mapping[str, Column] | None,
+    ) -> tuple[list[Pieces], Longs, int]:
+        """Columns as `_run` takes them."""
         if isinstance(columns, pa.Table | pa.RecordBatch):
             columns = {name: columns.column(name) for name in columns.schema.names}
         missing = sorted(self.fields - columns.keys())
@@ -276,37 +312,51 @@ class Matcher:
         rows = np.concatenate(values) if values else _NO_VALUES
         if len(values) > 1:
             rows = rows[np.argsort(rows[:, VALUE_DOCUMENT], kind="stable")]
-        self._noted = None
-        return self._run(pieces, rows, lengths.pop() if lengths else 0, NO_EDGES)
+        return pieces, rows, lengths.pop() if lengths else 0
 
-    def _run(self, pieces: Sequence[Pieces], values: Longs, documents: int, edges: Ints) -> HitPairs:
-        """`values` are rows (document, field, key) in order of documents."""
+    def _parts(
+        self, pieces: Sequence[Pieces], values: Longs, documents: int, noted: int = 0
+    ) -> Iterator[_Part]:
+        """What is found in one part of the documents after the other.
+
+        `values` are rows (document, field, key) in order of documents. The first `noted` pieces are texts
+        whose words are noted with their places.
+        """
         self._read += sum(piece.size for piece in pieces)
         work = self._ready()
-        parts = [0, documents] if documents < 2 else cuts(pieces, documents, CHUNK_BYTES)
-        found: list[Longs] = []
-        doubts: list[Longs] = []
-        for first, behind in pairwise(parts):
+        borders = [0, documents] if documents < 2 else cuts(pieces, documents, CHUNK_BYTES)
+        starts = list(accumulate((len(view.segment) for view in self._views), initial=0))
+        for first, behind in pairwise(borders):
             compiled = work.engine is not interpreted()
             timed = compiled and self._runs % self._timed == 0
             self._runs += compiled
-            parts_ = [(piece.data, piece.of(first, behind)) for piece in pieces]
-            tokens, runs = self._scan(parts_, edges, self._units)
-            low, high = np.searchsorted(values[:, VALUE_DOCUMENT], (first, behind))
-            mine = values[low:high] - np.array([first, 0, 0, 0], np.int64)
-            batch = DocumentBatch(tokens, runs, mine.ravel(), behind - first)
-            base = first << 32
-            for view in self._views:
-                hits, undecided = view.match(work, batch, self._budget, self._clock if timed else None)
-                found.append(hits + base)
-                if len(undecided):
-                    doubts.append(undecided + base)
-                base += len(view.segment)
-        keys = np.concatenate(found) if found else np.empty(0, np.int64)
+            texts = [(piece.data, piece.of(first, behind)) for piece in pieces]
+            edges = work.edges_for(_size(texts[:noted])) if noted else NO_EDGES
+            tokens, runs = self._scan(texts, NO_EDGES if self._units else edges, self._units)
+            batch = DocumentBatch(tokens, runs, _values_of(values, first, behind), behind - first)
+            clock = self._clock if timed else None
+            found = [view.match(work, batch, self._budget, clock) for view in self._views]
+            if self._units and noted:
+                tokens, runs = self._scan(texts[:noted], edges, units=False)
+            hits, doubts = ([one[kind] for one in found] for kind in (0, 1))
+            yield _Part(first, starts, hits, doubts, edges, tokens, runs)
+
+    def _pairs(self, parts: Sequence[_Part]) -> HitPairs:
+        keys = _keys(part.keys(part.hits) for part in parts)
         if len(self._views) > 1:
             keys.sort()
-        unknown = [(key >> 32, key & 0xFFFFFFFF) for one in doubts for key in one.tolist()]
+        doubts = _keys(part.keys(part.doubts) for part in parts).tolist()
+        unknown = [(key >> 32, key & 0xFFFFFFFF) for key in doubts]
         return HitPairs((keys >> 32).astype(np.int32), keys.astype(np.int32), unknown)
+
+    def _shown(self, part: _Part, showing: Showing) -> Iterator[Shown]:
+        """The highlights of the hits of a part, which was scanned last, by segment."""
+        text = self._highlight_text(part.tokens, part.runs, part.edges)
+        for view, start, hits in zip(self._views, part.starts, part.hits, strict=False):
+            given = showing.behind(start, part.first)
+            yield view.highlights(
+                self._work, text, (hits >> 32).astype(np.int32), hits.astype(np.int32), given
+            )
 
     def highlights(
         self, document: Document, queries: Sequence[int], node: Callable[[int], Node]
@@ -320,24 +370,27 @@ class Matcher:
             return []
         work = self._ready()
         noted, self._noted = self._noted, None
-        if noted is None or noted.text.document is not document or noted.generation != work.words.generation:
-            text = text_pieces(document, self._texts)
-            noted = Noted(text, text.room(), work.words.generation)
-            self._scan([(text.pieces.data, text.pieces.rows)], noted.edges, units=False)
-        text, edges = noted.text, noted.edges
-        tokens, runs = self._scanned()
-        work.engine.code_point_edges(text.pieces.data, text.pieces.rows.ravel(), text.bases, edges, runs)
-        scanned = highlight_document(text, edges, tokens, runs)
+        if noted is None or noted.document is not document or noted.generation != work.words.generation:
+            pieces = of_document(document, self._texts)
+            noted = Noted(document, work.edges_for(pieces.size), work.words.generation)
+            self._scan([(pieces.data, pieces.rows)], noted.edges, units=False)
+        text = self._highlight_text(*self._scanned(), noted.edges)
+        showing = Showing(node, lambda _row: document)
+        names = tuple(self._texts)
         found: list[Hit | None] = []
         first = 0
         for view in self._views:
             behind = first + len(view.segment)
             mine = queries[len(found) : bisect_left(queries, behind, len(found))]
             if mine:
-                codes = view.codes.of([query - first for query in mine], partial(_of_segment, node, first))
-                found += view.highlights(work, scanned, codes)
+                places = np.array(mine, np.int32) - np.int32(first)
+                rows = np.zeros(len(mine), np.int32)
+                found += view.highlights(work, text, rows, places, showing.behind(first, 0)).hits(names)
             first = behind
         return found
+
+    def _highlight_text(self, tokens: Ints, runs: Longs, edges: Ints) -> HighlightText:
+        return highlight_text(tokens, runs, edges, self._text_rows)
 
     def _ready(self) -> Work:
         """The worker's room, with the form of the kernel that pays."""
@@ -396,8 +449,42 @@ class Matcher:
         return self._work.tokens[: counters[S_TOKENS]], self._work.runs[: int(counters[S_RUNS]) * RUN]
 
 
-def _of_segment(node: Callable[[int], Node], first: int, query: int) -> Node:
-    return node(first + query)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Documents from `first` on: by segment, whose places begin at `starts`, hits and doubts in them.
+
+    Tokens, runs and `edges` are there until the next documents come.
+    """
+
+    first: int
+    starts: Sequence[int]
+    hits: Sequence[Longs]
+    doubts: Sequence[Longs]
+    edges: Ints
+    tokens: Ints
+    runs: Longs
+
+    def keys(self, found: Sequence[Longs]) -> list[Longs]:
+        """Hits or doubts as row << 32 | place among all queries."""
+        return [one + (self.first << 32 | start) for one, start in zip(found, self.starts, strict=False)]
+
+
+def _keys(parts: Iterable[Iterable[Longs]]) -> Longs:
+    return joined([one for part in parts for one in part])
+
+
+def _values_of(values: Longs, first: int, behind: int) -> Longs:
+    """The values of the documents from `first` on, which are numbered from 0."""
+    if not len(values):
+        return values.ravel()
+    low, high = np.searchsorted(values[:, VALUE_DOCUMENT], (first, behind))
+    found: Longs = values[low:high] - np.array([first, 0, 0, 0], np.int64)
+    return found.ravel()
+
+
+def _size(texts: Sequence[tuple[npt.NDArray[np.uint8], Longs]]) -> int:
+    """The bytes of some pieces."""
+    return sum(int((rows[:, PIECE_END] - rows[:, PIECE_START]).sum()) for _, rows in texts)
 
 
 _NO_VALUES = np.empty((0, VALUE), np.int64)

@@ -95,6 +95,8 @@ class SurfaceWords:
         """Writes the forms of new words that the kernel could not; `analysers` are those of the fields."""
         first, last = self._analysed, int(self.table.counters[c.S_WORDS])
         self._analysed = last
+        if first == last:
+            return
         rows = self.table.rows.reshape(-1, k.WORD)[first:last]
         places = np.flatnonzero(rows[:, k.W_TERM] == k.UNKNOWN)
         if not len(places):

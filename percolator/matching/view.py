@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from percolator.hit import Hit
 from percolator.matching.compiled import interpreted, read_only
 from percolator.matching.highlights import (
-    HITS_AT_ONCE,
+    PAIRS_AT_ONCE,
     Codes,
-    HighlightDocument,
-    QueryCode,
+    Pairs,
+    Showing,
+    Shown,
     highlight_codes,
-    hits_of,
+    joined,
+    true_names,
 )
 from percolator.matching.kernel import counters as c
 from percolator.matching.kernel.arrays import (
@@ -32,6 +33,7 @@ from percolator.matching.kernel.arrays import (
     SegmentArrays,
     WordLists,
 )
+from percolator.matching.kernel.highlights import HighlightCodes, HighlightText
 from percolator.matching.kernel.layout import H_LEAVES, H_NODES, H_TRIE_FIRST, H_TRIE_LEAF
 from percolator.matching.regexes import Regexes
 from percolator.matching.sieve import open_fields
@@ -165,31 +167,45 @@ class View:
         return self.spent.astype(np.float64) * a_step
 
     def highlights(
-        self, work: Work, document: HighlightDocument, codes: Sequence[QueryCode | None]
-    ) -> list[Hit | None]:
-        """The highlights of queries in a document, by their codes; None where there is no code."""
+        self, work: Work, text: HighlightText, documents: Ints, queries: Ints, showing: Showing
+    ) -> Shown:
+        """The highlights of pairs of documents, which ascend, and queries, which are true on them."""
         self._follow(work)
-        known = [code for code in codes if code is not None]
-        found: list[Hit] = []
-        for at in range(0, len(known), HITS_AT_ONCE):
-            found += self._highlights(work, document, known[at : at + HITS_AT_ONCE])
-        hits = iter(found)
-        return [None if code is None else next(hits) for code in codes]
+        fields = len(text.borders)
+        begins = self.codes.begins(queries, showing.node)
+        coded = begins >= 0
+        known = Pairs(documents, queries, begins)
+        if not coded.all():
+            known = Pairs(documents[coded], queries[coded], begins[coded])
+        counts: list[Longs] = []
+        ranges: list[Longs] = []
+        names: dict[int, tuple[str, ...]] = {}
+        for first in range(0, len(known.begins), PAIRS_AT_ONCE):
+            pairs = known.of(first, first + PAIRS_AT_ONCE)
+            asked = highlight_codes(self.codes, pairs, fields, showing)
+            ranges.append(self._highlights(work, text, asked))
+            asked.ends[1:] -= asked.ends[:-1].copy()
+            counts.append(asked.ends)
+            names |= true_names(self.codes, pairs, asked.names, first)
+        every = joined(counts).reshape(len(known.begins), fields)
+        if len(every) < len(queries):
+            places = np.flatnonzero(coded)
+            names = {int(places[number]): true for number, true in names.items()}
+            spread = np.zeros((len(queries), fields), np.int64)
+            spread[places] = every
+            every = spread
+        return Shown(coded, every, joined(ranges), names)
 
-    def _highlights(self, work: Work, document: HighlightDocument, codes: Sequence[QueryCode]) -> list[Hit]:
-        counters, tokens = self._state.counters, document.text.tokens
-        asked = highlight_codes(self.codes.cells, codes, document)
+    def _highlights(self, work: Work, text: HighlightText, asked: HighlightCodes) -> Longs:
+        """The ranges of some pairs; `asked` gets the rest."""
+        counters, tokens = self._state.counters, text.tokens
         afresh = False
         while True:
             afresh = self._learn_regexes(work, tokens, afresh)
-            work.engine.highlight(
-                self.arrays, self._lists, self._state, document.text, asked, work.highlights
-            )
+            work.engine.highlight(self.arrays, self._lists, self._state, text, asked, work.highlights)
             status = int(counters[c.C_STATUS])
             if status == c.DONE:
-                ranges = work.highlights.ranges[: counters[c.C_RANGES]]
-                which = work.highlights.which[: asked.ends[-1] if len(asked.ends) else 0]
-                return hits_of(codes, document.names, asked, ranges, which)
+                return work.highlights.ranges[: counters[c.C_RANGES]].copy()
             if status != c.NEED_WORDS:
                 work.enlarge_highlights(status)
                 continue

@@ -6,7 +6,7 @@ import numpy as np
 
 from percolator.matching.compiled import Engine
 from percolator.matching.kernel import counters
-from percolator.matching.kernel.arrays import RUN, SORTING, Ints, Longs, MatchOutput, Room, TokenRoom
+from percolator.matching.kernel.arrays import EDGE, RUN, SORTING, Ints, Longs, MatchOutput, Room, TokenRoom
 from percolator.matching.kernel.highlights import HighlightRoom
 from percolator.matching.kernel.layout import COUNTERS
 from percolator.matching.surface import SurfaceWords
@@ -23,6 +23,7 @@ class Work:
         self.stamp = 0
         self.tokens = np.empty(1 << 12, np.int32)
         self.runs = np.empty(64 * RUN, np.int64)
+        self._edges = np.empty(0, np.int32)
         self.room = Room(
             states=np.empty(1 << 10, np.int32),
             log=np.empty(1 << 12, np.int32),
@@ -38,7 +39,8 @@ class Work:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.tokens, self.runs, *self.room, self.hits, self.doubts, self._spare, *self.highlights)
+        found = (self.hits, self.doubts, self._spare, *self.highlights)
+        arrays = (self.tokens, self.runs, self._edges, *self.room, *found)
         return self.words.nbytes + sum(array.nbytes for array in arrays)
 
     def tokens_for(self, tokens: int, runs: int, edges: Ints = NO_EDGES) -> TokenRoom:
@@ -48,6 +50,12 @@ class Work:
         if runs * RUN > len(self.runs):
             self.runs = np.empty(2 * runs * RUN, np.int64)
         return TokenRoom(self.tokens, edges, self.runs)
+
+    def edges_for(self, bytes_: int) -> Ints:
+        """Room for the edges of the words in so many bytes of text; the next call may give the same."""
+        if EDGE * bytes_ > len(self._edges):
+            self._edges = np.empty(2 * EDGE * bytes_, np.int32)
+        return self._edges
 
     def borders_for(self, borders: int) -> None:
         """Room for so many borders of each kind."""
@@ -102,7 +110,6 @@ def _highlight_room(words: int, ranges: int) -> HighlightRoom:
     return HighlightRoom(
         log=np.empty(2 * words, np.int32),
         words=np.empty(words, np.int32),
+        spans=np.empty(words, np.int64),
         ranges=np.empty(ranges, np.int64),
-        which=np.empty(ranges, np.int32),
-        table=np.empty(2 * ranges, np.int32),
     )

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from percolator_trees import WHOLE_SCHEMA, whole, whole_documents
 
 from percolator.checks import check
-from percolator.library.collection import Answer, Collection
+from percolator.library.answer import Answer
+from percolator.library.collection import Collection
 from percolator.library.refusal import RefusedError
 from percolator.library.standing import NEVER, StandingQuery
 from percolator.library.writer import Library

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
@@ -18,8 +19,8 @@ from percolator.library.standing import StandingQuery
 from percolator.lookup import Lookup
 from percolator.matching import view as view_module
 from percolator.matching.compiled import interpreted, load
-from percolator.matching.highlights import text_pieces
-from percolator.matching.kernel.arrays import EDGE
+from percolator.matching.documents import of_document
+from percolator.matching.kernel.arrays import EDGE, RUN, RUN_POINTS
 from percolator.matching.kernel.highlights import MOST_NAMES
 from percolator.matching.matcher import Matcher
 from percolator.query.parse import parse
@@ -186,7 +187,7 @@ def test_code_that_has_grown_too_much_is_made_anew(monkeypatch: pytest.MonkeyPat
             patched.setattr(module, name, 40)
             matcher = Matcher(SCHEMA, [segment_of(queries, SCHEMA)], engine=load())
             assert judge(matcher, queries, rows) == 116
-            assert len(matcher._views[0].codes._kept) < 48
+            assert matcher._views[0].codes.kept < 48
 
 
 SIGNS = "aB7é_.'’ \n!東か゛ゞ\u3099ｶﾞ\u1100\u1161\u11a8가\U00020000😀\ud800ﬁ\u0301"
@@ -195,20 +196,14 @@ SIGNS = "aB7é_.'’ \n!東か゛ゞ\u3099ｶﾞ\u1100\u1161\u11a8가\U00020000�
 @given(st.lists(st.text(SIGNS, max_size=25), max_size=4))
 @settings(max_examples=examples(800), deadline=None)
 def test_words_begin_and_end_where_the_definition_says(values: list[str]) -> None:
-    """In code points of all values, with one between two of them."""
+    """In code points of their value."""
     matcher = Matcher(SCHEMA, [segment_of([parse("title:a body:b")], SCHEMA)], engine=load())
-    numbers = {"title": 0, "body": 1}
-    text = text_pieces({"title": values, "body": values}, numbers)
-    edges = text.room()
-    _, runs = matcher._scan([(text.pieces.data, text.pieces.rows)], edges, units=False)
-    load().code_point_edges(text.pieces.data, text.pieces.rows.ravel(), text.bases, edges, runs)
-    wanted: list[tuple[int, ...]] = []
-    base = 0
-    for value in [*values, *values]:
-        wanted += [tuple(base + edge for edge in place) for place in token_spans(value)]
-        base += len(value) + 1
-    assert edges.reshape(-1, EDGE)[: len(wanted)].tolist() == [list(edge) for edge in wanted]
-    assert text.borders.tolist() == [0, base // 2]
+    pieces = of_document({"title": values, "body": values}, {"title": 0, "body": 1})
+    edges = np.empty(EDGE * pieces.size, np.int32)
+    _, runs = matcher._scan([(pieces.data, pieces.rows)], edges, units=False)
+    wanted = [place for value in [*values, *values] for place in token_spans(value)]
+    assert edges.reshape(-1, EDGE)[: len(wanted)].tolist() == [list(place) for place in wanted]
+    assert runs.reshape(-1, RUN)[:, RUN_POINTS].tolist() == [len(value) for value in [*values, *values]]
 
 
 @pytest.mark.slow

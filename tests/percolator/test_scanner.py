@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from percolator.matching.characters import classes
 from percolator.matching.compiled import Engine, interpreted, load, read_only
-from percolator.matching.kernel.arrays import RUN, RUN_START, Splitting, TokenRoom
+from percolator.matching.kernel.arrays import RUN, RUN_END, RUN_START, Splitting, TokenRoom
 from percolator.matching.kernel.boundaries import PARAGRAPH_END, SENTENCE_END
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
 from percolator.matching.sieve import WordSieve
@@ -50,7 +50,7 @@ def scanned(texts: list[str], engine: Engine, table: SurfaceWords) -> list[list[
         afresh = table.make_room(engine, afresh) or afresh
     return [
         [int(token) if token < 0 else table.text_of(int(token)) for token in tokens[start:end]]
-        for start, end in runs.reshape(-1, RUN)[:, RUN_START:].tolist()
+        for start, end in runs.reshape(-1, RUN)[:, [RUN_START, RUN_END]].tolist()
     ]
 
 

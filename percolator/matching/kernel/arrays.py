@@ -20,7 +20,7 @@ KeptBytes = Annotated[Bytes, READ_ONLY]
 
 # Rows of a batch of documents.
 PIECE_DOCUMENT, PIECE_FIELD, PIECE_START, PIECE_END, PIECE = range(5)
-RUN_DOCUMENT, RUN_FIELD, RUN_START, RUN_END, RUN = range(5)
+RUN_DOCUMENT, RUN_FIELD, RUN_START, RUN_END, RUN_POINTS, RUN = range(6)
 EDGE_START, EDGE_END, EDGE_FIRST_END, EDGE = range(4)
 VALUE_DOCUMENT, VALUE_FIELD, VALUE_HIGH, VALUE_LOW, VALUE = range(5)
 
@@ -107,9 +107,9 @@ class TokenRoom(NamedTuple):
     tokens: Ints
     """Numbers of words, and what stands between them (below zero); one for each byte and piece at most."""
     edges: Ints
-    """Empty, or EDGE cells a token: the bytes, later the code points, where it begins and ends."""
+    """Empty, or EDGE cells a token: the code points of its piece where it begins and ends."""
     runs: Longs
-    """RUN cells a piece: which tokens are its."""
+    """RUN cells a piece: which tokens are its, and with `edges` how many code points a text has."""
 
 
 class DocumentBatch(NamedTuple):

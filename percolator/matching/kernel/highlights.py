@@ -1,4 +1,4 @@
-"""The highlights of one document: the ranges that made queries true, by codes in postfix order.
+"""The highlights of documents: the ranges that made queries true, by codes in postfix order.
 
 Each row of a code begins with its kind and size. MARK_SOME takes a number of results from the stack and is
 true if enough of them are.
@@ -8,26 +8,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
     EDGE,
     EDGE_END,
     EDGE_FIRST_END,
     EDGE_START,
-    PIECE,
-    PIECE_END,
-    PIECE_START,
     RUN,
+    RUN_DOCUMENT,
     RUN_END,
     RUN_FIELD,
+    RUN_POINTS,
     RUN_START,
     WANTED,
     Bytes,
     DocumentState,
     Ints,
-    KeptBytes,
-    KeptLongs,
     Longs,
     SegmentArrays,
     WordLists,
@@ -36,6 +32,7 @@ from percolator.matching.kernel.counters import (
     C_FOUND,
     C_LOG,
     C_RANGES,
+    C_RUN,
     C_STATUS,
     C_TOUCHED,
     DONE,
@@ -43,12 +40,10 @@ from percolator.matching.kernel.counters import (
     NEED_SPANS,
     NEED_WORDS,
 )
-from percolator.matching.kernel.hashing import HALF, mixed, whole
 from percolator.matching.kernel.layout import H_TRIE_LEAF
 from percolator.matching.kernel.learn import LIST, LIST_CONTINUES, LIST_PLACES, LIST_STARTS, LIST_TRUE
 from percolator.matching.kernel.sorting import sort
 from percolator.matching.kernel.spans import END
-from percolator.matching.kernel.walk import VALUE_GAP
 
 MARK_WORDS, MARK_GIVEN, MARK_SOME, MARK_NOT, MARK_NAME, MARK_END = range(6)
 MARK_KIND, MARK_SIZE, MARK_ARGUMENT, MARK_ENOUGH, MARK_LEAVES = range(5)
@@ -58,58 +53,60 @@ MOST_NAMES = 62
 
 
 class HighlightText(NamedTuple):
-    """The document: its tokens, each of which may be highlighted."""
+    """The documents: their tokens, each of which may be highlighted."""
 
     tokens: Ints
     runs: Longs
     edges: Ints
-    """In code points, from the first of the first field on."""
-    borders: Longs
-    """Where each text field begins, ascending."""
+    rows: Ints
+    """By field of the matcher its row among the text fields, in their order; -1 for another."""
     owners: Ints
-    """Room for the field of each token."""
-    places: Ints
-    """Room for its position."""
+    """Room for the place of each token's run in `runs`."""
+    bases: Longs
+    """Room for the code point of its document at which each run begins."""
+    borders: Longs
+    """Room for where each text field begins, ascending."""
 
 
 class HighlightCodes(NamedTuple):
-    """The codes; what is found has room to be given back."""
+    """The codes of pairs of a document and a query; what is found has room to be given back."""
 
     cells: Ints
+    documents: Ints
+    """By pair its document, ascending."""
     chosen: Ints
-    """Where each code begins; its first cell is how high its stack grows."""
+    """By pair where the code begins; its first cell is how high its stack grows."""
     given: Bytes
-    """One code's behind the other's, the results that were found elsewhere."""
+    """One pair's behind the other's, the results that were found elsewhere."""
     results: Bytes
     """The stack: what is true."""
     begins: Longs
     """The stack: where the ranges of each result begin."""
     names: Longs
-    """By code the bits of the true named parts, -1 where it is not true."""
-    ends: Ints
-    """By code and field, where the numbers of its ranges end."""
+    """By pair the bits of the true named parts, -1 where it is not true."""
+    ends: Longs
+    """By pair and text field, where its ranges end."""
 
 
 class HighlightRoom(NamedTuple):
-    """Room for what is found; `log` (C_STATUS NEED_LOG) and what follows it (NEED_SPANS) may be too small."""
+    """Room for what is found; `log` (C_STATUS NEED_LOG) and `ranges` (NEED_SPANS) may be too small."""
 
     log: Ints
     """Pairs (leaf, token)."""
     words: Ints
     """Half as many: the tokens of each wanted leaf."""
+    spans: Longs
+    """As many: start << 32 | end of each in its document."""
     ranges: Longs
-    """start << 32 | end within a field, each once, C_RANGES of them; a power of two."""
-    which: Ints
-    """As many: the numbers of the ranges of each code and field, in order and apart."""
-    table: Ints
-    """Twice as many."""
+    """start << 32 | end within a field, those of each pair and field in order and apart; C_RANGES of them."""
 
 
-def wanted_leaves(state: DocumentState, codes: HighlightCodes) -> None:
-    """Marks the leaves that some code asks for, and lists them in `touched`."""
+@inlined
+def wanted_leaves(state: DocumentState, codes: HighlightCodes, first: int, behind: int) -> None:
+    """Marks the leaves that the code of some pair asks for, and lists them in `touched`."""
     cells, counters = codes.cells, state.counters
     counters[C_TOUCHED] = 0
-    for number in range(codes.chosen.size):
+    for number in range(first, behind):
         at = int(codes.chosen[number]) + 1
         while cells[at + MARK_KIND] != MARK_END:
             following = at + int(cells[at + MARK_SIZE])
@@ -125,48 +122,94 @@ def wanted_leaves(state: DocumentState, codes: HighlightCodes) -> None:
             at = following
 
 
-def log_words(
-    segment: SegmentArrays, lists: WordLists, state: DocumentState, text: HighlightText, log: Ints
+@inlined
+def place_run(run: int, row: int, point: int, text: HighlightText) -> int:
+    """Notes where a run begins, and the text fields from `row` up to its own, which is returned."""
+    own = int(text.rows[text.runs[run + RUN_FIELD]])
+    for field in range(row, own + 1):
+        text.borders[field] = point
+    text.bases[run // RUN] = point
+    return own + 1
+
+
+@inlined
+def log_run(
+    segment: SegmentArrays, lists: WordLists, state: DocumentState, text: HighlightText, log: Ints, run: int
 ) -> int:
-    """Notes which tokens wanted leaves are true of, and the field and position of every token.
+    """Notes which tokens of a run wanted leaves are true of, behind the C_LOG that are noted, and their run.
 
     `chains` counts the tokens of each leaf. DONE, or what is missing.
     """
     pool, found, counters = lists.pool, state.found, state.counters
     entered = int(segment.longs[H_TRIE_LEAF])
-    size = 0
-    position = 0
-    for run in range(0, text.runs.size, RUN):
-        position += VALUE_GAP
-        field = int(lists.fields[text.runs[run + RUN_FIELD]])
-        for token in range(text.runs[run + RUN_START], text.runs[run + RUN_END]):
-            text.owners[token] = text.runs[run + RUN_FIELD]
-            text.places[token] = position
-            position += 1
-            list_ = int(lists.lists[text.tokens[token]])
-            if field < 0 or list_ == 0:
-                continue
-            if list_ < 0:
-                return NEED_WORDS
-            before = list_ + LIST + int(pool[list_ + LIST_TRUE])
-            behind = before + int(pool[list_ + LIST_STARTS])
-            end = behind + int(pool[list_ + LIST_CONTINUES]) + int(pool[list_ + LIST_PLACES])
-            if 2 * (size + end - list_) > log.size:
-                return NEED_LOG
-            for at in range(list_ + LIST, end):
-                leaf = int(segment.ints[entered + int(pool[at])]) if before <= at < behind else int(pool[at])
-                # A word may have a leaf in several lists.
-                if state.truth[leaf] & WANTED and found[leaf] != token:
-                    found[leaf] = token
-                    state.chains[leaf] += 1
-                    log[2 * size] = leaf
-                    log[2 * size + 1] = token
-                    size += 1
+    field = int(lists.fields[text.runs[run + RUN_FIELD]])
+    if field < 0:
+        return DONE
+    size = int(counters[C_LOG])
+    for token in range(text.runs[run + RUN_START], text.runs[run + RUN_END]):
+        text.owners[token] = run
+        list_ = int(lists.lists[text.tokens[token]])
+        if list_ == 0:
+            continue
+        if list_ < 0:
+            return NEED_WORDS
+        before = list_ + LIST + int(pool[list_ + LIST_TRUE])
+        behind = before + int(pool[list_ + LIST_STARTS])
+        end = behind + int(pool[list_ + LIST_CONTINUES]) + int(pool[list_ + LIST_PLACES])
+        if 2 * (size + end - list_) > log.size:
+            return NEED_LOG
+        for at in range(list_ + LIST, end):
+            leaf = int(segment.ints[entered + int(pool[at])]) if before <= at < behind else int(pool[at])
+            # A word may have a leaf in several lists.
+            if state.truth[leaf] & WANTED and found[leaf] != token:
+                found[leaf] = token
+                state.chains[leaf] += 1
+                log[2 * size] = leaf
+                log[2 * size + 1] = token
+                size += 1
     counters[C_LOG] = size
     return DONE
 
 
-def order_words(state: DocumentState, room: HighlightRoom) -> None:
+@inlined
+def log_words(
+    segment: SegmentArrays, lists: WordLists, state: DocumentState, text: HighlightText, log: Ints,
+    document: int,
+) -> int:  # fmt: skip
+    """Notes the same of the runs of a document, and where they and its fields begin.
+
+    The document is that of the run C_RUN or a later one. DONE, or what is missing.
+    """
+    runs, counters = text.runs, state.counters
+    row, point = 0, 0
+    counters[C_LOG] = 0
+    run = int(counters[C_RUN]) * RUN
+    while run < runs.size and runs[run + RUN_DOCUMENT] < document:
+        run += RUN
+    counters[C_RUN] = run // RUN
+    while run < runs.size and runs[run + RUN_DOCUMENT] == document:
+        if text.rows[runs[run + RUN_FIELD]] >= 0:
+            row = place_run(run, row, point, text)
+            point += int(runs[run + RUN_POINTS]) + 1
+            status = log_run(segment, lists, state, text, log, run)
+            if status != DONE:
+                return status
+        run += RUN
+    for field in range(row, text.borders.size):
+        text.borders[field] = point
+    return DONE
+
+
+@inlined
+def span_of(text: HighlightText, token: int, last: int, edge: int) -> int:
+    """start << 32 | end, in code points of the document, of so many tokens more than one."""
+    base = int(text.bases[text.owners[token] // RUN])
+    begin = base + int(text.edges[EDGE * token + EDGE_START])
+    return begin << 32 | base + int(text.edges[EDGE * (token + last) + edge])
+
+
+@inlined
+def order_words(text: HighlightText, state: DocumentState, room: HighlightRoom) -> None:
     """Makes of the log the words of each wanted leaf, ascending, one leaf's behind the other's.
 
     Those of a leaf end at its place in `found`; `chains` has their number.
@@ -178,8 +221,9 @@ def order_words(state: DocumentState, room: HighlightRoom) -> None:
         found[leaf] = start
         start += int(state.chains[leaf])
     for i in range(state.counters[C_LOG]):
-        leaf = int(room.log[2 * i])
-        room.words[found[leaf]] = room.log[2 * i + 1]
+        leaf, token = int(room.log[2 * i]), int(room.log[2 * i + 1])
+        room.words[found[leaf]] = token
+        room.spans[found[leaf]] = span_of(text, token, 0, EDGE_END)
         found[leaf] += 1
     state.counters[C_LOG] = 0
 
@@ -198,15 +242,17 @@ def has_word(words: Ints, state: DocumentState, leaf: int, token: int) -> bool:
     return bool(low < end and words[low] == token)
 
 
+@inlined
 def follow(
     text: HighlightText, codes: HighlightCodes, state: DocumentState, words: Ints, at: int, token: int
 ) -> bool:
     """True if the words of a row of code stand one behind the other from a token on, in its field."""
-    field = codes.cells[at + MARK_ARGUMENT]
+    run = int(text.owners[token])
     last = int(codes.cells[at + MARK_SIZE]) - MARK_LEAVES - 1
-    if text.owners[token] != field or token + last >= text.tokens.size:
-        return False
-    if text.places[token + last] - text.places[token] != last or text.owners[token + last] != field:
+    if (
+        text.runs[run + RUN_FIELD] != codes.cells[at + MARK_ARGUMENT]
+        or token + last >= text.runs[run + RUN_END]
+    ):
         return False
     for j in range(1, last + 1):
         if not has_word(words, state, int(codes.cells[at + MARK_LEAVES + j]), token + j):
@@ -214,26 +260,47 @@ def follow(
     return True
 
 
-def words_found(
+@inlined
+def phrases_found(
     text: HighlightText, codes: HighlightCodes, state: DocumentState, room: HighlightRoom, at: int, size: int
 ) -> int:
-    """Adds the ranges of the words of a row of code behind `size` others; their number, -1 without room."""
-    cells, edges = codes.cells, text.edges
-    leaf = int(cells[at + MARK_LEAVES])
+    """Adds the ranges of a row of code behind `size` others; their number, -1 without room."""
+    leaf = int(codes.cells[at + MARK_LEAVES])
     behind = int(state.found[leaf])
-    last = int(cells[at + MARK_SIZE]) - MARK_LEAVES - 1
-    edge = EDGE_FIRST_END if cells[at + MARK_UNIT] else EDGE_END
+    last = int(codes.cells[at + MARK_SIZE]) - MARK_LEAVES - 1
+    edge = EDGE_FIRST_END if codes.cells[at + MARK_UNIT] else EDGE_END
     for i in range(behind - int(state.chains[leaf]), behind):
         token = int(room.words[i])
         if follow(text, codes, state, room.words, at, token):
             if size >= room.ranges.size:
                 return -1
-            begin = int(edges[EDGE * token + EDGE_START])
-            room.ranges[size] = begin << 32 | int(edges[EDGE * (token + last) + edge])
+            room.ranges[size] = span_of(text, token, last, edge)
             size += 1
     return size
 
 
+@inlined
+def words_found(
+    text: HighlightText, codes: HighlightCodes, state: DocumentState, room: HighlightRoom, at: int, size: int
+) -> int:
+    """The same of a row that is one word, whose places are known: those in its field."""
+    row = int(text.rows[codes.cells[at + MARK_ARGUMENT]])
+    low = text.borders[row]
+    high = text.borders[row + 1] if row + 1 < text.borders.size else 1 << 32
+    leaf = int(codes.cells[at + MARK_LEAVES])
+    behind = int(state.found[leaf])
+    first = behind - int(state.chains[leaf])
+    if size + behind - first > room.ranges.size:
+        return -1
+    for i in range(first, behind):
+        span = room.spans[i]
+        if low <= span >> 32 < high:
+            room.ranges[size] = span
+            size += 1
+    return size
+
+
+@inlined
 def run_code(
     number: int, text: HighlightText, codes: HighlightCodes, state: DocumentState, room: HighlightRoom
 ) -> int:
@@ -250,7 +317,10 @@ def run_code(
         kind, argument = int(cells[at + MARK_KIND]), int(cells[at + MARK_ARGUMENT])
         if kind == MARK_WORDS:
             begins[depth] = size
-            size = words_found(text, codes, state, room, at, size)
+            if cells[at + MARK_SIZE] == MARK_LEAVES + 1 and cells[at + MARK_UNIT] == 0:
+                size = words_found(text, codes, state, room, at, size)
+            else:
+                size = phrases_found(text, codes, state, room, at, size)
             if size < 0:
                 return -1
             results[depth] = 1 if size > begins[depth] else 0
@@ -282,6 +352,7 @@ def run_code(
     return size
 
 
+@inlined
 def divide(
     number: int, text: HighlightText, codes: HighlightCodes, ranges: Longs, first: int, size: int
 ) -> int:
@@ -306,79 +377,43 @@ def divide(
     return kept
 
 
-def each_once(room: HighlightRoom, size: int) -> int:
-    """Leaves each range once, and notes the number of each in `which`; how many are left."""
-    ranges, table = room.ranges, room.table
-    slots = 16
-    while slots < 2 * size:
-        slots *= 2
-    for slot in range(slots):
-        table[slot] = -1
-    count = 0
-    for i in range(size):
-        key = ranges[i]
-        slot = whole(mixed(np.uint64(key)) >> HALF) & (slots - 1)
-        while table[slot] >= 0 and ranges[table[slot]] != key:
-            slot = (slot + 1) & (slots - 1)
-        if table[slot] < 0:
-            table[slot] = count
-            ranges[count] = key
-            count += 1
-        room.which[i] = table[slot]
-    return count
+def highlight_document(
+    segment: SegmentArrays, lists: WordLists, state: DocumentState,
+    text: HighlightText, codes: HighlightCodes, room: HighlightRoom, first: int, behind: int,
+) -> int:  # fmt: skip
+    """Adds the highlights of the pairs of one document; DONE, or what is missing."""
+    counters = state.counters
+    wanted_leaves(state, codes, first, behind)
+    status = log_words(segment, lists, state, text, room.log, int(codes.documents[first]))
+    for i in range(counters[C_TOUCHED]):
+        state.truth[state.touched[i]] = 0
+    if status != DONE:
+        return status
+    order_words(text, state, room)
+    for number in range(first, behind):
+        size = run_code(number, text, codes, state, room)
+        if size < 0:
+            return NEED_SPANS
+        counters[C_RANGES] = divide(number, text, codes, room.ranges, int(counters[C_RANGES]), size)
+    return DONE
 
 
 def highlight(
     segment: SegmentArrays, lists: WordLists, state: DocumentState,
     text: HighlightText, codes: HighlightCodes, room: HighlightRoom,
 ) -> None:  # fmt: skip
-    """Finds the highlights of one document by codes.
+    """Finds the highlights of pairs by codes.
 
     C_STATUS is then DONE, names the array that is too small, or says that words are not learnt (NEED_WORDS).
     """
     counters = state.counters
-    wanted_leaves(state, codes)
-    counters[C_STATUS] = log_words(segment, lists, state, text, room.log)
-    for i in range(counters[C_TOUCHED]):
-        state.truth[state.touched[i]] = 0
-    if counters[C_STATUS] == DONE:
-        order_words(state, room)
-        counters[C_RANGES] = 0
-        counters[C_FOUND] = 0
-        for number in range(codes.chosen.size):
-            size = run_code(number, text, codes, state, room)
-            if size < 0:
-                counters[C_STATUS] = NEED_SPANS
-                break
-            counters[C_RANGES] = divide(number, text, codes, room.ranges, int(counters[C_RANGES]), size)
-        if counters[C_STATUS] == DONE:
-            counters[C_RANGES] = each_once(room, int(counters[C_RANGES]))
-    counters[C_TOUCHED] = 0
-
-
-def code_point_edges(data: KeptBytes, pieces: KeptLongs, bases: KeptLongs, edges: Ints, runs: Longs) -> None:
-    """Makes of bytes in `edges` code points; `bases` has, by piece, the first and how many there are."""
-    for piece in range(pieces.size // PIECE):
-        at = int(pieces[piece * PIECE + PIECE_START])
-        point = int(bases[2 * piece])
-        first = EDGE * int(runs[piece * RUN + RUN_START])
-        behind = EDGE * int(runs[piece * RUN + RUN_END])
-        if bases[2 * piece + 1] == pieces[piece * PIECE + PIECE_END] - at:
-            for i in range(first, behind):
-                edges[i] += point - at
-            continue
-        for i in range(first, behind, EDGE):
-            while at < edges[i + EDGE_START]:
-                if data[at] & 0xC0 != 0x80:
-                    point += 1
-                at += 1
-            first_end = point
-            end = point
-            for j in range(at, edges[i + EDGE_END]):
-                if data[j] & 0xC0 != 0x80:
-                    end += 1
-                    if j < edges[i + EDGE_FIRST_END]:
-                        first_end += 1
-            edges[i + EDGE_START] = point
-            edges[i + EDGE_END] = end
-            edges[i + EDGE_FIRST_END] = first_end
+    counters[C_STATUS] = DONE
+    counters[C_RANGES] = counters[C_FOUND] = counters[C_RUN] = 0
+    first = 0
+    while first < codes.chosen.size and counters[C_STATUS] == DONE:
+        behind = first + 1
+        while behind < codes.chosen.size and codes.documents[behind] == codes.documents[first]:
+            behind += 1
+        counters[C_STATUS] = highlight_document(segment, lists, state, text, codes, room, first, behind)
+        first = behind
+    counters[C_TOUCHED] = counters[C_FOUND] = counters[C_LOG] = 0

@@ -20,7 +20,9 @@ from percolator.matching.kernel.arrays import (
     RUN_DOCUMENT,
     RUN_END,
     RUN_FIELD,
+    RUN_POINTS,
     RUN_START,
+    Ints,
     KeptBytes,
     KeptLongs,
     Sieve,
@@ -217,6 +219,35 @@ def split(
         token += 1
 
 
+def to_code_points(data: KeptBytes, start: int, end: int, edges: Ints, first: int, behind: int) -> int:
+    """Makes of the bytes in the edges of a piece's tokens its code points; how many the piece has."""
+    inside = 0
+    for at in range(start, end):
+        inside += 1 if data[at] & 0xC0 == 0x80 else 0
+    if inside == 0:
+        for i in range(EDGE * first, EDGE * behind):
+            edges[i] -= start
+        return end - start
+    at = start
+    point = 0
+    for i in range(EDGE * first, EDGE * behind, EDGE):
+        while at < edges[i + EDGE_START]:
+            if data[at] & 0xC0 != 0x80:
+                point += 1
+            at += 1
+        first_end = point
+        last_end = point
+        for j in range(at, edges[i + EDGE_END]):
+            if data[j] & 0xC0 != 0x80:
+                last_end += 1
+                if j < edges[i + EDGE_FIRST_END]:
+                    first_end += 1
+        edges[i + EDGE_START] = point
+        edges[i + EDGE_END] = last_end
+        edges[i + EDGE_FIRST_END] = first_end
+    return end - start - inside
+
+
 def scan(
     data: KeptBytes, pieces: KeptLongs, splitting: Splitting, sieve: Sieve, words: WordTable, room: TokenRoom
 ) -> None:
@@ -236,6 +267,11 @@ def scan(
         if behind < 0:
             return
         run = int(counters[S_RUNS]) * RUN
+        runs[run + RUN_POINTS] = 0
+        if room.edges.size > 0 and splitting.modes[pieces[piece + PIECE_FIELD]] != MODE_WHOLE:
+            start, end = int(pieces[piece + PIECE_START]), int(pieces[piece + PIECE_END])
+            token = int(counters[S_TOKENS])
+            runs[run + RUN_POINTS] = to_code_points(data, start, end, room.edges, token, behind)
         runs[run + RUN_DOCUMENT] = pieces[piece + PIECE_DOCUMENT]
         runs[run + RUN_FIELD] = pieces[piece + PIECE_FIELD]
         runs[run + RUN_START] = counters[S_TOKENS]

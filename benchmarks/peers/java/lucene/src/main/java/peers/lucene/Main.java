@@ -49,6 +49,7 @@ public final class Main {
     private Monitor monitor;
     private List<Collection<QueryMatch>> matches = List.of();
     private JsonNode highlighted;
+    private long read;
 
     private Main() {}
 
@@ -91,7 +92,16 @@ public final class Main {
     /** The same with the places of what was found, which are gone when the next come, as in a stream. */
     private Map<String, Object> highlight(JsonNode arguments) throws IOException {
         highlighted = arguments;
-        return passed(arguments, WITH_OFFSETS, HighlightsMatch.MATCHER, found -> {});
+        return passed(arguments, WITH_OFFSETS, HighlightsMatch.MATCHER, this::read);
+    }
+
+    /** Looks at every place once, as those who asked for them do. */
+    private void read(Collection<HighlightsMatch> found) {
+        for (HighlightsMatch match : found) {
+            for (HighlightsMatch.Hit hit : match.getHits(FIELD)) {
+                read += hit.startOffset + hit.endOffset;
+            }
+        }
     }
 
     private <T extends QueryMatch> Map<String, Object> passed(
