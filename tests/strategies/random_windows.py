@@ -11,6 +11,7 @@ from random_packs import LATENESS, header, match_rules
 from cep.events import MAX_TIME, MIN_TIME
 from cep.reference import Decided
 from cep.reference.alternatives import Event
+from cep.reference.text_conditions import text_predicate
 from cep.reference.windows.aggregates import Surroundings
 from cep.reference.windows.judged import Revision, judged
 from rules.typed import Over
@@ -39,14 +40,14 @@ _TESTS = (
     "avg(w) < 1.0",
     "last(v) == 1",
     "(max(v) > 1 or count() > 2)",
-    'last(l) == ("a", "b") or count() > 1',
-    '"a" in last(y.s) or last(v) > 0',
-    "last(r) is null or end() - start() >= 2s",
-    "avg(m) > previous(avg(m)) or count() in (1, 3)",
+    '(last(l) == ("a", "b") or count() > 1)',
+    '("a" in last(y.s) or last(v) > 0)',
+    "(last(r) is null or end() - start() >= 2s)",
+    "(avg(m) > previous(avg(m)) or count() in (1, 3))",
     'count(t matches "red") > 0',
-    "distinct(k) > 1 ? sum(v) > 1 : count() > 1",
+    "(distinct(k) > 1 ? sum(v) > 1 : count() > 1)",
 )
-_OF_KEY = ('g == "x" or count() > 1', 'upper(g) == "X"')
+_OF_KEY = ('(g == "x" or count() > 1)', 'upper(g) == "X"')
 
 
 @st.composite
@@ -109,4 +110,4 @@ def through_deploys(program: Program, texts: Sequence[str]) -> list[Decided]:
         revisions.append(Revision(rule, came.marks[number] if number else MIN_TIME, place))
     until = MAX_TIME if program.drain else came.marks[-1]
     events.sort(key=lambda event: (event.time, event.place))
-    return list(judged(revisions, events, until, Surroundings("e")))
+    return list(judged(revisions, events, until, Surroundings("e", text_predicate(*packs))))
