@@ -1,6 +1,6 @@
 """The trading desk's job from end to end: the last part of `make demo`.
 
-Generates about two hours of trades with labelled manipulations, lets `cep run` read them in the order of
+Generates 110 minutes of trades with labelled manipulations, lets `cep run` read them in the order of
 their arrival, and prints what every rule found beside what was done on purpose and what pandas finds in the
 same trades. Exits with 1 if the two differ, if a rule finds nothing, or if anything is missing: an alert, a
 delivery, a dead letter.
@@ -65,7 +65,7 @@ def demo(work: Path, minutes: int, seed: int) -> None:
 def main() -> None:
     """The command line of the demo."""
     parser = argparse.ArgumentParser(description="The trading desk's job from end to end.")
-    parser.add_argument("--minutes", type=int, default=130)
+    parser.add_argument("--minutes", type=int, default=110)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--work", type=Path, default=HERE / "work" / "demo")
     options = parser.parse_args()

@@ -334,7 +334,7 @@ def main() -> None:
     """The command line of the generator."""
     parser = argparse.ArgumentParser(description="Write trades with labelled manipulations.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--minutes", type=int, default=130)
+    parser.add_argument("--minutes", type=int, default=110)
     parser.add_argument("--files", type=int, default=20)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--sample", action="store_true", help="the file that the project ships, anew")
