@@ -22,7 +22,7 @@ QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(210), **QUIET)
+@settings(max_examples=examples(140), **QUIET)
 @given(programs())
 def test_engines_agree(program: Program) -> None:
     assert_agreement(program, feeds=3)

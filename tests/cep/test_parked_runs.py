@@ -41,7 +41,7 @@ def crowded(compiled: bool = False) -> st.SearchStrategy[Program]:
 
 
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(150), **QUIET)
+@settings(max_examples=examples(100), **QUIET)
 @given(crowded())
 def test_engines_agree_where_steps_are_equal(program: Program) -> None:
     assert_agreement(program, feeds=3)
@@ -57,7 +57,7 @@ def test_alerts_are_the_same_whoever_sleeps_and_whoever_watches(program: Program
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(150), **QUIET)
+@settings(max_examples=examples(100), **QUIET)
 @given(crowded(compiled=True))
 def test_the_compiled_kernel_agrees_where_steps_are_equal(program: Program) -> None:
     compiled, plain = by_engine(program), by_engine(replace(program, compiled=False))
@@ -244,7 +244,7 @@ def test_a_program_that_compares_nothing_is_interested_in_everything() -> None:
 def test_the_oracle_raises_something_where_steps_are_equal() -> None:
     """The random programs above are about matches, not about nothing: in some of a few feeds of a pack.
 
-    Of 60 packs 10 to 24 raise something, by the seed.
+    Of 60 packs 10 to 24 raise something, by the seed, and so do some of 30.
     """
     raised = []
 
@@ -253,10 +253,10 @@ def test_the_oracle_raises_something_where_steps_are_equal() -> None:
         feeds = (program(text, number, 30) for number in range(8 if asks else 0))
         raised.append(any(by_reference(one).alerts for one in feeds))
 
-    for number in range(3):
+    for number in range(2):
         packs = given(crowded_packs().filter(accepted))(count)
-        seed(number)(settings(max_examples=60, database=None, **QUIET)(packs))()
-    assert sum(raised) > 30, sum(raised)
+        seed(number)(settings(max_examples=30, database=None, **QUIET)(packs))()
+    assert sum(raised) > 8, sum(raised)
 
 
 def asked(tables_: Tables) -> bool:

@@ -87,7 +87,7 @@ def assert_agree(program: Standing) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(450), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(0, 10).flatmap(lambda form: standing_programs(compiled=form > 0)))
 def test_both_engines_raise_the_same_alerts(program: Standing) -> None:
     assert_agree(program)

@@ -55,7 +55,7 @@ def beginnings(draw: st.DrawFn) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@settings(max_examples=examples(215), **QUIET)
+@settings(max_examples=examples(140), **QUIET)
 @given(programs(texts=beginnings(), most=30))
 def test_engines_agree_where_events_only_begin(program: Program) -> None:
     assert_agreement(program, feeds=3)
