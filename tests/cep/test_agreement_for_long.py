@@ -19,6 +19,7 @@ from effort import examples
 from hypothesis import strategies as st
 from random_packs import crowded_packs, dense_packs, header, packs
 from random_streams import long_stream
+from random_windows import mixed_packs, window_packs
 
 from cep.plan.plan import Plan
 
@@ -27,10 +28,12 @@ PACKS = 40
 
 
 def of_every_kind() -> st.SearchStrategy[list[Program]]:
-    """Half of any rules; a quarter of rules with many runs side by side, a quarter with many alternatives."""
+    """Two sixths of any patterns; one of rules with many runs side by side, one with many alternatives, one of
+    windows, one of windows beside patterns."""
     anything = soak.families(packs())
     many_runs, many_ways = soak.families(crowded_packs(), 20), soak.families(dense_packs(), 8)
-    return st.one_of(anything, anything, many_runs, many_ways)
+    windows, mixed = soak.families(window_packs()), soak.families(mixed_packs())
+    return st.one_of(anything, anything, many_runs, many_ways, windows, mixed)
 
 
 @pytest.mark.soak

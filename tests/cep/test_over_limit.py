@@ -36,6 +36,8 @@ PATTERNS = {
     "absent": "by k  match a: e[v < 3] -> absent e[v == 9] for 5s -> b: e[v == 8] within 9s  limit 2 runs",
     "judged": "by k  match a: e[v < 3]+ -> b: e[v > percentile(a.v, 0.5) + 7] within 1 hour  limit 2 runs",
     "looking back": "by k  match a: e[v < 3 and v >= prev(v)] -> b: e[v == 9] within 1 hour  limit 1 runs",
+    "sliding": "by k  over e[v < 3] sliding 9s  having count() > 1  limit 2 events",
+    "last events": "by k  over e[v < 3] last 1 events  having previous(count(), 2) == 2  limit 3 events",
     "no key": "match a: e[v < 3] -> b: e[v == 9] within 1 hour  limit 2 runs",
 }
 Event = tuple[str, int]

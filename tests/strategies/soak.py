@@ -42,6 +42,7 @@ from rules.typed import (
     Either,
     Group,
     Match,
+    Over,
     Pack,
     PrevRef,
     Rule,
@@ -220,6 +221,8 @@ def constructs(pack: Pack) -> Iterator[str]:
         if isinstance(rule.body, Match):
             yield from _of_match(rule.body)
             yield from _of_elements(rule.body)
+        elif isinstance(rule.body, Over):
+            yield type(rule.body.window).__name__
         else:
             yield "on"
         yield from _of_expressions(rule)
