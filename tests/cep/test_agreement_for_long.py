@@ -28,8 +28,8 @@ PACKS = 40
 
 
 def of_every_kind() -> st.SearchStrategy[list[Program]]:
-    """Two sixths of any patterns; one of rules with many runs side by side, one with many alternatives, one of
-    windows, one of windows beside patterns."""
+    """Two sixths of any patterns; one each of rules with many runs side by side, with many alternatives, of
+    windows, of windows beside patterns."""
     anything = soak.families(packs())
     many_runs, many_ways = soak.families(crowded_packs(), 20), soak.families(dense_packs(), 8)
     windows, mixed = soak.families(window_packs()), soak.families(mixed_packs())

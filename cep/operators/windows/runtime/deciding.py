@@ -35,11 +35,13 @@ class Deciding:
 
     def __post_init__(self) -> None:
         """The readings, with the key where some expression names it."""
-        found, by = self.advanced.evaluations.table, self.rule.rule.by
+        asked, by = self.advanced.evaluations, self.rule.rule.by
+        # A table without columns, where no aggregate is named, would have no rows.
+        found = asked.table if asked.table.num_columns else pa.table({"@": pa.nulls(len(asked.keys))})
         for number, values in self._nested():
             found = found.set_column(found.column_names.index(f"@{number}"), f"@{number}", values)
         if by is not None and _names_key(self.rule.having, *self.rule.emitted):
-            columns = self.context.keys.of(self.advanced.evaluations.keys)
+            columns = self.context.keys.of(asked.keys)
             for name, column in zip(by.names, columns, strict=True):
                 found = found.append_column(f"@by {name}", column)
         self.table = found
