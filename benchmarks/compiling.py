@@ -17,11 +17,12 @@ from calibration import calibration
 from cep.decode.compiled import DECODING
 from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
+from cep.operators.windows.runtime.compiled import WINDOWS
 from kernels.family import Family
 from kernels.loader import compiled
 from percolator.matching.compiled import PERCOLATOR
 
-FAMILIES = (STRINGS, DECODING, PATTERNS, PERCOLATOR)
+FAMILIES = (STRINGS, DECODING, PATTERNS, WINDOWS, PERCOLATOR)
 
 
 def measured(family: Family) -> list[tuple[float, str]]:

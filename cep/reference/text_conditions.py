@@ -13,12 +13,13 @@ from rules.text_schema import text_schema
 from rules.typed import Guard, Match, On, Over, Pack, Step, TextMatch, walk
 
 
-def text_predicate(pack: Pack) -> TextPredicate:
-    """A predicate: true if an event's values satisfy a text condition of the pack."""
+def text_predicate(*packs: Pack) -> TextPredicate:
+    """A predicate: true if an event's values satisfy a text condition of one of the packs."""
     known = {}
-    for condition, name in _text_conditions(pack):
-        fields = ((f.name, f.type, f.analyser) for f in pack.stream(name).fields)
-        known[condition] = parse(condition.query), text_schema(fields, condition.path)
+    for pack in packs:
+        for condition, name in _text_conditions(pack):
+            fields = ((f.name, f.type, f.analyser) for f in pack.stream(name).fields)
+            known[condition] = parse(condition.query), text_schema(fields, condition.path)
 
     def predicate(condition: TextMatch, values: Mapping[str, object]) -> bool:
         query, schema = known[condition]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 from duel import Program, pack_of, taken_in_time
 from hypothesis import strategies as st
@@ -12,12 +11,11 @@ from random_packs import LATENESS, header, match_rules
 from cep.events import MAX_TIME, MIN_TIME
 from cep.reference import Decided
 from cep.reference.alternatives import Event
-from cep.reference.runs import TextPredicate
 from cep.reference.text_conditions import text_predicate
 from cep.reference.windows.aggregates import Surroundings
 from cep.reference.windows.judged import Revision
 from cep.reference.windows.judged import windows as judged_windows
-from rules.typed import Over, Pack, Rule, TextMatch
+from rules.typed import Over, Rule
 
 AT_THE_END = ("tumbling 2s", "tumbling 5s", "hopping 4s every 2s", "session gap 2s", "session gap 3s max 5s")
 AT_EVENTS = (
@@ -43,14 +41,14 @@ _TESTS = (
     "avg(w) < 1.0",
     "last(v) == 1",
     "(max(v) > 1 or count() > 2)",
-    'last(l) == ("a", "b") or count() > 1',
-    '"a" in last(y.s) or last(v) > 0',
-    "last(r) is null or end() - start() >= 2s",
-    "avg(m) > previous(avg(m)) or count() in (1, 3)",
+    '(last(l) == ("a", "b") or count() > 1)',
+    '("a" in last(y.s) or last(v) > 0)',
+    "(last(r) is null or end() - start() >= 2s)",
+    "(avg(m) > previous(avg(m)) or count() in (1, 3))",
     'count(t matches "red") > 0',
-    "distinct(k) > 1 ? sum(v) > 1 : count() > 1",
+    "(distinct(k) > 1 ? sum(v) > 1 : count() > 1)",
 )
-_OF_KEY = ('g == "x" or count() > 1', 'upper(g) == "X"')
+_OF_KEY = ('(g == "x" or count() > 1)', 'upper(g) == "X"')
 
 
 @st.composite
@@ -118,18 +116,5 @@ def of_revisions(program: Program, texts: Sequence[str]) -> list[tuple[Rule, Dec
         revisions.append(Revision(rule, came.marks[number] if number else MIN_TIME, place))
     until = MAX_TIME if program.drain else came.marks[-1]
     events.sort(key=lambda event: (event.time, event.place))
-    found = judged_windows(revisions, events, until, Surroundings("e", _text_of(packs)))
+    found = judged_windows(revisions, events, until, Surroundings("e", text_predicate(*packs)))
     return [(one.rule, one.seen.alert(one.rule)) for one in found if one.raised]
-
-
-def _text_of(packs: Sequence[Pack]) -> TextPredicate:
-    """Answers the text conditions of all of them."""
-    predicates = [text_predicate(pack) for pack in packs]
-
-    def predicate(condition: TextMatch, values: Mapping[str, object]) -> bool:
-        for asked in predicates:
-            with suppress(KeyError):
-                return asked(condition, values)
-        raise KeyError(condition)
-
-    return predicate

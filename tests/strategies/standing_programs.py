@@ -31,6 +31,10 @@ on article matching v[priority > 0]  emit query
 by source  match hit: article matching w["x" in tags]{2,}?  having distinct(hit.query) >= 2  within 9s  emit source, q = list(hit.query), t = list(hit.tags)
 by source  match a: article matching w["x" in tags] -> not article matching w["y" in tags] -> b: article matching w  within 9s  emit q = a.query, r = b.query, n = b.names
 by source  match a: article matching w => b: article matching w[query != a.query]  within 9s  skip none
+by query  over article matching w sliding 5s  having count() > 0  emit query, n = count(), p = previous(count()), t = last(tags), s = first(names)
+by source  over article matching w["x" in tags] tumbling 3s  having distinct(query) > 0  emit source, m = max(priority), q = last(query), d = distinct(query), a = count(title matches "a")
+over article matching v last 3 events  having last(query) != first(query) or count() == 1  emit q = last(query), p = previous(count()), w = sum(words)
+by source  over article[title matches "a OR b" or body matches "run*"] session gap 3s  having count(body matches "a") > 0  emit n = count(), r = count(title matches "ran")
 by source  match h: article matching w -> d: article[title matches "a OR b"] => p: payment  within 9s
 by source  match d: article => h: article matching w+ contiguous  within 9s  emit n = count(h), f = first(h.query), l = last(h.query)
 by source  match p: payment -> absent article matching w for 3s  within 9s  emit n = p.words

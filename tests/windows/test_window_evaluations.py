@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.reference.alternatives import Event
-from tests.windows.window_batches import SECOND, Rule, Run, by_reference, events_of, pack_of
+from tests.windows.window_batches import LEAST, SECOND, Rule, Run, by_reference, events_of, pack_of
 
 HOUR = 3600 * SECOND
 WINDOWS = {
@@ -48,9 +48,9 @@ HAVING = (
 
 
 @st.composite
-def bodies(draw: st.DrawFn) -> str:
+def bodies(draw: st.DrawFn, windows: Sequence[str] = tuple(WINDOWS)) -> str:
     """The body of a rule, but for its stream."""
-    window = draw(st.sampled_from(sorted(WINDOWS)))
+    window = draw(st.sampled_from(windows))
     folded = st.sampled_from((*OF_SUMS, *OF_ONE, *WHOLE))
     aggregates = draw(st.sampled_from((folded, folded | st.sampled_from(ALL_VALUES))))
     forms = ["{}", "{}", "previous({})", "previous({}, 2)"]
@@ -92,10 +92,18 @@ def marks(draw: st.DataObject, until: int, events: Sequence[Event], unit: int) -
     return sorted({until, *(min(at * unit + off, until) for at, off in drawn)})
 
 
-def run_of(rule: Rule, events: Sequence[Event], cuts: Sequence[int], compiled: bool = False) -> Run:
-    """The rule over batches that end at these watermarks."""
-    run, before = Run(rule, events[0].time, compiled), events[0].time - 1
+def run_of(
+    rule: Rule,
+    events: Sequence[Event],
+    cuts: Sequence[int],
+    compiled: bool = False,
+    since: int = LEAST,
+    closing: int | None = None,
+) -> Run:
+    """The rule over batches that end at these watermarks; `closing` holds from the batch that reaches it."""
+    run, before = Run(rule, events[0].time, compiled, since), events[0].time - 1
     for mark in cuts:
+        run.closing = closing if closing is not None and mark >= closing else None
         run.batch([event for event in events if before < event.time <= mark], mark)
         before = max(mark, before)
     return run
@@ -136,3 +144,66 @@ def test_days_are_those_of_a_zone(zone: str, window: str, begin: int, data: st.D
     found = run_of(rule, moved, marks(data, until, moved, 7 * HOUR))
     assert found.told() == by_reference(rule, moved, moved[0].time, until)
     assert found.state.same() == run_of(rule, moved, [until]).state.same()
+
+
+TOLD_TWICE = ("tumbling 2s", "hopping 4s every 2s", "hopping 6s every 2s early", "session gap 3s max 5s")
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    bodies(TOLD_TWICE),
+    streams(SECOND // 2),
+    st.integers(0, 20),
+    st.data(),
+)
+def test_a_rule_that_is_replaced_ends_what_it_began(
+    body: str, stream: tuple[list[Event], int], when: int, data: st.DataObject
+) -> None:
+    rule, (events, until) = Rule(pack_of(body)), stream
+    closing = events[0].time + when * SECOND // 2
+    cuts = sorted({*marks(data, until, events, SECOND // 2), min(closing - 1, until)})
+    found = run_of(rule, events, cuts, closing=closing)
+    whole = by_reference(rule, events, events[0].time, until)
+    assert found.told() == [one for one in whole if one.start < closing]
+    if until > closing + 20 * SECOND:
+        assert not len(found.state.rows.heads)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    bodies(TOLD_TWICE[:3]),
+    streams(SECOND // 2),
+    st.integers(-9, 9),
+    st.data(),
+)
+def test_windows_that_began_before_a_deploy_are_not_of_the_new_rule(
+    body: str, stream: tuple[list[Event], int], when: int, data: st.DataObject
+) -> None:
+    rule, (events, until) = Rule(pack_of(body)), stream
+    since = events[0].time + when * SECOND // 2
+    found = run_of(rule, events, marks(data, until, events, SECOND // 2), since=since)
+    whole = by_reference(rule, events, events[0].time, until)
+    assert found.told() == [one for one in whole if one.start >= since]
+    assert found.state.same() == run_of(rule, events, [until], since=since).state.same()
+
+
+def test_a_key_that_is_done_leaves_nothing() -> None:
+    rows = [(n * SECOND, {"k": "a", "v": n, "w": 0.5, "s": "x"}) for n in range(5)]
+    for window in (
+        "sliding 3s",
+        "last 3 events within 4s",
+        "tumbling 2s",
+        "hopping 4s every 2s early",
+        "session gap 2s",
+    ):
+        rule = Rule(pack_of(f"{window} having count() > 0 emit a = sum(v), b = first(s), c = distinct(w)"))
+        events = events_of([(time, {**dict.fromkeys(VALUES), **values}) for time, values in rows])
+        run = run_of(rule, events, [5 * SECOND])
+        (due,) = run.state.rows.due(1).tolist()
+        run.batch([], due - 1)
+        assert run.state.keys == ("a",)
+        while run.state.keys:
+            (due,) = run.state.rows.due(1).tolist()
+            run.batch([], due)
+        assert due <= 10 * SECOND
+        assert run.state.same() == ((), (), [], [], [])

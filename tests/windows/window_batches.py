@@ -183,6 +183,8 @@ class Run:
     state: Carried = field(default_factory=Carried)
     found: list[Judgement] = field(default_factory=list)
     lost: dict[str, int] = field(default_factory=dict)
+    approximate: list[tuple[str, int, int]] = field(default_factory=list)
+    """Key, time and reading of what was estimated."""
 
     def batch(self, events: Sequence[Event], watermark: int) -> None:
         """Advance over the events up to a watermark, which come in order of time."""
@@ -240,6 +242,9 @@ class Run:
                 column = of.table.column(f"@{number}")
                 assert column.type == held(ref.type)
                 columns.append(column.to_pylist())
+        for number, mask in of.approximate.items():
+            told = zip(of.keys[mask].tolist(), of.times[mask].tolist(), strict=True)
+            self.approximate += [(keys[key], time, number) for key, time in told]
         rows = zip(
             of.keys.tolist(), of.times.tolist(), of.starts.tolist(), of.ends.tolist(), of.at.tolist(),
             range(len(of.keys)), raised.tolist(), strict=True,

@@ -6,6 +6,7 @@ what comes in is put, and what goes out is taken away. A range that begins anew,
 beginning.
 
     layout       columns of items, ranges, what is found
+    moving       two runs of keys as one, parts of arrays
     places       where times lie among the items of a key; which sessions they make
     sums         exact sums, means and deviations; sums of folded items, packed
     extremes     the items with the greatest value

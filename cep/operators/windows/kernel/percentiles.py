@@ -1,10 +1,11 @@
-"""Percentiles of ranges: their values in order."""
+"""Percentiles of ranges: of small ones from the values in order; of large ones from how many of the values of
+a key are there, in a tree of sums (Fenwick, 1994) over their order."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cep.exact.kernel.layout import ReadOnlyInts, at_place
+from cep.exact.kernel.layout import Ints, ReadOnlyInts, at_place
 from cep.operators.windows.kernel.layout import Doubles, Ranges, ReadOnlyDoubles
 
 
@@ -40,6 +41,64 @@ def percentile(ordered: Doubles, size: int, part: float) -> float:
     below = int(rank)
     low, high = ordered[at_place(below)], ordered[at_place(min(below + 1, size - 1))]
     return float(low + (high - low) * (rank - below))
+
+
+def count_at(tree: Ints, place: int, change: int) -> None:
+    """Add to the count at a place."""
+    node = place + 1
+    while node < len(tree):
+        tree[at_place(node)] += change
+        node += node & -node
+
+
+def place_at(tree: Ints, rank: int, top: int) -> int:
+    """The place of the value of a rank, from 0 on; `top` is the greatest power of two below its size."""
+    place, step = 0, top
+    while step > 0:
+        if place + step < len(tree) and tree[at_place(place + step)] <= rank:
+            place += step
+            rank -= int(tree[at_place(place)])
+        step >>= 1
+    return place
+
+
+def find_percentiles_of_many(
+    ordered: ReadOnlyDoubles,
+    places: ReadOnlyInts,
+    counts: ReadOnlyInts,
+    ranges: Ranges,
+    parts: ReadOnlyDoubles,
+    tree: Ints,
+    found: Doubles,
+) -> None:
+    """As `find_percentiles`, with the values of all items in order, and the place of each among them.
+
+    `tree` has a 0 for each place, and one more.
+    """
+    low, high, size, top = 0, 0, 0, 1
+    while 2 * top < len(tree):
+        top *= 2
+    for number in range(len(ranges.firsts)):
+        first, end = int(ranges.firsts[at_place(number)]), int(ranges.ends[at_place(number)])
+        back = first < low or end < high or first >= high
+        for item in range(low, high if back else first):
+            if counts[at_place(item)] > 0:
+                count_at(tree, places[at_place(item)], -1)
+                size -= 1
+        for item in range(first if back else high, end):
+            if counts[at_place(item)] > 0:
+                count_at(tree, places[at_place(item)], 1)
+                size += 1
+        low, high = first, end
+        for one in range(len(parts)):
+            place = number * len(parts) + one
+            found[at_place(place)] = np.inf
+            if size > 0:
+                rank = parts[at_place(one)] * (size - 1)
+                below = int(rank)
+                least = ordered[at_place(place_at(tree, below, top))]
+                most = ordered[at_place(place_at(tree, min(below + 1, size - 1), top))]
+                found[at_place(place)] = least + (most - least) * (rank - below)
 
 
 def find_percentiles(

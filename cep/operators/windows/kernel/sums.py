@@ -15,8 +15,10 @@ from cep.exact.kernel.limbs import clear
 from cep.exact.kernel.longs import mean_of_longs, put_long, put_long_square, sum_of_longs
 from cep.exact.kernel.packed import MOST_OF_SQUARES, MOST_OF_SUM, pack, put_packed
 from cep.operators.windows.kernel.layout import DOUBLE, LONG, Accumulators, Ranges, Read, Values
+from kernels.family import inlined
 
 
+@inlined
 def put_sum(kind: int, values: Values, item: int, sums: Ints, sign: int) -> None:
     """Add an item to a sum, or take it away."""
     place = int(values.sums[at_place(item)]) if len(values.sums) > 0 else -1
@@ -30,6 +32,7 @@ def put_sum(kind: int, values: Values, item: int, sums: Ints, sign: int) -> None
         put_decimal(sums, 0, values.low[at_place(item)], values.high[at_place(item)], sign)
 
 
+@inlined
 def put_squares(kind: int, values: Values, item: int, squares: Ints, sign: int) -> None:
     """Add an item to a sum of squares, or take it away."""
     place = int(values.squares[at_place(item)]) if len(values.squares) > 0 else -1
@@ -43,6 +46,7 @@ def put_squares(kind: int, values: Values, item: int, squares: Ints, sign: int) 
         put_decimal_square(squares, 0, values.low[at_place(item)], values.high[at_place(item)], sign)
 
 
+@inlined
 def put_items(
     kind: int, values: Values, span: tuple[int, int], into: Accumulators, squared: bool, sign: int
 ) -> int:
@@ -57,6 +61,7 @@ def put_items(
     return sign * count
 
 
+@inlined
 def read_totals(kind: int, sums: Ints, number: int, read: Read) -> None:
     """Read a sum."""
     if kind == DOUBLE:
@@ -71,6 +76,7 @@ def read_totals(kind: int, sums: Ints, number: int, read: Read) -> None:
     read.fits[at_place(number)] = int(fits)
 
 
+@inlined
 def read_mean(kind: int, sums: Ints, count: int, number: int, read: Read) -> None:
     """Read the mean of some values."""
     if kind == DOUBLE:
@@ -84,6 +90,7 @@ def read_mean(kind: int, sums: Ints, count: int, number: int, read: Read) -> Non
         read.fits[at_place(number)] = int(fits)
 
 
+@inlined
 def read_deviation(kind: int, work: Accumulators, count: int, number: int, read: Read) -> None:
     """Read the deviation of some values."""
     if kind == DOUBLE:

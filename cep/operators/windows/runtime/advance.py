@@ -11,6 +11,7 @@ import pyarrow as pa
 from cep.batch.texts import Texts
 from cep.operators.windows.compile.shapes import Newest, Panes
 from cep.operators.windows.compile.window_plan import WindowPlan
+from cep.operators.windows.runtime.columns import Column, column_of, ends_of
 from cep.operators.windows.runtime.engines import engine
 from cep.operators.windows.runtime.evaluations import (
     AT_ITS_END,
@@ -22,9 +23,10 @@ from cep.operators.windows.runtime.evaluations import (
     Watch,
 )
 from cep.operators.windows.runtime.frames import Field, Windows
-from cep.operators.windows.runtime.items import Column, Items, KeyRuns, column_of, ends_of
+from cep.operators.windows.runtime.items import Items, KeyRuns
 from cep.operators.windows.runtime.keeping import Keeper
 from cep.operators.windows.runtime.layout import Layout
+from cep.operators.windows.runtime.lists import Lists
 from cep.operators.windows.runtime.newest import NewestWindows
 from cep.operators.windows.runtime.panes import PaneWindows
 from cep.operators.windows.runtime.readings import Reader
@@ -48,8 +50,8 @@ def advance(
     kernel; None: by the number of events.
     """
     layout = Layout(plan)
-    items = restored(layout, kept).then(_items(layout, events, texts))
     machine = engine(len(events.keys), compiled)
+    items = restored(layout, kept, machine).then(_items(layout, events, texts), machine)
     field = Field(items, before(layout, kept, KeyRuns(items.keys)), watch, machine)
     windows = _windows(layout, field)
     return _Advanced(Reader(layout, items, windows, texts, machine), field, windows)
@@ -58,7 +60,7 @@ def advance(
 def _items(layout: Layout, events: RuleEvents, texts: Texts) -> Items:
     """Events as items."""
     ones = np.ones(len(events.keys), np.int64)
-    columns: list[Column] = []
+    columns: list[Column | Lists] = []
     types = [one.type for one in layout.plan.readings.arguments]
     arguments = [
         column_of(array, type_, events.numbers, texts)
@@ -67,6 +69,8 @@ def _items(layout: Layout, events: RuleEvents, texts: Texts) -> Items:
     for slot in layout.slots:
         if slot.argument is None:
             columns.append(Column(ones, ones))
+        elif slot.kind in ("different", "ordered"):
+            columns.append(Lists.of(arguments[slot.argument], types[slot.argument], slot.kind))
         elif slot.kind == "true":
             column = arguments[slot.argument]
             columns.append(Column(column.counts & column.low, column.low))
@@ -82,8 +86,8 @@ def _windows(layout: Layout, field: Field) -> Windows:
     if isinstance(shape, Newest):
         return NewestWindows(field, shape)
     if isinstance(shape, Panes):
-        return PaneWindows(field, shape, layout.folded)
-    return SessionWindows(field, shape, layout.folded)
+        return PaneWindows(field, shape)
+    return SessionWindows(field, shape)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class _Advanced:
     @cached_property
     def evaluations(self) -> Evaluations:
         """Those of the batch."""
-        judged, frame = self.windows.judged, self.windows.frame("this", 0)
+        judged, frame = self.windows.judged, self.reader.window("this", 0)
         at = self._ordered(judged.at)
         numbers = np.full(len(at), AT_ITS_END, np.int64)
         items = self.field.items
@@ -121,12 +125,16 @@ class _Advanced:
             self._ordered(frame.stops),
             numbers,
             pa.table(columns),
-            {},
+            {number: self._masked(mask) for number, mask in self.reader.approximate.items()},
         )
+
+    def _masked(self, mask: Bools) -> Bools:
+        order = self.windows.judged.order
+        return mask if order is None else mask[order]
 
     def newest(self, rows: Ints) -> tuple[Ints, Ints]:
         """The numbers of the newest events of some evaluations."""
-        frame, places = self.windows.frame("this", 0), self.field.items.tail_places
+        frame, places = self.reader.window("this", 0), self.field.items.tail_places
         firsts = places[self._ordered(frame.firsts)[rows]]
         ends = places[self._ordered(frame.ends)[rows]]
         firsts = np.maximum(firsts, ends - NEWEST)

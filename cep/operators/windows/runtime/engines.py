@@ -11,7 +11,8 @@ import numpy as np
 
 from cep.operators.windows.kernel.distincts import count_distinct
 from cep.operators.windows.kernel.extremes import find_greatest
-from cep.operators.windows.kernel.percentiles import find_percentiles
+from cep.operators.windows.kernel.moving import copy_parts, merge_keys, take_both
+from cep.operators.windows.kernel.percentiles import find_percentiles, find_percentiles_of_many
 from cep.operators.windows.kernel.places import find_after, find_sessions
 from cep.operators.windows.kernel.sums import pack_ranges, sum_ranges
 from cep.operators.windows.runtime.entry_points import Engine
@@ -32,6 +33,9 @@ def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 INTERPRETED = Engine(
+    merge_keys,
+    take_both,
+    copy_parts,
     find_after,
     find_sessions,
     _wrapping(sum_ranges),
@@ -39,6 +43,7 @@ INTERPRETED = Engine(
     find_greatest,
     count_distinct,
     _wrapping(find_percentiles),
+    _wrapping(find_percentiles_of_many),
 )
 
 

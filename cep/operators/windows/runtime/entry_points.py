@@ -10,6 +10,9 @@ from dataclasses import dataclass
 class Engine:
     """The functions of `cep.operators.windows.kernel` that are called from outside."""
 
+    merge_keys: Callable[..., None]
+    take_both: Callable[..., None]
+    copy_parts: Callable[..., None]
     find_after: Callable[..., None]
     find_sessions: Callable[..., None]
     sum_ranges: Callable[..., None]
@@ -17,3 +20,4 @@ class Engine:
     find_greatest: Callable[..., None]
     count_distinct: Callable[..., None]
     find_percentiles: Callable[..., None]
+    find_percentiles_of_many: Callable[..., None]

@@ -12,9 +12,10 @@ import numpy as np
 
 from cep.events import MAX_TIME
 from cep.operators.windows.kernel.layout import Ranges
+from cep.operators.windows.runtime.columns import NO_INTS
 from cep.operators.windows.runtime.entry_points import Engine
 from cep.operators.windows.runtime.evaluations import Watch
-from cep.operators.windows.runtime.items import NO_INTS, Items, KeyRuns
+from cep.operators.windows.runtime.items import Items, KeyRuns
 from cep.state.keyed_rows import Bools, Ints
 
 LEAST = -(2**63)
@@ -106,6 +107,10 @@ class Windows(Protocol):
     @property
     def judged(self) -> Judged:
         """Their evaluations."""
+
+    @property
+    def groups(self) -> Ints:
+        """Where the items begin that become one when they are kept, and last where these end."""
 
     def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
         """A window of each evaluation, in the order of `judged`."""

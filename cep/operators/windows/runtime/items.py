@@ -1,126 +1,17 @@
-"""Items: events of a key, or panes and sessions folded of them, with what they have of each argument."""
+"""Items: events of a key, or panes and sessions folded of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from cep.batch.texts import Texts
-from cep.operators.windows.kernel.layout import DECIMAL, DOUBLE, LONG, Values
-from cep.state.keyed_rows import Bools, Ints, ranges
-from rules.types import ListOf, Record, Scalar, Type
-
-NO_INTS = np.zeros(0, np.int64)
-ABSENT = np.int64(-1)
-SIGN = np.int64(-(2**63))
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """What items have of an argument: see cep.operators.windows.kernel.layout.Values. `high` is empty but of
-    decimals; `sums` and `squares` are empty where no item is folded."""
-
-    counts: Ints
-    low: Ints
-    high: Ints = field(default_factory=lambda: NO_INTS)
-    sums: Ints = field(default_factory=lambda: NO_INTS)
-    squares: Ints = field(default_factory=lambda: NO_INTS)
-    packed: Ints = field(default_factory=lambda: NO_INTS)
-
-    @property
-    def values(self) -> Values:
-        """The column as the kernel takes it."""
-        return Values(self.counts, self.low, self.high, self.sums, self.squares, self.packed)
-
-    def taken(self, order: Ints) -> Column:
-        """Some items in an order."""
-
-        def some(part: Ints) -> Ints:
-            return part[order] if len(part) else part
-
-        return Column(
-            self.counts[order],
-            self.low[order],
-            some(self.high),
-            some(self.sums),
-            some(self.squares),
-            self.packed,
-        )
-
-    def then(self, other: Column) -> Column:
-        """These items, some of which are folded, and then events."""
-
-        def both(one: Ints, two: Ints) -> Ints:
-            return np.concatenate((one, two))
-
-        def places(mine: Ints) -> Ints:
-            return both(mine, np.full(len(other.counts), ABSENT)) if len(mine) else mine
-
-        high = both(self.high, other.high) if len(self.high) or len(other.high) else self.high
-        return Column(
-            both(self.counts, other.counts), both(self.low, other.low), high,
-            places(self.sums), places(self.squares), self.packed,
-        )  # fmt: skip
-
-
-def kind_of(type_: Type) -> int:
-    """How values of a type are added: as longs what is none of the others."""
-    return DOUBLE if type_ is Scalar.DOUBLE else DECIMAL if type_ is Scalar.DECIMAL else LONG
-
-
-def is_nested(type_: Type) -> bool:
-    """True of lists and records."""
-    return isinstance(type_, ListOf | Record)
-
-
-def is_text(type_: Type) -> bool:
-    """True of strings."""
-    return type_ in (Scalar.STRING, Scalar.TEXT)
-
-
-def column_of(array: pa.Array | None, type_: Type, numbers: Ints, texts: Texts) -> Column:
-    """The column of an argument over events; of lists and records it has the events' numbers."""
-    if array is None:
-        return Column(np.ones(len(numbers), np.int64), numbers)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    known = _known(array)
-    if is_text(type_):
-        return Column(known.astype(np.int64), np.where(known, texts.numbers(array), 0))
-    if type_ is Scalar.DECIMAL:
-        words = _words(array, 2).reshape(-1, 2)
-        low, high = (np.where(known, words[:, n], 0) for n in range(2))
-        return Column(known.astype(np.int64), low, high)
-    if type_ is Scalar.BOOLEAN:
-        low = pc.fill_null(array, False).cast(pa.int8()).to_numpy(zero_copy_only=False).astype(np.int64)
-        return Column(known.astype(np.int64), low)
-    words = _words(array, 1)
-    if type_ is Scalar.DOUBLE:
-        doubles = words.view(np.float64)
-        known &= np.isfinite(doubles)
-        words = (doubles + 0.0).view(np.int64)
-    return Column(known.astype(np.int64), words if known.all() else np.where(known, words, 0))
-
-
-def _known(array: pa.Array) -> Bools:
-    if not array.null_count:
-        return np.ones(len(array), bool)
-    found: Bools = array.is_valid().to_numpy(zero_copy_only=False)
-    return found.copy()
-
-
-def _words(array: pa.Array, width: int) -> Ints:
-    """The 64-bit words behind an array of numbers."""
-    buffer = array.buffers()[1]
-    if buffer is None:
-        return np.zeros(width * len(array), np.int64)
-    words = np.frombuffer(buffer, np.int64)
-    return words[width * array.offset : width * (array.offset + len(array))]
+from cep.operators.windows.runtime.columns import Both, Column, ends_of
+from cep.operators.windows.runtime.entry_points import Engine
+from cep.operators.windows.runtime.lists import Lists
+from cep.state.keyed_rows import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,46 +30,68 @@ class Items:
     new: Bools
     tail_places: Ints
     tails: Ints
-    columns: tuple[Column, ...]
+    columns: tuple[Column | Lists, ...]
 
     def __len__(self) -> int:
         return len(self.keys)
 
-    def then(self, others: Items) -> Items:
+    def column(self, number: int) -> Column:
+        """What the items have of a slot that is no list."""
+        found = self.columns[number]
+        assert isinstance(found, Column)
+        return found
+
+    def lists(self, number: int) -> Lists:
+        """What they have of one that is a list."""
+        found = self.columns[number]
+        assert isinstance(found, Lists)
+        return found
+
+    def then(self, others: Items, engine: Engine) -> Items:
         """These items and then others, key by key."""
         if not len(self):
             return others
         if not len(others):
             return self
-        keys = np.concatenate((self.keys, others.keys))
-        order = np.argsort(keys, kind="stable")
-        tails, places = np.concatenate((self.tails, others.tails)), self.tail_places
-        firsts = np.concatenate((places[:-1], others.tail_places[:-1] + places[-1]))[order]
-        sizes = np.concatenate((np.diff(places), np.diff(others.tail_places)))[order]
-        known: dict[tuple[int, int], Column] = {}
-        columns = []
-        for mine, other in zip(self.columns, others.columns, strict=True):
-            both = (id(mine), id(other))
-            if both not in known:
-                known[both] = mine.then(other).taken(order)
-            columns.append(known[both])
+        order = np.empty(len(self) + len(others), np.int64)
+        engine.merge_keys(self.keys, others.keys, order)
+
+        def both(one: Ints, two: Ints) -> Ints:
+            found = np.empty(len(order), np.int64)
+            engine.take_both(one, two, order, found)
+            return found
+
+        places, ends = self.tail_places, others.tail_places + self.tail_places[-1]
+        firsts, sizes = both(places[:-1], ends[:-1]), both(np.diff(places), np.diff(ends))
+        tail_places = ends_of(sizes)
+        tails = np.zeros(tail_places[-1], np.int64)
+        engine.copy_parts(np.concatenate((self.tails, others.tails)), firsts, sizes, tails, tail_places[:-1])
+        times = both(self.firsts, others.firsts)
+        single = self.lasts is self.firsts and others.lasts is others.firsts
         return Items(
-            keys[order],
-            np.concatenate((self.firsts, others.firsts))[order],
-            np.concatenate((self.lasts, others.lasts))[order],
-            np.concatenate((self.counts, others.counts))[order],
-            np.concatenate((self.new, others.new))[order],
-            ends_of(sizes),
-            tails[ranges(firsts, sizes)],
-            tuple(columns),
+            both(self.keys, others.keys),
+            times,
+            times if single else both(self.lasts, others.lasts),
+            both(self.counts, others.counts),
+            order >= len(self),
+            tail_places,
+            tails,
+            tuple(self._columns(others, order, both, engine)),
         )
 
-
-def ends_of(sizes: Ints) -> Ints:
-    """Where parts of these sizes begin, one after the other, and last where they end."""
-    found = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=found[1:])
-    return found
+    def _columns(self, others: Items, order: Ints, both: Both, engine: Engine) -> Iterator[Column | Lists]:
+        """The columns of these items and others; those of equal ones are made once."""
+        known: dict[tuple[int, int], Column] = {}
+        for mine, other in zip(self.columns, others.columns, strict=True):
+            if isinstance(mine, Lists):
+                assert isinstance(other, Lists)
+                yield mine.then(other).taken(order, engine)
+                continue
+            assert isinstance(other, Column)
+            name = (id(mine), id(other))
+            if name not in known:
+                known[name] = mine.joined(other, both)
+            yield known[name]
 
 
 @dataclass(frozen=True)
@@ -219,8 +132,3 @@ class KeyRuns:
     def ends(self) -> Ints:
         """Of each item where those of its key end."""
         return self.places[1:][self.number]
-
-
-def concatenated(parts: Sequence[Ints]) -> Ints:
-    """The numbers of several arrays, none of none."""
-    return np.concatenate((NO_INTS, *parts))

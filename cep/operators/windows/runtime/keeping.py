@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cep.operators.windows.kernel.layout import Ranges
+from cep.operators.windows.runtime.columns import Column, ends_of, kind_of
 from cep.operators.windows.runtime.frames import Remains
-from cep.operators.windows.runtime.items import Column, Items, KeyRuns, ends_of, kind_of
+from cep.operators.windows.runtime.items import Items, KeyRuns
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Slot
 from cep.operators.windows.runtime.readings import Reader, work
 from cep.operators.windows.runtime.window_rows import (
@@ -62,8 +63,7 @@ class Keeper:
         tail_firsts = np.maximum(self._items.tail_places[remains.firsts], tail_ends - remains.tails)
         columns = [self._column(slot) for slot in layout.slots]
         rows = self._rows(columns, lengths, tail_ends - tail_firsts)
-        place = np.searchsorted(remains.of, remains.of_group)
-        items = np.bincount(place, minlength=len(remains.of))
+        items = np.bincount(remains.of_group, minlength=len(self.runs.keys))[remains.of]
         marks = remains.sizes if len(remains.sizes) else np.zeros(len(remains.of), np.int64)
         heads = np.zeros((len(remains.of), HEAD), np.int64)
         heads[:, KEY] = self.runs.keys[remains.of]
@@ -78,16 +78,20 @@ class Keeper:
         heads[:, DUE], heads[:, JUDGED], heads[:, MARK] = remains.due, remains.judged, remains.mark
         words = np.zeros(heads[:, WORDS].sum(), np.int64)
         begins = ends_of(heads[:, WORDS])[:-1]
-        words[ranges(begins, items * layout.width)] = rows.ravel()
+        copy = self.reader.engine.copy_parts
+        copy(rows.ravel(), of_items[:-1] * layout.width, items * layout.width, words, begins)
         words[ranges(begins + items * layout.width + packed_sizes, marks)] = remains.raised
-        at = np.repeat(begins + items * layout.width - packed_ends[of_items[:-1]], items) + packed_ends[:-1]
+        if packed:
+            first = begins + items * layout.width - packed_ends[of_items[:-1]]
+            at = np.repeat(first, items) + packed_ends[:-1]
         for one in packed.values():
             sizes = np.diff(one.places)
-            words[ranges(at, sizes)] = one.words[: one.places[-1]]
+            copy(one.words, one.places[:-1], sizes, words, at)
             at = at + sizes
         numbers = np.zeros(heads[:, NUMBERS].sum(), np.int64)
         begins = ends_of(heads[:, NUMBERS])[:-1]
-        numbers[ranges(begins, tail_sizes)] = self._items.tails[ranges(tail_firsts, tail_ends - tail_firsts)]
+        to = np.repeat(begins - tail_places[of_items[:-1]], items) + tail_places[:-1]
+        copy(self._items.tails, tail_firsts, tail_ends - tail_firsts, numbers, to)
         if layout.nested:
             nested = np.stack([columns[slot].low for slot in layout.nested], axis=1)
             numbers[ranges(begins + tail_sizes, items * len(layout.nested))] = nested.ravel()
@@ -111,7 +115,7 @@ class Keeper:
             if slot.kind in ("sum", "true"):
                 rows[:, at] = column.counts
                 continue
-            if slot.kind in ("count", "squares"):
+            if slot.listed or slot.kind in ("count", "squares"):
                 continue
             rows[:, word] |= (column.counts > 0).astype(np.int64) << bit
             if slot.type is Scalar.BOOLEAN:
@@ -125,7 +129,9 @@ class Keeper:
     def _column(self, slot: Slot) -> Column:
         """What each group has of a slot; of sums only how many values."""
         remains, number = self.remains, self.reader.layout.slots.index(slot)
-        column = self._items.columns[number]
+        if slot.listed:
+            return Column(remains.firsts, remains.firsts)
+        column = self._items.column(number)
         if slot.kind is None:
             return column.taken(remains.firsts)
         if slot.kind in ("true", "sum"):
@@ -144,7 +150,11 @@ class Keeper:
         return Column(remains.firsts, remains.firsts)
 
     def _packed(self, slot: Slot) -> _Packed:
-        """The sums of the groups."""
+        """The sums or the lists of the groups."""
+        if slot.listed:
+            summaries = self.reader.summaries(self.reader.layout.slots.index(slot))
+            groups = np.searchsorted(summaries.groups, self.remains.firsts)
+            return _Packed(*summaries.blobs(self.remains.firsts, self.remains.ends, groups))
         assert slot.argument is not None
         assert slot.type is not None
         squared, values = slot.kind == "squares", self.reader.values(slot.argument).values

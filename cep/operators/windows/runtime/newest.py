@@ -29,10 +29,15 @@ class NewestWindows:
         came = self.field.came
         return Judged(self.field.runs.number[came], self.field.items.firsts[came], came)
 
+    @property
+    def groups(self) -> Ints:
+        """Every item is kept as it is."""
+        return np.arange(len(self.field.items) + 1)
+
     def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
         """A window of each new event."""
         if self.shape.events is not None:
-            return self._this() if which == "this" else self._events_before(offset * self.shape.events)
+            return self._this if which == "this" else self._events_before(offset * self.shape.events)
         length = self.shape.length
         assert length is not None
         times = self.judged.times
@@ -77,6 +82,7 @@ class NewestWindows:
             return self.field.runs.firsts
         return np.maximum.accumulate(np.where(self._anew, np.arange(len(self._anew)), 0))
 
+    @cached_property
     def _this(self) -> Frame:
         """The last events."""
         came, times = self.field.came, self.field.items.firsts
@@ -90,7 +96,7 @@ class NewestWindows:
 
     def _events_before(self, wanted: int) -> Frame:
         """So many events before the last ones."""
-        times, ends = self.field.items.firsts, self._this().firsts
+        times, ends = self.field.items.firsts, self._this.firsts
         known = ends - self._limits >= wanted
         firsts = np.where(known, ends - wanted, ends)
         starts = times[firsts]

@@ -12,9 +12,9 @@ import numpy as np
 from cep.events import MAX_TIME
 from cep.operators.windows.compile.shapes import Panes
 from cep.operators.windows.runtime.calendar import Calendar
+from cep.operators.windows.runtime.columns import NO_INTS
 from cep.operators.windows.runtime.evaluations import AT_ITS_END, NEWEST
 from cep.operators.windows.runtime.frames import LEAST, Field, Frame, Judged, Remains, first_true
-from cep.operators.windows.runtime.items import concatenated
 from cep.state.keyed_rows import Bools, Ints, ranges
 
 _FAR = 2**62
@@ -23,12 +23,10 @@ _FAR = 2**62
 
 @dataclass(frozen=True)
 class PaneWindows:
-    """The windows of a field, each by the number of the pane that it begins with. `folded`: what is kept of a
-    pane is one item."""
+    """The windows of a field, each by the number of the pane that it begins with."""
 
     field: Field
     shape: Panes
-    folded: bool
 
     @cached_property
     def _calendar(self) -> Calendar:
@@ -56,7 +54,7 @@ class PaneWindows:
         return int(pane) - self.shape.panes
 
     @cached_property
-    def _groups(self) -> Ints:
+    def groups(self) -> Ints:
         """Where the items of each pane of a key begin, and last where they end."""
         fresh = self.field.runs.begins.copy()
         fresh[1:] |= self._panes[1:] != self._panes[:-1]
@@ -70,7 +68,7 @@ class PaneWindows:
     @cached_property
     def _windows(self) -> tuple[Ints, Ints]:
         """The windows that are judged at their end, each once: the place of the key, and the number."""
-        begins = self._groups[:-1]
+        begins = self.groups[:-1]
         of, panes = self.field.runs.number[begins], self._panes[begins]
         firsts = np.maximum(panes - self.shape.panes + 1, self._next[of])
         same = np.flatnonzero(of[1:] == of[:-1]) + 1
@@ -125,7 +123,10 @@ class PaneWindows:
         firsts = self.field.after(self._panes, low, high, begin - 1)
         ends = self.field.after(self._panes, low, high, begin + panes - 1)
         starts = self._calendar.begins(begin)
-        known = None if which == "this" else starts >= self.field.watch.begun
+        if which == "this":
+            stops = self._stops(begin) if self.shape.early else self.judged.times
+            return Frame(firsts, high if self.shape.early else ends, starts, stops)
+        known = starts >= self.field.watch.begun
         return Frame(firsts, ends, starts, self._calendar.begins(begin + panes), known)
 
     def settled(self, holds: Bools) -> tuple[Bools, Remains]:
@@ -133,7 +134,7 @@ class PaneWindows:
         if not self.shape.early:
             next_ = self._next.copy()
             np.maximum.at(next_, *self._windows_and_one())
-            return holds, self._remains(next_, concatenated([]), concatenated([]))
+            return holds, self._remains(next_, NO_INTS, NO_INTS)
         items, windows, order = self._early
         of, windows = self.field.runs.number[items][order], windows[order]
         before = self.field.before
@@ -158,25 +159,19 @@ class PaneWindows:
         if not shape.early:
             due = np.minimum(due, self._pending(next_, newest))
         stays = (due > self.field.watch.watermark) & (next_ <= self._bounds[1])
-        begins = self._groups[:-1]
+        begins = self.groups[:-1]
         of_group, panes = self.field.runs.number[begins], self._panes[begins]
         kept = stays[of_group] & (panes >= next_[of_group] - shape.back)
         kept &= panes < self._bounds[1] + shape.panes
         stays &= np.bincount(of_group[kept], minlength=len(stays)) > 0
         of = np.flatnonzero(stays)
-        firsts, sizes = begins[kept], np.diff(self._groups)[kept]
+        firsts, sizes = begins[kept], np.diff(self.groups)[kept]
         of_group, open_ = of_group[kept], panes[kept] >= next_[of_group[kept]]
         tails = np.where(open_, NEWEST, 0)
         told_of, told = self._still(told_of, told, next_, stays)
         counts = np.bincount(told_of, minlength=len(stays))
         head = (of, due[of], next_[of], counts[of])
-        marks = (counts[of], told)
-        if self.folded:
-            return Remains(*head, firsts, firsts + sizes, of_group, tails, *marks)
-        rows = ranges(firsts, sizes)
-        left = np.repeat(firsts + sizes, sizes) - rows
-        tails = np.clip(np.repeat(tails, sizes) + 1 - left, 0, 1)
-        return Remains(*head, rows, rows + 1, np.repeat(of_group, sizes), tails, *marks)
+        return Remains(*head, firsts, firsts + sizes, of_group, tails, counts[of], told)
 
     def _pending(self, next_: Ints, newest: Ints) -> Ints:
         """When the first window of each key ends that holds something and is not judged yet."""

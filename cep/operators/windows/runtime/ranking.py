@@ -7,10 +7,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.batch.texts import Texts
-from cep.operators.windows.runtime.items import SIGN, Column, is_text
+from cep.operators.windows.runtime.columns import Column, is_text
 from cep.state.keyed_rows import Ints
 from rules.types import Scalar, Type
 
+SIGN = np.int64(-(2**63))
 _REST = np.int64(2**63 - 1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal as Choice
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +17,20 @@ from cep.operators.windows.compile.readings import Kind, Reading
 from cep.operators.windows.compile.shapes import Newest
 from cep.operators.windows.kernel.layout import Accumulators, Ranges, Read
 from cep.operators.windows.runtime.calendar import SECOND
+from cep.operators.windows.runtime.columns import NO_INTS, Column, ends_of, is_text, kind_of
 from cep.operators.windows.runtime.entry_points import Engine
 from cep.operators.windows.runtime.frames import Frame, Windows
-from cep.operators.windows.runtime.items import NO_INTS, Column, Items, ends_of, is_text, kind_of
+from cep.operators.windows.runtime.items import Items
 from cep.operators.windows.runtime.layout import Layout
+from cep.operators.windows.runtime.lists import Summaries
 from cep.operators.windows.runtime.ranking import codes, doubles, ranks
+from cep.operators.windows.runtime.value_readings import (
+    among,
+    count_different,
+    estimate_different,
+    estimate_percentiles,
+    percentiles,
+)
 from cep.state.keyed_rows import Bools, Ints
 from rules.types import Scalar, Type
 
@@ -69,16 +79,20 @@ class Reader:
             case "first" | "last":
                 return self._bound(reading.function, frame, argument, type_)
             case "distinct":
-                return self._distinct(frame, argument, type_)
+                return self._distinct(number, frame, argument, type_)
             case "percentile":
-                return self._percentile(reading, frame, argument, type_)
+                return self._percentile(number, frame, argument, type_)
         raise ValueError(f"no aggregate is called {reading.function!r}")
 
     def frame(self, reading: Reading) -> Frame:
-        """The frame of a reading; equal ones are made once."""
-        name = (reading.which, reading.offset)
+        """The frame of a reading."""
+        return self.window(reading.which, reading.offset)
+
+    def window(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
+        """A window of each evaluation; equal ones are made once."""
+        name = (which, offset)
         if name not in self._frames:
-            self._frames[name] = self.windows.frame(*name)
+            self._frames[name] = self.windows.frame(which, offset)
         return self._frames[name]
 
     @cached_property
@@ -90,7 +104,7 @@ class Reader:
         return {}
 
     @cached_property
-    def _percentiles(self) -> dict[tuple[str, int, int], tuple[tuple[float, ...], Doubles]]:
+    def _percentiles(self) -> dict[tuple[str, int, int], tuple[tuple[float, ...], Doubles, Bools]]:
         return {}
 
     def _argument(self, reading: Reading) -> tuple[int | None, Type | None]:
@@ -105,9 +119,9 @@ class Reader:
         if argument is None:
             counts = self.items.counts
         elif self.layout.folded:
-            counts = self.items.columns[self.layout.number("true", argument)].counts
+            counts = self.items.column(self.layout.number("true", argument)).counts
         else:
-            column = self.items.columns[argument]
+            column = self.items.column(argument)
             counts = column.counts & column.low
         before = ends_of(counts)
         found: Ints = before[frame.ends] - before[frame.firsts]
@@ -128,12 +142,11 @@ class Reader:
     def values(self, argument: int) -> Column:
         """The column of which sums are made."""
         if not self.layout.folded:
-            return self.items.columns[argument]
-        sums = self.items.columns[self.layout.number("sum", argument)]
-        try:
-            squares = self.items.columns[self.layout.number("squares", argument)].squares
-        except ValueError:
-            squares = NO_INTS
+            return self.items.column(argument)
+        sums = self.items.column(self.layout.number("sum", argument))
+        squares = NO_INTS
+        if self.layout.has("squares", argument):
+            squares = self.items.column(self.layout.number("squares", argument)).squares
         return Column(sums.counts, sums.low, sums.high, sums.sums, squares, sums.packed)
 
     def _sum(self, reading: Reading, frame: Frame, argument: int, type_: Type) -> pa.Array:
@@ -186,9 +199,7 @@ class Reader:
         return self._sums[name]
 
     def _extreme(self, function: str, frame: Frame, argument: int, type_: Type) -> pa.Array:
-        column = self.items.columns[
-            self.layout.number("least" if function == "min" else "greatest", argument)
-        ]
+        column = self.items.column(self.layout.number("least" if function == "min" else "greatest", argument))
         return _gathered(
             column, type_, self.extreme(function, column, type_, _ranges(frame)), frame, self.texts
         )
@@ -202,7 +213,7 @@ class Reader:
 
     def _bound(self, function: str, frame: Frame, argument: int, type_: Type) -> pa.Array:
         kind: Kind = "first" if function == "first" else "last"
-        column = self.items.columns[self.layout.number(kind, argument)]
+        column = self.items.column(self.layout.number(kind, argument))
         return _gathered(column, type_, self.bound(function, frame), frame, self.texts)
 
     def bound(self, function: str, frame: Frame) -> Ints:
@@ -216,44 +227,74 @@ class Reader:
         argument, _ = self._argument(reading)
         assert argument is not None
         kind: Kind = "first" if reading.function == "first" else "last"
-        column = self.items.columns[self.layout.number(kind, argument)]
+        column = self.items.column(self.layout.number(kind, argument))
         items = self.bound(reading.function, self.frame(reading))
         return np.where(items >= 0, column.low[items], -1) if len(column.low) else items
 
-    def _distinct(self, frame: Frame, argument: int, type_: Type) -> pa.Array:
-        column = self.items.columns[argument]
-        numbers, size = codes(column, type_)
-        found = np.zeros(len(frame.firsts), np.int64)
-        self.engine.count_distinct(
-            numbers, column.counts, _ranges(frame), np.zeros(max(size, 1), np.int64), found
-        )
+    def _distinct(self, number: int, frame: Frame, argument: int, type_: Type) -> pa.Array:
+        if not self.layout.folded:
+            column = self.items.column(argument)
+            coded = codes(column, type_)
+            return _longs(count_different(self.engine, coded, column.counts, _ranges(frame)), frame.known)
+        summaries = self.summaries(self.layout.number("different", argument))
+        ones = np.ones(len(summaries.lists.low), np.int64)
+        found = count_different(self.engine, summaries.coded, ones, among(summaries.lists, frame))
+        self._tell(number, estimate_different(summaries, frame, found))
         return _longs(found, frame.known)
 
-    def _percentile(self, reading: Reading, frame: Frame, argument: int, type_: Type) -> pa.Array:
+    def _percentile(self, number: int, frame: Frame, argument: int, type_: Type) -> pa.Array:
+        reading = self.layout.plan.readings.readings[number]
         name = (reading.which, reading.offset, argument)
         assert reading.parameter is not None
         if name not in self._percentiles:
-            parts = tuple(
-                {
-                    one.parameter
-                    for one in self.layout.plan.readings.readings
-                    if one.parameter is not None and (one.which, one.offset, self._argument(one)[0]) == name
-                }
-            )
-            column = self.items.columns[argument]
-            found = np.zeros(len(parts) * len(frame.firsts))
-            most = int((frame.ends - frame.firsts).max(initial=0))
-            self.engine.find_percentiles(
-                doubles(column, type_),
-                column.counts,
-                _ranges(frame),
-                np.array(parts),
-                np.zeros(most + 1),
-                found,
-            )
-            self._percentiles[name] = parts, found.reshape(-1, len(parts))
-        parts, found = self._percentiles[name]
-        return _doubles(found[:, parts.index(reading.parameter)], frame.known)
+            parts = {
+                one.parameter: None
+                for one in self.layout.plan.readings.readings
+                if one.parameter is not None and (one.which, one.offset, self._argument(one)[0]) == name
+            }
+            self._percentiles[name] = self._all_percentiles(frame, argument, type_, tuple(parts))
+        parts_read, found, estimated = self._percentiles[name]
+        self._tell(number, estimated)
+        return _doubles(found[:, parts_read.index(reading.parameter)], frame.known)
+
+    def _all_percentiles(
+        self, frame: Frame, argument: int, type_: Type, parts: tuple[float, ...]
+    ) -> tuple[tuple[float, ...], Doubles, Bools]:
+        """The percentiles of an argument, a row for each evaluation, and which are estimated."""
+        of, wanted = self.windows.judged.of, np.array(parts)
+        if not self.layout.folded:
+            column = self.items.column(argument)
+            values = doubles(column, type_)
+            found = percentiles(self.engine, column, values, _ranges(frame), of, wanted)
+            return parts, found, np.zeros(len(of), bool)
+        summaries = self.summaries(self.layout.number("ordered", argument))
+        column = Column(np.ones(len(summaries.lists.low), np.int64), summaries.lists.low)
+        values = column.low.view(np.float64)
+        found = percentiles(self.engine, column, values, among(summaries.lists, frame), of, wanted)
+        return parts, found, estimate_percentiles(summaries, frame, wanted, found)
+
+    def _tell(self, number: int, estimated: Bools) -> None:
+        if estimated.any():
+            self.approximate[number] = estimated
+
+    def summaries(self, slot: int) -> Summaries:
+        """The values of a slot by the groups in which items are kept."""
+        if slot not in self._summaries:
+            of = self.layout.slots[slot]
+            assert of.kind in ("different", "ordered")
+            assert of.type is not None
+            lists = self.items.lists(slot)
+            self._summaries[slot] = Summaries(lists, self.windows.groups, of.kind, of.type, self.texts)
+        return self._summaries[slot]
+
+    @cached_property
+    def approximate(self) -> dict[int, Bools]:
+        """Readings that are estimates, with which of their values are, as far as `column` was called."""
+        return {}
+
+    @cached_property
+    def _summaries(self) -> dict[int, Summaries]:
+        return {}
 
 
 def _ranges(frame: Frame) -> Ranges:

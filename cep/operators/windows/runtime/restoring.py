@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,12 @@ import numpy as np
 from cep.exact.kernel.packed import COUNT_BITS as PACKED_BITS
 from cep.operators.windows.compile.shapes import Panes
 from cep.operators.windows.compile.window_plan import WindowPlan
+from cep.operators.windows.runtime.columns import NO_INTS, Column, ends_of
+from cep.operators.windows.runtime.entry_points import Engine
 from cep.operators.windows.runtime.frames import LEAST, Before
-from cep.operators.windows.runtime.items import NO_INTS, Column, Items, KeyRuns, ends_of
+from cep.operators.windows.runtime.items import Items, KeyRuns
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Layout
+from cep.operators.windows.runtime.lists import Lists
 from cep.operators.windows.runtime.window_rows import ITEMS, JUDGED, MARK, NUMBERS, WindowRows
 from cep.state.keyed_rows import RULE, Ints, ranges
 from cep.state.named_texts import Cells
@@ -25,32 +28,43 @@ class _Stored:
 
     layout: Layout
     kept: WindowRows
+    heads: Ints
+    words: Ints
+    """Where the words of each of these heads begin."""
 
-    def rows(self) -> Ints:
-        """The words of each item, from those of all."""
-        width, (words, _) = self.layout.width, self.kept.places()
-        places = ranges(words[:-1], self.kept.heads[:, ITEMS] * width)
-        return self.kept.words[places].reshape(-1, width)
+    @classmethod
+    def of(cls, layout: Layout, kept: WindowRows, which: Ints) -> _Stored:
+        """Some heads."""
+        return cls(layout, kept, kept.heads[which], kept.places()[0][which])
+
+    def begins(self) -> Ints:
+        """Where the words of each item begin."""
+        items, width = self.heads[:, ITEMS], self.layout.width
+        first = np.repeat(self.words - ends_of(items)[:-1] * width, items)
+        return np.asarray(first + width * np.arange(len(first)))
+
+    def rows(self, copy: Callable[..., None]) -> Ints:
+        """The words of each item."""
+        sizes = self.heads[:, ITEMS] * self.layout.width
+        return parts(copy, self.kept.words, self.words, sizes).reshape(-1, self.layout.width)
 
     def has(self, rows: Ints, slot: int, bit: int = 0) -> Ints:
         column, place = self.layout.bit(slot)
         found: Ints = (rows[:, column] >> (place + bit)) & 1
         return found
 
-    def packed(self, rows: Ints) -> dict[int, Ints]:
-        """For each slot of a sum where in the words that of each item begins."""
-        layout, (words, _) = self.layout, self.kept.places()
+    def packed(self, counts: Ints) -> dict[int, Ints]:
+        """For each slot behind the items where in the words that of each begins, by their words of counts."""
+        layout, items = self.layout, self.heads[:, ITEMS]
         if not layout.packed:
             return {}
-        items = self.kept.heads[:, ITEMS]
-        lengths = (rows[:, layout.bits - 1] >> COUNT_BITS) & ((1 << LENGTH_BITS) - 1)
-        before = ends_of(lengths)
-        begins = np.repeat(words[:-1] + items * layout.width - before[ends_of(items)[:-1]], items)
-        at = begins + before[:-1]
+        before = ends_of((counts >> COUNT_BITS) & ((1 << LENGTH_BITS) - 1))
+        at = np.repeat(self.words + items * layout.width - before[ends_of(items)[:-1]], items) + before[:-1]
         found = {}
         for slot in layout.packed:
             found[slot] = at
-            at = at + 1 + (self.kept.words[at] & ((1 << PACKED_BITS) - 1))
+            size = self.kept.words[at]
+            at = at + 1 + (size >> 1 if layout.slots[slot].listed else size & ((1 << PACKED_BITS) - 1))
         return found
 
     def tails(self, rows: Ints) -> Ints:
@@ -59,30 +73,52 @@ class _Stored:
             return rows[:, self.layout.bits - 1] >> (COUNT_BITS + LENGTH_BITS)
         return (rows[:, self.layout.bits] >> NAMED) & 1
 
-    def numbers(self, sizes: Ints) -> tuple[Ints, Ints]:
-        """The numbers of the newest events of all items, and those of nested values, a column for each."""
-        width, (_, numbers) = len(self.layout.nested), self.kept.places()
-        nested = self.kept.heads[:, ITEMS] * width
-        own = self.kept.heads[:, NUMBERS] - nested
-        of_events = self.kept.numbers[ranges(numbers[:-1], own)]
-        assert len(of_events) == sizes.sum()
-        return of_events, self.kept.numbers[ranges(numbers[:-1] + own, nested)].reshape(-1, max(width, 1))
+    def lists(self, slot: int, at: Ints, copy: Callable[..., None]) -> Lists:
+        """The values of a slot, whose words begin there."""
+        words = self.kept.words
+        is_sketch, sizes = words[at] & 1 > 0, words[at] >> 1
+        decimal = self.layout.slots[slot].decimals
+        counts = np.where(is_sketch, 0, sizes >> decimal)
+        low = parts(copy, words, at + 1, counts)
+        high = parts(copy, words, at + 1 + counts, counts) if decimal else NO_INTS
+        return Lists(ends_of(counts), low, high, np.where(is_sketch, at, -1), words)
 
 
-def restored(layout: Layout, kept: WindowRows) -> Items:
+def parts(copy: Callable[..., None], words: Ints, firsts: Ints, sizes: Ints) -> Ints:
+    """Parts of an array, behind one another."""
+    places = ends_of(sizes)
+    found = np.zeros(places[-1], np.int64)
+    copy(words, firsts, sizes, found, places[:-1])
+    return found
+
+
+def _numbers(layout: Layout, kept: WindowRows, copy: Callable[..., None]) -> tuple[Ints, Ints]:
+    """The numbers of the newest events of all items, and those of nested values, a column for each."""
+    width, (_, numbers) = len(layout.nested), kept.places()
+    nested = kept.heads[:, ITEMS] * width
+    own = kept.heads[:, NUMBERS] - nested
+    of_events = parts(copy, kept.numbers, numbers[:-1], own)
+    of_values = parts(copy, kept.numbers, numbers[:-1] + own, nested)
+    return of_events, of_values.reshape(-1, max(width, 1))
+
+
+def restored(layout: Layout, kept: WindowRows, engine: Engine) -> Items:
     """The items of a rule's heads."""
-    stored = _Stored(layout, kept)
-    rows = stored.rows()
-    packed, sizes = stored.packed(rows), stored.tails(rows)
-    tails, nested = stored.numbers(sizes)
-    columns: list[Column] = []
+    copy = engine.copy_parts
+    stored = _Stored.of(layout, kept, np.arange(len(kept.heads)))
+    rows = stored.rows(copy)
+    packed, sizes = stored.packed(rows[:, layout.bits - 1]), stored.tails(rows)
+    tails, nested = _numbers(layout, kept, copy)
+    columns: list[Column | Lists] = []
     for number, slot in enumerate(layout.slots):
         at = layout.values[number]
         counts = stored.has(rows, number)
         if slot.kind == "count":
             columns.append(Column(np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)))
             continue
-        if number in packed:
+        if slot.listed:
+            columns.append(stored.lists(number, packed[number], copy))
+        elif number in packed:
             counts = rows[:, layout.values[layout.number("sum", slot.argument)]].copy()
             places = packed[number]
             sums, squares = (places, NO_INTS) if slot.kind == "sum" else (NO_INTS, places)
@@ -101,10 +137,11 @@ def restored(layout: Layout, kept: WindowRows) -> Items:
     counts = (
         rows[:, layout.bits - 1] & ((1 << COUNT_BITS) - 1) if layout.folded else np.ones(len(rows), np.int64)
     )
+    firsts = rows[:, 0].copy()
     return Items(
         np.repeat(kept.keys, kept.heads[:, ITEMS]),
-        rows[:, 0].copy(),
-        rows[:, int(layout.has_last)].copy(),
+        firsts,
+        rows[:, 1].copy() if layout.has_last else firsts,
         counts,
         np.zeros(len(rows), bool),
         ends_of(sizes),
@@ -130,18 +167,20 @@ def before(layout: Layout, kept: WindowRows, runs: KeyRuns) -> Before:
 
 def texts_in(plans: Sequence[WindowPlan], kept: WindowRows) -> Iterator[Cells]:
     """The cells in which the windows of these rules, by their numbers, name texts."""
-    words, _ = kept.places()
     array = kept.words.reshape(-1, 1)
     for rule, plan in enumerate(plans):
         layout = Layout(plan)
         heads = np.flatnonzero(kept.heads[:, RULE] == rule)
         if not layout.texts or not len(heads):
             continue
-        items = kept.heads[heads, ITEMS]
-        begins = np.repeat(words[heads], items) + layout.width * (
-            np.arange(items.sum()) - np.repeat(ends_of(items)[:-1], items)
-        )
+        stored = _Stored.of(layout, kept, heads)
+        begins = stored.begins()
+        packed = stored.packed(kept.words[begins + layout.bits - 1])
         for slot in layout.texts:
-            column, place = layout.bit(slot)
-            known = begins[(kept.words[begins + column] >> place) & 1 == 1]
-            yield array, known + layout.values[slot], np.zeros(len(known), np.int64)
+            if slot in packed:
+                size = kept.words[packed[slot]]
+                known = ranges(packed[slot] + 1, np.where(size & 1 > 0, 0, size >> 1))
+            else:
+                column, place = layout.bit(slot)
+                known = begins[(kept.words[begins + column] >> place) & 1 == 1] + layout.values[slot]
+            yield array, known, np.zeros(len(known), np.int64)

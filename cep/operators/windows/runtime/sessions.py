@@ -13,16 +13,15 @@ from cep.events import MAX_TIME
 from cep.operators.windows.compile.shapes import Sessions
 from cep.operators.windows.runtime.evaluations import AT_ITS_END, NEWEST
 from cep.operators.windows.runtime.frames import Field, Frame, Judged, Remains, first_true, later
-from cep.state.keyed_rows import Bools, Ints, ranges
+from cep.state.keyed_rows import Bools, Ints
 
 
 @dataclass(frozen=True)
 class SessionWindows:
-    """The sessions of a field. `folded`: what is kept of one is one item."""
+    """The sessions of a field."""
 
     field: Field
     shape: Sessions
-    folded: bool
 
     @cached_property
     def _of_item(self) -> Ints:
@@ -37,7 +36,7 @@ class SessionWindows:
         return found
 
     @cached_property
-    def _places(self) -> Ints:
+    def groups(self) -> Ints:
         """Where each session begins among the items, and last where they end."""
         of = self._of_item
         fresh = np.ones(len(of), bool)
@@ -47,7 +46,7 @@ class SessionWindows:
     @cached_property
     def _of_key(self) -> Ints:
         """The place of the key of each session."""
-        return self.field.runs.number[self._places[:-1]]
+        return self.field.runs.number[self.groups[:-1]]
 
     @cached_property
     def _first_of_key(self) -> Ints:
@@ -56,7 +55,7 @@ class SessionWindows:
 
     @cached_property
     def _starts(self) -> Ints:
-        return self.field.items.firsts[self._places[:-1]]
+        return self.field.items.firsts[self.groups[:-1]]
 
     def _stops(self, starts: Ints, lasts: Ints) -> Ints:
         """When sessions end that begin at some instants and have their last event at others."""
@@ -65,7 +64,7 @@ class SessionWindows:
 
     @cached_property
     def _ends(self) -> Ints:
-        return self._stops(self._starts, self.field.items.lasts[self._places[1:] - 1])
+        return self._stops(self._starts, self.field.items.lasts[self.groups[1:] - 1])
 
     @cached_property
     def _own(self) -> Bools:
@@ -83,7 +82,7 @@ class SessionWindows:
     def _told(self) -> Bools:
         """Which sessions were over before."""
         until = self.field.runs.places[:-1] + self.field.before.judged
-        return self._places[:-1] < until[self._of_key]
+        return self.groups[:-1] < until[self._of_key]
 
     @cached_property
     def judged(self) -> Judged:
@@ -104,7 +103,7 @@ class SessionWindows:
 
     def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
         """The session of each evaluation, or those before it."""
-        these, places = self._sessions, self._places
+        these, places = self._sessions, self.groups
         if which == "this":
             if not self.shape.early:
                 return Frame(places[these], places[these + 1], self._starts[these], self._ends[these])
@@ -149,27 +148,15 @@ class SessionWindows:
             stays &= waits[of_key]
         kept = np.flatnonzero(stays)
         keys = np.unique(of_key[kept])
-        firsts, sizes = self._places[kept], self._places[kept + 1] - self._places[kept]
+        firsts, sizes = self.groups[kept], self.groups[kept + 1] - self.groups[kept]
         tails = np.where(open_[kept], NEWEST, 0)
-        judged = np.bincount(
-            of_key[kept], np.where(over[kept], 1 if self.folded else sizes, 0), len(self.field.runs.keys)
-        )
+        judged = np.bincount(of_key[kept[over[kept]]], minlength=len(self.field.runs.keys))
         due = np.full(len(self.field.runs.keys), MAX_TIME, np.int64)
         due[of_key[open_]] = self._ends[open_]
         mark = np.zeros(len(due), np.int64)
         mark[of_key[open_]] = marks[open_]
         head = (keys, due[keys], judged[keys].astype(np.int64), mark[keys])
-        if self.folded:
-            return Remains(*head, firsts, firsts + sizes, of_key[kept], tails)
-        rows = ranges(firsts, sizes)
-        left = np.repeat(firsts + sizes, sizes) - rows
-        return Remains(
-            *head,
-            rows,
-            rows + 1,
-            np.repeat(of_key[kept], sizes),
-            np.clip(np.repeat(tails, sizes) + 1 - left, 0, 1),
-        )
+        return Remains(*head, firsts, firsts + sizes, of_key[kept], tails)
 
     def dropped(self) -> Mapping[int, int]:
         """None: sessions are not limited."""
