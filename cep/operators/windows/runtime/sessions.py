@@ -71,7 +71,7 @@ class SessionWindows:
         """Which sessions are this rule's: of one that was replaced those that were open then."""
         if self.field.watch.closing is None:
             return np.ones(len(self._of_key), bool)
-        kept: Bools = ~self.field.items.new[self._places[:-1]]
+        kept: Bools = ~self.field.items.new[self.groups[:-1]]
         return kept
 
     @cached_property
