@@ -156,7 +156,7 @@ def _make_archive(work: Path) -> None:
     """Lets a job list its classes, and makes the archive of them at once."""
     import pyspark
 
-    from cep.job.spark.class_archive import VARIABLE, class_archive, made_later
+    from cep.job.spark.class_archive import VARIABLE, Pace, class_archive, made_later
     from cep.job.spark.gateway import classpath
     from cep.job.spark.java import require_java
 
@@ -166,7 +166,8 @@ def _make_archive(work: Path) -> None:
     assert archive is not None
     _took("run archive", HERE, work)  # without one yet
     begun = perf_counter()
-    with made_later(archive, work / "state" / "scratch" / "classes", work / "log", after=0) as thread:
+    listed, at_once = work / "state" / "scratch" / "classes", Pace(0, os.getpriority(os.PRIO_PROCESS, 0))
+    with made_later(archive, listed, work / "log", pace=at_once) as thread:
         assert thread is not None
         thread.join()
     made = archive.there()
