@@ -76,7 +76,10 @@ def total_of(values: Sequence[Number]) -> Number | None:
 
 
 def mean_of(values: Sequence[Number]) -> Number | None:
-    """The sum divided by the number of values: a double, of decimals a decimal; None where the sum is."""
+    """The sum divided by the number of values: a double, of decimals a decimal; None where the sum is, but of
+    longs there is always one."""
+    if isinstance(values[0], int):
+        return float(sum(values)) / len(values)
     return mean(total_of(values), len(values))
 
 

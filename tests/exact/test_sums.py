@@ -39,11 +39,11 @@ def test_sum_and_mean_of_doubles_are_those_of_python(values: list[float]) -> Non
 
 
 @given(st.lists(longs, min_size=1))
-def test_a_sum_of_longs_is_null_only_if_it_is_no_long_itself(values: list[int]) -> None:
+def test_a_sum_of_longs_is_null_only_if_it_is_no_long_itself_and_their_mean_never(values: list[int]) -> None:
     whole = sum(values)
     fits = -(2**63) <= whole < 2**63
     assert total_of(values) == Sums.of(values).long() == (whole if fits else None)
-    assert mean_of(values) == (float(whole) / len(values) if fits else None)
+    assert mean_of(values) == float(whole) / len(values)
 
 
 @given(st.lists(st.decimals(-(10**20), 10**20, places=18), min_size=1))
@@ -93,4 +93,5 @@ def test_panes_are_added_and_taken_away(first: list[float], second: list[float])
 )
 def test_no_partial_sum_matters(values: list[Number], total: Number | None) -> None:
     assert total_of(values) == total
-    assert mean_of(values) == (None if total is None else total / len(values))
+    known = sum(values) if isinstance(values[0], int) else total
+    assert mean_of(values) == (None if known is None else known / len(values))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from cep.exact.kernel.layout import BITS, HEAD, LIMB, UP, Ints, at_place
 from cep.exact.kernel.limbs import deposit, propagate, reach
+from cep.exact.kernel.reading import leading, power
 from kernels.family import inlined
 
 HALF = 31
@@ -65,6 +64,9 @@ def sum_of_longs(sums: Ints, at: int) -> tuple[bool, int]:
 
 @inlined
 def mean_of_longs(sums: Ints, at: int, count: int) -> float:
-    """The sum divided by the number of values, which is not 0; infinite where the sum is no long."""
-    fits, total = sum_of_longs(sums, at)
-    return float(total) / count if fits else np.inf
+    """The sum, rounded to a double, divided by the number of values, which is not 0; no sum is too large."""
+    propagate(sums, at)
+    if sums[at_place(at + UP)] == 0:
+        return 0.0
+    word, exponent = leading(sums, at)
+    return float(word) * power(exponent) / count

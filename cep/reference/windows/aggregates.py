@@ -124,12 +124,13 @@ def _sum(known: list[Any]) -> object:
 
 
 def _mean(known: list[Any]) -> object:
-    """The sum through the number of values, null where the sum is: of doubles and longs a double, of decimals
-    a decimal."""
-    total: Any = _sum(known)
-    if isinstance(total, Decimal):
-        return arithmetic("/", total, len(known), Scalar.DECIMAL)
-    return None if total is None else float(total) / len(known)
+    """The exact sum, rounded to a double, through the number of values, also where it is no long; of decimals
+    a decimal, null where the sum is."""
+    if isinstance(known[0], Decimal):
+        total: Any = _sum(known)
+        return None if total is None else arithmetic("/", total, len(known), Scalar.DECIMAL)
+    rounded = _double(sum(map(Fraction, known)))
+    return None if rounded is None else rounded / len(known)
 
 
 def _deviation(known: list[Any]) -> float | None:
