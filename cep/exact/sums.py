@@ -18,8 +18,6 @@ from rules.decimals import EXACT, fitting
 Number = int | float | Decimal
 
 LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
-ROOT_BITS = 55
-"""Bits of a root, the lowest of them set if anything lies below it, that round as the root does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +52,9 @@ class Sums:
         return fitting(EXACT.divide(Decimal(self.total.numerator), Decimal(self.total.denominator)))
 
     def deviation(self) -> float | None:
-        """The standard deviation of the sample, rounded once; None of fewer than two values."""
-        if self.count < 2:
-            return None
-        variance = (self.count * self.squares - self.total**2) / (self.count * (self.count - 1))
-        return _root(variance.numerator, variance.denominator)
+        """The standard deviation of the sample; None of fewer than two values."""
+        r = self.count * self.squares - self.total**2
+        return _deviation(self.count, r.numerator, r.denominator)
 
 
 def total_of(values: Sequence[Number]) -> Number | None:
@@ -95,12 +91,10 @@ def mean(total: Number | None, count: int) -> Number | None:
 
 
 def deviation_of(values: Sequence[Number]) -> float | None:
-    """The standard deviation of the sample, rounded once; None of fewer than two values."""
+    """The standard deviation of the sample; None of fewer than two values."""
     count = len(values)
-    if count < 2:
-        return None
     units, part = _units(values)
-    return _root(count * sum(n * n for n in units) - sum(units) ** 2, count * (count - 1) * part * part)
+    return _deviation(count, count * sum(n * n for n in units) - sum(units) ** 2, part * part)
 
 
 def _units(values: Sequence[Number]) -> tuple[list[int], int]:
@@ -122,10 +116,7 @@ def _quotient(above: int, below: int) -> float | None:
         return None
 
 
-def _root(above: int, below: int) -> float | None:
-    """The double nearest to a quotient's root."""
-    places = (above.bit_length() - below.bit_length()) // 2 - ROOT_BITS
-    above, below = (above, below << 2 * places) if places > 0 else (above << -2 * places, below)
-    root = math.isqrt(above // below)
-    root |= root * root * below != above
-    return _quotient(root << max(places, 0), 1 << max(-places, 0))
+def _deviation(count: int, above: int, below: int) -> float | None:
+    """sqrt(r / (n (n - 1))), r being n S2 - S1 ** 2: a quotient, exact and rounded once."""
+    r = _quotient(above, below)
+    return None if count < 2 or r is None else math.sqrt(r / (count * (count - 1)))

@@ -333,7 +333,7 @@ def test_deviation_and_percentile_are_those_of_the_textbook(values: list[int], f
     import statistics
 
     doubles: list[object] = [float(value) for value in values]
-    assert aggregate_of("stddev", doubles) == statistics.stdev(values)
+    assert aggregate_of("stddev", doubles) == pytest.approx(statistics.stdev(values), rel=1e-15)
     result = aggregate_of("percentile", doubles, fraction)
     assert isinstance(result, float)
     position = fraction * (len(values) - 1)

@@ -1,7 +1,7 @@
-"""The standard deviation of a sample from its exact sums, rounded once.
+"""The standard deviation of a sample from its exact sums.
 
-It is sqrt(r / (n (n - 1))), r being n S2 - S1 ** 2. r is divided and its root taken in whole numbers, to 55
-bits of the root; whatever is left over below them sets the lowest bit, and one rounding makes it a double.
+It is sqrt(r / (n (n - 1))), r being n S2 - S1 ** 2: exact, and rounded to a double once. Of r the highest 62
+bits are read; whatever is left over below them sets the lowest, and one rounding makes it a double.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from cep.exact.kernel.doubles import HALF, LOWER, square
+from cep.exact.kernel.doubles import HALF, LOWER
 from cep.exact.kernel.layout import BITS, HEAD, LEAST_EXPONENT, LIMB, UP, Ints, at_place
 from cep.exact.kernel.limbs import lowest, propagate
 from cep.exact.kernel.reading import small
@@ -18,13 +18,12 @@ from kernels.family import inlined
 
 WIDE, LIMB_BITS = np.uint64(BITS), np.uint64(LIMB)
 NANO = 10**9
-LONG, LONGEST = 7, 11
-"""Limbs of r that are divided: of 7 there remain 109 bits behind two divisors of 32 bits, of 11 behind the
-six of decimals, though the highest has a single bit."""
+LONGEST = 7
+"""Limbs of r that are divided: there remain 62 bits behind the four divisors of decimals, though the highest
+has a single bit."""
 R = 72 + LONGEST
 """Where limb 0 of r lies in the room; before it, and before what goes on below it with zeros, those of S1."""
 ROOM = R + 2 * 72
-ROOT_BITS = 108
 
 
 @inlined
@@ -103,51 +102,33 @@ def half_word(room: Ints, bit: int) -> int:
 
 
 @inlined
-def root(high: int, low: int) -> tuple[int, int]:
-    """The root of high * 2 ** 62 + low, of 108 or 109 bits, rounded down, and 1 if it was rounded."""
-    found = int(math.sqrt(float(high) * float(1 << 2 * HALF) + float(low)))
-    lower, upper = square(found)
-    rest = (high - upper) * (1 << 2 * HALF) + (low - lower)
-    while rest < 0:
-        found -= 1
-        rest += 2 * found + 1
-    while rest > 2 * found:
-        rest -= 2 * found + 1
-        found += 1
-    return found, int(rest != 0)
-
-
-@inlined
-def rounded_root(room: Ints, low: int, up: int, rest: int, exponent: int) -> float:
-    """The root of limbs of r times 2 ** exponent, as a double; `rest` is 1 if something lies below them."""
+def rounded(room: Ints, low: int, up: int, rest: int, exponent: int) -> float:
+    """Limbs of r times 2 ** exponent, as a double; `rest` is 1 if something lies below them."""
     while room[at_place(R + up - 1)] == 0:
         up -= 1
     size = math.frexp(float(room[at_place(R + up - 1)]))[1]
-    bit = (BITS * (up - 1) + size - ROOT_BITS) & ~1
+    bit = BITS * (up - 1) + size - 2 * HALF
     for limb in range(low, bit >> 5):
         rest |= int(room[at_place(R + limb)] != 0)
     rest |= int(room[at_place(R + (bit >> 5))] & ((1 << (bit & 31)) - 1) != 0)
-    lower = (half_word(room, bit + HALF) << HALF) | half_word(room, bit)
-    upper = (half_word(room, bit + 3 * HALF) << HALF) | half_word(room, bit + 2 * HALF)
-    found, rounded = root(upper, lower)
-    return small((found << 1) | rest | rounded, (bit >> 1) + exponent - 1)
+    return small((half_word(room, bit + HALF) << HALF) | half_word(room, bit) | rest, bit + exponent)
 
 
 @inlined
-def deviation(sums: Ints, at: int, squares: Ints, other: int, count: int, exponent: int, room: Ints) -> float:
+def deviation(r: float, count: int) -> float:
+    """The deviation of so many values; infinite where r is."""
+    return math.sqrt(r / (float(count) * float(count - 1)))
+
+
+@inlined
+def binary(sums: Ints, at: int, squares: Ints, other: int, count: int, exponent: int, room: Ints) -> float:
     """The deviation of values whose unit is 2 ** exponent."""
     if count < 2:
         return math.inf
     low, up = spread(sums, at, squares, other, count, room)
     if low == up:
         return 0.0
-    rest = int(low < up - LONG)
-    low = up - LONG
-    if count <= 1 << 16:
-        rest |= divide(room, low, up, count * (count - 1))
-    else:
-        rest |= divide(room, low, up, count) | divide(room, low, up, count - 1)
-    return rounded_root(room, low, up, rest, exponent)
+    return deviation(rounded(room, low, up, 0, 2 * exponent), count)
 
 
 def deviation_of_doubles(sums: Ints, at: int, squares: Ints, other: int, count: int, room: Ints) -> float:
@@ -155,12 +136,12 @@ def deviation_of_doubles(sums: Ints, at: int, squares: Ints, other: int, count: 
 
     The room is of ROOM numbers.
     """
-    return deviation(sums, at, squares, other, count, LEAST_EXPONENT, room)
+    return binary(sums, at, squares, other, count, LEAST_EXPONENT, room)
 
 
 def deviation_of_longs(sums: Ints, at: int, squares: Ints, other: int, count: int, room: Ints) -> float:
     """The same of longs."""
-    return deviation(sums, at, squares, other, count, 0, room)
+    return binary(sums, at, squares, other, count, 0, room)
 
 
 def deviation_of_decimals(sums: Ints, at: int, squares: Ints, other: int, count: int, room: Ints) -> float:
@@ -172,6 +153,6 @@ def deviation_of_decimals(sums: Ints, at: int, squares: Ints, other: int, count:
         return 0.0
     rest = int(low < up - LONGEST)
     low = up - LONGEST
-    for divisor in (count, count - 1, NANO, NANO, NANO, NANO):
-        rest |= divide(room, low, up, divisor)
-    return rounded_root(room, low, up, rest, 0)
+    for _ in range(4):
+        rest |= divide(room, low, up, NANO)
+    return deviation(rounded(room, low, up, rest, 0), count)

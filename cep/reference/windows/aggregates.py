@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -134,11 +133,10 @@ def _mean(known: list[Any]) -> object:
 
 
 def _deviation(known: list[Any]) -> float | None:
-    """Of the sample: exact, and rounded once."""
-    try:
-        return float(statistics.stdev(map(Fraction, known))) if len(known) > 1 else None
-    except OverflowError:
-        return None
+    """Of the sample: the numerator n S2 - S1^2 is exact, and rounded once."""
+    exact, count = list(map(Fraction, known)), len(known)
+    numerator = _double(count * sum(x * x for x in exact) - sum(exact) ** 2)
+    return None if count < 2 or numerator is None else math.sqrt(numerator / (count * (count - 1)))
 
 
 def _double(value: Fraction | int) -> float | None:
