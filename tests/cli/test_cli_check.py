@@ -15,7 +15,7 @@ stream payment { pid: string  at_: timestamp  card: string  amount: double  id p
 rule big { on payment[amount > 100] emit card }
 """
 BAD = GOOD + 'rule odd { on payment[amont > "x"] emit card }\n'
-NOT_YET = GOOD + "rule busy { by card over payment sliding 5 minutes having count() > 100 }\n"
+NOT_YET = GOOD.replace("emit card", "emit card into seen") + 'rule again { on seen[card == "c"] emit card }\n'
 WARNS = GOOD.replace("id pid  ", "")
 
 GOLDEN = """\

@@ -127,7 +127,7 @@ WRONG = {
     "explain CEP02077 ": "did you mean `CEP0207`: values of different types are compared?",
     "explain bigg": "did you mean `big`?",
     "explain big --graph dot": "leave --graph out to read how it runs",
-    "explain busy --graph dot": "say it as a pattern: `match a: payment{5}  within 5 minutes`",
+    "explain busy --graph dot": "leave --graph out to read how it runs",
     "test cards.rules --run a(b": "where letters are meant as they stand: --run 'a\\(b'",
     "eval --cases .": "name a file in that folder",
     "eval --cases none.jsonl": "correct the path",

@@ -33,4 +33,4 @@ def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
         )
         assert (done.stdout, done.stderr) == (found[1], ""), f"docs/testing.md, line {block.line}"
         ran += 1
-    assert ran == 2
+    assert ran == 3
