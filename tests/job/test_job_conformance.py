@@ -2,8 +2,8 @@
 
 Event time of a job is one for all packs. So the cases are moved in time until their watermarks stand at one
 instant, NOW, and a stream of its own, `clock`, brings the job's watermark there: the streams of the cases are
-idle by then. What a case expects without a drain is raised before the job's drain, the rest by it. Of cases with
-windows, which moving changes, the job raises what the engine in process does.
+idle by then. What a case expects without a drain is raised before the job's drain, the rest by it. Of cases
+with windows, which moving changes, the job raises what the engine in process does.
 """
 
 from __future__ import annotations
