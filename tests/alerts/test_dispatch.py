@@ -195,6 +195,7 @@ def test_a_dead_receiver_holds_up_nobody(outbox: Outbox, server: WaywardServer, 
         assert (outbox.pending("dead"), outbox.pending("silent")) == (200, 200)
 
 
+@pytest.mark.slow
 def test_a_receiver_that_comes_back_gets_everything(outbox: Outbox, deliver: Deliver) -> None:
     port = free_port()
     attempts: list[Attempt] = []
@@ -386,6 +387,7 @@ def test_a_console_that_is_closed_keeps_its_alerts(outbox: Outbox, deliver: Deli
     assert outbox.pending("desk") == 1
 
 
+@pytest.mark.slow
 def test_the_clock_is_the_one_given(tmp_path: Path, server: WaywardServer) -> None:
     now = [1_000_000 * SECOND]
     outbox = Outbox.open(f"sqlite:///{tmp_path}/other.db", durable=False, clock=lambda: now[0])

@@ -147,6 +147,7 @@ def test_alerts_that_break_connections_are_not_given_up_early(outbox: Outbox, cl
     assert all(len(life.of(number)) < 40 for number in (1, 2, 3, 4))
 
 
+@pytest.mark.slow
 def test_a_dead_receiver_is_probed_and_not_flooded(outbox: Outbox, clock: list[int]) -> None:
     fill(outbox, 2_000)
     life = Life(outbox, clock, Schedule())

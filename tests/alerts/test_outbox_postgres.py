@@ -94,6 +94,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 def test_both_databases_come_to_the_same(url: str, tmp_path: Path) -> None:
     boxes = [Outbox.open(one, clock=lambda: 5) for one in (url, f"sqlite:///{tmp_path}/outbox.db")]
     random = Random(7)

@@ -260,6 +260,7 @@ def test_a_body_that_never_ends_is_ended(hasty: Port, path: str) -> None:
     assert hasty.counted == []
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_takes_is_ended(hasty: Port) -> None:
     with hasty.connect() as deaf:
         deaf.sendall(b"GET /large HTTP/1.1\r\nhost: x\r\n\r\n")

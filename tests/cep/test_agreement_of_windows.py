@@ -48,6 +48,7 @@ def test_engines_agree(program: Program) -> None:
     assert_agreement(program, feeds=3)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(60), **QUIET)
 @given(programs(texts=mixed_packs()))

@@ -204,6 +204,7 @@ def test_patterns_that_grew_without_bound(name: str) -> None:
     assert alerts > 0
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(120), **QUIET)
 @given(dense())

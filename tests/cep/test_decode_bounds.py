@@ -68,6 +68,7 @@ def test_a_line_as_long_as_the_limit_is_read(tmp_path: Path) -> None:
     assert found(path) == ([0, bounds.LONGEST + 1], [])
 
 
+@pytest.mark.slow
 def test_a_quote_that_is_never_closed_spoils_its_own_line(tmp_path: Path) -> None:
     row = b"e1,2020-01-01T00:00:00Z,1\n"
     spoilt = b'e2,"2020\n'

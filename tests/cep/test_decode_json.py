@@ -389,6 +389,7 @@ def test_one_source_field_cannot_be_two_types() -> None:
         decoder(stream, FeedFormat(fields=(("y", "x"),)))
 
 
+@pytest.mark.slow
 def test_decoding_does_not_load_pandas() -> None:
     # importing pandas takes longer than a small `cep eval` may take in all
     program = (

@@ -51,6 +51,7 @@ def with_x(*values: str) -> list[str]:
     return [json.dumps(BASE)[:-1] + f', "x": {value}' + "}" for value in values]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("blocks", "file"), BLOCKS, ids=["json", "csv"])
 @settings(max_examples=examples(80), deadline=None)
 @given(seed=st.integers(0, 2**64))
@@ -252,6 +253,7 @@ def test_records_may_be_set_aside() -> None:
     assert assert_same(using, lines).events.table.num_rows == 66
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "type_", [type_ for type_ in FIELDS.values() if not isinstance(type_, ListOf)], ids=str
 )

@@ -212,6 +212,7 @@ def test_rules_that_are_kept_together_share_their_cost() -> None:
     assert [one.shared for one in (*together, relaxed)] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
 
 
+@pytest.mark.slow
 def test_the_bytes_of_a_key_are_those_that_a_shard_keeps() -> None:
     rules = [f"a: e[v < {n}] => b: e[w == a.w] => c: e => d: e[v > {n}]" for n in range(70)]
     plan = compile_plan(

@@ -106,6 +106,7 @@ def test_csv_without_header_is_split_too(tmp_path: Path) -> None:
     assert [x for _, x in read_back] == list(range(300))
 
 
+@pytest.mark.slow
 def test_parquet_is_split_by_row_groups_and_placed_by_row(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     ids = [f"e{i}" for i in range(1000)]

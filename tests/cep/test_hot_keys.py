@@ -95,6 +95,7 @@ def test_runs_that_share_events_raise_each_its_own(compiled: bool) -> None:
     ]
 
 
+@pytest.mark.slow
 @BOTH
 def test_what_ended_runs_took_is_forgotten(compiled: bool) -> None:
     """Runs come and go while others share events with them: no chain keeps what its run did not take."""
@@ -109,6 +110,7 @@ def test_what_ended_runs_took_is_forgotten(compiled: bool) -> None:
 LOOPS = "match (a: e -> b: e*){1,} -> c: e[v < 0 and 0 - v > sum(b.v)] within 1 hour"
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_ways_of_all_runs_of_a_key_are_bounded(compiled: bool) -> None:
     fed = Fed(LOOPS, compiled)
@@ -192,6 +194,7 @@ class Patience:
     steps: int
 
 
+@pytest.mark.slow
 def test_the_compiled_kernel_takes_over_amid_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few events may be much work: what decides is the work, and it changes no answer."""
     rule = "match a: e+ -> b: e[v == 2] within 1 hour on timeout emit n = count(a) limit 5000 runs"

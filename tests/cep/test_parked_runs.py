@@ -40,6 +40,7 @@ def crowded(compiled: bool = False) -> st.SearchStrategy[Program]:
     return programs(compiled, crowded_packs(), 30)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(100), **QUIET)
 @given(crowded())

@@ -116,6 +116,7 @@ TOO_LARGE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", TOO_LARGE, ids=[expected[2][:40] for expected in TOO_LARGE.values()])
 def test_a_pattern_is_refused_before_it_is_built(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(too_large, "automaton", lambda _: pytest.fail("this builds it"))
@@ -137,6 +138,7 @@ OTHERWISE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("message", OTHERWISE)
 def test_what_one_event_may_come_to_is_bounded(message: str) -> None:
     (found,) = unsupported(pack_of(OTHERWISE[message]))

@@ -188,6 +188,7 @@ def test_a_rule_that_is_taken_away_judges_no_more() -> None:
     assert deployed([old, None, old], [(*e[:3], 2 * e[3]) for e in OPEN], [2, 3]) == [(20, "a", {"n": 2})]
 
 
+@pytest.mark.slow
 def test_more_values_than_are_looked_at_one_by_one_are_estimates() -> None:
     many = [(0, "a", n) for n in range(EXACT_VALUES + 1)]
     emit = "d = distinct(v), n = count(), few = distinct(v % 2), p = percentile(v, 0.5), e = 2 * distinct(v)"

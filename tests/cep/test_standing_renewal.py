@@ -73,6 +73,7 @@ def answers(queries: KeptQueries, hits: HitStream) -> object:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(lines(), max_size=20), st.integers(0, 60), st.data())
 @settings(max_examples=examples(40), deadline=None)
 def test_what_a_set_is_made_from_makes_no_difference(

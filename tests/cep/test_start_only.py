@@ -80,6 +80,7 @@ rule rises { by k match a: e -> b: e[v > a.v]+ -> c: e[v < a.v] within 20s skip 
 """Where all runs of a key are asked at each of its events."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [RULES, ASKED], ids=["begin", "asked"])
 @settings(max_examples=examples(40), deadline=None)
 @given(

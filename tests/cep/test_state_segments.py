@@ -298,6 +298,7 @@ def steps() -> st.SearchStrategy[list[Step]]:
     return st.lists(put | put | st.integers(0, 3), min_size=1, max_size=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(
     steps(), st.sampled_from([None, 1, 2, 5]), st.frozensets(st.sampled_from(KEYS)), st.integers(-21, 21),

@@ -120,6 +120,7 @@ def test_strings_may_lie_at_any_address(engine: Any) -> None:
         assert by(engine, polynomials, found).tolist() == list(map(polynomial, values))
 
 
+@pytest.mark.slow
 def test_numba_is_not_imported_for_strings_alone() -> None:
     code = (
         "import sys, pyarrow as pa\n"

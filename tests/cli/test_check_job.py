@@ -50,6 +50,7 @@ def checked(folder: Path, old: str = "", new: str = "", *more: str) -> Outcome:
     return told
 
 
+@pytest.mark.slow
 def test_a_job_that_is_well_says_nothing_and_asks_for_no_secret(folder: Path) -> None:
     told = checked(folder)
     assert (told.code, told.out) == (0, "1 rule, 0 errors, 0 warnings\n")

@@ -224,6 +224,7 @@ def test_documents_may_be_parquet_or_compressed_or_stdin(tmp_path: Path) -> None
     assert len(lines(runs[0].out)) == 3
 
 
+@pytest.mark.slow
 def test_documents_of_a_file_that_is_cut_short_are_read_as_far_as_they_go(tmp_path: Path) -> None:
     flat = [{"id": f"d{number}", "body": "a recalled car on fire"} for number in range(2000)]
     text = "".join(json.dumps(one) + "\n" for one in flat).encode()
@@ -238,6 +239,7 @@ def test_documents_of_a_file_that_is_cut_short_are_read_as_far_as_they_go(tmp_pa
     assert "is not gzip" in found.err
 
 
+@pytest.mark.slow
 def test_a_document_that_is_too_long_is_rejected_and_the_next_is_read(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "d.jsonl.gz", "wb", 1) as file:
         file.write(b"x" * (40 << 20) + b"\n" + json.dumps({"id": "d2", "body": "fire"}).encode() + b"\n")

@@ -59,6 +59,7 @@ def records(*more: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_rule_a_key_and_a_run_are_told_of_alone() -> None:
     everything = records("most=all")

@@ -95,6 +95,7 @@ def python(code: str, *arguments: str, cwd: Path, env: dict[str, str] | None = N
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_pack_raises_the_alert(tmp_path: Path) -> None:
     (tmp_path / "fraud.rules").write_text(only("rules"))
     (tmp_path / "p.jsonl").write_text(only("jsonl"))
@@ -330,6 +331,7 @@ def test_the_outbox_can_be_asked_as_the_page_does(outbox: Outbox, tmp_path: Path
     assert [row for row in rows if row[0] == "desk"] == [busy]
 
 
+@pytest.mark.slow
 def test_what_has_failed_is_sent_again_as_the_page_does(outbox: Outbox, tmp_path: Path) -> None:
     assert outbox.due("desk", time.time_ns(), 10) == []
     reported = python(only("python", "redeliver"), cwd=tmp_path)

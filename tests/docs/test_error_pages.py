@@ -114,6 +114,7 @@ def test_the_example_of_a_page_gives_its_code(code: str) -> None:
     same_as_golden(render_all(d for d in found if d.code == code), GOLDEN / f"{code}.txt")
 
 
+@pytest.mark.slow
 def test_no_diagnostic_is_made_without_saying_what_to_do() -> None:
     """`help` has no default, so what is left are empty ones; helps that are computed are tried by texts."""
     empty = [

@@ -15,6 +15,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 MEDIA = EXAMPLES / "media"
 
 
+@pytest.mark.slow
 def test_the_pack_has_no_finding_and_its_tests_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--strict", str(MEDIA / "packs")]) == 0, capsys.readouterr().out
     assert main(["test", str(MEDIA / "packs")]) == 0, capsys.readouterr().out

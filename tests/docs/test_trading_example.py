@@ -66,6 +66,7 @@ def test_the_same_seed_gives_the_same_trades(tmp_path: Path) -> None:
     assert written("c", 2) != first
 
 
+@pytest.mark.slow
 def test_the_sample_is_what_the_generator_writes(tmp_path: Path) -> None:
     sample(tmp_path / "sample.csv.gz")
     written, shipped = ((folder / "sample.csv.gz").read_bytes() for folder in (tmp_path, TRADING))

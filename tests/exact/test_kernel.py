@@ -46,6 +46,7 @@ def reads_as(found: Accumulator, values: Sequence[Number]) -> None:
     assert (again.packed(), again.count) == (found.packed(), found.count)
 
 
+@pytest.mark.slow
 @given(values=samples)
 @settings(max_examples=300)
 def test_readings_are_those_of_plain_values(values: list[Number], compiled: Functions) -> None:
@@ -93,6 +94,7 @@ def test_ties_and_edges(values: list[float], sign: float, functions: Functions) 
     assert math.copysign(1.0, float(found.total() or 0.0)) == (-1.0 if (found.total() or 0.0) < 0 else 1.0)
 
 
+@pytest.mark.slow
 @given(data=st.data(), kind=st.sampled_from([doubles, powers, longs, decimals]))
 @settings(max_examples=150)
 def test_equal_values_are_equal_state_however_they_came(
@@ -164,6 +166,7 @@ def test_no_limb_overflows_before_its_carry(limb: int, sign: int, functions: Fun
     )
 
 
+@pytest.mark.slow
 def test_a_million_doubles_of_all_sizes(compiled: Functions) -> None:
     random = np.random.default_rng(0)
     bits = random.integers(-(2**63), 2**63 - 1, 1_000_000)

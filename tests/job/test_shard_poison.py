@@ -75,6 +75,7 @@ def told(of: Session, events: Sequence[Arrival] = ()) -> list[str]:
     return [one.body for one in in_order(raised)]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(50), deadline=None)
 @given(EVENTS, EVENTS, st.data())
 def test_without_waiting_events_it_is_as_if_they_had_never_come(
@@ -102,6 +103,7 @@ def stored(memory: ShardMemory) -> ShardMemory:
     return read(written.head, lambda number, _: written.parts.get(number))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(50), deadline=None)
 @given(EVENTS, EVENTS, st.sets(st.integers(0, 4), min_size=1))
 def test_a_key_that_is_forgotten_begins_anew(held: Events, later: Events, gone: set[int]) -> None:
@@ -154,6 +156,7 @@ def test_events_that_die_are_found_among_those_that_wait_and_those_that_come(how
     assert searched(PLAN, left, came, 3, dying(wanted, how)) == []  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_event", [False, True])
 def test_where_what_is_remembered_dies_the_key_is_found(with_event: bool) -> None:
     """An alert that cannot be made of what a key remembers: when its time is over, or a later event comes."""

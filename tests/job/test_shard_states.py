@@ -160,6 +160,7 @@ def test_another_process_reads_only_what_it_does_not_have() -> None:
     assert not base & set(variables.read), "what the first process wrote itself it need not read"
 
 
+@pytest.mark.slow
 def test_a_batch_writes_what_it_touches() -> None:
     """Ten times the state, and a batch of the same events writes the same bytes but for the head."""
     sizes = []

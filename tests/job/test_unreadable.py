@@ -56,6 +56,7 @@ def test_a_first_start_names_what_it_may_not_read_and_makes_nothing(job: JobFold
     assert not job.state.root.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["check", "test", "fmt", "eval"])
 def test_other_verbs_name_it_too(job: JobFolder, verb: str) -> None:
     pack, events = job.root / "packs" / "pack.rules", job.root / "inbox" / "payment" / "000000.jsonl"

@@ -46,6 +46,7 @@ def test_production_finds_what_the_reference_finds(nodes: list[Node], documents:
             assert highlighter.hit(analysed) == hit(node, document, WHOLE_SCHEMA), (to_text(node), document)
 
 
+@pytest.mark.slow
 @given(st.text("ab_1.' \n'\x00-") | st.text("aé.’'\u0301\u0308 😀\ud800") | st.text("a手\u3099か. "))
 @settings(max_examples=examples(1500), deadline=None)
 def test_words_begin_and_end_where_the_definition_says(text: str) -> None:

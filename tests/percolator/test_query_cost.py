@@ -151,6 +151,7 @@ def test_the_time_of_candidates_is_shared_out_by_their_work() -> None:
     assert taken[1] >= taken[2] > 0
 
 
+@pytest.mark.slow
 def test_the_busiest_queries_are_named_while_they_stand() -> None:
     queries = Collection(SCHEMA, engine=load())
     for number in range(50):

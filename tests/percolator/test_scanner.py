@@ -87,6 +87,7 @@ def test_words_and_sentences_are_those_of_the_definition(some: list[str]) -> Non
     assert scanned(some, load(), SurfaceWords()) == [wanted(text) for text in some]
 
 
+@pytest.mark.slow
 @given(st.lists(long_texts, min_size=1, max_size=4))
 @settings(max_examples=examples(1500), deadline=None)
 def test_words_of_long_texts_are_those_of_the_definition(some: list[str]) -> None:

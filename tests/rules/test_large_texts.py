@@ -36,6 +36,7 @@ def test_a_thousand_alternatives_are_read() -> None:
     assert errors(on(" or ".join(f"n == {number}" for number in range(1000)))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "expression",
     [

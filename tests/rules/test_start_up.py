@@ -54,6 +54,7 @@ def test_importing_the_front_end_builds_no_grammar() -> None:
     assert done.stdout.strip() == "0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "loaded"),
     [(matching("a: payment -> b: login"), False), (matching("a: payment ->"), True), ("ruel r { }", True)],

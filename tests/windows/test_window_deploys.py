@@ -108,6 +108,7 @@ def assert_agreement(program: Program, texts: Sequence[str]) -> None:
     assert sorted(map(told, mine)) == sorted(map(told, theirs)), "\n".join([*texts, str(program)])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80), **QUIET)
 @given(programs(texts=window_packs()), st.data())
 def test_random_rules_through_random_deploys_are_as_in_the_reference(

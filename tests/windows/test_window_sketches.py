@@ -27,6 +27,7 @@ ORDERS = {
 RANK_ERROR, DIFFERENT_ERROR = 0.017, 0.008
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ORDERS))
 def test_ranks_are_near_and_depend_on_the_values_alone(name: str) -> None:
     values = ORDERS[name]

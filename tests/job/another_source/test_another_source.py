@@ -98,6 +98,7 @@ def _option(folder: JobFolder) -> str:
     return f'payment=source="log", log="{folder.root}/payments.log"'
 
 
+@pytest.mark.slow
 def test_a_partition_that_lags_behind_makes_no_event_late(
     folder: JobFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
