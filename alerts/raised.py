@@ -27,8 +27,9 @@ _NOT_SUPPRESSED, _SUPPRESSED = '"suppressed":0,"approximate":[', '"suppressed":{
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """What else tells an alert apart: the query of a hit; the bounds of a window, and the event at which it
-    was evaluated (as `alert_id` takes them). `approximate`: the emitted names whose values are estimates."""
+    """Parts of an alert's identity beside rule, key and events: the query of a hit; the bounds of a window,
+    and the event at which it was evaluated (as `alert_id` takes them). `approximate`: the emitted names whose
+    values are estimates."""
 
     query: str | None = None
     window: Sequence[str] | None = None

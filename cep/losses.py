@@ -28,7 +28,7 @@ _LONGEST = 80
 
 @dataclass(slots=True)
 class OverLimit:
-    """What a rule dropped over its `limit`: runs of a pattern, events of windows; `keys` has how many were of
+    """Losses of a rule over its `limit`: runs of a pattern, events of windows; `keys` has how many were of
     some of the keys, as JSON."""
 
     dropped: int = 0
@@ -49,7 +49,7 @@ class OverLimit:
         return f"over {over}, {oldest}{self._of_key()}; {self._cure(limit)}"
 
     def number(self, rule: Rule) -> str:
-        """How many of what: `12 runs`."""
+        """The number with its unit: `12 runs`."""
         return counted(self.dropped, _limit_of(rule).of.removesuffix("s"))
 
     def as_dict(self, rule: Rule) -> dict[str, object]:
@@ -88,7 +88,7 @@ class OverLimit:
 
 
 def over_limit(counts: Mapping[Count, int]) -> dict[tuple[str, str], OverLimit]:
-    """What limits dropped, by pack and rule, from the counters of matching."""
+    """Losses over limits, by pack and rule, from the counters of matching."""
     found: dict[tuple[str, str], OverLimit] = {}
     for runs, number in of_kind(counts, RunsDropped):
         if runs.reason == "limit":

@@ -135,7 +135,7 @@ def by_field(fields: tuple[str, ...], counts: Longs, ranges: Longs) -> Iterator[
 
 
 def _taken_ranges(counts: Longs, places: Longs) -> Longs:
-    """Which ranges are those of some pairs, one pair's behind the other's."""
+    """The ranges of some pairs, one pair's behind the other's."""
     begins = np.cumsum(counts) - counts
     lengths = counts[places]
     ends = np.cumsum(lengths)

@@ -262,7 +262,7 @@ def _computed(columns: Iterable[Expression]) -> Iterator[str]:
 
 
 def _columns(rule: Rule, tables: Tables | None) -> Iterator[Expression]:
-    """What is computed of the events of a rule."""
+    """The values that are computed of the events of a rule."""
     if tables is not None:
         yield from (column.expression for column in tables.columns)
     if isinstance(rule.body, Over):

@@ -36,7 +36,7 @@ _SUM = 24
 
 @dataclass(frozen=True, slots=True)
 class WindowFacts:
-    """What is kept of each key: so many `items` (panes, sessions, events) at most, None where that depends on
+    """The state of each key: so many `items` (panes, sessions, events) at most, None where that depends on
     the stream; those of the window itself and those `back`, for earlier windows, in words where they differ.
 
     `each` is what an item keeps, in so many `bytes`, ids of events aside; `goes` when a key is forgotten.
@@ -112,7 +112,7 @@ def _judged(body: Over) -> str:
 
 
 def _reach(body: Over, refs: list[WindowAggregate]) -> str:
-    """How far back some aggregates over earlier windows look."""
+    """The distance back that some aggregates over earlier windows look."""
     offset = max(ref.offset for ref in refs)
     match body.window:
         case Tumbling(size) | Hopping(size) | Sliding(size):
@@ -174,7 +174,7 @@ def _newest(shape: Newest, each: tuple[str, ...], size: int) -> WindowFacts:
 
 
 def _kept(plan: WindowPlan) -> Iterator[str]:
-    """What a pane or a session keeps instead of its events."""
+    """The values that a pane or a session keeps instead of its events."""
     yield "its time and the ids of its newest 100 events"
     of = [written(argument.span) for argument in plan.readings.arguments]
     words = {
@@ -194,7 +194,7 @@ def _kept(plan: WindowPlan) -> Iterator[str]:
 
 
 def _events(plan: WindowPlan) -> Iterator[str]:
-    """What is kept of each event."""
+    """The values that are kept of each event."""
     yield "its time"
     yield from (written(argument.span) for argument in plan.readings.arguments)
     yield "of the newest 100 the id"

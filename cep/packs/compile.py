@@ -88,7 +88,7 @@ def _rules(
 
 
 def _named(generations: Generations) -> Iterator[str]:
-    """What tells the plan apart from that of the packs alone."""
+    """The part of a plan's id that tells it apart from that of the packs alone."""
     if generations.begun or generations.closing:
         yield json.dumps(generations.as_dict())
 

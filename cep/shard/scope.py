@@ -39,8 +39,8 @@ Named = FieldRef | KeyRef | StepRef | Aggregate
 
 @dataclass(slots=True)
 class Scope:
-    """What `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone; of the
-    names in `known` the values. `row` is the decision that an expression is being worked out for."""
+    """Values that `emit` sees: the steps, the key, the event's own fields of a rule that takes events alone;
+    of the names in `known` the values. `row` is the decision that an expression is being worked out for."""
 
     numbers: Mapping[str, int]
     taken: ByStep
@@ -51,7 +51,7 @@ class Scope:
     _fields: dict[Path, list[object]] = field(default_factory=dict)
 
     def values(self, one: Emit) -> list[object]:
-        """What is emitted in each decision."""
+        """The emitted values of each decision."""
         if one.name in self.known:
             return python(self.known[one.name])
         expression = one.value

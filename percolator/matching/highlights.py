@@ -113,7 +113,7 @@ def gathered(
 
 @dataclass(frozen=True, slots=True)
 class QueryCode:
-    """What belongs to the code of a query beside its cells."""
+    """The parts of a query's code beside its cells."""
 
     names: tuple[str, ...]
     tests: tuple[Test, ...]

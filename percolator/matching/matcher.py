@@ -317,7 +317,7 @@ class Matcher:
     def _parts(
         self, pieces: Sequence[Pieces], values: Longs, documents: int, noted: int = 0
     ) -> Iterator[_Part]:
-        """What is found in one part of the documents after the other.
+        """The findings in one part of the documents after the other.
 
         `values` are rows (document, field, key) in order of documents. The first `noted` pieces are texts
         whose words are noted with their places.

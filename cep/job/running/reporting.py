@@ -74,7 +74,7 @@ def _in_order(counts: Mapping[Count, int], kind: type[_Kind]) -> list[tuple[_Kin
 
 
 def _without(rule: Rule) -> str:
-    """What it means that a rule has dropped something over its limit."""
+    """The meaning of what a rule has dropped over its limit."""
     match rule.body:
         case Over():
             return "its windows are judged without them"

@@ -18,7 +18,7 @@ LONG, DOUBLE, DECIMAL = range(3)
 
 
 class Values(NamedTuple):
-    """What items have of an argument."""
+    """Values of an argument, item by item."""
 
     counts: ReadOnlyInts
     """So many values that are not null."""
@@ -49,7 +49,7 @@ class Accumulators(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What is read of each range; an array that is empty is not wanted."""
+    """Results of each range; an array that is empty is not wanted."""
 
     counts: Ints
     """So many values."""

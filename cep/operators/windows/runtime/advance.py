@@ -99,7 +99,7 @@ class _Advanced:
     windows: Windows
 
     def _ordered(self, found: Ints) -> Ints:
-        """What is known of the evaluations, in order of decision."""
+        """The evaluations by column, in order of decision."""
         order = self.windows.judged.order
         return found if order is None else found[order]
 
@@ -145,7 +145,7 @@ class _Advanced:
         return self._ordered(self.reader.event_of(reading))
 
     def settled(self, holds: Bools) -> Settled:
-        """What comes of the evaluations."""
+        """The alerts and the state that the evaluations come to."""
         raised, remains = self.windows.settled(holds)
         kept = Keeper(self.reader, self.field.runs, remains).kept()
         return Settled(raised, kept, self.windows.dropped())

@@ -21,8 +21,8 @@ ABSENT = np.int64(-1)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What items have of an argument: see cep.operators.windows.kernel.layout.Values. `high` is empty but of
-    decimals; `sums` and `squares` are empty where no item is folded."""
+    """Values of an argument, item by item: see cep.operators.windows.kernel.layout.Values. `high` is empty
+    but of decimals; `sums` and `squares` are empty where no item is folded."""
 
     counts: Ints
     low: Ints
@@ -65,7 +65,7 @@ class Column:
 
 
 def kind_of(type_: Type) -> int:
-    """How values of a type are added: as longs what is none of the others."""
+    """The kind of addition of a type: that of longs for what is none of the others."""
     return DOUBLE if type_ is Scalar.DOUBLE else DECIMAL if type_ is Scalar.DECIMAL else LONG
 
 

@@ -88,7 +88,7 @@ class Deciding:
         )
 
     def _emitted(self, rows: Ints) -> Mapping[str, pa.Array]:
-        """What some evaluations emit, by name."""
+        """The emitted values of some evaluations, by name."""
         columns = Columns(self.table.take(pa.array(rows)))
         emitted = zip(self.rule.rule.emit, self.rule.emitted, strict=True)
         found = {item.name: columns.evaluate(asked) for item, asked in emitted}

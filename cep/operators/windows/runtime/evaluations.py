@@ -39,7 +39,7 @@ class RuleEvents:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What the rule watches, in nanoseconds since 1970 UTC.
+    """The part of time that the rule watches, in nanoseconds since 1970 UTC.
 
     `begun`: since when; of earlier windows that begin before nothing is known. `since`: aligned windows that
     begin before it are not this rule's. `closing`: of a rule that was replaced only windows that begin before
@@ -72,7 +72,7 @@ class Evaluations:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What comes of the evaluations: which raise an alert, what is kept of the keys (the rule has number 0),
+    """Results of the evaluations: which raise an alert, what is kept of the keys (the rule has number 0),
     and how many events each key lost to `limit`, by its number."""
 
     raised: Bools
@@ -95,4 +95,4 @@ class Advanced(Protocol):
         """For each evaluation the number of the event whose value `first` or `last` is; -1: of none."""
 
     def settled(self, holds: Bools) -> Settled:
-        """What comes of it, where `having` is true as `holds` says."""
+        """The results, where `having` is true as `holds` says."""

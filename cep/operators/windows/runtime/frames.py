@@ -23,7 +23,7 @@ LEAST = -(2**63)
 
 @dataclass(frozen=True)
 class Before:
-    """What the heads said of the keys of some items (of a key without one the defaults): up to where windows
+    """Heads of the keys of some items (of a key without one the defaults): up to where windows
     were judged, what was raised, and the windows of `raised`, those of a key from `places[n]` on."""
 
     judged: Ints
@@ -85,8 +85,8 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What is kept: of some keys (by place, rising) head columns, and groups of items, which become one where
-    items are folded; `of_group` has for each the place of its key. `tails`: so many of a group's newest
+    """The next state: of some keys (by place, rising) head columns, and groups of items, which become one
+    where items are folded; `of_group` has for each the place of its key. `tails`: so many of a group's newest
     events are named at most. `raised`: windows that were, those of the n-th key `sizes[n]`."""
 
     of: Ints
@@ -116,11 +116,11 @@ class Windows(Protocol):
         """A window of each evaluation, in the order of `judged`."""
 
     def settled(self, holds: Bools) -> tuple[Bools, Remains]:
-        """Which evaluations raise an alert where the condition holds as said, and what is kept; both are in
-        the order of decision."""
+        """The evaluations that raise an alert where the condition holds as said, and what is kept; both are
+        in the order of decision."""
 
     def dropped(self) -> Mapping[int, int]:
-        """How many events each key lost to its limit."""
+        """The number of events that each key lost to its limit."""
 
 
 def later(times: Ints, span: int) -> Ints:

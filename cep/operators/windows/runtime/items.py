@@ -36,13 +36,13 @@ class Items:
         return len(self.keys)
 
     def column(self, number: int) -> Column:
-        """What the items have of a slot that is no list."""
+        """The items' numbers of a slot that is no list."""
         found = self.columns[number]
         assert isinstance(found, Column)
         return found
 
     def lists(self, number: int) -> Lists:
-        """What they have of one that is a list."""
+        """Their numbers of one that is a list."""
         found = self.columns[number]
         assert isinstance(found, Lists)
         return found
@@ -102,7 +102,7 @@ class KeyRuns:
 
     @cached_property
     def begins(self) -> Bools:
-        """Which items are the first of their key."""
+        """True of the first item of each key."""
         found = np.ones(len(self.of_item), bool)
         found[1:] = self.of_item[1:] != self.of_item[:-1]
         return found

@@ -127,7 +127,7 @@ class Keeper:
         return rows
 
     def _column(self, slot: Slot) -> Column:
-        """What each group has of a slot; of sums only how many values."""
+        """Each group's number of a slot; of sums only how many values."""
         remains, number = self.remains, self.reader.layout.slots.index(slot)
         if slot.listed:
             return Column(remains.firsts, remains.firsts)

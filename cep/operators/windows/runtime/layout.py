@@ -36,7 +36,7 @@ _LISTED: Mapping[str, Wanted] = MappingProxyType({"distinct": "different", "perc
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What items have of an argument, or of an accumulator (`kind`; None: an argument)."""
+    """A part of an item: that of an argument, or of an accumulator (`kind`; None: an argument)."""
 
     kind: Kind | Wanted | None
     argument: int | None

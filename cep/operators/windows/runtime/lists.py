@@ -117,7 +117,7 @@ class Summaries:
 
     @property
     def large(self) -> Bools:
-        """Which groups have a sketch, with all their items."""
+        """The groups that have a sketch, with all their items."""
         return self.since <= len(self.lists.low)
 
     def upto(self, group: int, item: int) -> Sketch | None:
@@ -153,8 +153,8 @@ class Summaries:
         return self._hashes
 
     def blobs(self, firsts: Ints, ends: Ints, groups: Ints) -> tuple[Ints, Ints]:
-        """What is kept of whole groups, each of the items from the first to the end: where each begins, last
-        where they end, and the words: size and whether it is a sketch, then the sketch or the values."""
+        """The values kept of whole groups, each of the items from the first to the end: where each begins,
+        last where they end, and the words: size and whether it is a sketch, then the sketch or the values."""
         begins, sizes = self.lists.places[firsts], self.lists.places[ends] - self.lists.places[firsts]
         rows, of = ranges(begins, sizes), np.repeat(np.arange(len(firsts)), sizes)
         large = self.large[groups]
@@ -185,7 +185,7 @@ class Summaries:
         return sketch.words() if isinstance(sketch, Ordered) else sketch.view(np.int64)
 
     def _is_first(self, rows: Ints, of: Ints) -> Bools:
-        """Which of some values are the first of their kind in their group."""
+        """True of the values that are the first of their kind in their group."""
         numbers, size = self.coded
         firsts = np.unique(of * max(size, 1) + numbers[rows], return_index=True)[1]
         found = np.zeros(len(rows), bool)

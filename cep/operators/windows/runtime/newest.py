@@ -68,7 +68,7 @@ class NewestWindows:
 
     @cached_property
     def _anew(self) -> Bools:
-        """Which items begin anew: the key's first, and those before which its window had emptied."""
+        """True of items that begin anew: the key's first, and those before which its window had emptied."""
         found = self.field.runs.begins.copy()
         if self.shape.length is not None:
             times = self.field.items.firsts

@@ -68,7 +68,7 @@ class _Stored:
         return found
 
     def tails(self, rows: Ints) -> Ints:
-        """How many newest events of each item are named."""
+        """The number of newest events that each item names."""
         if self.layout.folded:
             return rows[:, self.layout.bits - 1] >> (COUNT_BITS + LENGTH_BITS)
         return (rows[:, self.layout.bits] >> NAMED) & 1
@@ -151,7 +151,7 @@ def restored(layout: Layout, kept: WindowRows, engine: Engine) -> Items:
 
 
 def before(layout: Layout, kept: WindowRows, runs: KeyRuns) -> Before:
-    """What the heads say of the keys of some items, all of which have one."""
+    """The heads of the keys of some items, all of which have one."""
     count = len(runs.keys)
     judged = np.full(count, 0 if not isinstance(layout.plan.shape, Panes) else LEAST, np.int64)
     mark, sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)

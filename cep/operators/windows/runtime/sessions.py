@@ -68,7 +68,7 @@ class SessionWindows:
 
     @cached_property
     def _own(self) -> Bools:
-        """Which sessions are this rule's: of one that was replaced those that were open then."""
+        """True of sessions that are this rule's: of one that was replaced those that were open then."""
         if self.field.watch.closing is None:
             return np.ones(len(self._of_key), bool)
         kept: Bools = ~self.field.items.new[self.groups[:-1]]
@@ -80,7 +80,7 @@ class SessionWindows:
 
     @cached_property
     def _told(self) -> Bools:
-        """Which sessions were over before."""
+        """True of sessions that were over before."""
         until = self.field.runs.places[:-1] + self.field.before.judged
         return self.groups[:-1] < until[self._of_key]
 

@@ -42,7 +42,7 @@ def put_hashes(registers: Registers, hashes: npt.NDArray[np.uint64]) -> None:
 
 
 def different(registers: Registers) -> int:
-    """How many different values were added, about."""
+    """The number of different values that were added, about."""
     counts = np.bincount(registers, minlength=_REST + 2).tolist()
     tail = REGISTERS * _tau(1 - counts[_REST + 1] / REGISTERS)
     for rank in range(_REST, 0, -1):

@@ -24,7 +24,7 @@ def among(lists: Lists, frame: Frame) -> Ranges:
 
 
 def count_different(engine: Engine, codes: tuple[Ints, int], counts: Ints, windows: Ranges) -> Ints:
-    """How many different values each window has."""
+    """The number of different values of each window."""
     numbers, size = codes
     found = np.zeros(len(windows.firsts), np.int64)
     engine.count_distinct(numbers, counts, windows, np.zeros(max(size, 1), np.int64), found)
