@@ -20,6 +20,7 @@ DEEPEST = 20
 
 _SIGNS = "".join(map(chr, range(32, 127)))
 _WILD = re.compile(r"[*?\[{]")
+_PLAIN = re.compile(r"[^*?{}\[\]\\]*")
 
 Sign = str | re.Pattern[str]
 """One sign of a name: itself, or a class."""
@@ -81,8 +82,8 @@ def escaped(path: str) -> str:
 
 def meet(one: str, other: str) -> bool:
     """True if there can be a path that both patterns match."""
-    left, right = parse(one), parse(other)
-    return len(left) == len(right) and all(map(_overlap, left, right))
+    left, right = one.split("/"), other.split("/")
+    return len(left) == len(right) and all(map(_meet, left, right))
 
 
 def fits(pattern: str, path: str) -> bool:
@@ -94,6 +95,13 @@ def reaches(pattern: str, folder: str) -> bool:
     """True if the pattern can match a file in the folder, at any depth."""
     folders, plain = parse(pattern)[:-1], parse(escaped(folder))
     return len(folders) >= len(plain) and all(map(_overlap, folders, plain))
+
+
+def _meet(one: str, other: str) -> bool:
+    """True if some name fits both parts. Plain ones are compared: of many feeds each is tried with each."""
+    if _PLAIN.fullmatch(one) and _PLAIN.fullmatch(other):
+        return one == other
+    return _overlap(_part(one), _part(other))
 
 
 def _overlap(one: GlobAutomaton, other: GlobAutomaton) -> bool:
