@@ -109,22 +109,23 @@ class PaneWindows:
         """The window of each evaluation."""
         return self._early[1] if self.shape.early else self._windows[1]
 
-    def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
+    def frame(self, which: Choice["this", "previous", "ago"], offset: int, rows: Ints | None = None) -> Frame:
         """The window of each evaluation, or those before it, or the one so long ago."""
-        begin, panes = self._asked, self.shape.panes
+        judged, panes = self.judged.chosen(rows), self.shape.panes
+        begin = self._asked if rows is None else self._asked[rows]
         if which == "previous":
             begin, panes = begin - offset * panes, offset * panes
         elif which == "ago":
             begin = begin - offset // self.shape.every
-        of, runs = self.judged.of, self.field.runs
+        of, runs = judged.of, self.field.runs
         low, high = runs.places[:-1][of], runs.places[1:][of]
         if self.shape.early:
-            high = self.judged.at + 1
+            high = judged.at + 1
         firsts = self.field.after(self._panes, low, high, begin - 1)
         ends = self.field.after(self._panes, low, high, begin + panes - 1)
         starts = self._calendar.begins(begin)
         if which == "this":
-            stops = self._stops(begin) if self.shape.early else self.judged.times
+            stops = self._stops(begin) if self.shape.early else judged.times
             return Frame(firsts, high if self.shape.early else ends, starts, stops)
         known = starts >= self.field.watch.begun
         return Frame(firsts, ends, starts, self._calendar.begins(begin + panes), known)

@@ -47,7 +47,7 @@ def _run(
     holds = deciding.holds()
     settled = advanced.settled(holds)
     if context.trace is not None:
-        trace_records.write(rule, advanced, deciding.table, settled.raised, holds, context)
+        trace_records.write(deciding, settled.raised, holds)
     over_limit.count(rule, settled.dropped, context)
     return deciding.decisions(settled.raised), settled.kept
 
