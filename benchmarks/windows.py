@@ -3,8 +3,8 @@
     python benchmarks/windows.py [--events 1000000] [--batch 250000] [--turns 3] [--only NAME ...]
 
 A row per piece of work: the median of turns, the least and the greatest; bytes of state a key at the end, how
-many windows were evaluated, and how many raise an alert. Payments of cards at merchants come up to 30 s out of
-order; what the watermark has not reached is held back. Sorting by key and time, state that is carried from
+many windows were evaluated, and how many raise an alert. Payments of cards at merchants come up to 30 s out
+of order; what the watermark has not reached is held back. Sorting by key and time, state that is carried from
 batch to batch, `having`, and what alerts tell as Arrow columns are in the time; decoding, numbers for keys,
 what filters say of each event, and writing alerts are not (windows_whole.py has them).
 """

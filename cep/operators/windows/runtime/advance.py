@@ -32,7 +32,7 @@ from cep.operators.windows.runtime.lists import Lists
 from cep.operators.windows.runtime.newest import NewestWindows
 from cep.operators.windows.runtime.panes import PaneWindows
 from cep.operators.windows.runtime.readings import Reader
-from cep.operators.windows.runtime.restoring import before, restored
+from cep.operators.windows.runtime.restoring import before, then
 from cep.operators.windows.runtime.sessions import SessionWindows
 from cep.operators.windows.runtime.window_rows import WindowRows
 from cep.state.keyed_rows import Bools, Ints, ranges
@@ -53,7 +53,7 @@ def advance(
     """
     layout = Layout(plan)
     machine = engine(len(events.keys), compiled)
-    items = restored(layout, kept, machine).then(_items(layout, events, texts), machine)
+    items = then(layout, kept, _items(layout, events, texts), machine)
     field = Field(items, before(layout, kept, KeyRuns(items.keys)), watch, machine)
     windows = _windows(layout, field)
     return _Advanced(Reader(layout, items, windows, texts, machine), field, windows)
@@ -110,10 +110,10 @@ class _Advanced:
         """Those of the batch."""
         judged, frame = self.windows.judged, self.reader.window("this", 0)
         at = self._ordered(judged.at)
-        numbers = np.full(len(at), AT_ITS_END, np.int64)
-        items = self.field.items
+        numbers, items = at.copy(), self.field.items
         there = at != AT_ITS_END
-        numbers[there] = items.tails[items.tail_places[at[there] + 1] - 1]
+        if there.any():
+            numbers[there] = items.tails[items.tail_places[at[there] + 1] - 1]
         return Evaluations(
             self.field.runs.keys[self._ordered(judged.of)],
             self._ordered(judged.times),

@@ -90,7 +90,8 @@ class Judged:
 @dataclass(frozen=True, slots=True)
 class Remains:
     """The next state: of some keys (by place, rising) head columns, and groups of items, which become one
-    where items are folded; `of_group` has for each the place of its key. `tails`: so many of a group's newest
+    where items are folded; where they are not, a key has one. `of_group` has for each the place of its key.
+    `tails`: so many of a group's newest
     events are named at most. `raised`: windows that were, those of the n-th key `sizes[n]`."""
 
     of: Ints

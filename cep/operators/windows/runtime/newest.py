@@ -13,7 +13,7 @@ from cep.events import MAX_TIME
 from cep.operators.windows.compile.shapes import Newest
 from cep.operators.windows.runtime.evaluations import NEWEST
 from cep.operators.windows.runtime.frames import Field, Frame, Judged, Remains, earlier, later
-from cep.state.keyed_rows import Bools, Ints, ranges
+from cep.state.keyed_rows import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class NewestWindows:
 
     def _limits(self, came: Ints) -> Ints:
         """For each of these events the first item that its key still keeps."""
-        return np.maximum(self._begun[came], came + 1 - self.shape.limit)
+        return np.maximum(self._begun(came), came + 1 - self.shape.limit)
 
     @cached_property
     def _anew(self) -> Bools:
@@ -79,11 +79,14 @@ class NewestWindows:
             found[1:] |= times[1:] >= later(times[:-1], self.shape.length)
         return found
 
+    def _begun(self, items: Ints) -> Ints:
+        """For items the first one that their key has not done with: of last events, what they began with."""
+        if self.shape.events is None or self.shape.length is None:
+            return self.field.runs.places[self.field.runs.number[items]]
+        return self._beginnings[items]
+
     @cached_property
-    def _begun(self) -> Ints:
-        """Of each item the first one that its key has not done with: of last events, what they began with."""
-        if self.shape.events is None:
-            return self.field.runs.firsts
+    def _beginnings(self) -> Ints:
         return np.maximum.accumulate(np.where(self._anew, np.arange(len(self._anew)), 0))
 
     def _this(self, judged: Judged) -> Frame:
@@ -135,22 +138,21 @@ class NewestWindows:
             if self.shape.length is not None:
                 due = later(times[newest], self.shape.length)
             most = min(self.shape.limit, self.shape.events + self.shape.back)
-            firsts = np.maximum(self._begun[newest], places[1:] - most)
+            firsts = np.maximum(self._begun(newest), places[1:] - most)
         stays = (due > watch.watermark) | (due == MAX_TIME)
         if watch.closing is not None:
             stays[:] = False
         of = np.flatnonzero(stays)
-        sizes = (places[1:] - firsts)[of]
-        rows = ranges(firsts[of], sizes)
-        of_row = np.repeat(of, sizes)
-        tails = (places[1:][of_row] - rows <= NEWEST).astype(np.int64)
-        return Remains(of, due[of], np.zeros(len(of), np.int64), mark[of], rows, rows + 1, of_row, tails)
+        judged, tails = np.zeros(len(of), np.int64), np.full(len(of), NEWEST)
+        return Remains(of, due[of], judged, mark[of], firsts[of], places[1:][of], of, tails)
 
     def dropped(self) -> Mapping[int, int]:
         """Of each event that comes one at most, if it were still kept otherwise."""
         came, times, shape = self.field.came, self.field.items.firsts, self.shape
+        if np.diff(self.field.runs.places).max(initial=0) <= shape.limit:
+            return {}
         lost = came - shape.limit
-        there = lost >= self._begun[came]
+        there = lost >= self._begun(came)
         if shape.events is None:
             assert shape.length is not None
             span = shape.length + shape.back
