@@ -129,10 +129,10 @@ class _Joining:
     def tails(self, own: Ints) -> tuple[Ints, Ints]:
         """Where the newest events of each item begin, last where they end, and their numbers; those that are
         kept are `own`."""
-        events = self.events
-        sizes = self.stored.tails(self.begins)
-        if len(own) == len(self.begins) and not np.any(sizes != 1):
+        events, layout = self.events, self.stored.layout
+        if not layout.folded and len(own) == len(self.begins):  # each event is named
             return np.arange(len(self.order) + 1), self.both(own, events.tails)
+        sizes = self.stored.tails(self.begins)
         places, ends = ends_of(sizes), events.tail_places + len(own)
         firsts, sizes = self.both(places[:-1], ends[:-1]), self.both(sizes, np.diff(ends))
         found = ends_of(sizes)
