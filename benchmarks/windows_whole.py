@@ -127,7 +127,7 @@ def watch(spent: Spent) -> None:
         (match, "rendered", "write alerts"),
         (match, "pending_parts", "keep what waits"),
         (match, "at_the_watermark", "keep what waits"),
-        (run_windows, "events_of", "gather events"),
+        (run_windows.Gathering, "of", "gather events"),
         (run_windows, "advance", "windows"),
         (run_windows.Deciding, "holds", "windows"),
         (run_windows.Deciding, "decisions", "decisions"),
