@@ -40,13 +40,18 @@ def copy_parts(
 
 
 def take_words(
-    words: ReadOnlyInts, begins: ReadOnlyInts, two: ReadOnlyInts, order: ReadOnlyInts, found: Ints
+    words: ReadOnlyInts,
+    begins: ReadOnlyInts,
+    column: int,
+    two: ReadOnlyInts,
+    order: ReadOnlyInts,
+    found: Ints,
 ) -> None:
-    """As `take_both`; of the first numbers each stands somewhere among words."""
+    """As `take_both`; the first numbers are a column of rows that each begin somewhere among words."""
     for place in range(len(order)):
         at = int(order[at_place(place)])
         if at < len(begins):
-            found[at_place(place)] = words[at_place(begins[at_place(at)])]
+            found[at_place(place)] = words[at_place(begins[at_place(at)] + column)]
         else:
             found[at_place(place)] = two[at_place(at - len(begins))]
 
@@ -54,6 +59,7 @@ def take_words(
 def take_bits(
     words: ReadOnlyInts,
     begins: ReadOnlyInts,
+    column: int,
     bit: int,
     two: ReadOnlyInts,
     order: ReadOnlyInts,
@@ -63,7 +69,7 @@ def take_bits(
     for place in range(len(order)):
         at = int(order[at_place(place)])
         if at < len(begins):
-            found[at_place(place)] = (words[at_place(begins[at_place(at)])] >> bit) & 1
+            found[at_place(place)] = (words[at_place(begins[at_place(at)] + column)] >> bit) & 1
         else:
             found[at_place(place)] = two[at_place(at - len(begins))]
 

@@ -129,6 +129,8 @@ class _Advanced:
             return self.reader, order
         if order is not None:
             rows = order[rows]
+        if np.all(rows[1:] > rows[:-1]):
+            return replace(self.reader, rows=rows), None
         places, of = np.unique(rows, return_inverse=True)
         return replace(self.reader, rows=places), of
 

@@ -115,14 +115,14 @@ class _Joining:
     def words(self, column: int, theirs: Ints) -> Ints:
         """A column of the words, and numbers of the events."""
         found = np.empty(len(self.order), np.int64)
-        self.engine.take_words(self.stored.kept.words, self.begins + column, theirs, self.order, found)
+        self.engine.take_words(self.stored.kept.words, self.begins, column, theirs, self.order, found)
         return found
 
     def bits(self, slot: int, bit: int, theirs: Ints) -> Ints:
         """A bit of a slot, and numbers of the events."""
         found = np.empty(len(self.order), np.int64)
         column, place = self.stored.layout.bit(slot)
-        arguments = (self.stored.kept.words, self.begins + column, place + bit, theirs)
+        arguments = (self.stored.kept.words, self.begins, column, place + bit, theirs)
         self.engine.take_bits(*arguments, self.order, found)
         return found
 
