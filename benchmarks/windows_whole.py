@@ -177,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         row = f"{work.name:<22}{statistics.median(rates):>11.2f}{rates[0]:>8.2f}{rates[-1]:>8.2f}"
         last = turns[-1]
         print(f"{row}{last.alerts:>11,}{last.size / max(last.keys, 1):>13.0f}{last.keys:>9,}")
-        for stage, seconds in spent.most_common():
+        for stage, seconds in spent.most_common() if options.stages else ():
             print(f"    {stage:<26}{seconds / options.turns:8.3f} s")
     return 0
 
