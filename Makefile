@@ -35,7 +35,7 @@ java:
 	  { echo "Java 17 or newer is needed to run Spark; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 3; }
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto --dist worksteal
 
 test: $(STAMP) java ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)

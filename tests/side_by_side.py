@@ -16,11 +16,15 @@ import tempfile
 from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
+IN_ORDER = ("--dist", "loadgroup", "--no-loadscope-reorder")
+LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py", "test_lost_processes.py")
+"""Files whose tests take most: they begin first, so that none of them is left alone at the end."""
 
 
 def with_jvm() -> list[str]:
-    """The files that have such tests: no other is imported to look for them."""
-    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    """The files that have such tests, the longest first: no other is imported to look for them."""
+    found = Path(__file__).parent.rglob("test_*.py")
+    files = sorted(found, key=lambda path: (path.name not in LONGEST, path))
     return [str(path) for path in files if "pytest.mark.spark" in path.read_text("utf-8")]
 
 
@@ -30,12 +34,14 @@ def main(jvms: str) -> int:
     environment = {**os.environ, "CI": "true"}  # generated tests with the same examples every time
     with tempfile.TemporaryFile() as told:
         beside = subprocess.Popen(
-            [*PYTEST, "-n", jvms, "--dist", "loadgroup", "-m", "spark and not soak", *with_jvm()],
+            [*PYTEST, "-n", jvms, *IN_ORDER, "-m", "spark and not soak", *with_jvm()],
             env=environment,
             stdout=told,
             stderr=subprocess.STDOUT,
         )
-        others = subprocess.Popen([*PYTEST, "-n", "auto", "-m", "not spark and not soak"], env=environment)
+        others = subprocess.Popen(
+            [*PYTEST, "-n", "auto", "--dist", "worksteal", "-m", "not spark and not soak"], env=environment
+        )
         try:
             codes = others.wait(), beside.wait()
         except KeyboardInterrupt:  # from a terminal both have it already; a second one ends them at once
