@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
-IN_ORDER = ("--dist", "loadgroup", "--no-loadscope-reorder")
+ONE_BY_ONE = ("--dist", "load", "--maxschedchunk", "1")
 LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py", "test_lost_processes.py")
 """Files whose tests take most: they begin first, so that none of them is left alone at the end."""
 
@@ -36,7 +36,7 @@ def main(jvms: str) -> int:
         environment["CEP_TOOLS"] = "needed"  # elsewhere tests without them are skipped
     with tempfile.TemporaryFile() as told:
         beside = subprocess.Popen(
-            [*PYTEST, "-n", jvms, *IN_ORDER, "-m", "spark and not soak", *with_jvm()],
+            [*PYTEST, "-n", jvms, *ONE_BY_ONE, "-m", "spark and not soak", *with_jvm()],
             env=environment,
             stdout=told,
             stderr=subprocess.STDOUT,

@@ -17,7 +17,7 @@ from rules_of_tests import OTHER, pack, payments
 from alerts.outbox import Outbox
 from cep.job.state_folder import dead_letters
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("operated")]  # they share a job
+pytestmark = pytest.mark.spark
 
 
 PORT = free_port()
