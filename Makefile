@@ -44,7 +44,7 @@ tools:
 	  echo "promtool is missing, some tests of ops/ are skipped; on Debian: apt-get install prometheus" >&2
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto --dist worksteal
 
 test: $(STAMP) java tools ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)
