@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from alerts.arrow_columns import Ints, bytes_of
+from alerts.arrow_columns import Ints
+from alerts.joining import bytes_of
 from alerts.raised import Raised, Withholding, speaking, storable
 from alerts.ranks import instant_rank, rule_rank
 
@@ -181,9 +182,9 @@ class RaisedColumns(Sequence[Raised]):
 def pieces(texts: Binary) -> list[bytes]:
     """The elements of a column of bytes."""
     data, ends = bytes_of(texts)
-    whole = bytes(data[ends[0] : ends[-1]])
-    first = ends[0]
-    return [whole[begin - first : end - first] for begin, end in pairwise(ends)]
+    first = int(ends[0])
+    whole = bytes(data[first : int(ends[-1])])
+    return [whole[begin:end] for begin, end in pairwise((ends - first).tolist())]
 
 
 def texts(column: Binary) -> list[str]:
@@ -191,7 +192,7 @@ def texts(column: Binary) -> list[str]:
     data, ends = bytes_of(column)
     if bytes(data).isascii():
         whole = str(data, "ascii")
-        return [whole[begin:end] for begin, end in pairwise(ends)]
+        return [whole[begin:end] for begin, end in pairwise(ends.tolist())]
     return list(map(bytes.decode, pieces(column)))
 
 
@@ -243,7 +244,7 @@ def _words(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> npt.NDArray
 
 def _array(texts: Binary) -> tuple[npt.NDArray[np.uint8], Ints]:
     data, ends = bytes_of(texts)
-    return np.frombuffer(data, np.uint8), np.array(ends, np.int64)
+    return np.frombuffer(data, np.uint8), ends
 
 
 def _binary(values: list[bytes]) -> Binary:

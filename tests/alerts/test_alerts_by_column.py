@@ -7,6 +7,7 @@ import string
 import numpy as np
 import pyarrow as pa
 import pytest
+from alert_kernel import kernel_in_use
 from effort import examples
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -77,19 +78,20 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     assert by_column == one_by_one
     raising = Raising(pack, rule, severity, 5 if withheld else None)
     try:
-        in_arrow = written(
-            writer, raising,
-            Content(
-                kind, np.array(times), _texts(key), pa.array(summary, pa.string()), _texts(emit),
-                [
-                    (step, pa.array([",".join(Column(ids).json) for ids in of_each], pa.string()))
-                    for step, of_each in taken.items()
-                ],
-                pa.array([decided(order) for order in orders], pa.binary()),
-                pa.array(summary, pa.string()) if withheld else None,
-                told and ApartTexts(ListedTexts(by).json, pa.array(estimates, pa.string())),
-            ),
-        )  # fmt: skip
+        with kernel_in_use(data.draw(st.booleans())):
+            in_arrow = written(
+                writer, raising,
+                Content(
+                    kind, np.array(times), _texts(key), pa.array(summary, pa.string()), _texts(emit),
+                    [
+                        (step, pa.array([",".join(Column(ids).json) for ids in of_each], pa.string()))
+                        for step, of_each in taken.items()
+                    ],
+                    pa.array([decided(order) for order in orders], pa.binary()),
+                    pa.array(summary, pa.string()) if withheld else None,
+                    told and ApartTexts(ListedTexts(by).json, pa.array(estimates, pa.string())),
+                ),
+            )  # fmt: skip
     except UnicodeEncodeError:
         event("a lone surrogate")
     else:
