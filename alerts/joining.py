@@ -33,9 +33,10 @@ _MOST = 2**31 - 1
 def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     """The parts of each row end to end; what is no array is the same for all. Null where one is null."""
     columns = [part for part in parts if not isinstance(part, str | bytes)]
-    kernel = at_hand() if columns and len(columns[0]) >= FEWEST else None
-    if kernel is not None and all(map(_is_plain, columns)):
-        found = _joined(kernel, parts, len(columns[0]), type_)
+    size = len(columns[0]) if columns else 0
+    kernel = at_hand() if size >= FEWEST else None
+    if kernel is not None and all(_is_plain(column, size) for column in columns):
+        found = _joined(kernel, parts, size, type_)
         if found is not None:
             return found
     return pc.binary_join_element_wise(*map(_part, parts), _NOTHING[type_])
@@ -93,8 +94,9 @@ def _joined(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType
     return pa.Array.from_buffers(type_, size, buffers)
 
 
-def _is_plain(column: Array) -> bool:
-    return isinstance(column, pa.StringArray | pa.BinaryArray) and not column.null_count
+def _is_plain(column: Array, size: int) -> bool:
+    plain = isinstance(column, pa.StringArray | pa.BinaryArray) and not column.null_count
+    return plain and len(column) == size
 
 
 @lru_cache(maxsize=4096)

@@ -72,3 +72,8 @@ def test_the_kernel_is_loaded_once_many_alerts_have_been_written() -> None:
 def test_a_lone_surrogate_is_no_part() -> None:
     with kernel_in_use(True), pytest.raises(UnicodeEncodeError):
         joined(["\ud800", pa.array(["a"])])
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with kernel_in_use(True), pytest.raises(pa.ArrowInvalid):
+        joined([pa.array(["a", "b"]), pa.array(["c"])])

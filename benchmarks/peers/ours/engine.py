@@ -142,7 +142,8 @@ class Commands:
 
 def main() -> None:
     """Answers until the input ends."""
-    keep_freed()  # as the job's workers
+    keep_freed()  # both as the job's workers
+    pa.set_memory_pool(pa.system_memory_pool())
     commands = Commands()
     hold({name: getattr(commands, name) for name in ("set_up", "json", "load", "parsed", "alone")})
 
