@@ -24,7 +24,8 @@ Ids = npt.NDArray[np.uint8]
 Binary = Any
 """pa.LargeBinaryArray: the bytes of a whole batch may be more than 2 GiB."""
 
-_ID = 32
+_ID, _INSTANT = 32, 8
+"""Bytes of an id, and of a time in a rank."""
 _KEY = ',"key":'
 """Stands in no string of JSON, where a quotation mark is escaped."""
 _DECODER = json.JSONDecoder()
@@ -63,10 +64,13 @@ class RaisedColumns(Sequence[Raised]):
         """The columns of alerts that are given one by one."""
         rules: dict[Raising, int] = {}
         numbers, places = [], []
+        begins: list[int] = []
         for one in raised:
             number = rules.setdefault(_raising(one), len(rules))
+            if number == len(begins):
+                begins.append(_INSTANT + len(rule_rank(one.rule, one.pack)))
             numbers.append(number)
-            places.append(one.rank[8 + len(rule_rank(one.rule, one.pack)) : -2 * _ID])
+            places.append(one.rank[begins[number] : -2 * _ID])
         keys = ["" if one.withholding is None else one.withholding.key for one in raised]
         return cls(
             tuple(rules),
@@ -82,7 +86,19 @@ class RaisedColumns(Sequence[Raised]):
     @classmethod
     def together(cls, parts: Iterable[Sequence[Raised]]) -> RaisedColumns:
         """The alerts of several parts, in their order."""
-        given = [one if isinstance(one, cls) else cls.of(one) for one in parts if len(one)]
+        given: list[RaisedColumns] = []
+        few: list[Raised] = []
+        for part in parts:
+            if not isinstance(part, cls):
+                few += part  # lists of few alerts each become columns together
+                continue
+            if few:
+                given.append(cls.of(few))
+                few = []
+            if len(part):
+                given.append(part)
+        if few:
+            given.append(cls.of(few))
         if len(given) < 2:
             return given[0] if given else cls.of(())
         rules: dict[Raising, int] = {}

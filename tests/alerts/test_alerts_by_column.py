@@ -199,3 +199,17 @@ def test_a_column_has_the_texts_of_its_values() -> None:
         "900", "1e-7", "0", "7", "true", "null", 'a"%', "1, null", '{"b":2,"a":1.0}',
     ]  # fmt: skip
     assert Column(list(string.ascii_lowercase)).ranked == sorted(Column(list(string.ascii_lowercase)).ranked)
+
+
+def test_parts_of_both_forms_are_put_together_in_their_order() -> None:
+    writers = [Writer("p", "r1", f"rule{n}", "s", "low", [], None) for n in range(2)]
+    one, two, three, four = (
+        writers[n % 2].raised("event", n, {"k": n}, "s", {}, [("e", [f"e{n}"])], [n], None) for n in range(4)
+    )
+    for parts in (
+        [[one], [], [two], RaisedColumns.of([three]), [four]],
+        [RaisedColumns.of([one, two]), RaisedColumns.of(()), [three], [four]],
+        [[one, two, three], RaisedColumns.of([four])],
+        [[one], [two], [three, four]],
+    ):
+        assert list(RaisedColumns.together(parts)) == [one, two, three, four]
