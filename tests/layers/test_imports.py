@@ -18,7 +18,7 @@ KNOWS = {
     "cep": {"rules", "percolator", "alerts", "kernels"},
     "rules": {"percolator"},
     "percolator": {"kernels"},
-    "alerts": set(),
+    "alerts": {"kernels"},
     "kernels": set(),
 }
 """Which package may import which others (docs/architecture.md)."""
@@ -27,7 +27,7 @@ KNOWN_CYCLES: set[frozenset[str]] = set()
 
 LAYERS = (
     # values that everything may name
-    ("cep.codes", "cep.collector", "cep.counters", "cep.errors", "cep.events", "cep.files"),
+    ("cep.allocator", "cep.codes", "cep.collector", "cep.counters", "cep.errors", "cep.events", "cep.files"),
     ("cep.exact", "cep.hashing"),
     ("cep.without_pandas",),
     # bytes to events, values of expressions, state as columns
