@@ -201,7 +201,7 @@ MISTAKES = {
             "CEP0417",
             "kind",
             "`kind` is a field of single events, but a window holds many: which one is meant?",
-            "write `last(kind)` or `distinct(kind)`",
+            "write `last(kind)`, or `count(kind == ...)` for the number of such events",
         )
     ],
     "sliding 5m having payment.amount > 5": [
@@ -217,7 +217,7 @@ MISTAKES = {
             "CEP0417",
             "kind",
             "`kind` is a field of single events, but a window holds many: which one is meant?",
-            "write `last(kind)` or `distinct(kind)`",
+            "write `last(kind)`, or `count(kind == ...)` for the number of such events",
         )
     ],
     "sliding 5m having nope > 5": [
