@@ -28,6 +28,14 @@ MISTAKES = {
             "write an `every` that `1h` is a multiple of",
         )
     ],
+    "hopping 1d every 1s having count() > 1": [
+        (
+            "CEP0420",
+            "1s",
+            "an event lies in 10,000 windows at most",
+            "write a longer `every`; `sliding 1d` is evaluated at each event",
+        )
+    ],
     "last 0 events having count() > 1": [
         ("CEP0402", "0", "a window of nothing holds no event", "give it a length")
     ],
