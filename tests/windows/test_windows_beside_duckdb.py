@@ -19,6 +19,7 @@ def test_every_value_of_every_window_is_that_of_duckdb(name: str) -> None:
     assert (trades.ms < trades.ms.cummax()).any()
     found = compared(trades, batch=701, windows={name: WINDOWS[name]})[name]
     assert found.differences == []
+    assert found.estimated == 0
     assert found.windows > 40
     assert found.known > found.values / 2
 
