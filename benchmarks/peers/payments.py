@@ -87,8 +87,8 @@ class Feed:
     def write(self, path: Path, turn: int) -> Turn:
         """Writes the payments of a turn as JSON lines in the order of their arrival.
 
-        Those of other turns have other ids, values and times. One more ends the turn, of a card and a
-        merchant of its own: it comes so late that every window of the others is over by the watermark.
+        Those of other turns have other ids, values and times. One more of each kind ends the turn, of a card
+        and a merchant of their own: so late that every window of the others is over by the watermark.
         """
         random = np.random.default_rng((self.seed, turn))
         payments = self._drawn(random, turn)
@@ -101,11 +101,15 @@ class Feed:
                 f'{{"eid":"{eid}","ts":"{at}","card":"{c}","merchant":"{m}","kind":"{k}","amount":{a}}}\n'
                 for at, eid, c, m, k, a in zip(_written(rows.ms.to_numpy()), *columns, strict=True)
             )
-            at = _written(np.array([ends]))[0]
-            out.write(
-                f'{{"eid":"end{turn}","ts":"{at}","card":"end","merchant":"end","kind":"","amount":0.0}}\n'
-            )
+            for kind, at in enumerate(_written(ends + np.arange(KINDS))):
+                end = f'"eid":"end{turn}-{kind}","ts":"{at}","card":"end","merchant":"end","kind":"k{kind}"'
+                out.write(f'{{{end},"amount":0.0}}\n')
         return Turn(payments, ends)
+
+    @property
+    def lines(self) -> int:
+        """How many lines a turn has."""
+        return self.events + KINDS
 
     def _drawn(self, random: np.random.Generator, turn: int) -> pd.DataFrame:
         count = self.events

@@ -32,7 +32,7 @@ DUCK = (sys.executable, "-m", "peers.duck")
 def compare(folder: Path, turns: int, small: bool) -> Iterator[Comparison]:
     """The rows: Flink's, Esper's and DuckDB's of each piece of work."""
     warm_up = 1 if small else WARM_UP
-    yield from _beside_flink(folder, EVENTS[small], (warm_up, turns))
+    yield from beside_flink(folder, EVENTS[small], (warm_up, turns))
     for work in payments.NAMES:
         with (
             conversation(OURS, folder / "ours.log", 1) as ours,
@@ -48,17 +48,22 @@ def compare(folder: Path, turns: int, small: bool) -> Iterator[Comparison]:
             yield from both.rows(("parsed",), (warm_up, turns))
 
 
-def _beside_flink(folder: Path, events: int, turns: tuple[int, int]) -> Iterator[Comparison]:
+def beside_flink(
+    folder: Path, events: int, turns: tuple[int, int], works: Sequence[str] = tuple(payments.NAMES)
+) -> Iterator[Comparison]:
+    """The rows of Flink's, whose cluster stays for all of them."""
     with (
         flink.bound(),
         conversation(java.program("flink", flink.JVM), folder / "flink.log", flink.CORES) as theirs,
     ):
-        for work, name in payments.NAMES.items():
+        for work in works:
+            name = payments.NAMES[work]
             with running(pack(work, lateness=True), "100 milliseconds") as job:
                 job.until("cep_batch_duration_seconds_count", 1)
                 contest = BesideFlink(folder, work, Feed(events, 1, disorder=True), job, theirs)
                 pairs, same = measured(contest, *turns)
                 peaks = job.peak, theirs.peak()
+            print(f"our job, the last turn: {contest.parts}", flush=True)
             yield Comparison(
                 f"Flink SQL: JSON files to alerts, {name}", "events", events, pairs, ACCEPT, peaks, same=same
             )
@@ -91,6 +96,7 @@ class BesideFlink:
     def __init__(self, folder: Path, work: str, feed: Feed, job: Job, theirs: Conversation) -> None:
         self._turns, self._job, self._theirs = Turns(folder, work, feed), job, theirs
         self._raised = 0
+        self.parts = ""
         self._out = folder / "told"
 
     def prepare(self) -> None:
@@ -100,15 +106,22 @@ class BesideFlink:
 
     def ours(self) -> Taken:
         """From the moment that a file is there until the outbox has the last alert."""
-        job, events = self._job, self._turns.made * (self._turns.feed.events + 1)
+        job, events = self._job, self._turns.made * self._turns.feed.lines
         inside = job.folder / "payments.jsonl"
         shutil.copyfile(self._turns.input, inside)
-        before, begin = sum(job.processor().values()), time.perf_counter()
+        before, stages = job.processor(), job.metrics()
+        begin = time.perf_counter()
         inside.rename(job.folder / "inbox" / f"{self._turns.made}.jsonl")
         job.until_raised(self._raised, events)
         seconds = time.perf_counter() - begin
-        job.until("cep_events_total accepted", events)
-        return Taken(seconds, sum(job.processor().values()) - before)
+        after = job.until("cep_events_total accepted", events)
+        used = {kind: spent - before[kind] for kind, spent in job.processor().items()}
+        names = [name for name in after if name.startswith("cep_stage_seconds_total")]
+        by_stage = {name.split()[1]: after[name] - stages.get(name, 0) for name in names}
+        self.parts = "; by the clock ".join(
+            ", ".join(f"{name} {spent:.2f}" for name, spent in parts.items()) for parts in (used, by_stage)
+        )
+        return Taken(seconds, sum(used.values()))
 
     def theirs(self) -> Taken:
         """From the moment that all tasks run until the job has finished, its files whole."""
