@@ -129,6 +129,7 @@ def test_pandas_and_the_engine_find_the_same_in_hours_of_trades(tmp_path: Path) 
     assert all(found.values()), text
 
 
+@pytest.mark.slow
 def test_each_thing_done_is_labelled_where_it_was_done(ten_minutes: Generated) -> None:
     """The rule that is after it finds it, but for what it takes an hour to know."""
     trades = in_time(table_of(ten_minutes.files))
