@@ -76,7 +76,7 @@ trial-trades: $(STAMP) java ## the trading pack on a recording of trades, beside
 bench: $(STAMP) java ## every benchmark, as tables: about 15 minutes; make bench SIZE=small to see that they run
 	@$(BIN)/python benchmarks/all.py $(if $(filter small,$(SIZE)),--small) $(if $(DATA),--data "$(DATA)")
 
-bench-peers: $(STAMP) java ## beside Flink SQL, Esper and Lucene Monitor, in turns; needs Maven; SIZE=small, TURNS=5, DATA as above
+bench-peers: $(STAMP) java ## beside Flink SQL, Esper, DuckDB and Lucene Monitor, in turns; needs Maven; SIZE=small, TURNS=5, DATA as above
 	@cd benchmarks && "../$(BIN)/python" -m peers $(if $(filter small,$(SIZE)),--small) $(if $(TURNS),--turns $(TURNS)) $(if $(DATA),--data "$(abspath $(DATA))")
 
 jar: $(STAMP) java ## the jar of cep/job/spark/local_files, after a change of its source

@@ -26,13 +26,13 @@ from cep.decode.compiled import load as load_decoding
 from cep.events import Events
 from cep.inprocess.session import StoredShard
 from cep.operators.patterns.runtime.compiled import load as load_patterns
+from cep.operators.windows.runtime.compiled import load as load_windows
 from cep.packs.compile import compile_plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING
 from peers.ours.answering import Stopwatch, hold
-from peers.strict import Rule, pack
 from rules.packs import load_texts
 
 BLOCK = 4 << 20
@@ -44,10 +44,10 @@ COMPILED = MatchOptions(compiled=True)
 
 
 class Engine:
-    """Rules over events, batch by batch, in one shard: there is one core."""
+    """A pack over events of its one stream `e`, batch by batch, in one shard: there is one core."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self.plan = compile_plan([load_texts([("bench.rules", pack(rules))]).need()])
+    def __init__(self, pack: str) -> None:
+        self.plan = compile_plan([load_texts([("bench.rules", pack)]).need()])
         self.decoder: Decoder = decoder(self.plan.streams["e"])
         self._start, self._memory, self._resources = BatchStart(), NOTHING, Resources()
         self._stored = StoredShard()
@@ -96,13 +96,14 @@ class Commands:
     engine: Engine
     loaded: list[list[Events]]
 
-    def set_up(self, rules: Sequence[dict[str, object]]) -> dict[str, object]:
-        """Compiles rules; the kernels' machine code is read from the cache that `make setup` fills."""
+    def set_up(self, pack: str) -> dict[str, object]:
+        """Compiles a pack; the kernels' machine code is read from the cache that `make setup` fills."""
         watch = Stopwatch()
         load_patterns()
+        load_windows()
         load_decoding()
         patience.load()
-        self.engine = Engine([Rule(**one) for one in rules])  # type: ignore[arg-type]
+        self.engine = Engine(pack)
         return watch.answer()
 
     def json(self, path: str, out: str) -> dict[str, object]:
