@@ -19,7 +19,7 @@ from random import Random
 from alerts.lane import Lane, Schedule
 from alerts.outbox import Outbox, OutboxError, Settled
 from alerts.outbox.deliveries import Due
-from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.receiver import Gathering, Outcome, Receiver
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
 _FLUSH_AT = 128
@@ -43,7 +43,7 @@ class _Done:
     """An attempt that is over; without an outcome it was not made, since nobody wants it now."""
 
     lane: Lane
-    due: Due
+    dues: Sequence[Due]
     outcome: Outcome | None
     seconds: float
 
@@ -173,20 +173,20 @@ class Dispatcher:
                 self._report(f"deliveries to {lane.receiver.name} wait: {error}")
             while len(self._unwritten) < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
                 self._in_flight += 1
-                pool.submit(self._attempt, lane, due)
+                pool.submit(self._attempt, lane, [due, *lane.companions()])
         return max(0.0, min(waits))
 
-    def _attempt(self, lane: Lane, due: Due) -> None:
+    def _attempt(self, lane: Lane, dues: Sequence[Due]) -> None:
         """In a thread of the receiver's pool."""
         if self._stopping.is_set() or lane.gone:
-            self._inbox.put(_Done(lane, due, None, 0.0))
+            self._inbox.put(_Done(lane, dues, None, 0.0))
             return
         begun = time.perf_counter()
         try:
-            outcome = lane.receiver.send(due.id, due.body, self._clock())
+            outcome = _sent(lane.receiver, dues, self._clock())
         except Exception as error:  # a mistake of a receiver's must not cost the alert: it is tried again
             outcome = Outcome("rejected", f"{type(error).__name__} in the receiver: {error}")
-        self._inbox.put(_Done(lane, due, outcome, time.perf_counter() - begun))
+        self._inbox.put(_Done(lane, dues, outcome, time.perf_counter() - begun))
 
     def _until_write(self, wait: float) -> float:
         if self._write_at is None:
@@ -208,24 +208,25 @@ class Dispatcher:
     def _settle(self, done: _Done) -> None:
         self._in_flight -= 1
         if done.outcome is None:
-            done.lane.put_back(done.due)
+            done.lane.put_back(done.dues)
             return
         now, receiver, was_gone = self._clock(), done.lane.receiver.name, done.lane.gone
-        settled = done.lane.settle(done.due, done.outcome, now)
-        self._unwritten.append(settled)
+        every = done.lane.settle_all(done.dues, done.outcome, now)
+        self._unwritten += every
         if self._write_at is None:
             self._write_at = time.monotonic() + _FLUSH_EVERY
         if done.lane.gone and not was_gone:
             self._report(
-                f"{receiver} wants no more alerts ({settled.outcome}): they wait until the next start"
+                f"{receiver} wants no more alerts ({done.outcome.detail}): they wait until the next start"
             )
-        elif settled.state == "failed" and not done.lane.gone:
-            self._report(
-                f"the alert {done.due.id} to {receiver} was given up after {settled.attempts} attempts; "
-                f"the last: {settled.outcome}"
-            )
-        age = max(0, now - done.due.recorded_at) / 1e9
-        self._attempted(Attempt(receiver, done.due.id, done.outcome, settled.attempts, done.seconds, age))
+        for due, settled in zip(done.dues, every, strict=True):
+            if settled.state == "failed" and not done.lane.gone:
+                self._report(
+                    f"the alert {due.id} to {receiver} was given up after {settled.attempts} attempts; "
+                    f"the last: {settled.outcome}"
+                )
+            age = max(0, now - due.recorded_at) / 1e9
+            self._attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
 
     def _write_due(self) -> bool:
         if self._write_at is None:
@@ -249,3 +250,9 @@ class Dispatcher:
         self._write_at, self._write_failures = None, 0
         with self._progress:
             self._progress.notify_all()
+
+
+def _sent(receiver: Receiver, dues: Sequence[Due], now: int) -> Outcome:
+    if len(dues) > 1 and isinstance(receiver, Gathering):
+        return receiver.send_together([(due.id, due.body) for due in dues], now)
+    return receiver.send(dues[0].id, dues[0].body, now)

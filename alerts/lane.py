@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from alerts.outbox import Due, Outbox, Settled
-from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.receiver import Gathering, Outcome, Receiver
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
@@ -64,6 +64,9 @@ class Lane:
         self._unanswered: set[int] = set()
         self._probes = 0
         self._not_before = 0
+        self._together, self._pace = 1, 0
+        if isinstance(receiver, Gathering):
+            self._together, self._pace = receiver.together, receiver.pace
 
     def fill(self, outbox: Outbox, now: int, poll: float) -> float:
         """Reads what is due, if it is time to; seconds until it may be worth looking again.
@@ -91,26 +94,44 @@ class Lane:
         """The next delivery to attempt, None if none may be attempted now."""
         if self.gone or not self._ready or now < self._not_before:
             return None
-        # a little more than can be under way, so that no thread waits while outcomes are written
-        most = 1 if self._silent else self.receiver.in_flight + min(self.receiver.in_flight, 8)
-        if self._in_flight >= most:
+        if self._in_flight >= self._most_in_flight:
             return None
         self._in_flight += 1
+        self._not_before = max(self._not_before, now + self._pace)
         return self._ready.popleft()
+
+    def companions(self) -> list[Due]:
+        """Further deliveries that go out in the attempt that was taken last."""
+        return [self._ready.popleft() for _ in range(min(self._together - 1, len(self._ready)))]
+
+    @property
+    def _most_in_flight(self) -> int:
+        if self._silent:
+            return 1
+        # a little more than can be under way, so that no thread waits while outcomes are written
+        own = self.receiver.in_flight
+        return own if self._pace else own + min(own, 8)
 
     @property
     def _silent(self) -> bool:
         return len(self._unanswered) >= _UNANSWERED
 
-    def put_back(self, due: Due) -> None:
+    def put_back(self, dues: Sequence[Due]) -> None:
         """An attempt that was taken was not made."""
         self._in_flight -= 1
-        self._ready.appendleft(due)
+        self._ready.extendleft(reversed(dues))
 
     def settle(self, due: Due, outcome: Outcome, now: int) -> Settled:
         """Takes in the outcome of an attempt; what is to be written about it."""
+        return self.settle_all([due], outcome, now)[0]
+
+    def settle_all(self, dues: Sequence[Due], outcome: Outcome, now: int) -> list[Settled]:
+        """The same of an attempt that several deliveries went out in."""
         self._in_flight -= 1
-        self._listen(due, outcome, now)
+        self._listen(dues[0], outcome, now)
+        return [self._settled(due, outcome, now) for due in dues]
+
+    def _settled(self, due: Due, outcome: Outcome, now: int) -> Settled:
         attempts = due.attempts + 1
         if outcome.result == "delivered":
             return Settled(self.receiver.name, due.number, "delivered", attempts, outcome.detail, None, now)

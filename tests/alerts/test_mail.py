@@ -26,9 +26,11 @@ from conftest import Certificates
 
 LETTER = Letter("cep@desk.example", ["night@desk.example", "day@desk.example"])
 ALERT = raised(1).alert
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Requiring AUTH while not requiring TLS", "ignore::DeprecationWarning:aiosmtpd"
-)
+pytestmark = [
+    pytest.mark.slow,  # each starts a server
+    pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:aiosmtpd"),
+]
 NOW = 1_767_600_000_000_000_000
 
 
