@@ -11,7 +11,8 @@ import pytest
 from some_alerts import raised
 from wayward_server import WaywardServer
 
-from alerts.receivers.egress import Egress, RefusedError, forbidden, nature
+from alerts.receivers.addresses import forbidden, nature
+from alerts.receivers.egress import Egress, RefusedError
 from alerts.receivers.names import Names
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.webhook import Limits, WebhookReceiver

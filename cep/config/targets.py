@@ -1,0 +1,83 @@
+"""Where the alerts of a receiver go, by kind; secrets are still unread, templates are read.
+
+A kind that is new is a class here, its options in `receiver_section`, and a case in
+`cep.job.running.receivers_made`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from cep.config.secrets import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """The standard output of the job."""
+
+    kind: ClassVar = "console"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A URL that takes signed messages; without a secret they are not signed."""
+
+    kind: ClassVar = "webhook"
+    url: Secret
+    secret: Secret | None
+    format: Literal["cloudevents", "alertmanager"]
+    allow_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """An incoming webhook of Slack; `message` is a template's text, None: as usual."""
+
+    kind: ClassVar = "slack"
+    url: Secret
+    message: str | None
+    allow_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PagerDuty:
+    """A service of PagerDuty by its routing key; `url` None: that of everybody."""
+
+    kind: ClassVar = "pagerduty"
+    routing_key: Secret
+    url: Secret | None
+    message: str | None
+    allow_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Email:
+    """Addresses of mail and the server that takes mail for them; without a user nobody signs in."""
+
+    kind: ClassVar = "email"
+    host: str
+    port: int
+    tls: Literal["starttls", "tls"]
+    user: str | None
+    password: Secret | None
+    sender: str
+    to: tuple[str, ...]
+    subject: str | None
+    message: str | None
+    html: str | None
+    allow_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of JSON lines; `longest` in bytes."""
+
+    kind: ClassVar = "file"
+    path: Path
+    longest: int
+    durable: bool
+
+
+Target = Console | Webhook | Slack | PagerDuty | Email | File
