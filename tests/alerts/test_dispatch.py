@@ -241,7 +241,14 @@ def test_a_receiver_that_is_gone_is_reported_and_left_alone(
     assert status.failed == len(server.calls) <= 2
     assert "410 Gone: closed for good" in reports[0]
     server.behave = lambda _: Answer()
-    assert deliver(desk(server)).drain(PATIENCE)
+    again = deliver(desk(server), report=reports.append)
+    assert not again.drain(PATIENCE)
+    assert (len(server.calls), len(reports)) == (status.failed, 2), "a restart forgets no pause"
+    assert outbox.resume("desk").state == "paused"
+    server.wait_for(lambda calls: len(calls) == 100)
+    assert again.drain(PATIENCE)
+    assert reports[2] == "desk is no longer paused: what waits is sent"
+    assert outbox.standings() == {}
 
 
 def test_metrics_see_every_attempt(outbox: Outbox, server: WaywardServer, deliver: Deliver) -> None:
