@@ -25,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "percolate": ("cep.cli.percolate", "standing queries over documents, in this process"),
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
     "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
+    "receivers": ("cep.cli.receivers", "how receivers stand; try one; resume one that is paused"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }
 """Verb to its module and its line in the help, in the order of the help."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cep.config.job import Job, JobLoaded, Listen, Receiver
-from cep.config.places import KeyPath, Places, places_of
+from cep.config.places import Places, places_of
 from cep.config.receiver_kinds import Section, mistakes, target
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from cep.sources.section import FeedSection
 
 Check = Callable[[str], object]
-Wanted = tuple[KeyPath, Secret | None, Check]
 
 
 def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
@@ -153,19 +152,22 @@ def _receiver(one: Section) -> Receiver:
 
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """Mistakes in the values that stand elsewhere; no message repeats one."""
-    found = []
-    wanted: list[Wanted] = [(("outbox", "url"), job.outbox, outbox_address)]
+    found = _secret(job.places.value(("outbox", "url")), job.outbox, outbox_address, environ)
     for receiver in job.receivers:
-        place = ("receivers", receiver.name)
-        wanted += [((*place, key), secret, check) for key, secret, check in _of_target(receiver.target)]
-        if isinstance(receiver.target, Webhook) and receiver.target.secret is None:
-            found.append(
-                Diagnostic("CEP0716", "warning", f"what `{receiver.name}` gets is not signed",
-                           job.places.key(place), help='give it secret = "${NAME}"')
-            )  # fmt: skip
-    for path, secret, check in wanted:
+        found += receiver_secrets(job, receiver, environ)
+    return found
+
+
+def receiver_secrets(job: Job, receiver: Receiver, environ: Mapping[str, str]) -> list[Diagnostic]:
+    """The same of one receiver."""
+    place, found = ("receivers", receiver.name), []
+    if isinstance(receiver.target, Webhook) and receiver.target.secret is None:
+        said = f"what `{receiver.name}` gets is not signed"
+        help_ = 'give it secret = "${NAME}"'
+        found.append(Diagnostic("CEP0716", "warning", said, job.places.key(place), help=help_))
+    for key, secret, check in _of_target(receiver.target):
         if secret is not None:
-            found += _secret(job.places.value(path), secret, check, environ)
+            found += _secret(job.places.value((*place, key)), secret, check, environ)
     return found
 
 

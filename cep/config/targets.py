@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
+from urllib.parse import urlsplit
 
 from cep.config.secrets import Secret
 
@@ -18,6 +19,11 @@ class Console:
     """The standard output of the job."""
 
     kind: ClassVar = "console"
+
+    @property
+    def where(self) -> str:
+        """Where the alerts go, without what is secret."""
+        return "standard output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,11 @@ class Webhook:
     format: Literal["cloudevents", "alertmanager"]
     allow_private: bool
 
+    @property
+    def where(self) -> str:
+        """The host; if it stands elsewhere, the place."""
+        return _host(self.url)
+
 
 @dataclass(frozen=True, slots=True)
 class Slack:
@@ -39,6 +50,11 @@ class Slack:
     url: Secret
     message: str | None
     allow_private: bool
+
+    @property
+    def where(self) -> str:
+        """The place of the address, which is secret."""
+        return self.url.written
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,11 @@ class PagerDuty:
     url: Secret | None
     message: str | None
     allow_private: bool
+
+    @property
+    def where(self) -> str:
+        """The host."""
+        return "events.pagerduty.com" if self.url is None else _host(self.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +90,11 @@ class Email:
     html: str | None
     allow_private: bool
 
+    @property
+    def where(self) -> str:
+        """The addresses, and the server."""
+        return f"{', '.join(self.to)} by {self.host}:{self.port}"
+
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -78,6 +104,15 @@ class File:
     path: Path
     longest: int
     durable: bool
+
+    @property
+    def where(self) -> str:
+        """The path."""
+        return str(self.path)
+
+
+def _host(url: Secret) -> str:
+    return url.written if url.refers else urlsplit(url.written).hostname or ""
 
 
 Target = Console | Webhook | Slack | PagerDuty | Email | File

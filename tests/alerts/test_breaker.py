@@ -58,7 +58,8 @@ def told(made: Breaker, *attempts: tuple[int, Outcome], every: int = SECOND, sta
         ([(n, BUSY) for n in range(50)], None),
         ([(n, DELIVERED) for n in range(90)] + [(n, REJECTED) for n in range(90, 200)], 120),
     ],
-    ids=["no answer", "two alerts", "an answer between", "refused", "one alert", "two refused", "three refused",
+    ids=["no answer", "two alerts", "an answer between", "refused", "one alert", "two refused",
+         "three refused",
          "half", "a third", "busy", "after a good minute"],
 )  # fmt: skip
 def test_it_opens_for_the_receiver_and_not_for_an_alert(
@@ -197,7 +198,8 @@ def test_a_receiver_that_refuses_everything_is_spared_and_gets_everything_later(
 
 def test_after_five_days_a_receiver_is_tried_once_an_hour(outbox: Outbox, clock: list[int]) -> None:
     life = Life(outbox, clock, Schedule())
-    life.until(START + 5 * DAY + HOUR, lambda *_: REJECTED)
+    life.lane.breaker.take_up(Standing(failing_since_at=START - 5 * DAY + MINUTE))
+    life.until(START + 3 * MINUTE, lambda *_: REJECTED)
     assert life.lane.breaker.standing.state == "paused"
     life.attempts.clear()
     life.until(clock[0] + DAY, lambda *_: REJECTED)
