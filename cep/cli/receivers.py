@@ -28,8 +28,8 @@ def register(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "receivers",
         help="how receivers stand; try one; resume one that is paused",
-        description="The receivers of a job, running or stopped: how they stand, a test of one, and the end of "
-        "a pause.",
+        description="The receivers of a job, running or stopped: how they stand, a test of one, the end of a "
+        "pause.",
     )
     parser.set_defaults(usual="cep receivers list --job job.toml")
     verbs = parser.add_subparsers(metavar="list|test|resume", required=True, dest="does")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from ports import free_port
 
 from cep.cli.main import main
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "alerts"))
 from some_alerts import raised
 from wayward_server import Answer, WaywardServer
 
