@@ -17,6 +17,7 @@ from typing import NoReturn
 from cep.cli.failure import HUNG_UP, OK, OUTSIDE, USAGE, CommandError
 
 VERBS: dict[str, tuple[str, str]] = {
+    "new": ("cep.cli.new", "make a folder with a job that runs"),
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
     "explain": ("cep.cli.explain", "what a diagnostic means; how a rule runs"),
     "fmt": ("cep.cli.fmt", "lay out rule files in the one way"),
@@ -25,6 +26,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "percolate": ("cep.cli.percolate", "standing queries over documents, in this process"),
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
     "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
+    "doctor": ("cep.cli.doctor", "what this machine lacks to run a job, and how to get it"),
     "receivers": ("cep.cli.receivers", "how receivers stand; try one; resume one that is paused"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }
