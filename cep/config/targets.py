@@ -6,12 +6,15 @@ A kind that is new is a class here, its options in `receiver_section`, and a cas
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
 from cep.config.secrets import Secret
+
+_PAGERDUTY = "events.pagerduty.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class PagerDuty:
     @property
     def where(self) -> str:
         """The host."""
-        return "events.pagerduty.com" if self.url is None else _host(self.url)
+        return _PAGERDUTY if self.url is None else _host(self.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +119,21 @@ def _host(url: Secret) -> str:
 
 
 Target = Console | Webhook | Slack | PagerDuty | Email | File
+
+
+def address_of(target: Target, environ: Mapping[str, str]) -> tuple[str, int] | None:
+    """The host and port of a target over the network; None for others. Raises SecretError."""
+    match target:
+        case Webhook() | Slack():
+            return _address(target.url.reveal(environ))
+        case PagerDuty():
+            return (_PAGERDUTY, 443) if target.url is None else _address(target.url.reveal(environ))
+        case Email():
+            return target.host, target.port
+        case Console() | File():
+            return None
+
+
+def _address(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 from ports import free_port
-
-from cep.cli.main import main
-
 from some_alerts import raised
 from wayward_server import Answer, WaywardServer
 
 from alerts.outbox import BatchRecord, Outbox
 from alerts.routing import Route
 from alerts.standing import Standing
+from cep.cli.main import main
 
 JOB = """\
 [job]
