@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from cep.config.job import Job, JobLoaded, Listen, Receiver
 from cep.config.places import Places, places_of
-from cep.config.receiver_kinds import Section, mistakes, target
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
@@ -23,6 +22,7 @@ from rules.source import SourceFile, Span
 from rules.suggest import closest
 
 if TYPE_CHECKING:
+    from cep.config.receiver_kinds import Section
     from cep.config.shape import JobFile
     from cep.sources.section import FeedSection
 
@@ -99,6 +99,7 @@ def _validated(
     from pydantic import ValidationError
 
     from cep.config.mistakes import diagnose
+    from cep.config.receiver_kinds import Section, mistakes
     from cep.config.shape import JobFile
 
     diagnostics: list[Diagnostic] = []
@@ -146,6 +147,8 @@ def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
 
 
 def _receiver(one: Section) -> Receiver:
+    from cep.config.receiver_kinds import target
+
     rules = one.options.rules
     return Receiver(one.name, target(one), None if rules is None else tuple(rules), one.options.severity)
 

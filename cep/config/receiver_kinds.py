@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-_OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "console": ((), ()),
     "webhook": (("url",), ("secret", "format", "allow_private")),
     "slack": (("url",), ("message", "allow_private")),
@@ -61,7 +61,7 @@ class Section:
 def mistakes(section: Section) -> Iterator[Diagnostic]:
     """What is wrong with the options of a receiver of its kind."""
     kind, given = section.options.kind, section.options.model_fields_set - set(_EVERY)
-    needed, may = _OPTIONS[kind]
+    needed, may = OPTIONS[kind]
     for key in needed:
         if key not in given:
             said = f"`{key}` is missing in [receivers.{section.name}]"
@@ -93,8 +93,8 @@ def mistakes(section: Section) -> Iterator[Diagnostic]:
 
 
 def _of_another_kind(section: Section, kind: str, key: str) -> Diagnostic:
-    owners = " and ".join(f'"{one}"' for one, lists in _OPTIONS.items() if key in (*lists[0], *lists[1]))
-    own = ", ".join(f"`{one}`" for one in (*_OPTIONS[kind][0], *_OPTIONS[kind][1])) or "no options"
+    owners = " and ".join(f'"{one}"' for one, lists in OPTIONS.items() if key in (*lists[0], *lists[1]))
+    own = ", ".join(f"`{one}`" for one in (*OPTIONS[kind][0], *OPTIONS[kind][1])) or "no options"
     help_ = f'`{key}` belongs to kind {owners}; kind "{kind}" has {own}; every receiver `rules`, `severity`'
     said = f'a receiver of kind "{kind}" has no option `{key}`'
     return Diagnostic("CEP0734", "error", said, section.places.key(section.path(key)), help=help_)

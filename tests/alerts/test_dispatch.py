@@ -22,6 +22,7 @@ from alerts.lane import Schedule
 from alerts.outbox import BatchRecord, Outbox
 from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.slack import SlackReceiver
 from alerts.receivers.webhook import Limits, WebhookReceiver
 from alerts.routing import Route
 
@@ -161,6 +162,20 @@ def test_retry_after_is_kept(outbox: Outbox, server: WaywardServer, deliver: Del
     now[0] = start + 601 * SECOND
     assert dispatcher.drain(PATIENCE)
     assert len(server.calls) == 2
+
+
+def test_what_waits_for_a_channel_goes_out_together(
+    outbox: Outbox, server: WaywardServer, deliver: Deliver
+) -> None:
+    server.behave = lambda call: (
+        Answer(429, {"retry-after": "0"}) if call.nth == 0 else Answer(200, body=b"ok")
+    )
+    expected = fill(outbox, 60)
+    attempts: list[Attempt] = []
+    assert deliver(SlackReceiver("desk", server.url), attempted=attempts.append).drain(PATIENCE)
+    assert json.loads(server.calls[0].body)["text"].startswith("60 alerts:")
+    assert Counter(a.alert for a in attempts if a.outcome.result == "delivered") == Counter(expected)
+    assert {outbox.deliveries(id_)[0].state for id_ in expected} == {"delivered"}
 
 
 def test_waiting_for_deliveries_can_be_given_up(
