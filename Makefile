@@ -21,9 +21,9 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@echo "compiling the kernels for this processor, once: patterns beside text queries, decoding and windows (under a minute) ..."
+	@echo "compiling the kernels for this processor, once: patterns beside text queries, decoding, windows and alerts (under a minute) ..."
 	@$(BIN)/python -c 'from cep.operators.patterns.runtime.compiled import load; load()' & patterns=$$!; \
-	  $(BIN)/python -c 'from percolator.matching.compiled import load; load(); from cep.decode.compiled import load; load(); from cep.operators.windows.runtime.compiled import load; load()'; others=$$?; \
+	  $(BIN)/python -c 'from percolator.matching.compiled import load; load(); from cep.decode.compiled import load; load(); from cep.operators.windows.runtime.compiled import load; load(); from alerts.compiled import load; load()'; others=$$?; \
 	  wait $$patterns && exit $$others
 	@touch $@
 
@@ -44,7 +44,7 @@ tools:
 	  echo "promtool is missing, some tests of ops/ are skipped; on Debian: apt-get install prometheus" >&2
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto --dist worksteal
 
 test: $(STAMP) java tools ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)

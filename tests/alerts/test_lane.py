@@ -80,6 +80,7 @@ def fill(outbox: Outbox, count: int, first: int = 0) -> None:
     outbox.record(BatchRecord(number, "d", {}), [raised(first + n) for n in range(count)], [Route("desk")])
 
 
+@pytest.mark.slow
 def test_an_alert_is_tried_for_about_three_days_and_then_kept_as_failed(
     outbox: Outbox, clock: list[int]
 ) -> None:
@@ -135,6 +136,7 @@ def test_an_alert_that_breaks_the_connection_holds_up_none_behind_it(
         assert outbox.pending("desk") == 1
 
 
+@pytest.mark.slow
 def test_alerts_that_break_connections_are_not_given_up_early(outbox: Outbox, clock: list[int]) -> None:
     """Several in a row look like a dead receiver, until the next alert gets through."""
     fill(outbox, 4)

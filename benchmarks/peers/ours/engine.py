@@ -12,7 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from alerts.raised_columns import RaisedColumns, pieces
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from alerts import patience
+from alerts.joining import bytes_of
+from alerts.raised_columns import RaisedColumns
+from cep.allocator import keep_freed
 from cep.batch.clock import BatchStart, clock_of, next_start
 from cep.collector import paused
 from cep.decode import Decoder, decoder
@@ -33,6 +39,7 @@ BLOCK = 4 << 20
 """Bytes decoded at once, as the job does."""
 BATCH = 16 << 20
 """Bytes of JSON of a batch: some 210,000 events."""
+LINE_END = pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary())
 COMPILED = MatchOptions(compiled=True)
 
 
@@ -78,7 +85,8 @@ class Engine:
             self._stored.put(outcome.memory)
             self._start = next_start(self._start, clock, found.seen)
             if len(raised):
-                out.write(b"\n".join(pieces(raised.bodies)) + b"\n")
+                lines = pc.binary_join_element_wise(raised.bodies, *LINE_END)
+                out.write(bytes_of(lines)[0])
         return len(raised)
 
 
@@ -93,6 +101,7 @@ class Commands:
         watch = Stopwatch()
         load_patterns()
         load_decoding()
+        patience.load()
         self.engine = Engine([Rule(**one) for one in rules])  # type: ignore[arg-type]
         return watch.answer()
 
@@ -133,6 +142,8 @@ class Commands:
 
 def main() -> None:
     """Answers until the input ends."""
+    keep_freed()  # both as the job's workers
+    pa.set_memory_pool(pa.system_memory_pool())
     commands = Commands()
     hold({name: getattr(commands, name) for name in ("set_up", "json", "load", "parsed", "alone")})
 
