@@ -19,7 +19,8 @@ from random import Random
 from alerts.lane import Lane, Schedule
 from alerts.outbox import Outbox, OutboxError, Settled
 from alerts.outbox.deliveries import Due
-from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.receiver import Gathering, Outcome, Receiver
+from alerts.standing import Standing
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
 _FLUSH_AT = 128
@@ -43,7 +44,7 @@ class _Done:
     """An attempt that is over; without an outcome it was not made, since nobody wants it now."""
 
     lane: Lane
-    due: Due
+    dues: Sequence[Due]
     outcome: Outcome | None
     seconds: float
 
@@ -84,6 +85,8 @@ class Dispatcher:
         self._unwritten: list[Settled] = []
         self._write_at: float | None = None
         self._write_failures = 0
+        self._kept: dict[str, Standing] = {}
+        self._asked_at = 0.0
         self._in_flight = 0
         self._stopping = threading.Event()
         self._progress = threading.Condition()
@@ -91,7 +94,12 @@ class Dispatcher:
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
-        """Begins to deliver."""
+        """Begins to deliver, to receivers as they stood when another program ended. Raises OutboxError."""
+        self._kept = self._outbox.standings()
+        for lane in self._lanes:
+            lane.breaker.take_up(self._kept.get(lane.receiver.name, Standing()))
+            if not lane.breaker.closed:
+                self._tell(lane)
         self._thread.start()
 
     def wake(self) -> None:
@@ -121,13 +129,15 @@ class Dispatcher:
     def drain(self, timeout: float, given_up: Callable[[], bool] = lambda: False) -> bool:
         """Waits until nothing is pending for its receivers; whether that came within `timeout` seconds.
 
-        Nor does it wait any longer once it is `given_up`. A receiver that wants no more (410 Gone) is not
-        waited for. Raises OutboxError.
+        Nor does it wait any longer once it is `given_up`. A receiver that is paused is not waited for. Raises
+        OutboxError.
         """
         end = time.monotonic() + timeout
         self.wake()
         while True:
-            if not self._outbox.waiting([lane.receiver.name for lane in self._lanes if not lane.gone]):
+            if not self._outbox.waiting(
+                [lane.receiver.name for lane in self._lanes if not lane.breaker.paused]
+            ):
                 return not self._outbox.waiting([lane.receiver.name for lane in self._lanes])
             rest = end - time.monotonic()
             if rest <= 0 or given_up() or not self._thread.is_alive():
@@ -162,6 +172,7 @@ class Dispatcher:
     def _begin_attempts(self) -> float:
         """Fills the lanes and starts what may start; seconds until there may be more to do."""
         waits = [self._poll]
+        self._resume()
         for lane, pool in zip(self._lanes, self._pools, strict=True):
             try:
                 if lane.recovered:
@@ -173,20 +184,48 @@ class Dispatcher:
                 self._report(f"deliveries to {lane.receiver.name} wait: {error}")
             while len(self._unwritten) < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
                 self._in_flight += 1
-                pool.submit(self._attempt, lane, due)
+                pool.submit(self._attempt, lane, [due, *lane.companions()])
         return max(0.0, min(waits))
 
-    def _attempt(self, lane: Lane, due: Due) -> None:
+    def _resume(self) -> None:
+        """Looks, once in a while, whether a person has resumed a receiver that is left alone."""
+        left = [lane for lane in self._lanes if not lane.breaker.closed]
+        if not left or time.monotonic() < self._asked_at or self._unwritten:
+            return
+        self._asked_at = time.monotonic() + self._poll
+        try:
+            stored = self._outbox.standings()
+        except OutboxError:
+            return  # said where deliveries are read
+        for lane in left:
+            name = lane.receiver.name
+            if stored.get(name, Standing()).state == "closed" and name in self._kept:
+                paused = lane.breaker.paused
+                lane.breaker.resume()
+                self._kept[name] = Standing()
+                if paused:
+                    self._tell(lane)
+
+    def _tell(self, lane: Lane) -> None:
+        standing, name = lane.breaker.standing, lane.receiver.name
+        if standing.state == "paused":
+            self._report(
+                f"{name} is paused: {standing.reason}; its alerts wait until `cep receivers resume {name}`"
+            )
+        elif standing.state == "closed":
+            self._report(f"{name} is no longer paused: what waits is sent")
+
+    def _attempt(self, lane: Lane, dues: Sequence[Due]) -> None:
         """In a thread of the receiver's pool."""
         if self._stopping.is_set() or lane.gone:
-            self._inbox.put(_Done(lane, due, None, 0.0))
+            self._inbox.put(_Done(lane, dues, None, 0.0))
             return
         begun = time.perf_counter()
         try:
-            outcome = lane.receiver.send(due.id, due.body, self._clock())
+            outcome = _sent(lane.receiver, dues, self._clock())
         except Exception as error:  # a mistake of a receiver's must not cost the alert: it is tried again
             outcome = Outcome("rejected", f"{type(error).__name__} in the receiver: {error}")
-        self._inbox.put(_Done(lane, due, outcome, time.perf_counter() - begun))
+        self._inbox.put(_Done(lane, dues, outcome, time.perf_counter() - begun))
 
     def _until_write(self, wait: float) -> float:
         if self._write_at is None:
@@ -208,24 +247,23 @@ class Dispatcher:
     def _settle(self, done: _Done) -> None:
         self._in_flight -= 1
         if done.outcome is None:
-            done.lane.put_back(done.due)
+            done.lane.put_back(done.dues)
             return
-        now, receiver, was_gone = self._clock(), done.lane.receiver.name, done.lane.gone
-        settled = done.lane.settle(done.due, done.outcome, now)
-        self._unwritten.append(settled)
+        now, receiver, was_paused = self._clock(), done.lane.receiver.name, done.lane.breaker.paused
+        every = done.lane.settle_all(done.dues, done.outcome, now)
+        self._unwritten += every
         if self._write_at is None:
             self._write_at = time.monotonic() + _FLUSH_EVERY
-        if done.lane.gone and not was_gone:
-            self._report(
-                f"{receiver} wants no more alerts ({settled.outcome}): they wait until the next start"
-            )
-        elif settled.state == "failed" and not done.lane.gone:
-            self._report(
-                f"the alert {done.due.id} to {receiver} was given up after {settled.attempts} attempts; "
-                f"the last: {settled.outcome}"
-            )
-        age = max(0, now - done.due.recorded_at) / 1e9
-        self._attempted(Attempt(receiver, done.due.id, done.outcome, settled.attempts, done.seconds, age))
+        if done.lane.breaker.paused != was_paused:
+            self._tell(done.lane)
+        for due, settled in zip(done.dues, every, strict=True):
+            if settled.state == "failed" and not done.lane.gone:
+                self._report(
+                    f"the alert {due.id} to {receiver} was given up after {settled.attempts} attempts; "
+                    f"the last: {settled.outcome}"
+                )
+            age = max(0, now - due.recorded_at) / 1e9
+            self._attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
 
     def _write_due(self) -> bool:
         if self._write_at is None:
@@ -236,8 +274,10 @@ class Dispatcher:
     def _write(self) -> None:
         if not self._unwritten:
             return
+        standings = {lane.receiver.name: lane.breaker.standing for lane in self._lanes}
+        changed = {name: one for name, one in standings.items() if one != self._kept.get(name, Standing())}
         try:
-            self._outbox.settle(self._unwritten)
+            self._outbox.settle(self._unwritten, changed)
         except OutboxError as error:
             self._write_failures += 1
             self._write_at = time.monotonic() + min(30.0, 0.25 * 2**self._write_failures)
@@ -245,7 +285,14 @@ class Dispatcher:
             return
         for lane in self._lanes:
             lane.written(s for s in self._unwritten if s.receiver == lane.receiver.name)
+        self._kept |= changed
         self._unwritten.clear()
         self._write_at, self._write_failures = None, 0
         with self._progress:
             self._progress.notify_all()
+
+
+def _sent(receiver: Receiver, dues: Sequence[Due], now: int) -> Outcome:
+    if len(dues) > 1 and isinstance(receiver, Gathering):
+        return receiver.send_together([(due.id, due.body) for due in dues], now)
+    return receiver.send(dues[0].id, dues[0].body, now)

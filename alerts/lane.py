@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from alerts.breaker import Breaker
 from alerts.outbox import Due, Outbox, Settled
-from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.receiver import Gathering, Outcome, Receiver
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
-_UNANSWERED = 3  # different alerts in a row without an answer, before it is the receiver and not the alert
-_OUTAGE = 5  # probes without an answer: then what piled up goes at once when the receiver is back
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +50,37 @@ class Lane:
 
     def __init__(self, receiver: Receiver, schedule: Schedule, random: Random) -> None:
         self.receiver = receiver
-        self.gone = False
+        self.breaker = Breaker(lambda number: schedule.pause(number, random), int(schedule.longest * _SECOND))
         self.look_at = 0
         """When to look into the outbox again, wall clock in ns; 0: at once."""
-        self.recovered = False
-        """Whether the receiver has answered after an outage, and what waits for it should go now."""
         self._schedule = schedule
         self._random = random
         self._ready: deque[Due] = deque()
         self._taken: set[int] = set()
         self._in_flight = 0
-        self._unanswered: set[int] = set()
-        self._probes = 0
         self._not_before = 0
+        self._together, self._pace = 1, 0
+        if isinstance(receiver, Gathering):
+            self._together, self._pace = receiver.together, receiver.pace
+
+    @property
+    def gone(self) -> bool:
+        """True if nothing is attempted before a person resumes."""
+        return self.breaker.shut
+
+    @property
+    def recovered(self) -> bool:
+        """True if the receiver is back, and what waits for it should go now."""
+        return self.breaker.recovered
+
+    @recovered.setter
+    def recovered(self, value: bool) -> None:
+        self.breaker.recovered = value
+
+    @property
+    def _next(self) -> int:
+        """The moment before which nothing is attempted."""
+        return max(self._not_before, self.breaker.standing.probe_at or 0)
 
     def fill(self, outbox: Outbox, now: int, poll: float) -> float:
         """Reads what is due, if it is time to; seconds until it may be worth looking again.
@@ -83,34 +100,48 @@ class Lane:
                 if following is not None:
                     self.look_at = min(self.look_at, following)
         waits = [self.look_at - now] if self.look_at > now else []
-        if self._ready and self._not_before > now:
-            waits.append(self._not_before - now)
+        if self._ready and self._next > now:
+            waits.append(self._next - now)
         return min([poll, *(wait / _SECOND for wait in waits)])
 
     def take(self, now: int) -> Due | None:
         """The next delivery to attempt, None if none may be attempted now."""
-        if self.gone or not self._ready or now < self._not_before:
+        if self.gone or not self._ready or now < self._next:
             return None
-        # a little more than can be under way, so that no thread waits while outcomes are written
-        most = 1 if self._silent else self.receiver.in_flight + min(self.receiver.in_flight, 8)
-        if self._in_flight >= most:
+        if self._in_flight >= self._most_in_flight:
             return None
         self._in_flight += 1
+        self._not_before = max(self._not_before, now + self._pace)
         return self._ready.popleft()
 
-    @property
-    def _silent(self) -> bool:
-        return len(self._unanswered) >= _UNANSWERED
+    def companions(self) -> list[Due]:
+        """Further deliveries that go out in the attempt that was taken last."""
+        return [self._ready.popleft() for _ in range(min(self._together - 1, len(self._ready)))]
 
-    def put_back(self, due: Due) -> None:
+    @property
+    def _most_in_flight(self) -> int:
+        if not self.breaker.closed:
+            return 1
+        # a little more than can be under way, so that no thread waits while outcomes are written
+        own = self.receiver.in_flight
+        return own if self._pace else own + min(own, 8)
+
+    def put_back(self, dues: Sequence[Due]) -> None:
         """An attempt that was taken was not made."""
         self._in_flight -= 1
-        self._ready.appendleft(due)
+        self._ready.extendleft(reversed(dues))
 
     def settle(self, due: Due, outcome: Outcome, now: int) -> Settled:
         """Takes in the outcome of an attempt; what is to be written about it."""
+        return self.settle_all([due], outcome, now)[0]
+
+    def settle_all(self, dues: Sequence[Due], outcome: Outcome, now: int) -> list[Settled]:
+        """The same of an attempt that several deliveries went out in."""
         self._in_flight -= 1
-        self._listen(due, outcome, now)
+        self._listen(dues[0], outcome, now)
+        return [self._settled(due, outcome, now) for due in dues]
+
+    def _settled(self, due: Due, outcome: Outcome, now: int) -> Settled:
         attempts = due.attempts + 1
         if outcome.result == "delivered":
             return Settled(self.receiver.name, due.number, "delivered", attempts, outcome.detail, None, now)
@@ -123,20 +154,9 @@ class Lane:
 
     def _listen(self, due: Due, outcome: Outcome, now: int) -> None:
         """Note what an outcome says of the receiver itself."""
-        if outcome.result == "gone":
-            self.gone = True
         if outcome.retry_after is not None:
             self._not_before = max(self._not_before, now + self._asked(outcome.retry_after))
-        if outcome.result == "unreachable":
-            self._unanswered.add(due.number)
-            if self._silent:
-                self._probes += 1
-                pause = self._schedule.pause(self._probes, self._random)
-                self._not_before = max(self._not_before, now + pause)
-        else:
-            self.recovered = self.recovered or self._probes >= _OUTAGE
-            self._unanswered.clear()
-            self._probes = 0
+        self.breaker.note(due.number, outcome, now)
 
     def _asked(self, retry_after: int) -> int:
         return min(retry_after, int(self._schedule.longest * _SECOND))

@@ -40,6 +40,9 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0726": "the files of a feed cannot be read",
         "CEP0727": "the port of the job is open to other machines",
         "CEP0730": "an option that is no feed",
+        "CEP0734": "an option that the kind of a receiver does not have",
+        "CEP0735": "a secret that stands in the job file",
+        "CEP0736": "a template that cannot be read",
         "CEP0740": "no file fits the path of a feed",
         "CEP0741": "an option that the source of a feed does not have",
     }

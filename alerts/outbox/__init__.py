@@ -10,6 +10,7 @@ record       one batch, once
 trailing     the indexes that pages are read by
 pages        which alerts a page shows
 deliveries   what is due, what came of it, how much waits
+standings    how receivers stand: breakers and pauses
 stored       alerts and batches read back
 migration    from the version before
 store        Outbox, the way in to all of these

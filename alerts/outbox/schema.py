@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import DDLCompiler
 
-VERSION = 3
+VERSION = 4
 
 metadata = MetaData()
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from sqlalchemy import Connection, Engine, inspect, select
 
@@ -17,10 +18,14 @@ from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.pages import Wanted
 from alerts.outbox.record import MANY, BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, indexed, metadata, versions
+from alerts.outbox.standings import read_standings, write_standings
 from alerts.outbox.stored import Delivery, StoredAlert
 from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
 from alerts.routing import Route
+from alerts.standing import Standing
+
+_NONE: Mapping[str, Standing] = MappingProxyType({})
 
 
 class Outbox:
@@ -70,13 +75,13 @@ class Outbox:
                 metadata.create_all(connection)
                 connection.execute(versions.insert(), {"version": VERSION})
                 connection.execute(indexed.insert(), {"number": 0})
-            elif found == migration.BEFORE and create:
-                migration.begin(connection)
+            elif found is not None and found in migration.BEFORE and create:
+                migration.begin(connection, found)
             elif found != VERSION:
                 raise self._wrong_version(found)
             moving = found is not None and migration.unfinished(connection)
         if moving and not create:
-            raise self._wrong_version(migration.BEFORE)
+            raise self._wrong_version(migration.MOVED)
         while moving:
             with self.writing() as connection:
                 moving = migration.unfinished(connection) and migration.move_some(connection)
@@ -84,7 +89,7 @@ class Outbox:
     def _wrong_version(self, found: int | None) -> OutboxError:
         if found is None:
             message, help_ = f"the database {self.place} holds no outbox", "check [outbox] url in job.toml"
-        elif found == migration.BEFORE:
+        elif found in migration.BEFORE:
             message = f"the outbox {self.place} is of version {found} or half way from it to {VERSION}"
             help_ = "start its job with this program, which brings it up to date"
         else:
@@ -197,10 +202,23 @@ class Outbox:
         with self.writing() as connection:
             deliveries.hasten(connection, receiver, now)
 
-    def settle(self, settled: Collection[Settled]) -> None:
-        """Writes what came of attempts, in one transaction."""
+    def settle(self, settled: Collection[Settled], standings: Mapping[str, Standing] = _NONE) -> None:
+        """Writes what came of attempts, and how receivers stand since, in one transaction."""
         with self.writing() as connection:
             deliveries.settle(connection, settled)
+            write_standings(connection, standings)
+
+    def standings(self) -> dict[str, Standing]:
+        """How receivers stand, by name; one that is not there is closed."""
+        with self.reading() as connection:
+            return read_standings(connection)
+
+    def resume(self, receiver: str) -> Standing:
+        """Closes the breaker of a receiver, which a job that runs sees; how it stood before."""
+        with self.writing() as connection:
+            before = read_standings(connection).get(receiver, Standing())
+            write_standings(connection, {receiver: Standing()})
+        return before
 
     def waiting(self, receivers: Iterable[str]) -> bool:
         """True if anything is pending for one of these receivers."""

@@ -27,6 +27,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
     "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
     "doctor": ("cep.cli.doctor", "what this machine lacks to run a job, and how to get it"),
+    "receivers": ("cep.cli.receivers", "how receivers stand; try one; resume one that is paused"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }
 """Verb to its module and its line in the help, in the order of the help."""
