@@ -9,6 +9,8 @@ insert       alerts into their table
 record       one batch, once
 trailing     the indexes that pages are read by
 pages        which alerts a page shows
+ways         the words for routes that led alerts to receivers
+episodes     which alerts belong together, and what people said of them
 deliveries   what is due, what came of it, how much waits
 stored       alerts and batches read back
 migration    from the version before

@@ -1,12 +1,14 @@
-"""From the outbox of the version before: its alerts move into the tables of this one, some at a time.
+"""From the outbox of a version before: what this one has more is added, alerts move some at a time.
 
-Version 2 kept pack, rule and severity with every alert, and the id as a text of its own with an index. The
-first step puts its table aside and notes the new version, so that no program of before opens what is half
-moved; each further step moves some alerts, and is committed. Whoever opens the outbox to write goes on where
-another ended.
+Version 3 lacks what `ADDED` makes. Version 2 also kept pack, rule and severity with every alert, and the id
+as a text of its own with an index. The first step adds, puts the table of version 2 aside and notes the new
+version, so that no program of before opens what is half moved; each further step moves some alerts, and is
+committed. Whoever opens the outbox to write goes on where another ended.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from sqlalchemy import (
     BigInteger,
@@ -16,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     delete,
+    func,
     inspect,
     select,
     text,
@@ -24,12 +27,17 @@ from sqlalchemy import (
 
 from alerts.outbox.heads import places
 from alerts.outbox.insert import insert_rows, rule_numbers
-from alerts.outbox.schema import VERSION, alerts, by_key, by_rule, indexed, rules, versions
+from alerts.outbox.migrate_stages import add_stages
+from alerts.outbox.schema import VERSION, alerts, assigned, by_key, by_rule, indexed, rules, versions
 from alerts.outbox.trailing import index_some
 from alerts.raised_columns import key_of
 
-BEFORE = 2
-"""The version that is brought up to date."""
+MOVED = 2
+"""The version whose alerts move."""
+BEFORE = (MOVED, 3)
+"""The versions that are brought up to date."""
+ADDED: tuple[Callable[[Connection], None], ...] = (add_stages,)
+"""The steps that bring what version 3 does not have."""
 STEP = 5_000
 """Alerts that a transaction moves: some tenths of a second."""
 
@@ -46,8 +54,19 @@ def unfinished(connection: Connection) -> bool:
     return aside.name in inspect(connection).get_table_names()
 
 
-def begin(connection: Connection) -> None:
-    """Put the alerts of the version before aside and make the tables of this one."""
+def begin(connection: Connection, found: int) -> None:
+    """Add what the version found does not have; alerts of version 2 are put aside."""
+    if found == MOVED:
+        _put_aside(connection)
+    for add in ADDED:
+        add(connection)
+    if unfinished(connection):  # what is still to be moved belongs to no episode either
+        last = select(func.max(aside.c.number)).scalar_subquery()
+        connection.execute(update(assigned).values(number=last))
+    connection.execute(update(versions).values(version=VERSION))
+
+
+def _put_aside(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         # deliveries go on to mean the table of alerts by its name
         connection.execute(text("PRAGMA legacy_alter_table=ON"))
@@ -61,7 +80,6 @@ def begin(connection: Connection) -> None:
     for table in (rules, alerts, by_rule, by_key, indexed):
         table.create(connection)
     connection.execute(indexed.insert(), {"number": 0})
-    connection.execute(update(versions).values(version=VERSION))
 
 
 def move_some(connection: Connection, most: int = STEP) -> bool:

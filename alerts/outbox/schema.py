@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import DDLCompiler
 
-VERSION = 3
+VERSION = 4
 
 metadata = MetaData()
 
@@ -109,6 +109,7 @@ deliveries = Table(
     Column("due_at", BigInteger),  # of the next attempt; null unless pending
     Column("settled_at", BigInteger),  # of the last attempt
     Column("outcome", Text, nullable=False),  # of the last attempt, in words
+    Column("way", Integer),  # in outbox_ways; null: the receiver's own rules and severity led there
     Index(
         "outbox_deliveries_due",
         "receiver",
@@ -120,6 +121,38 @@ deliveries = Table(
     Index("outbox_deliveries_failed", "receiver", "state", sqlite_where=FAILED, postgresql_where=FAILED),
     sqlite_with_rowid=False,
 )
+
+ways = Table(
+    "outbox_ways",  # the routes that ever led an alert somewhere; few
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("said", Text, nullable=False),
+)
+
+episodes = Table(
+    "outbox_episodes",
+    metadata,
+    Column("first", _NUMBER, primary_key=True, autoincrement=False),  # the number of its first alert
+    Column("slot", BigInteger, nullable=False),  # a digest of pack, rule and key: alerts.episodes.episode
+    Column("pack", Text, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("last", _NUMBER, nullable=False),  # the number of its last alert
+    Column("alerts", BigInteger, nullable=False),  # how many
+    Column("began", BigInteger, nullable=False),  # event times of the first and the last alert
+    Column("ended", BigInteger, nullable=False),
+    Column("length", BigInteger, nullable=False),  # the rule's `episode`, in ns
+    Column("severity", Integer, nullable=False),  # the worst, 0 is critical
+    Column("state", String(16), nullable=False),  # open, acknowledged, closed
+    Column("verdict", String(16)),
+    Column("note", Text, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("changed_at", BigInteger),  # of the state
+    Index("outbox_episodes_slot", "slot", "first"),
+    Index("outbox_episodes_state", "state", "severity", "first"),
+)
+
+assigned = Table("outbox_assigned", metadata, Column("number", _NUMBER, nullable=False))  # one row
 
 suppression = Table(
     "outbox_suppression",

@@ -16,11 +16,11 @@ from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.pages import Wanted
 from alerts.outbox.record import MANY, BatchRecord, Recorded, record
-from alerts.outbox.schema import VERSION, indexed, metadata, versions
+from alerts.outbox.schema import VERSION, assigned, indexed, metadata, versions
 from alerts.outbox.stored import Delivery, StoredAlert
 from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
-from alerts.routing import Route
+from alerts.routing import Routes
 
 
 class Outbox:
@@ -69,14 +69,15 @@ class Outbox:
             if found is None and create and not tables & set(metadata.tables):
                 metadata.create_all(connection)
                 connection.execute(versions.insert(), {"version": VERSION})
-                connection.execute(indexed.insert(), {"number": 0})
-            elif found == migration.BEFORE and create:
-                migration.begin(connection)
+                for place in (indexed, assigned):
+                    connection.execute(place.insert(), {"number": 0})
+            elif found is not None and found in migration.BEFORE and create:
+                migration.begin(connection, found)
             elif found != VERSION:
                 raise self._wrong_version(found)
             moving = found is not None and migration.unfinished(connection)
         if moving and not create:
-            raise self._wrong_version(migration.BEFORE)
+            raise self._wrong_version(migration.MOVED)
         while moving:
             with self.writing() as connection:
                 moving = migration.unfinished(connection) and migration.move_some(connection)
@@ -84,7 +85,7 @@ class Outbox:
     def _wrong_version(self, found: int | None) -> OutboxError:
         if found is None:
             message, help_ = f"the database {self.place} holds no outbox", "check [outbox] url in job.toml"
-        elif found == migration.BEFORE:
+        elif found in migration.BEFORE:
             message = f"the outbox {self.place} is of version {found} or half way from it to {VERSION}"
             help_ = "start its job with this program, which brings it up to date"
         else:
@@ -120,7 +121,7 @@ class Outbox:
         self,
         batch: BatchRecord,
         raised: Sequence[Raised],
-        routes: Sequence[Route],
+        routes: Routes,
         write: Callable[[Connection], None] | None = None,
     ) -> Recorded:
         """Takes in what a batch raised, in any order and before suppression, in one transaction.

@@ -25,6 +25,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "percolate": ("cep.cli.percolate", "standing queries over documents, in this process"),
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
     "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
+    "alerts": ("cep.cli.alerts", "alerts of a job's outbox: as labels of their episodes' verdicts"),
+    "episodes": ("cep.cli.episodes", "what a desk works on: list, acknowledge, close with a verdict"),
+    "routes": ("cep.cli.routes", "the receivers that an alert goes to, and why"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }
 """Verb to its module and its line in the help, in the order of the help."""

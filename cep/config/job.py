@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from alerts.routing import Route
+from alerts.routing import Branches, Route, Routes
 from cep.config.places import Places
 from cep.config.secrets import Secret
 from cep.decode.formats import FeedFormat
@@ -47,6 +47,15 @@ class Receiver:
 
 
 @dataclass(frozen=True, slots=True)
+class Desk:
+    """What people who work on alerts set: `episode`, in ns, is that of rules without a clause of their own;
+    with `close_quiet`, episodes that are quiet are closed."""
+
+    episode: int
+    close_quiet: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Listen:
     """The address that the page, API and metrics are served at; port 0: any that is free."""
 
@@ -58,7 +67,7 @@ class Listen:
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use.
+    `cores` None: all that the process may use. `branches` None: each receiver has its own route.
     """
 
     name: str
@@ -72,7 +81,14 @@ class Job:
     receivers: tuple[Receiver, ...]
     http: Listen | None
     cores: int | None
+    branches: Branches | None
+    desk: Desk
     places: Places = field(repr=False, compare=False)
+
+    @property
+    def routes(self) -> Routes:
+        """By what alerts find their receivers."""
+        return [one.route for one in self.receivers] if self.branches is None else self.branches
 
     def feed(self, name: str) -> Feed:
         """The feed of a stream. Raises KeyError."""

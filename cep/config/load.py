@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cep.config.job import Job, JobLoaded, Listen, Receiver
+from alerts.matchers import Matchers
+from alerts.routing import Branch, Branches
+from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver
 from cep.config.places import KeyPath, Places, places_of
+from cep.config.routes import check_routes
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.values import listen_address, outbox_address, signing_secret, web_address
@@ -21,7 +24,7 @@ from rules.source import SourceFile
 from rules.suggest import closest
 
 if TYPE_CHECKING:
-    from cep.config.shape import JobFile, ReceiverSection
+    from cep.config.shape import GivenRoute, JobFile, ReceiverSection
     from cep.sources.section import FeedSection
 
 
@@ -106,6 +109,7 @@ def _validated(
     job = _job(path, shaped, places)
     if environ is not None:
         diagnostics.extend(_secrets(job, environ))
+    diagnostics.extend(check_routes(job))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
@@ -127,6 +131,8 @@ def _job(path: Path, shaped: JobFile, places: Places) -> Job:
         receivers=tuple(_receiver(name, one, folder) for name, one in shaped.receivers.items()),
         http=listen,
         cores=None if shaped.spark is None else shaped.spark.cores,
+        branches=_branches(shaped),
+        desk=Desk(parse_duration(shaped.alerts.episode), shaped.alerts.close_quiet),
         places=places,
     )
 
@@ -146,6 +152,13 @@ def _receiver(name: str, one: ReceiverSection, folder: Path) -> Receiver:
         None if one.rules is None else tuple(one.rules),
         one.severity,
     )
+
+
+def _branches(shaped: JobFile) -> Branches | None:
+    def branch(one: GivenRoute) -> Branch:
+        return Branch(Matchers.of(one.matchers), tuple(one.receivers), getattr(one, "continue"))
+
+    return Branches(tuple(map(branch, shaped.routes))) if shaped.routes else None
 
 
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:

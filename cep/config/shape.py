@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, create_model, model_validator
 
 from cep.config import values
 from cep.sources.kinds import OneOf
@@ -18,6 +18,8 @@ Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(path)]
 WebhookUrl = Annotated[str, AfterValidator(values.webhook)]
 Rules = Annotated[list[Text], Field(min_length=1)]
+Matcher = Annotated[str, AfterValidator(values.matcher)]
+Matchers = Annotated[list[Matcher], BeforeValidator(values.matchers)]
 Cores = Annotated[int, Field(ge=1, le=1024)]
 
 
@@ -63,6 +65,25 @@ class ReceiverSection(Section):
         return self
 
 
+class GivenRoute(Section):
+    """[[routes]], but for its key `continue`, which Python reserves."""
+
+    matchers: Annotated[Matchers, Field(default_factory=list, examples=[["severity = critical"]])]
+    receivers: Annotated[list[Text], Field(examples=[["desk"]])]
+
+
+RouteSection = create_model(
+    "RouteSection", __base__=GivenRoute, **{"continue": (Annotated[bool, Field(examples=[True])], False)}
+)  # type: ignore[call-overload]
+
+
+class AlertsSection(Section):
+    """[alerts]"""
+
+    episode: Annotated[str, AfterValidator(values.length), Field(examples=["1 hour"])] = "1 hour"
+    close_quiet: Annotated[bool, Field(examples=[True])] = False
+
+
 class HttpSection(Section):
     """[http]"""
 
@@ -82,5 +103,7 @@ class JobFile(Section):
     feeds: Annotated[dict[str, Annotated[FeedSection, OneOf()]], Field(min_length=1)]
     outbox: OutboxSection | None = None
     receivers: Annotated[dict[Name, ReceiverSection], Field(default_factory=dict)]
+    routes: Annotated[list[RouteSection], Field(default_factory=list)]  # type: ignore[valid-type]
+    alerts: AlertsSection = AlertsSection()
     http: HttpSection | None = None
     spark: SparkSection | None = None

@@ -29,7 +29,7 @@ _REGEX = 'write `=~ "..."`'
 _IS = "`is` asks for null: `is null`, `is not null`; values are compared by `==` and `!=`"
 
 CLAUSES = frozenset(
-    {"on", "match", "over", "by", "emit", "severity", "within", "summary", "tags", "suppress"}
+    {"on", "match", "over", "by", "emit", "severity", "within", "summary", "tags", "suppress", "episode"}
 )
 _OF_A_RULE: Mapping[str, str] = {
     **dict.fromkeys(["where", "when", "if", "filter", "detection", "selection", "condition"], CONDITION),
