@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from alerts.outbox import Due, Outbox, Settled
+from alerts.matchers import Labels
+from alerts.notation import timestamp
+from alerts.outbox import Due, Held, Outbox, Settled
 from alerts.receivers.receiver import Outcome, Receiver
+from alerts.silences import Silence
+from alerts.stages.mute import Muted, mute
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
@@ -56,6 +61,10 @@ class Lane:
         """When to look into the outbox again, wall clock in ns; 0: at once."""
         self.recovered = False
         """Whether the receiver has answered after an outage, and what waits for it should go now."""
+        self.silences: Sequence[Silence] = ()
+        """Those that may hold back what is about to be sent."""
+        self.held: list[Held] = []
+        """What was held back and is not written yet."""
         self._schedule = schedule
         self._random = random
         self._ready: deque[Due] = deque()
@@ -88,15 +97,26 @@ class Lane:
         return min([poll, *(wait / _SECOND for wait in waits)])
 
     def take(self, now: int) -> Due | None:
-        """The next delivery to attempt, None if none may be attempted now."""
+        """The next delivery to attempt, None if none may be attempted now; what is muted is put aside."""
         if self.gone or not self._ready or now < self._not_before:
             return None
         # a little more than can be under way, so that no thread waits while outcomes are written
         most = 1 if self._silent else self.receiver.in_flight + min(self.receiver.in_flight, 8)
         if self._in_flight >= most:
             return None
-        self._in_flight += 1
-        return self._ready.popleft()
+        while self._ready:
+            due = self._ready.popleft()
+            if (muted := self._muted(due, now)) is None:
+                self._in_flight += 1
+                return due
+            said = f"mute: {muted.reason} of {muted.silence.who} holds it back until {timestamp(muted.until)}"
+            self.held.append(Held(self.receiver.name, due.number, muted.reason, said, muted.until, now))
+        return None
+
+    def _muted(self, due: Due, now: int) -> Muted | None:
+        if not any(one.active(now) for one in self.silences):
+            return None
+        return mute(Labels(json.loads(due.body)), self.silences, now)
 
     @property
     def _silent(self) -> bool:
@@ -141,7 +161,7 @@ class Lane:
     def _asked(self, retry_after: int) -> int:
         return min(retry_after, int(self._schedule.longest * _SECOND))
 
-    def written(self, settled: Iterable[Settled]) -> None:
+    def written(self, settled: Iterable[Settled | Held]) -> None:
         """The outbox knows these outcomes; what is pending of them can be read again when it is due."""
         for one in settled:
             self._taken.discard(one.number)

@@ -99,6 +99,8 @@ indexed = Table("outbox_indexed", metadata, Column("number", _NUMBER, nullable=F
 FAILED = text("state = 'failed'")
 """As a text, so that databases see that the partial index of failed deliveries answers it."""
 
+HELD = text("held IS NOT NULL")
+
 deliveries = Table(
     "outbox_deliveries",
     metadata,
@@ -110,6 +112,8 @@ deliveries = Table(
     Column("settled_at", BigInteger),  # of the last attempt
     Column("outcome", Text, nullable=False),  # of the last attempt, in words
     Column("way", Integer),  # in outbox_ways; null: the receiver's own rules and severity led there
+    Column("held", Text),  # why a stage holds it back until due_at; null: none does
+    Column("trace", Text),  # what stages said: lines of a moment and words
     Index(
         "outbox_deliveries_due",
         "receiver",
@@ -118,6 +122,7 @@ deliveries = Table(
         sqlite_where=text("due_at IS NOT NULL"),
         postgresql_where=text("due_at IS NOT NULL"),
     ),
+    Index("outbox_deliveries_held", "held", "receiver", sqlite_where=HELD, postgresql_where=HELD),
     Index("outbox_deliveries_failed", "receiver", "state", sqlite_where=FAILED, postgresql_where=FAILED),
     sqlite_with_rowid=False,
 )
@@ -127,6 +132,18 @@ ways = Table(
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("said", Text, nullable=False),
+)
+
+silences = Table(
+    "outbox_silences",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("who", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("starts_at", BigInteger, nullable=False),
+    Column("ends_at", BigInteger, nullable=False, index=True),
+    Column("matchers", Text, nullable=False),  # JSON
+    Column("expired_by", Text, nullable=False),  # who took it back; empty: nobody
 )
 
 episodes = Table(

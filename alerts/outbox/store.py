@@ -17,10 +17,12 @@ from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.pages import Wanted
 from alerts.outbox.record import MANY, BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, assigned, indexed, metadata, versions
+from alerts.outbox.silences import Held, hold, read_silences
 from alerts.outbox.stored import Delivery, StoredAlert
 from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
 from alerts.routing import Routes
+from alerts.silences import Silence
 
 
 class Outbox:
@@ -198,10 +200,16 @@ class Outbox:
         with self.writing() as connection:
             deliveries.hasten(connection, receiver, now)
 
-    def settle(self, settled: Collection[Settled]) -> None:
-        """Writes what came of attempts, in one transaction."""
+    def settle(self, settled: Collection[Settled], held: Sequence[Held] = ()) -> None:
+        """Writes what came of attempts, and what stages hold back, in one transaction."""
         with self.writing() as connection:
             deliveries.settle(connection, settled)
+            hold(connection, held)
+
+    def silences(self, after: int) -> list[Silence]:
+        """The silences that end later than `after`."""
+        with self.reading() as connection:
+            return read_silences(connection, after)
 
     def waiting(self, receivers: Iterable[str]) -> bool:
         """True if anything is pending for one of these receivers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -51,6 +52,14 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 def add_who(parser: argparse.ArgumentParser) -> None:
     """Add `--by`, who does something."""
     parser.add_argument("--by", metavar="NAME", help="who does it (default: the user of this command)")
+
+
+def user() -> str:
+    """The user of this command."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user without a name, as in some containers
+        return "unknown"
 
 
 def add_job(parser: argparse.ArgumentParser) -> None:

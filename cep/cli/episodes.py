@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from alerts.episodes.episode import LONGEST_NOTE, STATES, VERDICTS, EpisodeError
-from cep.cli.arguments import add_format, add_job, add_who
+from cep.cli.arguments import add_format, add_job, add_who, user
 from cep.cli.failure import FINDINGS, OK, UsageError
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ def _change(arguments: argparse.Namespace, outbox: Outbox) -> int:
 
 
 def _standing(before: Standing, arguments: argparse.Namespace) -> Standing:
-    said = {"by": arguments.by or _user(), "at": time.time_ns(), "note": arguments.note}
+    said = {"by": arguments.by or user(), "at": time.time_ns(), "note": arguments.note}
     match arguments.action:
         case "acknowledge":
             return before.acknowledged(**said)
@@ -151,13 +150,6 @@ def _standing(before: Standing, arguments: argparse.Namespace) -> Standing:
             return before.closed(arguments.verdict, **said)
         case _:
             return before.reopened(**said)
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a user without a name, as in some containers
-        return "unknown"
 
 
 def _precision(arguments: argparse.Namespace, outbox: Outbox) -> int:

@@ -25,8 +25,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "percolate": ("cep.cli.percolate", "standing queries over documents, in this process"),
     "run": ("cep.cli.run", "run the job that a job.toml describes"),
     "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
-    "alerts": ("cep.cli.alerts", "alerts of a job's outbox: as labels of their episodes' verdicts"),
+    "alerts": ("cep.cli.alerts", "a job's alerts: list, show, explain, redeliver, export"),
     "episodes": ("cep.cli.episodes", "what a desk works on: list, acknowledge, close with a verdict"),
+    "silences": ("cep.cli.silences", "what nobody wants to be told of for a while: add, list, expire"),
     "routes": ("cep.cli.routes", "the receivers that an alert goes to, and why"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,17 @@ from some_alerts import SECOND, raised
 
 from alerts.alert import SEVERITIES
 from alerts.episodes.assigner import Assigner
-from alerts.episodes.episode import BY_JOB, Episode, EpisodeError, Precision, Standing, slot
+from alerts.episodes.episode import (
+    BY_JOB,
+    STATES,
+    Episode,
+    EpisodeError,
+    Precision,
+    Standing,
+    State,
+    Verdict,
+    slot,
+)
 from alerts.episodes.labels import labels
 from alerts.outbox import BatchRecord, Outbox
 from alerts.outbox.episodes import (
@@ -31,7 +42,7 @@ from alerts.outbox.found import beginning_with
 from alerts.raised import Raised
 
 MINUTE = 60
-ALL = ("open", "acknowledged", "closed")
+ALL = STATES
 
 
 def length(_pack: str, rule: str) -> int:
@@ -95,7 +106,7 @@ def test_timeline(outbox: Outbox, events: list[tuple[int, str, str] | str], want
     number = 0
     for event in events:
         if isinstance(event, str):
-            say(outbox, 1, CLOSED if event == "closed" else Standing(event, by="ann", at=8))
+            say(outbox, 1, CLOSED if event == "closed" else Standing(cast(State, event), by="ann", at=8))
             continue
         time, rule, key = event
         number += 1
@@ -236,7 +247,7 @@ def test_verdicts_become_precision_and_labels(outbox: Outbox) -> None:
     came.append(raised(8, rule="b", key="k2", time=701))  # a second alert of an episode
     record(outbox, 0, came)
     assign(outbox)
-    verdicts: Mapping[int, str] = {
+    verdicts: Mapping[int, Verdict] = {
         1: "true_positive", 2: "false_positive", 3: "benign", 4: "duplicate", 5: "true_positive",
         8: "false_positive"
     }  # fmt: skip

@@ -53,6 +53,7 @@ class Deliverer:
             outbox,
             [self._receiver(one) for one in self._receivers],
             attempted=self._metrics.attempted,
+            held=self._metrics.held,
             report=self._progress.tell,
         )
         self._outbox, self._dispatcher = outbox, dispatcher
