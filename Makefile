@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 # where this is set, each of some hundred processes of the tests would compile every module anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup java quick test soak lint layout types demo trial trial-trades bench bench-peers jar clean
+.PHONY: help setup java tools quick test soak lint layout types demo trial trial-trades bench bench-peers jar clean
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -34,10 +34,19 @@ java:
 	  found = re.search(r"version \"(\d+)", sys.stdin.read()); sys.exit(not found or int(found[1]) < 17)' || \
 	  { echo "Java 17 or newer is needed to run Spark; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 3; }
 
+# promtool from Debian's package, which is unpacked and not installed: installing it would start a server
+tools:
+	@command -v promtool >/dev/null || test -x build/tools/promtool || { \
+	  mkdir -p build/tools/unpacked && cd build/tools/unpacked && \
+	  { ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 || apt-get -qq update; } && \
+	  apt-get -qq download prometheus && dpkg -x prometheus_*.deb . && mv usr/bin/promtool .. && \
+	  cd .. && rm -r unpacked; } >/dev/null 2>&1 || \
+	  echo "promtool is missing, some tests of ops/ are skipped; on Debian: apt-get install prometheus" >&2
+
 quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto
 
-test: $(STAMP) java ## all tests, also those that need a JVM; generated ones with the same examples every time
+test: $(STAMP) java tools ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)
 
 soak: $(STAMP) java ## before a release, some hours, goes on where it was stopped: new generated tests, ten times as many; make soak PART=programs

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import secrets
 from collections.abc import Mapping, Sequence
 
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
@@ -23,6 +24,11 @@ _VERSION = "v1"
 
 class SignatureError(Exception):
     """A message without a valid signature."""
+
+
+def new_secret() -> str:
+    """A secret of 32 random bytes."""
+    return _PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def secret_key(secret: str) -> bytes:

@@ -17,6 +17,7 @@ from typing import NoReturn
 from cep.cli.failure import HUNG_UP, OK, OUTSIDE, USAGE, CommandError
 
 VERBS: dict[str, tuple[str, str]] = {
+    "new": ("cep.cli.new", "make a folder with a job that runs"),
     "check": ("cep.cli.check", "check rule packs: syntax, types, lints"),
     "explain": ("cep.cli.explain", "what a diagnostic means; how a rule runs"),
     "fmt": ("cep.cli.fmt", "lay out rule files in the one way"),
@@ -29,6 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "episodes": ("cep.cli.episodes", "what a desk works on: list, acknowledge, close with a verdict"),
     "silences": ("cep.cli.silences", "what nobody wants to be told of for a while: add, list, expire"),
     "routes": ("cep.cli.routes", "the receivers that an alert goes to, and why"),
+    "doctor": ("cep.cli.doctor", "what this machine lacks to run a job, and how to get it"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }
 """Verb to its module and its line in the help, in the order of the help."""

@@ -57,6 +57,7 @@ LAYERS = (
     ("cep.job.running",),
     ("cep.job",),
     # what a user calls
+    ("cep.doctor", "cep.new_job"),
     ("cep.api",),
     ("cep",),
     ("cep.cli",),

@@ -22,7 +22,7 @@ def answering(listen: Listen | None, metrics: Metrics, health: Callable[[], Heal
     if listen is None:
         yield
         return
-    listening = _bind(listen.host, listen.port)
+    listening = bound(listen.host, listen.port)
     try:
         with serving(application(metrics, health), listening):
             yield
@@ -30,7 +30,8 @@ def answering(listen: Listen | None, metrics: Metrics, health: Callable[[], Heal
         listening.close()
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens there. Raises OutsideError."""
     try:
         return bind(host, port)
     except OSError as error:

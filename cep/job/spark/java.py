@@ -29,7 +29,7 @@ def require_java(environment: Mapping[str, str]) -> Path:
         if found is None:
             raise OutsideError(f"Java {OLDEST} or newer is needed, and there is no java on PATH", _INSTALL)
         program = Path(found)
-    version = _version(program)
+    version = version_of(program)
     if version is None:
         raise OutsideError(f"{program} does not say which Java it is", _INSTALL)
     if version < OLDEST:
@@ -37,7 +37,7 @@ def require_java(environment: Mapping[str, str]) -> Path:
     return program
 
 
-def _version(program: Path) -> int | None:
+def version_of(program: Path) -> int | None:
     """The feature version, from the installation's `release` file, else from the program itself."""
     try:
         text = (program.resolve().parent.parent / "release").read_text("utf-8", "replace")
