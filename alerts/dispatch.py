@@ -20,6 +20,7 @@ from alerts.lane import Lane, Schedule
 from alerts.outbox import Held, Outbox, OutboxError, Settled
 from alerts.outbox.deliveries import Due
 from alerts.receivers.receiver import Outcome, Receiver
+from alerts.stages.mute import Silences
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
 _FLUSH_AT = 128
@@ -191,7 +192,7 @@ class Dispatcher:
             return
         self._silences_at = now + int(self._poll * 1e9)
         try:
-            silences = self._outbox.silences(now)
+            silences = Silences(self._outbox.silences(now))
         except OutboxError as error:
             self._report(f"silences of before go on to count: {error}")
             return

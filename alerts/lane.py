@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
@@ -12,8 +12,7 @@ from alerts.matchers import Labels
 from alerts.notation import timestamp
 from alerts.outbox import Due, Held, Outbox, Settled
 from alerts.receivers.receiver import Outcome, Receiver
-from alerts.silences import Silence
-from alerts.stages.mute import Muted, mute
+from alerts.stages.mute import Muted, Silences
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
@@ -61,7 +60,7 @@ class Lane:
         """When to look into the outbox again, wall clock in ns; 0: at once."""
         self.recovered = False
         """Whether the receiver has answered after an outage, and what waits for it should go now."""
-        self.silences: Sequence[Silence] = ()
+        self.silences = Silences()
         """Those that may hold back what is about to be sent."""
         self.held: list[Held] = []
         """What was held back and is not written yet."""
@@ -114,9 +113,9 @@ class Lane:
         return None
 
     def _muted(self, due: Due, now: int) -> Muted | None:
-        if not any(one.active(now) for one in self.silences):
+        if not self.silences.any_active(now):
             return None
-        return mute(Labels(json.loads(due.body)), self.silences, now)
+        return self.silences.mute(Labels(json.loads(due.body)), now)
 
     @property
     def _silent(self) -> bool:

@@ -177,6 +177,11 @@ class Matchers:
         """True if they hold for all alerts of a rule or for none."""
         return all(one.name in OF_A_RULE for one in self.all)
 
+    def parted(self) -> tuple[Matchers, Matchers]:
+        """Those that hold for all alerts of a rule or for none, and the others."""
+        shared = tuple(one for one in self.all if one.name in OF_A_RULE)
+        return Matchers(shared), Matchers(tuple(one for one in self.all if one.name not in OF_A_RULE))
+
     def matches(self, labels: Labels) -> bool:
         """True for an alert of these values."""
         return all(one.matches(labels) for one in self.all)

@@ -6,10 +6,10 @@ raised before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from alerts.matchers import Labels
+from alerts.matchers import Labels, Matchers
 from alerts.silences import Silence
 
 
@@ -31,11 +31,33 @@ def reason_of(silence: str) -> str:
     return f"silence {silence}"
 
 
-def mute(labels: Labels, silences: Sequence[Silence], now: int) -> Muted | None:
-    """The silence that holds back an alert of these values at `now`: of several the one that ends last; None
-    if it may be sent."""
-    found = [one for one in silences if one.silences(labels, now)]
-    if not found:
-        return None
-    last = max(found, key=lambda one: one.ends_at)
-    return Muted(last, last.ends_at)
+class Silences:
+    """Silences that are asked about one alert after another; what alerts of a rule share is asked once."""
+
+    def __init__(self, all_: Sequence[Silence] = ()) -> None:
+        self._all = all_
+        self._of_rule: dict[tuple[str, str, str], list[tuple[Silence, Matchers]]] = {}
+
+    def any_active(self, now: int) -> bool:
+        """True if there may be something to hold back at `now`."""
+        return any(one.active(now) for one in self._all)
+
+    def mute(self, labels: Labels, now: int) -> Muted | None:
+        """The silence that holds back an alert of these values at `now`: of several the one that ends last;
+        None if it may be sent."""
+        (pack,), (rule,), (severity,) = labels["pack"], labels["rule"], labels["severity"]
+        some = self._of_rule.get((pack, rule, severity))
+        if some is None:
+            some = self._of_rule[pack, rule, severity] = list(self._for_rule(labels))
+        found = [one for one, rest in some if one.active(now) and rest.matches(labels)]
+        if not found:
+            return None
+        last = max(found, key=lambda one: one.ends_at)
+        return Muted(last, last.ends_at)
+
+    def _for_rule(self, labels: Labels) -> Iterator[tuple[Silence, Matchers]]:
+        """The silences that may hold back alerts of a rule, with what is to be asked of each alert."""
+        for one in self._all:
+            shared, rest = one.matchers.parted()
+            if shared.matches(labels):
+                yield one, rest

@@ -24,7 +24,7 @@ from alerts.outbox.silences import add, expire, held_counts, hold, read_silences
 from alerts.receivers.receiver import Outcome
 from alerts.routing import Branch, Branches, Route, Routes
 from alerts.silences import Silence
-from alerts.stages.mute import mute, reason_of
+from alerts.stages.mute import Silences, reason_of
 
 NEVER = 10**9
 TO_DESK = (Route("desk"),)
@@ -89,7 +89,7 @@ class Evening:
         """Decide and send what is due; unless `written`, the process ends before it notes what came of it."""
         now = self.now * SECOND
         for lane, desk in zip(self.lanes, self.desks.values(), strict=True):
-            lane.silences = self.outbox.silences(now)
+            lane.silences = Silences(self.outbox.silences(now))
             lane.look_at = 0
             while True:
                 lane.fill(self.outbox, now, 1.0)
@@ -341,8 +341,8 @@ def test_a_dispatcher_holds_back_and_lets_go(tmp_path: Path) -> None:
 def test_of_several_silences_the_last_to_end_is_the_reason() -> None:
     labels = Labels(json.loads(raised(1).body))
     some = [Silence(str(end), "", "", 0, end, Matchers()) for end in (5, 9, 7)]
-    found = mute(labels, some, 4)
+    found = Silences(some).mute(labels, 4)
     assert found is not None
     assert (found.reason, found.until) == ("silence 9", 9)
-    assert mute(labels, some, 9) is None
-    assert mute(labels, [], 0) is None
+    assert Silences(some).mute(labels, 9) is None
+    assert Silences().mute(labels, 0) is None
