@@ -17,8 +17,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
 from alerts.notation import plain
@@ -35,6 +35,8 @@ LONGEST = 1_000
 """Characters of a value."""
 
 _MEMORY = 8 << 20
+_KEPT = 200
+"""Characters of a value of which it is kept whether it fits."""
 _NAME = r"[^\W\d]\w*"
 _WRITTEN = re.compile(rf"\s*((?:key\.|emit\.)?{_NAME})\s*(=~|!=|!~|==|=|~)(.*)", re.DOTALL)
 _HOW = "write a name, `=`, `!=` or `=~`, and a value: `severity = high`"
@@ -84,13 +86,12 @@ class Matcher:
     name: str
     operator: Operator
     value: str
-    expression: re2._Regexp | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         if len(self.value) > LONGEST:
             raise MatcherError(f"a value has {LONGEST:,} characters at most", "shorten it")
         if self.operator == "=~":
-            object.__setattr__(self, "expression", _expression(self.value))
+            _expression(self.value)
 
     def matches(self, labels: Labels) -> bool:
         """True for an alert of these values."""
@@ -99,14 +100,26 @@ class Matcher:
             return self.value in found
         if self.operator == "!=":
             return self.value not in found
-        assert self.expression is not None
-        fits = self.expression.fullmatch
-        return any(fits(_storable(one)) is not None for one in found)
+        if len(found) == 1:
+            return _fits(self.value, found[0])
+        return any(_fits(self.value, one) for one in found)
 
     def __str__(self) -> str:
         value = self.value
         bare = bool(value) and value == value.strip() and not value.startswith('"') and value.isprintable()
         return f"{self.name} {self.operator} {value if bare else json.dumps(value, ensure_ascii=False)}"
+
+
+def _fits(pattern: str, value: str) -> bool:
+    """True if the whole value fits the expression; values come again, and asking RE2 costs some us."""
+    return _known_fits(pattern, value) if len(value) <= _KEPT else _asked(pattern, value)
+
+
+def _asked(pattern: str, value: str) -> bool:
+    return _expression(pattern).fullmatch(_storable(value)) is not None
+
+
+_known_fits = lru_cache(1 << 16)(_asked)
 
 
 def _storable(text: str) -> str:

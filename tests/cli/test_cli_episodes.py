@@ -49,8 +49,8 @@ SOME = [
 
 ROWS = (
     r"open        critical  card_testing  c\x1b[31m2  1       1970-01-01T00:00:30Z  1970-01-01T00:00:30Z",
-    "open quiet  high      card_testing  c1            2       1970-01-01T00:00:10Z  1970-01-01T00:00:20Z",
-    "open        low       large         c3            1       1970-01-01T00:00:40Z  1970-01-01T00:00:40Z",
+    "open quiet  high      card_testing  c1          2       1970-01-01T00:00:10Z  1970-01-01T00:00:20Z",
+    "open        low       large         c3          1       1970-01-01T00:00:40Z  1970-01-01T00:00:40Z",
 )
 
 
@@ -75,7 +75,7 @@ def test_the_queue_is_a_table(folder: Path) -> None:
     assert (done.code, done.err) == (0, "")
     heads = [SOME[n].id[:12] for n in (2, 0, 3)]
     head, *lines, last = done.out.splitlines()
-    columns = "state       severity  rule          key           alerts  began                 ended"
+    columns = "state       severity  rule          key         alerts  began                 ended"
     assert head == f"id            {columns}"
     assert lines == [f"{id_}  {rest}" for id_, rest in zip(heads, ROWS, strict=True)]
     assert last == "3 open, 0 acknowledged, 0 closed"
