@@ -21,9 +21,9 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "installing into $(VENV) (some minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@echo "compiling the kernels for this processor, once: patterns beside text queries, decoding and windows (under a minute) ..."
+	@echo "compiling the kernels for this processor, once: patterns beside text queries, decoding, windows and alerts (under a minute) ..."
 	@$(BIN)/python -c 'from cep.operators.patterns.runtime.compiled import load; load()' & patterns=$$!; \
-	  $(BIN)/python -c 'from percolator.matching.compiled import load; load(); from cep.decode.compiled import load; load(); from cep.operators.windows.runtime.compiled import load; load()'; others=$$?; \
+	  $(BIN)/python -c 'from percolator.matching.compiled import load; load(); from cep.decode.compiled import load; load(); from cep.operators.windows.runtime.compiled import load; load(); from alerts.compiled import load; load()'; others=$$?; \
 	  wait $$patterns && exit $$others
 	@touch $@
 
@@ -44,7 +44,7 @@ tools:
 	  echo "promtool is missing, some tests of ops/ are skipped; on Debian: apt-get install prometheus" >&2
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto --dist worksteal
 
 test: $(STAMP) java tools ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)
@@ -76,7 +76,7 @@ trial-trades: $(STAMP) java ## the trading pack on a recording of trades, beside
 bench: $(STAMP) java ## every benchmark, as tables: about 15 minutes; make bench SIZE=small to see that they run
 	@$(BIN)/python benchmarks/all.py $(if $(filter small,$(SIZE)),--small) $(if $(DATA),--data "$(DATA)")
 
-bench-peers: $(STAMP) java ## beside Flink SQL, Esper and Lucene Monitor, in turns; needs Maven; SIZE=small, TURNS=5, DATA as above
+bench-peers: $(STAMP) java ## beside Flink SQL, Esper, DuckDB and Lucene Monitor, in turns; needs Maven; SIZE=small, TURNS=5, DATA as above
 	@cd benchmarks && "../$(BIN)/python" -m peers $(if $(filter small,$(SIZE)),--small) $(if $(TURNS),--turns $(TURNS)) $(if $(DATA),--data "$(abspath $(DATA))")
 
 jar: $(STAMP) java ## the jar of cep/job/spark/local_files, after a change of its source

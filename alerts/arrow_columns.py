@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.columns import Column
+from alerts.joining import bytes_of, joined
 from alerts.notation import number
 from alerts.ranks import double_ranks, value_rank, whole_ranks
 
@@ -28,7 +29,6 @@ Array = Any
 """An Arrow array of strings or bytes without nulls, an element for each alert."""
 
 _STRING = pa.string()
-_NOTHING = {_STRING: pa.scalar("", _STRING), pa.binary(): pa.scalar(b"", pa.binary())}
 _ESCAPED = '["\\\\\\x00-\\x1f]'
 _LEAST, _MOST = 1e-4, 1e9
 """Arrow and Python agree on doubles from the one up to the other: they have no exponent."""
@@ -178,20 +178,6 @@ def texts_of(values: pa.Array) -> Texts:
     return DoubleTexts(values) if pa.types.is_float64(values.type) else PlainTexts(values)
 
 
-def joined(parts: Sequence[Array | str | bytes], type_: pa.DataType = _STRING) -> Array:
-    """The parts of each alert end to end; what is no array is the same for all."""
-    return pc.binary_join_element_wise(*map(_part, parts), _NOTHING[type_])
-
-
-@lru_cache(maxsize=4096)
-def _scalar(part: str | bytes) -> pa.Scalar:
-    return pa.scalar(part, _STRING if isinstance(part, str) else pa.binary())
-
-
-def _part(part: Array | str | bytes) -> Any:
-    return _scalar(part) if isinstance(part, str | bytes) else part
-
-
 def joined_rows(parts: Sequence[Array | str], size: int) -> Array:
     """As `joined`, of so many rows also where every part is the same for all."""
     if any(not isinstance(part, str) for part in parts):
@@ -235,16 +221,6 @@ def fixed(rows: npt.NDArray[np.uint8]) -> Array:
     return pa.BinaryArray.from_buffers(
         pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(data.reshape(-1))]
     )
-
-
-def bytes_of(texts: Array) -> tuple[memoryview, list[int]]:
-    """The bytes of all elements, and where in them each begins, and the last ends."""
-    wide = pa.types.is_large_binary(texts.type) or pa.types.is_large_string(texts.type)
-    _, offsets, data = texts.buffers()
-    if offsets is None or not len(texts):
-        return memoryview(b""), [0]
-    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)[texts.offset :][: len(texts) + 1]
-    return memoryview(data if data is not None else b"").cast("B"), ends.tolist()
 
 
 def _has(texts: pa.Array, test: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.bool_]]) -> bool:

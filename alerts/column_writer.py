@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, zip_longest
 from json.encoder import encode_basestring
 
 import numpy as np
@@ -17,12 +16,12 @@ from alerts.arrow_columns import (
     Ints,
     StringTexts,
     Texts,
-    bytes_of,
     fixed,
-    joined,
     joined_rows,
     timestamps,
 )
+from alerts.joining import digests, joined
+from alerts.patience import count_alerts
 from alerts.raised import ApartTexts, Writer
 from alerts.raised_columns import Ids, RaisedColumns, Raising
 from alerts.ranks import END
@@ -60,10 +59,11 @@ def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns
     identity, alert = writer.forms(content.kind, tuple(content.key), tuple(content.emit), steps)
     key = list(content.key.values())
     size = len(content.time)
+    count_alerts(size)
     apart = content.apart
     by = joined_rows(["null"], size) if apart is None else apart.by
     steps_told = taken if content.kind != "window" else []
-    ids = _digests(_filled(identity, [*(one.canonical for one in key), *steps_told, by]))
+    ids = digests(_filled(identity, [*(one.canonical for one in key), *steps_told, by]))
     estimates = None if apart is None else apart.approximate
     emitted = [one.json for one in content.emit.values()]
     summary = StringTexts(content.summary).json
@@ -95,14 +95,6 @@ def _filled(form: Sequence[str], columns: Sequence[Array]) -> Array:
     """For each row the parts of the form, with the row's value of each column between them."""
     parts = chain.from_iterable(zip_longest(form, columns))
     return joined([part for part in parts if part is not None])
-
-
-def _digests(texts: Array) -> Ids:
-    """The ids of the alerts of which the texts are the canonical JSON."""
-    sha256 = hashlib.sha256
-    data, ends = bytes_of(texts)
-    found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends)]
-    return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
 
 
 def _hex(ids: Ids) -> Array:

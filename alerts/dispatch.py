@@ -19,8 +19,9 @@ from random import Random
 from alerts.lane import Lane, Schedule
 from alerts.outbox import Held, Outbox, OutboxError, Settled
 from alerts.outbox.deliveries import Due
-from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.receiver import Gathering, Outcome, Receiver
 from alerts.stages.mute import Silences
+from alerts.standing import Standing
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
 _FLUSH_AT = 128
@@ -44,7 +45,7 @@ class _Done:
     """An attempt that is over; without an outcome it was not made, since nobody wants it now."""
 
     lane: Lane
-    due: Due
+    dues: Sequence[Due]
     outcome: Outcome | None
     seconds: float
 
@@ -90,6 +91,8 @@ class Dispatcher:
         self._silences_at = 0
         self._write_at: float | None = None
         self._write_failures = 0
+        self._kept: dict[str, Standing] = {}
+        self._asked_at = 0.0
         self._in_flight = 0
         self._stopping = threading.Event()
         self._progress = threading.Condition()
@@ -97,7 +100,12 @@ class Dispatcher:
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
-        """Begins to deliver."""
+        """Begins to deliver, to receivers as they stood when another program ended. Raises OutboxError."""
+        self._kept = self._outbox.standings()
+        for lane in self._lanes:
+            lane.breaker.take_up(self._kept.get(lane.receiver.name, Standing()))
+            if not lane.breaker.closed:
+                self._tell(lane)
         self._thread.start()
 
     def wake(self) -> None:
@@ -127,13 +135,15 @@ class Dispatcher:
     def drain(self, timeout: float, given_up: Callable[[], bool] = lambda: False) -> bool:
         """Waits until nothing is pending for its receivers; whether that came within `timeout` seconds.
 
-        Nor does it wait any longer once it is `given_up`. A receiver that wants no more (410 Gone) is not
-        waited for. Raises OutboxError.
+        Nor does it wait any longer once it is `given_up`. A receiver that is paused is not waited for. Raises
+        OutboxError.
         """
         end = time.monotonic() + timeout
         self.wake()
         while True:
-            if not self._outbox.waiting([lane.receiver.name for lane in self._lanes if not lane.gone]):
+            if not self._outbox.waiting(
+                [lane.receiver.name for lane in self._lanes if not lane.breaker.paused]
+            ):
                 return not self._outbox.waiting([lane.receiver.name for lane in self._lanes])
             rest = end - time.monotonic()
             if rest <= 0 or given_up() or not self._thread.is_alive():
@@ -169,6 +179,7 @@ class Dispatcher:
         """Fills the lanes and starts what may start; seconds until there may be more to do."""
         waits = [self._poll]
         self._read_silences()
+        self._resume()
         for lane, pool in zip(self._lanes, self._pools, strict=True):
             try:
                 if lane.recovered:
@@ -180,7 +191,7 @@ class Dispatcher:
                 self._report(f"deliveries to {lane.receiver.name} wait: {error}")
             while self._unwritten_count < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
                 self._in_flight += 1
-                pool.submit(self._attempt, lane, due)
+                pool.submit(self._attempt, lane, [due, *lane.companions(self._clock())])
             if lane.held:
                 self._hold(lane)
         return max(0.0, min(waits))
@@ -208,17 +219,45 @@ class Dispatcher:
         if self._write_at is None:
             self._write_at = time.monotonic() + _FLUSH_EVERY
 
-    def _attempt(self, lane: Lane, due: Due) -> None:
+    def _resume(self) -> None:
+        """Looks, once in a while, whether a person has resumed a receiver that is left alone."""
+        left = [lane for lane in self._lanes if not lane.breaker.closed]
+        if not left or time.monotonic() < self._asked_at or self._unwritten:
+            return
+        self._asked_at = time.monotonic() + self._poll
+        try:
+            stored = self._outbox.standings()
+        except OutboxError:
+            return  # said where deliveries are read
+        for lane in left:
+            name = lane.receiver.name
+            if stored.get(name, Standing()).state == "closed" and name in self._kept:
+                paused = lane.breaker.paused
+                lane.breaker.resume()
+                self._kept[name] = Standing()
+                if paused:
+                    self._tell(lane)
+
+    def _tell(self, lane: Lane) -> None:
+        standing, name = lane.breaker.standing, lane.receiver.name
+        if standing.state == "paused":
+            self._report(
+                f"{name} is paused: {standing.reason}; its alerts wait until `cep receivers resume {name}`"
+            )
+        elif standing.state == "closed":
+            self._report(f"{name} is no longer paused: what waits is sent")
+
+    def _attempt(self, lane: Lane, dues: Sequence[Due]) -> None:
         """In a thread of the receiver's pool."""
         if self._stopping.is_set() or lane.gone:
-            self._inbox.put(_Done(lane, due, None, 0.0))
+            self._inbox.put(_Done(lane, dues, None, 0.0))
             return
         begun = time.perf_counter()
         try:
-            outcome = lane.receiver.send(due.id, due.body, self._clock())
+            outcome = _sent(lane.receiver, dues, self._clock())
         except Exception as error:  # a mistake of a receiver's must not cost the alert: it is tried again
             outcome = Outcome("rejected", f"{type(error).__name__} in the receiver: {error}")
-        self._inbox.put(_Done(lane, due, outcome, time.perf_counter() - begun))
+        self._inbox.put(_Done(lane, dues, outcome, time.perf_counter() - begun))
 
     def _until_write(self, wait: float) -> float:
         if self._write_at is None:
@@ -241,24 +280,23 @@ class Dispatcher:
     def _settle(self, done: _Done) -> None:
         self._in_flight -= 1
         if done.outcome is None:
-            done.lane.put_back(done.due)
+            done.lane.put_back(done.dues)
             return
-        now, receiver, was_gone = self._clock(), done.lane.receiver.name, done.lane.gone
-        settled = done.lane.settle(done.due, done.outcome, now)
-        self._unwritten.append(settled)
+        now, receiver, was_paused = self._clock(), done.lane.receiver.name, done.lane.breaker.paused
+        every = done.lane.settle_all(done.dues, done.outcome, now)
+        self._unwritten += every
         if self._write_at is None:
             self._write_at = time.monotonic() + _FLUSH_EVERY
-        if done.lane.gone and not was_gone:
-            self._report(
-                f"{receiver} wants no more alerts ({settled.outcome}): they wait until the next start"
-            )
-        elif settled.state == "failed" and not done.lane.gone:
-            self._report(
-                f"the alert {done.due.id} to {receiver} was given up after {settled.attempts} attempts; "
-                f"the last: {settled.outcome}"
-            )
-        age = max(0, now - done.due.recorded_at) / 1e9
-        self._attempted(Attempt(receiver, done.due.id, done.outcome, settled.attempts, done.seconds, age))
+        if done.lane.breaker.paused != was_paused:
+            self._tell(done.lane)
+        for due, settled in zip(done.dues, every, strict=True):
+            if settled.state == "failed" and not done.lane.gone:
+                self._report(
+                    f"the alert {due.id} to {receiver} was given up after {settled.attempts} attempts; "
+                    f"the last: {settled.outcome}"
+                )
+            age = max(0, now - due.recorded_at) / 1e9
+            self._attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
 
     @property
     def _unwritten_count(self) -> int:
@@ -273,8 +311,10 @@ class Dispatcher:
     def _write(self) -> None:
         if not self._unwritten_count:
             return
+        standings = {lane.receiver.name: lane.breaker.standing for lane in self._lanes}
+        changed = {name: one for name, one in standings.items() if one != self._kept.get(name, Standing())}
         try:
-            self._outbox.settle(self._unwritten, self._unwritten_held)
+            self._outbox.settle(self._unwritten, changed, self._unwritten_held)
         except OutboxError as error:
             self._write_failures += 1
             self._write_at = time.monotonic() + min(30.0, 0.25 * 2**self._write_failures)
@@ -285,8 +325,15 @@ class Dispatcher:
         for lane in self._lanes:
             written: list[Settled | Held] = [*self._unwritten, *self._unwritten_held]
             lane.written(one for one in written if one.receiver == lane.receiver.name)
+        self._kept |= changed
         self._unwritten.clear()
         self._unwritten_held.clear()
         self._write_at, self._write_failures = None, 0
         with self._progress:
             self._progress.notify_all()
+
+
+def _sent(receiver: Receiver, dues: Sequence[Due], now: int) -> Outcome:
+    if len(dues) > 1 and isinstance(receiver, Gathering):
+        return receiver.send_together([(due.id, due.body) for due in dues], now)
+    return receiver.send(dues[0].id, dues[0].body, now)

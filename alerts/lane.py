@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from alerts.breaker import Breaker
 from alerts.matchers import Labels
 from alerts.notation import timestamp
 from alerts.outbox import Due, Held, Outbox, Settled
-from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.receiver import Gathering, Outcome, Receiver
 from alerts.stages.mute import Muted, Silences
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
-_UNANSWERED = 3  # different alerts in a row without an answer, before it is the receiver and not the alert
-_OUTAGE = 5  # probes without an answer: then what piled up goes at once when the receiver is back
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +54,9 @@ class Lane:
 
     def __init__(self, receiver: Receiver, schedule: Schedule, random: Random) -> None:
         self.receiver = receiver
-        self.gone = False
+        self.breaker = Breaker(lambda number: schedule.pause(number, random), int(schedule.longest * _SECOND))
         self.look_at = 0
         """When to look into the outbox again, wall clock in ns; 0: at once."""
-        self.recovered = False
-        """Whether the receiver has answered after an outage, and what waits for it should go now."""
         self.silences = Silences()
         """Those that may hold back what is about to be sent."""
         self.held: list[Held] = []
@@ -69,9 +66,29 @@ class Lane:
         self._ready: deque[Due] = deque()
         self._taken: set[int] = set()
         self._in_flight = 0
-        self._unanswered: set[int] = set()
-        self._probes = 0
         self._not_before = 0
+        self._together, self._pace = 1, 0
+        if isinstance(receiver, Gathering):
+            self._together, self._pace = receiver.together, receiver.pace
+
+    @property
+    def gone(self) -> bool:
+        """True if nothing is attempted before a person resumes."""
+        return self.breaker.shut
+
+    @property
+    def recovered(self) -> bool:
+        """True if the receiver is back, and what waits for it should go now."""
+        return self.breaker.recovered
+
+    @recovered.setter
+    def recovered(self, value: bool) -> None:
+        self.breaker.recovered = value
+
+    @property
+    def _next(self) -> int:
+        """The moment before which nothing is attempted."""
+        return max(self._not_before, self.breaker.standing.probe_at or 0)
 
     def fill(self, outbox: Outbox, now: int, poll: float) -> float:
         """Reads what is due, if it is time to; seconds until it may be worth looking again.
@@ -91,22 +108,27 @@ class Lane:
                 if following is not None:
                     self.look_at = min(self.look_at, following)
         waits = [self.look_at - now] if self.look_at > now else []
-        if self._ready and self._not_before > now:
-            waits.append(self._not_before - now)
+        if self._ready and self._next > now:
+            waits.append(self._next - now)
         return min([poll, *(wait / _SECOND for wait in waits)])
 
     def take(self, now: int) -> Due | None:
         """The next delivery to attempt, None if none may be attempted now; what is muted is put aside."""
-        if self.gone or not self._ready or now < self._not_before:
+        if self.gone or not self._ready or now < self._next:
             return None
-        # a little more than can be under way, so that no thread waits while outcomes are written
-        most = 1 if self._silent else self.receiver.in_flight + min(self.receiver.in_flight, 8)
-        if self._in_flight >= most:
+        if self._in_flight >= self._most_in_flight:
             return None
+        due = self._unmuted(now)
+        if due is not None:
+            self._in_flight += 1
+            self._not_before = max(self._not_before, now + self._pace)
+        return due
+
+    def _unmuted(self, now: int) -> Due | None:
+        """The next delivery that nothing holds back; those before it are put aside."""
         while self._ready:
             due = self._ready.popleft()
             if (muted := self._muted(due, now)) is None:
-                self._in_flight += 1
                 return due
             said = f"mute: {muted.reason} of {muted.silence.who} holds it back until {timestamp(muted.until)}"
             self.held.append(Held(self.receiver.name, due.number, muted.reason, said, muted.until, now))
@@ -117,19 +139,37 @@ class Lane:
             return None
         return self.silences.mute(Labels(json.loads(due.body)), now)
 
-    @property
-    def _silent(self) -> bool:
-        return len(self._unanswered) >= _UNANSWERED
+    def companions(self, now: int) -> list[Due]:
+        """Further deliveries that go out in the attempt that was taken last."""
+        found: list[Due] = []
+        while len(found) < self._together - 1 and (due := self._unmuted(now)) is not None:
+            found.append(due)
+        return found
 
-    def put_back(self, due: Due) -> None:
+    @property
+    def _most_in_flight(self) -> int:
+        if not self.breaker.closed:
+            return 1
+        # a little more than can be under way, so that no thread waits while outcomes are written
+        own = self.receiver.in_flight
+        return own if self._pace else own + min(own, 8)
+
+    def put_back(self, dues: Sequence[Due]) -> None:
         """An attempt that was taken was not made."""
         self._in_flight -= 1
-        self._ready.appendleft(due)
+        self._ready.extendleft(reversed(dues))
 
     def settle(self, due: Due, outcome: Outcome, now: int) -> Settled:
         """Takes in the outcome of an attempt; what is to be written about it."""
+        return self.settle_all([due], outcome, now)[0]
+
+    def settle_all(self, dues: Sequence[Due], outcome: Outcome, now: int) -> list[Settled]:
+        """The same of an attempt that several deliveries went out in."""
         self._in_flight -= 1
-        self._listen(due, outcome, now)
+        self._listen(dues[0], outcome, now)
+        return [self._settled(due, outcome, now) for due in dues]
+
+    def _settled(self, due: Due, outcome: Outcome, now: int) -> Settled:
         attempts = due.attempts + 1
         if outcome.result == "delivered":
             return Settled(self.receiver.name, due.number, "delivered", attempts, outcome.detail, None, now)
@@ -142,20 +182,9 @@ class Lane:
 
     def _listen(self, due: Due, outcome: Outcome, now: int) -> None:
         """Note what an outcome says of the receiver itself."""
-        if outcome.result == "gone":
-            self.gone = True
         if outcome.retry_after is not None:
             self._not_before = max(self._not_before, now + self._asked(outcome.retry_after))
-        if outcome.result == "unreachable":
-            self._unanswered.add(due.number)
-            if self._silent:
-                self._probes += 1
-                pause = self._schedule.pause(self._probes, self._random)
-                self._not_before = max(self._not_before, now + pause)
-        else:
-            self.recovered = self.recovered or self._probes >= _OUTAGE
-            self._unanswered.clear()
-            self._probes = 0
+        self.breaker.note(due.number, outcome, now)
 
     def _asked(self, retry_after: int) -> int:
         return min(retry_after, int(self._schedule.longest * _SECOND))

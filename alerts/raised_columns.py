@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from alerts.arrow_columns import Ints, bytes_of
+from alerts.arrow_columns import Ints
+from alerts.joining import bytes_of
 from alerts.raised import Raised, Withholding, speaking, storable
 from alerts.ranks import instant_rank, rule_rank
 
@@ -23,7 +24,8 @@ Ids = npt.NDArray[np.uint8]
 Binary = Any
 """pa.LargeBinaryArray: the bytes of a whole batch may be more than 2 GiB."""
 
-_ID = 32
+_ID, _INSTANT = 32, 8
+"""Bytes of an id, and of a time in a rank."""
 _KEY = ',"key":'
 """Stands in no string of JSON, where a quotation mark is escaped."""
 _DECODER = json.JSONDecoder()
@@ -62,10 +64,13 @@ class RaisedColumns(Sequence[Raised]):
         """The columns of alerts that are given one by one."""
         rules: dict[Raising, int] = {}
         numbers, places = [], []
+        begins: list[int] = []
         for one in raised:
             number = rules.setdefault(_raising(one), len(rules))
+            if number == len(begins):
+                begins.append(_INSTANT + len(rule_rank(one.rule, one.pack)))
             numbers.append(number)
-            places.append(one.rank[8 + len(rule_rank(one.rule, one.pack)) : -2 * _ID])
+            places.append(one.rank[begins[number] : -2 * _ID])
         keys = ["" if one.withholding is None else one.withholding.key for one in raised]
         return cls(
             tuple(rules),
@@ -81,7 +86,19 @@ class RaisedColumns(Sequence[Raised]):
     @classmethod
     def together(cls, parts: Iterable[Sequence[Raised]]) -> RaisedColumns:
         """The alerts of several parts, in their order."""
-        given = [one if isinstance(one, cls) else cls.of(one) for one in parts if len(one)]
+        given: list[RaisedColumns] = []
+        few: list[Raised] = []
+        for part in parts:
+            if not isinstance(part, cls):
+                few += part  # lists of few alerts each become columns together
+                continue
+            if few:
+                given.append(cls.of(few))
+                few = []
+            if len(part):
+                given.append(part)
+        if few:
+            given.append(cls.of(few))
         if len(given) < 2:
             return given[0] if given else cls.of(())
         rules: dict[Raising, int] = {}
@@ -181,9 +198,9 @@ class RaisedColumns(Sequence[Raised]):
 def pieces(texts: Binary) -> list[bytes]:
     """The elements of a column of bytes."""
     data, ends = bytes_of(texts)
-    whole = bytes(data[ends[0] : ends[-1]])
-    first = ends[0]
-    return [whole[begin - first : end - first] for begin, end in pairwise(ends)]
+    first = int(ends[0])
+    whole = bytes(data[first : int(ends[-1])])
+    return [whole[begin:end] for begin, end in pairwise((ends - first).tolist())]
 
 
 def texts(column: Binary) -> list[str]:
@@ -191,7 +208,7 @@ def texts(column: Binary) -> list[str]:
     data, ends = bytes_of(column)
     if bytes(data).isascii():
         whole = str(data, "ascii")
-        return [whole[begin:end] for begin, end in pairwise(ends)]
+        return [whole[begin:end] for begin, end in pairwise(ends.tolist())]
     return list(map(bytes.decode, pieces(column)))
 
 
@@ -243,7 +260,7 @@ def _words(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> npt.NDArray
 
 def _array(texts: Binary) -> tuple[npt.NDArray[np.uint8], Ints]:
     data, ends = bytes_of(texts)
-    return np.frombuffer(data, np.uint8), np.array(ends, np.int64)
+    return np.frombuffer(data, np.uint8), ends
 
 
 def _binary(values: list[bytes]) -> Binary:

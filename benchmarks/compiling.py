@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 from calibration import calibration
 
+from alerts.compiled import ALERTS
 from cep.decode.compiled import DECODING
 from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
@@ -22,7 +23,7 @@ from kernels.family import Family
 from kernels.loader import compiled
 from percolator.matching.compiled import PERCOLATOR
 
-FAMILIES = (STRINGS, DECODING, PATTERNS, WINDOWS, PERCOLATOR)
+FAMILIES = (STRINGS, ALERTS, DECODING, PATTERNS, WINDOWS, PERCOLATOR)
 
 
 def measured(family: Family) -> list[tuple[float, str]]:

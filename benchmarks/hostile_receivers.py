@@ -98,7 +98,7 @@ def _served(name: str) -> Iterator[tuple[int, int | None]]:
 
 def deliver(alerts: int, good: int, hostile: int | None) -> None:
     """Prints seconds until the good receiver has all alerts, and processor seconds of this process."""
-    sys.path.insert(0, str(Path.cwd() / "tests" / "alerts"))
+    sys.path[:0] = [str(Path.cwd() / "tests" / folder) for folder in ("strategies", "alerts")]
     from some_alerts import raised
 
     from alerts.dispatch import Dispatcher

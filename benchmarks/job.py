@@ -123,10 +123,15 @@ class Job:
         return found
 
     def processes(self) -> list[tuple[str, psutil.Process]]:
-        """All processes of the job, each with its kind."""
+        """All processes of the job, each with its kind.
+
+        But for the one that makes the archive of Spark's classes: the first job of a machine does so once.
+        """
         driver, found = psutil.Process(self.process.pid), []
         for process in [driver, *driver.children(recursive=True)]:
             with suppress(psutil.Error):
+                if "-Xshare:dump" in process.cmdline():
+                    continue
                 kind = "JVM" if process.name() == "java" else "driver" if process == driver else "workers"
                 found.append((kind, process))
         return found

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 from calibration import calibration
 
+from alerts import patience
 from alerts.outbox import BatchRecord, Outbox, Wanted
 from alerts.ranks import decided
 from alerts.routing import Route
@@ -76,6 +77,7 @@ def main() -> None:
 def measured(count: int, batches: int) -> None:
     """Batches of so many alerts each through worker, driver and outbox, then pages of all of them."""
     plan = next(iter(compile_plan([load_texts([("p.rules", PACK)]).need()]).rules()))
+    patience.load()  # as a worker has it in which patterns are compiled
     spent: defaultdict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         outbox = Outbox.open(f"sqlite:///{folder}/outbox.db")

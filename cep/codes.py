@@ -42,6 +42,9 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0730": "an option that is no feed",
         "CEP0731": "a route names an unknown receiver",
         "CEP0732": "what routes leave without effect",
+        "CEP0734": "an option that the kind of a receiver does not have",
+        "CEP0735": "a secret that stands in the job file",
+        "CEP0736": "a template that cannot be read",
         "CEP0740": "no file fits the path of a feed",
         "CEP0741": "an option that the source of a feed does not have",
     }

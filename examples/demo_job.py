@@ -172,10 +172,15 @@ def job(place: DemoRun) -> Iterator[Job]:
 
 def drain(place: DemoRun) -> None:
     """`cep run --once --drain`: settles what is still open. Raises DemoError if it fails."""
-    with _running("the drain", [CEP, "run", place.job, "--once", "--drain"], place, "drain.log") as process:
-        if process.wait(PATIENCE):
-            log = (place.work / "drain.log").read_text()
-            raise DemoError(f"cep run --once --drain ended with {process.returncode}:\n{log}")
+    command, log = [CEP, "run", place.job, "--once", "--drain"], place.work / "drain.log"
+    with _running("the drain", command, place, log.name) as process:
+        try:
+            code = process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            said = f"cep run --once --drain has not ended within {PATIENCE:.0f} seconds; see {log}"
+            raise DemoError(said) from None
+        if code:
+            raise DemoError(f"cep run --once --drain ended with {code}:\n{log.read_text()}")
 
 
 def run_to_the_end(job: Path) -> list[Mapping[str, Any]]:

@@ -51,6 +51,7 @@ _OURS = {
 }
 """Our name to those of others."""
 _CHOICE = "a choice is written `condition ? value : other`"
+_COUNTED = "events are counted by `count()`, those of a step by `count(step)`"
 _CLOCK = "rules see no clock: compare event times; `absent STREAM[...] for 1 hour` waits for one"
 _SUBTRACT = "times are subtracted: `b.at - a.at > 5 minutes`"
 _ADD = "durations are added: `at + 5 minutes`"
@@ -100,7 +101,7 @@ _SAID = {
     "json": _RECORDS,
     "lead next next_value": "conditions cannot look ahead: make the later event a step, `-> b: STREAM[...]`",
     "variance var var_samp var_pop": "the deviation is `stddev(...)`, whose square is the variance",
-    "row_number rank dense_rank match_number sequence_number": "`count(step)` is the number of its events",
+    "row_number rank dense_rank match_number sequence_number": _COUNTED,
     "classifier": "an alert names its events by their steps",
     "md5 sha1 sha256 hash uuid newid": "an alert has an id of its own; values like this come with the event",
     "type_of instance_of get_type instance_of_string": "the type of a field is what its stream declares",

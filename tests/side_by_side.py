@@ -16,11 +16,15 @@ import tempfile
 from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
+ONE_BY_ONE = ("--dist", "load", "--maxschedchunk", "1")
+LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py", "test_lost_processes.py")
+"""Files whose tests take most: they begin first, so that none of them is left alone at the end."""
 
 
 def with_jvm() -> list[str]:
-    """The files that have such tests: no other is imported to look for them."""
-    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    """The files that have such tests, the longest first: no other is imported to look for them."""
+    found = Path(__file__).parent.rglob("test_*.py")
+    files = sorted(found, key=lambda path: (path.name not in LONGEST, path))
     return [str(path) for path in files if "pytest.mark.spark" in path.read_text("utf-8")]
 
 
@@ -32,12 +36,14 @@ def main(jvms: str) -> int:
         environment["CEP_TOOLS"] = "needed"  # elsewhere tests without them are skipped
     with tempfile.TemporaryFile() as told:
         beside = subprocess.Popen(
-            [*PYTEST, "-n", jvms, "--dist", "loadgroup", "-m", "spark and not soak", *with_jvm()],
+            [*PYTEST, "-n", jvms, *ONE_BY_ONE, "-m", "spark and not soak", *with_jvm()],
             env=environment,
             stdout=told,
             stderr=subprocess.STDOUT,
         )
-        others = subprocess.Popen([*PYTEST, "-n", "auto", "-m", "not spark and not soak"], env=environment)
+        others = subprocess.Popen(
+            [*PYTEST, "-n", "auto", "--dist", "worksteal", "-m", "not spark and not soak"], env=environment
+        )
         try:
             codes = others.wait(), beside.wait()
         except KeyboardInterrupt:  # from a terminal both have it already; a second one ends them at once

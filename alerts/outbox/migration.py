@@ -29,6 +29,7 @@ from alerts.outbox.heads import places
 from alerts.outbox.insert import insert_rows, rule_numbers
 from alerts.outbox.migrate_stages import add_stages
 from alerts.outbox.schema import VERSION, alerts, assigned, by_key, by_rule, indexed, rules, versions
+from alerts.outbox.standings import add_receivers
 from alerts.outbox.trailing import index_some
 from alerts.raised_columns import key_of
 
@@ -36,7 +37,7 @@ MOVED = 2
 """The version whose alerts move."""
 BEFORE = (MOVED, 3)
 """The versions that are brought up to date."""
-ADDED: tuple[Callable[[Connection], None], ...] = (add_stages,)
+ADDED: tuple[Callable[[Connection], None], ...] = (add_receivers, add_stages)
 """The steps that bring what version 3 does not have."""
 STEP = 5_000
 """Alerts that a transaction moves: some tenths of a second."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from sqlalchemy import Connection, Engine, inspect, select
 
@@ -18,11 +19,15 @@ from alerts.outbox.pages import Wanted
 from alerts.outbox.record import MANY, BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, assigned, indexed, metadata, versions
 from alerts.outbox.silences import Held, hold, read_silences
+from alerts.outbox.standings import read_standings, write_standings
 from alerts.outbox.stored import Delivery, StoredAlert
 from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
 from alerts.routing import Routes
 from alerts.silences import Silence
+from alerts.standing import Standing
+
+_NONE: Mapping[str, Standing] = MappingProxyType({})
 
 
 class Outbox:
@@ -200,16 +205,35 @@ class Outbox:
         with self.writing() as connection:
             deliveries.hasten(connection, receiver, now)
 
-    def settle(self, settled: Collection[Settled], held: Sequence[Held] = ()) -> None:
-        """Writes what came of attempts, and what stages hold back, in one transaction."""
+    def settle(
+        self,
+        settled: Collection[Settled],
+        standings: Mapping[str, Standing] = _NONE,
+        held: Sequence[Held] = (),
+    ) -> None:
+        """Writes what came of attempts, how receivers stand since, and what stages hold back, in one
+        transaction."""
         with self.writing() as connection:
             deliveries.settle(connection, settled)
+            write_standings(connection, standings)
             hold(connection, held)
 
     def silences(self, after: int) -> list[Silence]:
         """The silences that end later than `after`."""
         with self.reading() as connection:
             return read_silences(connection, after)
+
+    def standings(self) -> dict[str, Standing]:
+        """How receivers stand, by name; one that is not there is closed."""
+        with self.reading() as connection:
+            return read_standings(connection)
+
+    def resume(self, receiver: str) -> Standing:
+        """Closes the breaker of a receiver, which a job that runs sees; how it stood before."""
+        with self.writing() as connection:
+            before = read_standings(connection).get(receiver, Standing())
+            write_standings(connection, {receiver: Standing()})
+        return before
 
     def waiting(self, receivers: Iterable[str]) -> bool:
         """True if anything is pending for one of these receivers."""

@@ -20,6 +20,7 @@ from typing import Any
 import httpcore
 from httpcore import SOCKET_OPTION
 
+from alerts.receivers.egress import Egress
 from alerts.receivers.names import Names
 
 _PIECE = 16_384
@@ -93,10 +94,12 @@ class Exchange:
 
 
 class BoundedBackend(httpcore.NetworkBackend):
-    """Network operations for httpcore's connection pool, within the bounds that the thread has set."""
+    """Network operations for httpcore's connection pool, within the bounds that the thread has set, to
+    addresses that `egress` lets pass."""
 
-    def __init__(self, names: Names | None = None) -> None:
+    def __init__(self, names: Names | None = None, egress: Egress | None = None) -> None:
         self._names = names or Names()
+        self._egress = egress or Egress()
         self._sockets = httpcore.SyncBackend()
         self._thread = threading.local()
 
@@ -126,9 +129,14 @@ class BoundedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        """A connection whose operations keep the bounds, to the first address of the host that answers."""
+        """A connection whose operations keep the bounds, to the first address of the host that answers.
+
+        Raises RefusedError, before anything is sent, if one of its addresses is not to be reached.
+        """
         failure: Exception = httpcore.ConnectError(f"the host {host} has no address")
-        for address in self._names.addresses(host, port, self.left(timeout)):
+        addresses = self._names.addresses(host, port, self.left(timeout))
+        self._egress.check(host, addresses)
+        for address in addresses:
             try:
                 stream = self._sockets.connect_tcp(
                     address, port, self.left(timeout), local_address, socket_options

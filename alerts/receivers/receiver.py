@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 Result = Literal["delivered", "rejected", "unreachable", "gone"]
 """delivered; answered, but not with success; no answer; asked never to be called again."""
@@ -41,3 +42,19 @@ class Receiver(Protocol):
 
     def close(self) -> None:
         """Gives up its connections. No attempt is made afterwards."""
+
+
+@runtime_checkable
+class Gathering(Receiver, Protocol):
+    """A receiver that takes several alerts in one attempt, so that what waits does not take as many."""
+
+    @property
+    def together(self) -> int:
+        """The number of alerts that one attempt takes at most."""
+
+    @property
+    def pace(self) -> int:
+        """Nanoseconds from the begin of an attempt to that of the next at least."""
+
+    def send_together(self, alerts: Sequence[tuple[str, str]], now: int) -> Outcome:
+        """Makes one attempt to deliver alerts, given by ids and JSON texts in the order raised; as `send`."""

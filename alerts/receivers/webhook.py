@@ -1,39 +1,27 @@
-"""Alerts over HTTP: a signed CloudEvent, posted once per attempt.
+"""Alerts over HTTP to whoever wants them: one signed message per attempt, in one of two formats.
 
-Nothing that the other side says makes us call anybody else: redirects are not followed, proxies of the
-environment not used, cookies not kept, and no more than a little of an answer is read.
+cloudevents     a CloudEvents 1.0 event with the alert as its data (alerts.envelope)
+alertmanager    version 4 of the body that Alertmanager's webhooks have (alerts.receivers.alertmanager)
 """
 
 from __future__ import annotations
 
+import json
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import islice
-from urllib.parse import quote, urlsplit
-
-import httpcore
+from typing import Literal
 
 from alerts.envelope import CONTENT_TYPE, cloud_event
-from alerts.receivers.exchange import BoundedBackend, Bounds, TooLongError
+from alerts.receivers.alertmanager import alertmanager_body
+from alerts.receivers.egress import Egress
 from alerts.receivers.names import Names
+from alerts.receivers.posting import Limits, Posting, Wire, target
 from alerts.receivers.receiver import Outcome
-from alerts.receivers.retry_after import retry_after
 from alerts.signing import secret_key, signed_headers
 
-_ANSWER = 16_384  # bytes of an answer's body that are read
-_PIECES = 64  # of the body, which may come in chunks of a byte
-_SHOWN = 200  # characters of it that an outcome shows
-_KEEP_ALIVE = 4.0  # seconds: many servers close idle connections after five
+__all__ = ["Format", "Limits", "WebhookReceiver", "target"]
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds: to connect, for each wait for data, and for the whole exchange."""
-
-    connect: float = 5.0
-    read: float = 10.0
-    total: float = 20.0
+Format = Literal["cloudevents", "alertmanager"]
 
 
 class WebhookReceiver:
@@ -49,113 +37,28 @@ class WebhookReceiver:
         url: str,
         secrets: Sequence[str],
         *,
+        format: Format = "cloudevents",  # noqa: A002  as job.toml calls it
         in_flight: int = 8,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
         names: Names | None = None,
+        egress: Egress | None = None,
     ) -> None:
         self.name = name
         self.in_flight = in_flight
-        self._url = target(url)
+        self._format: Format = format
         self._keys = [secret_key(secret) for secret in secrets]
-        self._limits = limits or Limits()
-        self._network = BoundedBackend(names)
-        if tls is None and self._url.scheme == b"https":
-            tls = httpcore.default_ssl_context()  # or else each connection reads all certificates again
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=tls,
-            max_connections=in_flight,
-            keepalive_expiry=_KEEP_ALIVE,
-            network_backend=self._network,
-        )
+        self._posting = Posting(url, Wire(limits, tls, names, egress), in_flight=in_flight)
 
     def send(self, id_: str, body: str, now: int) -> Outcome:
         """Posts the alert; any 2xx is success, whatever comes after the status."""
-        content = cloud_event(body)
-        headers = [
-            ("content-type", CONTENT_TYPE),
-            ("user-agent", "cep"),
-            ("accept-encoding", "identity"),
-            *signed_headers(self._keys, id_, now // 1_000_000_000, content).items(),
-        ]
-        limits = self._limits
-        timeout = {
-            "connect": limits.connect,
-            "read": limits.read,
-            "write": limits.read,
-            "pool": limits.total,
-        }
-        try:
-            with (
-                self._network.within(Bounds(limits.total, body=_ANSWER)),
-                self._pool.stream(
-                    "POST", self._url, headers=headers, content=content, extensions={"timeout": timeout}
-                ) as response,
-            ):
-                return _outcome(response, now)
-        except httpcore.TimeoutException as error:
-            return Outcome("unreachable", f"no answer in time: {_words(error)}")
-        except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-            return Outcome("unreachable", _words(error))
+        if self._format == "cloudevents":
+            kind, content = CONTENT_TYPE, cloud_event(body)
+        else:
+            kind, content = "application/json", alertmanager_body(self.name, [json.loads(body)])
+        signed = signed_headers(self._keys, id_, now // 1_000_000_000, content)
+        return self._posting.post([("content-type", kind), *signed.items()], content, now)
 
     def close(self) -> None:
         """Closes its connections."""
-        self._pool.close()
-
-
-def target(url: str) -> httpcore.URL:
-    """The URL, checked and with its parts encoded. Raises ValueError with a sentence about it."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-        encoded = (host or "").encode("idna")
-    except ValueError as error:
-        raise ValueError(f"the URL cannot be read: {error}") from None
-    if parts.scheme not in ("http", "https"):
-        raise ValueError("the URL of a webhook begins with https:// or http://")
-    if not host:
-        raise ValueError("the URL has no host")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("the URL holds a user name or password: messages are signed with `secret` instead")
-    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~")
-    if parts.query:
-        path += "?" + quote(parts.query, safe="/%:@!$&'()*+,;=~?")
-    return httpcore.URL(scheme=parts.scheme, host=encoded, port=port, target=path)
-
-
-def _outcome(response: httpcore.Response, now: int) -> Outcome:
-    status = response.status
-    answer = _answer(response)
-    if 200 <= status < 300:
-        return Outcome("delivered", str(status))
-    found = {name.lower(): value.decode("latin-1") for name, value in response.headers}
-    if 300 <= status < 400:
-        location = _printable(found.get(b"location", ""))
-        return Outcome("rejected", f"{status}: redirects are not followed (to {location or 'nowhere'})")
-    if status == 410:
-        return Outcome("gone", f"410 Gone: {answer}".removesuffix(": "))
-    wait = retry_after(found[b"retry-after"], now) if b"retry-after" in found else None
-    return Outcome("rejected", f"{status}: {answer}".removesuffix(": "), wait)
-
-
-def _answer(response: httpcore.Response) -> str:
-    """The beginning of the body. Read to its end if it is short, so that the connection can be kept."""
-    body = b""
-    try:
-        for piece in islice(response.iter_stream(), _PIECES):
-            body += piece
-    except TooLongError:
-        pass
-    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-        return f"{_printable(body.decode(errors='replace'))} ({_words(error)})".lstrip()
-    return _printable(body.decode(errors="replace"))
-
-
-def _words(error: Exception) -> str:
-    return _printable(str(error)) or type(error).__name__
-
-
-def _printable(text: str) -> str:
-    shown = "".join(c if c.isprintable() else " " for c in text[: _SHOWN * 4])
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
+        self._posting.close()

@@ -1,4 +1,4 @@
-"""Flink SQL, Esper and Lucene Monitor beside this project, in one run: `make bench-peers`.
+"""Flink SQL, Esper, DuckDB and Lucene Monitor beside this project, in one run: `make bench-peers`.
 
     python -m peers [--small] [--turns 5] [--only flink esper ...] [--data FOLDER] [--checkpoints SECONDS]
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from calibration import calibration
 from percolator_match import calibrate
 
-from peers import esper, flink, highlights, java, lucene
+from peers import esper, flink, highlights, java, lucene, windows
 from peers.table import table
 from peers.turns import Comparison
 
@@ -33,6 +33,7 @@ def main() -> int:
     comparisons: dict[str, Comparing] = {
         "flink": partial(flink.compare, checkpoints=options.checkpoints),
         "esper": esper.compare,
+        "windows": windows.compare,
         "lucene": partial(lucene.compare, data=options.data),
         "highlights": highlights.compare,
     }
@@ -58,7 +59,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = ["flink", "esper", "lucene", "highlights"]
+    names = ["flink", "esper", "windows", "lucene", "highlights"]
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--turns", type=int, default=5, help="behind those that warm up (5)")
     parser.add_argument("--only", nargs="+", choices=names)

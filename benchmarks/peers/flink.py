@@ -105,6 +105,15 @@ def held(job: Job) -> Iterator[None]:
                 process.send_signal(signal.SIGCONT)
 
 
+def awake(job: Job) -> None:
+    """Waits for some batches of a job that was held.
+
+    Spark ends Python workers that were idle for a minute, held or not; the next batch starts them.
+    """
+    batches = "cep_batch_duration_seconds_count"
+    job.until(batches, job.metrics().get(batches, 0) + 3)
+
+
 @dataclass(slots=True)
 class _Strict:
     folder: Path
@@ -143,9 +152,7 @@ class _Strict:
                 checkpoints=self.asked.checkpoints,
             )  # fmt: skip
         self.started = answer["start"]
-        # Spark ends Python workers that were idle for a minute, held or not; the next batch starts them.
-        batches = "cep_batch_duration_seconds_count"
-        self.job.until(batches, self.job.metrics().get(batches, 0) + 3)
+        awake(self.job)
         return Taken.of(answer)
 
     def check(self) -> str:

@@ -84,6 +84,8 @@ def unpack(payload: bytes) -> list[SpaceEvents]:
     return events
 
 
+_COUNTED = 1 << 18
+"""Bytes of a table from which its stream is counted first, so that it is not copied while it grows."""
 _ALIGNED = 8
 """Every buffer of an IPC stream begins at a multiple of so many bytes (Arrow columnar format, IPC)."""
 
@@ -94,11 +96,22 @@ def to_ipc(table: pa.Table) -> bytes:
 
 
 def _ipc(table: pa.Table) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        for batch in table.combine_chunks().to_batches():
+    batches = table.combine_chunks().to_batches()
+    if table.nbytes < _COUNTED:
+        growing = pa.BufferOutputStream()
+        _write(growing, table.schema, batches)
+        return growing.getvalue()
+    counting = pa.MockOutputStream()
+    _write(counting, table.schema, batches)
+    buffer = pa.allocate_buffer(counting.size())
+    _write(pa.FixedSizeBufferWriter(buffer), table.schema, batches)
+    return buffer
+
+
+def _write(sink: Any, schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> None:
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
             writer.write_batch(batch)
-    return sink.getvalue()
 
 
 def from_ipc(data: Any) -> pa.Table:

@@ -31,6 +31,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "silences": ("cep.cli.silences", "what nobody wants to be told of for a while: add, list, expire"),
     "routes": ("cep.cli.routes", "the receivers that an alert goes to, and why"),
     "doctor": ("cep.cli.doctor", "what this machine lacks to run a job, and how to get it"),
+    "receivers": ("cep.cli.receivers", "how receivers stand; try one; resume one that is paused"),
     "receive": ("cep.cli.receive", "a small receiver that verifies webhooks and prints them"),
 }
 """Verb to its module and its line in the help, in the order of the help."""

@@ -1,6 +1,7 @@
 """job.toml -> a checked Job, or diagnostics with place and fix.
 
     load_job(path, environ) -> JobLoaded           the file itself, and that its secrets are there
+    receiver_secrets(job, receiver, environ)       the same of one receiver's secrets
     check_feeds(job, packs) -> [Diagnostic]        its feeds against the packs that it is to run
     check_receivers(job, packs) -> [Diagnostic]    its receivers against the rules of these packs
     feed_option(text, folder) -> FeedOption        a feed that a command line gives, or diagnostics
@@ -14,7 +15,7 @@ loaded.
 
 from cep.config.against_packs import check_feeds, check_format, unfed
 from cep.config.job import FeedOption, Job, JobLoaded, Listen, Receiver
-from cep.config.load import load_job
+from cep.config.load import load_job, receiver_secrets
 from cep.config.option import feed_option
 from cep.config.receivers import check_receivers
 from cep.config.secrets import Secret, SecretError
@@ -34,5 +35,6 @@ __all__ = [
     "check_receivers",
     "feed_option",
     "load_job",
+    "receiver_secrets",
     "unfed",
 ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from alerts.routing import Branches, Route, Routes
 from cep.config.places import Places
 from cep.config.secrets import Secret
+from cep.config.targets import Target
 from cep.decode.formats import FeedFormat
 from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
@@ -28,15 +28,10 @@ class FeedOption:
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Who gets alerts. `rules` None: those of all rules; `severity` is the least severe it gets.
-
-    A webhook has a url, and a secret unless it goes unsigned; a console has neither.
-    """
+    """Who gets alerts. `rules` None: those of all rules; `severity` is the least severe it gets."""
 
     name: str
-    kind: Literal["console", "webhook"]
-    url: Secret | None
-    secret: Secret | None
+    target: Target
     rules: tuple[str, ...] | None
     severity: str
 

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
 from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver
-from cep.config.places import KeyPath, Places, places_of
+from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
-from cep.config.values import listen_address, outbox_address, signing_secret, web_address
+from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
+from cep.config.values import listen_address, outbox_address, present, signing_secret, web_address
 from cep.config.without_effect import without_effect
 from cep.sources.source import Feed
 from cep.sources.values import UnfitError
 from rules.diagnostics import Diagnostic, has_errors, in_order
 from rules.instants import parse_duration
-from rules.source import SourceFile
+from rules.source import SourceFile, Span
 from rules.suggest import closest
 
 if TYPE_CHECKING:
-    from cep.config.shape import GivenRoute, JobFile, ReceiverSection
+    from cep.config.receiver_kinds import Section
+    from cep.config.shape import GivenRoute, JobFile
     from cep.sources.section import FeedSection
+
+Check = Callable[[str], object]
 
 
 def load_job(path: Path, environ: Mapping[str, str] | None) -> JobLoaded:
@@ -98,6 +102,7 @@ def _validated(
     from pydantic import ValidationError
 
     from cep.config.mistakes import diagnose
+    from cep.config.receiver_kinds import Section, mistakes
     from cep.config.shape import JobFile
 
     diagnostics: list[Diagnostic] = []
@@ -106,7 +111,11 @@ def _validated(
     except ValidationError as error:
         diagnostics.extend(diagnose(error, places))
         return _refused(*in_order(diagnostics))
-    job = _job(path, shaped, places)
+    receivers = [Section(name, one, path.parent, places) for name, one in shaped.receivers.items()]
+    diagnostics.extend(found for one in receivers for found in mistakes(one))
+    if diagnostics:
+        return _refused(*in_order(diagnostics))
+    job = _job(path, shaped, receivers, places)
     if environ is not None:
         diagnostics.extend(_secrets(job, environ))
     diagnostics.extend(check_routes(job))
@@ -114,7 +123,7 @@ def _validated(
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
 
-def _job(path: Path, shaped: JobFile, places: Places) -> Job:
+def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Places) -> Job:
     folder = path.parent
     state = folder / shaped.job.state
     outbox = shaped.outbox.url if shaped.outbox else f"sqlite:///{state}/outbox.db"
@@ -128,7 +137,7 @@ def _job(path: Path, shaped: JobFile, places: Places) -> Job:
         shards=shaped.job.shards,
         feeds=tuple(_feed(name, feed, folder) for name, feed in shaped.feeds.items()),
         outbox=Secret(outbox, folder),
-        receivers=tuple(_receiver(name, one, folder) for name, one in shaped.receivers.items()),
+        receivers=tuple(_receiver(one) for one in receivers),
         http=listen,
         cores=None if shaped.spark is None else shaped.spark.cores,
         branches=_branches(shaped),
@@ -143,15 +152,11 @@ def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
     return Feed(name, source, feed.written)
 
 
-def _receiver(name: str, one: ReceiverSection, folder: Path) -> Receiver:
-    return Receiver(
-        name,
-        one.kind,
-        None if one.url is None else Secret(one.url, folder),
-        None if one.secret is None else Secret(one.secret, folder),
-        None if one.rules is None else tuple(one.rules),
-        one.severity,
-    )
+def _receiver(one: Section) -> Receiver:
+    from cep.config.receiver_kinds import target
+
+    rules = one.options.rules
+    return Receiver(one.name, target(one), None if rules is None else tuple(rules), one.options.severity)
 
 
 def _branches(shaped: JobFile) -> Branches | None:
@@ -163,34 +168,51 @@ def _branches(shaped: JobFile) -> Branches | None:
 
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """Mistakes in the values that stand elsewhere; no message repeats one."""
-    found = []
-    wanted: list[tuple[KeyPath, Secret | None, Callable[[str], object]]] = [
-        (("outbox", "url"), job.outbox, outbox_address)
-    ]
+    found = _secret(job.places.value(("outbox", "url")), job.outbox, outbox_address, environ)
     for receiver in job.receivers:
-        place = ("receivers", receiver.name)
-        wanted.append(((*place, "url"), receiver.url, web_address))
-        wanted.append(((*place, "secret"), receiver.secret, signing_secret))
-        if receiver.kind == "webhook" and receiver.secret is None:
-            found.append(
-                Diagnostic("CEP0716", "warning", f"what `{receiver.name}` gets is not signed",
-                           job.places.key(place), help='give it secret = "${NAME}"')
-            )  # fmt: skip
-    for path, secret, check in wanted:
-        if secret is None:
-            continue
-        span = job.places.value(path)
-        try:
-            value = secret.reveal(environ)
-        except SecretError as error:
-            found.append(Diagnostic("CEP0708", "error", str(error), span, help=error.help))
-            continue
-        try:
-            check(value)
-        except UnfitError as error:
-            fix = error.help if secret.meant is None else f'a variable is written "{secret.meant}"'
-            found.append(Diagnostic("CEP0709", "error", _of(secret, str(error)), span, help=fix))
+        found += receiver_secrets(job, receiver, environ)
     return found
+
+
+def receiver_secrets(job: Job, receiver: Receiver, environ: Mapping[str, str]) -> list[Diagnostic]:
+    """The same of one receiver."""
+    place, found = ("receivers", receiver.name), []
+    if isinstance(receiver.target, Webhook) and receiver.target.secret is None:
+        said = f"what `{receiver.name}` gets is not signed"
+        help_ = 'give it secret = "${NAME}"'
+        found.append(Diagnostic("CEP0716", "warning", said, job.places.key(place), help=help_))
+    for key, secret, check in _of_target(receiver.target):
+        if secret is not None:
+            found += _secret(job.places.value((*place, key)), secret, check, environ)
+    return found
+
+
+def _of_target(target: Target) -> list[tuple[str, Secret | None, Check]]:
+    """The values of a receiver that may stand elsewhere: option, value, check."""
+    match target:
+        case Webhook():
+            return [("url", target.url, web_address), ("secret", target.secret, signing_secret)]
+        case Slack():
+            return [("url", target.url, web_address)]
+        case PagerDuty():
+            return [("routing_key", target.routing_key, present), ("url", target.url, web_address)]
+        case Email():
+            return [("password", target.password, present)]
+        case Console() | File():
+            return []
+
+
+def _secret(span: Span, secret: Secret, check: Check, environ: Mapping[str, str]) -> list[Diagnostic]:
+    try:
+        value = secret.reveal(environ)
+    except SecretError as error:
+        return [Diagnostic("CEP0708", "error", str(error), span, help=error.help)]
+    try:
+        check(value)
+    except UnfitError as error:
+        fix = error.help if secret.meant is None else f'a variable is written "{secret.meant}"'
+        return [Diagnostic("CEP0709", "error", _of(secret, str(error)), span, help=fix)]
+    return []
 
 
 def _of(secret: Secret, said: str) -> str:

@@ -27,7 +27,7 @@ _GIVEN = re.compile(
 )
 """Where a line of a job file gives a secret, or an address, which may hold one; also where it is no TOML."""
 _PLAIN = re.compile(
-    r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://[^"'\s@?]*)["']?(?=[\s,}\]]|\Z)|\Z"""
+    r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://(?![^"'\s]*/(?:services|hooks|workflows)/)[^"'\s@?]*)["']?(?=[\s,}\]]|\Z)|\Z"""
 )
 """What may be seen: where a secret stands, and addresses without any."""
 
@@ -86,18 +86,7 @@ class Secret:
         """
         if self.written.startswith(_FILE):
             path = self.folder / self.written.removeprefix(_FILE)
-            try:
-                return _text(path).rstrip("\r\n")
-            except FileNotFoundError:
-                raise SecretError(f"there is no file {path}", "make it, or correct the path") from None
-            except IsADirectoryError:
-                raise SecretError(f"{path} is a folder", "name a file in it") from None
-            except OSError as error:
-                raise SecretError(
-                    f"{path} cannot be read: {error.strerror}", "let the job's user read it"
-                ) from None
-            except UnicodeDecodeError:
-                raise SecretError(f"{path} is not text", "save the file as UTF-8") from None
+            return read_text(path).rstrip("\r\n")
         missing = [name for name in _VARIABLE.findall(self.written) if name not in environ]
         if missing:
             raise SecretError(
@@ -105,6 +94,20 @@ class Secret:
                 f"set it where the job is started: export {missing[0]}=...",
             )
         return _VARIABLE.sub(lambda found: environ[found[1]], self.written)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that a job file names by `file:PATH`. Raises SecretError."""
+    try:
+        return _text(path)
+    except FileNotFoundError:
+        raise SecretError(f"there is no file {path}", "make it, or correct the path") from None
+    except IsADirectoryError:
+        raise SecretError(f"{path} is a folder", "name a file in it") from None
+    except OSError as error:
+        raise SecretError(f"{path} cannot be read: {error.strerror}", "let the job's user read it") from None
+    except UnicodeDecodeError:
+        raise SecretError(f"{path} is not text", "save the file as UTF-8") from None
 
 
 def _text(path: Path) -> str:

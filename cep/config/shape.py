@@ -5,19 +5,18 @@ Every key has an example, which is what messages tell an author to write.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, create_model, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from cep.config import values
+from cep.config.receiver_section import ReceiverSection
 from cep.sources.kinds import OneOf
 from cep.sources.section import FeedSection, Section, Text
-from cep.sources.values import UnfitError, filled, path
+from cep.sources.values import filled, path
 
 Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(path)]
-WebhookUrl = Annotated[str, AfterValidator(values.webhook)]
-Rules = Annotated[list[Text], Field(min_length=1)]
 Matcher = Annotated[str, AfterValidator(values.matcher)]
 Matchers = Annotated[list[Matcher], BeforeValidator(values.matchers)]
 Cores = Annotated[int, Field(ge=1, le=1024)]
@@ -43,26 +42,6 @@ class OutboxSection(Section):
     """[outbox]"""
 
     url: Annotated[str, AfterValidator(values.outbox), Field(examples=["sqlite:///state/outbox.db"])]
-
-
-class ReceiverSection(Section):
-    """[receivers.NAME]"""
-
-    kind: Annotated[Literal["console", "webhook"], Field(examples=["console"])]
-    url: Annotated[WebhookUrl | None, Field(examples=["https://desk.example/cep"])] = None
-    secret: Annotated[Text | None, Field(examples=["${DESK_SECRET}"])] = None
-    rules: Annotated[Rules | None, Field(examples=[["card_testing"]])] = None
-    severity: Annotated[str, AfterValidator(values.severity), Field(examples=["high"])] = "info"
-
-    @model_validator(mode="after")
-    def _fits_kind(self) -> ReceiverSection:
-        if self.kind == "webhook" and self.url is None:
-            raise UnfitError("a webhook needs `url`", 'write url = "https://..." there')
-        if self.kind == "console" and (self.url or self.secret):
-            raise UnfitError(
-                "a console has neither `url` nor `secret`", 'remove them, or write kind = "webhook"'
-            )
-        return self
 
 
 class GivenRoute(Section):

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 from alerts.alert import SEVERITIES
 from alerts.matchers import MatcherError
 from alerts.matchers import matcher as parsed
+from alerts.receivers.addresses import forbidden
 from alerts.signing import secret_key
-from cep.sources.values import UnfitError
+from cep.sources.values import UnfitError, path
 from rules.instants import parse_duration
 from rules.suggest import did_you_mean
 
@@ -134,6 +135,63 @@ def web_address(text: str) -> str:
         raise UnfitError(f"it is no URL: {error}", help_) from None
     if parts.scheme not in ("http", "https") or not host or re.search(r"\s", text):
         raise UnfitError("a webhook's url begins with https:// or http:// and a host", help_)
+    _reachable(host)
+    return text
+
+
+def mail_server(text: str | None) -> str | None:
+    """`HOST` or `HOST:PORT` of a mail server."""
+    if text is not None:
+        mail_place(text, "starttls")
+    return text
+
+
+def mail_place(text: str, tls: str) -> tuple[str, int]:
+    """Host and port of a mail server; without a port that of submission, RFC 8314. Raises UnfitError."""
+    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\s\[\]/@]+)(?::([0-9]{1,5}))?", text)
+    if found is None or not 0 < int(found[2] or 1) <= 65_535:
+        raise UnfitError("it is not HOST or HOST:PORT", "write `mail.example:587`")
+    host = found[1].strip("[]")
+    _reachable(host)
+    return host, int(found[2] or (465 if tls == "tls" else 587))
+
+
+def _reachable(host: str) -> None:
+    if forbidden(host):
+        raise UnfitError(
+            f"{host} is no address of a receiver: link-local, multicast, unspecified or a cloud's own",
+            "write the receiver's own address or name",
+        )
+
+
+def mail_address(text: str) -> str:
+    """One address of mail, without a name beside it."""
+    if not re.fullmatch(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]*[A-Za-z0-9]", text):
+        raise UnfitError("it is no address of mail", "write it without a name: `night@desk.example`")
+    return text
+
+
+def template(text: str) -> str:
+    """The text of a template, or `file:PATH`."""
+    if not text.strip():
+        raise UnfitError("it is empty", "write a text, or remove the line")
+    return text
+
+
+def file(text: str | None) -> str | None:
+    """The path of a file that is to be written."""
+    if text is None:
+        return text
+    path(text)
+    if text.endswith("/") or text.rpartition("/")[2] in (".", ".."):
+        raise UnfitError("it names a folder", "name a file in it: `alerts.jsonl`")
+    return text
+
+
+def present(text: str) -> str:
+    """A secret that is there and has no line end or control character in it. The error does not repeat it."""
+    if not text.strip() or not text.isprintable():
+        raise UnfitError("it is empty, or holds a sign that cannot be seen", "give the value alone")
     return text
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from alerts.outbox import Outbox, OutboxError
 from cep.config import Job, Listen, Receiver, load_job
+from cep.config.targets import address_of
 from cep.doctor.disk import check_disk
 from cep.doctor.finding import Finding, Level
 from cep.errors import ConfigurationError, OutsideError
@@ -20,7 +20,6 @@ from rules.diagnostics import Diagnostic, has_errors
 
 _PATIENCE = 3.0
 """Seconds for a receiver's address to take a connection."""
-_PORTS = {"http": 80, "https": 443}
 
 
 def check_job(path: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -105,11 +104,11 @@ def _check_port(listen: Listen, process: int | None) -> Iterator[Finding]:
 def _check_receiver(receiver: Receiver, environ: Mapping[str, str]) -> Iterator[Finding]:
     """A receiver's address, by a connection that is closed again at once."""
     name = f"receiver {receiver.name}"
-    if receiver.url is None:
-        yield Finding(name, "ok", f"a {receiver.kind}")
+    address = address_of(receiver.target, environ)
+    if address is None:
+        yield Finding(name, "ok", f"a {receiver.target.kind}")
         return
-    address = urlsplit(receiver.url.reveal(environ))
-    host, port = address.hostname or "", address.port or _PORTS[address.scheme]
+    host, port = address
     try:
         socket.create_connection((host, port), _PATIENCE).close()
     except OSError as error:

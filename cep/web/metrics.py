@@ -6,6 +6,7 @@ URL. Counters begin at zero with the process; the outbox is asked when the metri
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
+_STATE = "1 for the state that a receiver's breaker has, 0 for the others"
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _DELIVERY = (0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3600, 86400)
 
@@ -147,20 +149,29 @@ class _OutboxCollector(Collector):
         """The families without values, so that registering does not ask the outbox."""
         yield GaugeMetricFamily("cep_outbox_pending", "Deliveries that wait", labels=["receiver"])
         yield GaugeMetricFamily("cep_outbox_oldest_age_seconds", "Age of the oldest delivery that waits")
+        yield GaugeMetricFamily("cep_receiver_state", _STATE, labels=["receiver", "state"])
 
     def collect(self) -> Iterator[Metric]:
         """Metrics of what waits now."""
         from alerts.outbox import OutboxError
+        from alerts.standing import SHOWN, Standing
 
         pending = GaugeMetricFamily("cep_outbox_pending", "Deliveries that wait", labels=["receiver"])
         age = GaugeMetricFamily("cep_outbox_oldest_age_seconds", "Age of the oldest delivery that waits")
+        states = GaugeMetricFamily("cep_receiver_state", _STATE, labels=["receiver", "state"])
         try:
             waiting = {name: status.pending for name, status in self._outbox.status().items()}
             for receiver, number in sorted((dict.fromkeys(self._receivers, 0) | waiting).items()):
                 pending.add_metric([receiver], number)
             age.add_metric([], self._outbox.oldest_age(self._receivers))
+            standings, now = self._outbox.standings(), time.time_ns()
+            for receiver in sorted(self._receivers):
+                own = standings.get(receiver, Standing()).shown(now)
+                for state in SHOWN:
+                    states.add_metric([receiver, state], state == own)
         except OutboxError as error:
             self._failed(str(error))
             return
         yield pending
         yield age
+        yield states

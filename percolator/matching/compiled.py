@@ -35,6 +35,7 @@ from percolator.matching.kernel import (
     truth,
     utf8,
     walk,
+    window,
     word_table,
 )
 
@@ -58,7 +59,7 @@ class Engine:
 PERCOLATOR = Family(
     "percolator",
     (
-        arrays, counters, layout, hashing, blocks, utf8, boundaries, sieve, word_table, scan,
+        arrays, counters, layout, hashing, blocks, utf8, boundaries, sieve, word_table, window, scan,
         dictionary, edits, learn, truth, walk, ranges,
         sorting, spans, near, sloppy, borders, positions, candidates, highlights,
     ),

@@ -26,6 +26,7 @@ from percolator.matching.kernel.arrays import (
     VALUE_HIGH,
     VALUE_LOW,
 )
+from percolator.matching.kernel.scan import READ_AHEAD
 from percolator.points import doubles, point
 from percolator.schema import Kind
 from percolator.values import Document, DocumentError, keys, texts
@@ -67,6 +68,7 @@ def of_document(document: Document, fields: Mapping[str, int]) -> Pieces:
             rows.append((0, number, at, at + len(data)))
             encoded.append(data)
             at += len(data)
+    encoded.append(bytes(READ_AHEAD))  # so that the last words are read as quickly as the others
     return Pieces(np.frombuffer(b"".join(encoded), np.uint8), np.array(rows, np.int64).reshape(-1, PIECE))
 
 

@@ -13,15 +13,18 @@ from percolator.matching.kernel.layout import (
     FIELD_SPACES,
     FIELD_SPACES_END,
     H_FIELD,
+    H_LEAVES,
     H_MASK,
     H_SPACE,
+    H_TRIE_FIRST,
+    H_TRIE_LEAF,
     KIND_ANY,
     SPACE,
     SPACE_FUZZY,
     SPACE_FUZZY_END,
     SPACE_KINDS,
 )
-from percolator.matching.kernel.sieve import LETTERS, V_COUNTS
+from percolator.matching.kernel.sieve import HEADS, LETTERS, V_COUNTS
 from percolator.segment import QuerySegment
 
 _KEYS_A_WORD = 3
@@ -35,6 +38,7 @@ class WordSieve:
         self._entered: list[SegmentArrays] = []
         self.arrays = Sieve(
             np.zeros(1, np.uint32),
+            np.zeros(HEADS, np.uint64),
             np.zeros(1, np.uint64),
             np.zeros(V_COUNTS, np.int64),
             np.zeros(0, np.int32),
@@ -60,20 +64,22 @@ class WordSieve:
             self.arrays = _empty(LETTERS, words, fields)
             self._entered, new = [], list(segments)
         for one in new:
-            engine.enter_sieve(one, self.arrays)
+            engine.enter_sieve(one, self.arrays, np.zeros(int(one.longs[H_LEAVES]), np.uint64))
         self._entered += new
         self.arrays = self.arrays._replace(fields=fields)
 
 
 def _empty(beginnings: int, words: int, fields: Ints) -> Sieve:
     return Sieve(
-        np.zeros(beginnings, np.uint32), np.zeros(words, np.uint64), np.zeros(V_COUNTS, np.int64), fields
-    )
+        np.zeros(beginnings, np.uint32), np.zeros(HEADS, np.uint64), np.zeros(words, np.uint64),
+        np.zeros(V_COUNTS, np.int64), fields,
+    )  # fmt: skip
 
 
 def _keys(segment: SegmentArrays) -> int:
-    """The number of entries, at most."""
-    return (int(segment.longs[H_MASK]) + 1) // 2
+    """The number of keys, at most but for few: of entries, and three of each two words in a phrase."""
+    states = int(segment.longs[H_TRIE_LEAF] - segment.longs[H_TRIE_FIRST])
+    return (int(segment.longs[H_MASK]) + 1) // 2 + 3 * states
 
 
 def open_fields(segment: QuerySegment) -> frozenset[str]:

@@ -9,6 +9,7 @@ from percolator.matching.kernel import counters
 from percolator.matching.kernel.arrays import EDGE, RUN, SORTING, Ints, Longs, MatchOutput, Room, TokenRoom
 from percolator.matching.kernel.highlights import HighlightRoom
 from percolator.matching.kernel.layout import COUNTERS
+from percolator.matching.kernel.window import A_BLOCK, WAITING, WINDOW
 from percolator.matching.surface import SurfaceWords
 
 NO_EDGES = np.empty(0, np.int32)
@@ -23,6 +24,7 @@ class Work:
         self.stamp = 0
         self.tokens = np.empty(1 << 12, np.int32)
         self.runs = np.empty(64 * RUN, np.int64)
+        self._waiting = np.empty(WAITING * (WINDOW + A_BLOCK), np.int64)
         self._edges = np.empty(0, np.int32)
         self.room = Room(
             states=np.empty(1 << 10, np.int32),
@@ -40,7 +42,7 @@ class Work:
     @property
     def nbytes(self) -> int:
         found = (self.hits, self.doubts, self._spare, *self.highlights)
-        arrays = (self.tokens, self.runs, self._edges, *self.room, *found)
+        arrays = (self.tokens, self.runs, self._edges, self._waiting, *self.room, *found)
         return self.words.nbytes + sum(array.nbytes for array in arrays)
 
     def tokens_for(self, tokens: int, runs: int, edges: Ints = NO_EDGES) -> TokenRoom:
@@ -49,7 +51,7 @@ class Work:
             self.tokens = np.empty(2 * tokens, np.int32)
         if runs * RUN > len(self.runs):
             self.runs = np.empty(2 * runs * RUN, np.int64)
-        return TokenRoom(self.tokens, edges, self.runs)
+        return TokenRoom(self.tokens, edges, self._waiting, self.runs)
 
     def edges_for(self, bytes_: int) -> Ints:
         """Room for the edges of the words in so many bytes of text; the next call may give the same."""

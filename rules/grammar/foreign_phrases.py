@@ -9,6 +9,7 @@ import re
 
 from rules.called_elsewhere import SHOWN, called_here
 from rules.counting import as_pattern, least_count
+from rules.functions import WINDOW_AGGREGATES
 from rules.grammar.boundaries import CLAUSES as OF_A_RULE
 from rules.grammar.foreign_strings import LETTERS, lettered
 from rules.grammar.foreign_times import ISO, duration_meant, instant_meant, interval_meant, quoted_duration
@@ -24,10 +25,12 @@ from rules.grammar.foreign_words import (
     EVENT,
     EVERY_NAME,
     EXPECTED,
+    HOPS,
     JOINED,
     NAMED,
     NUMBER,
     ONE_TEXT,
+    SOME_EVENTS,
 )
 from rules.grammar.lexical import RESERVED
 from rules.grammar.phrases import BEFORE_IT, Phrase, UnexpectedToken
@@ -76,7 +79,9 @@ def _counted(found: UnexpectedToken) -> str:
 
 
 def _method(found: UnexpectedToken) -> str:
-    ours = f"write `{SHOWN[found.last]}`" if found.last in SHOWN else called_here(found.last)
+    of_window = {name: one.shown for name, one in WINDOW_AGGREGATES.items()}
+    shown = {**SHOWN, **of_window} if _BODY_WORD.findall(found.before) == ["over"] else SHOWN
+    ours = f"write `{shown[found.last]}`" if found.last in shown else called_here(found.last, shown)
     return f"values have no methods: {ours}" if ours else ""
 
 
@@ -135,6 +140,8 @@ PHRASES = (
             before=r"[}\]+*?]",
         ),
         Phrase(EITHER, ",", clause="on", following=rf"(?!(?:{'|'.join(OF_A_RULE)})\b){_NAME}"),
+        Phrase(_in_small_letters, clause="having"),
+        Phrase(_method, r"\(", clause="having", before=r"\.\s*\w+"),
         Phrase(_behind),
         Phrase(JOINED, clause="match", following=r"[:\[+*]"),
         Phrase(JOINED, "not|absent", clause="match"),
@@ -198,6 +205,13 @@ PHRASES = (
         before=r"\b(?:timestamp|date|datetime|time)",
     ),
     Phrase(lambda found: interval_meant(found.word + found.following), expected=_BOTH, before=r"\binterval"),
+    Phrase(
+        SOME_EVENTS,
+        "where|filter|if|when",
+        _OPERATOR,
+        clause="having|emit|over",
+        before=r"\b(?:count|sum|avg|min|max|distinct|stddev)\s*\([^()]*",
+    ),
     Phrase(_counted, r"\*", _VALUE, before=r"\bcount\s*\("),
     Phrase(lambda found: duration_meant(found.last, found.word), _NAME, _OPERATOR, before=r"\b[0-9]+"),
     Phrase("did you mean `==`?", ":", _OPERATOR, following="="),
@@ -229,6 +243,8 @@ PHRASES = (
     Phrase('write `not (a =~ "...")`', "not", _OPERATOR, following=r"=~|~|matches\b|contains\b"),
     # times
     Phrase(view_meant, r"\.", "a window: "),
+    Phrase(HOPS, expected="^expected `every`$"),
+    Phrase("write `last $number events`", expected="^expected `events`$", before=r"\blast\s+(?P<number>\w+)"),
     Phrase("a window of time is `sliding 5 minutes` or `tumbling 5 minutes`", "[0-9].*", "a window: "),
     Phrase("a window of time is `sliding $word`", DURATION, "a whole number"),
     Phrase("a duration is written `5m` or `5 minutes`", ISO.pattern, "a duration"),

@@ -26,6 +26,14 @@ _SKIP = "write `skip past last`, `skip to next`, `skip to first STEP`, `skip to 
 _NULLABLE = "a field that may be null is written `name: type?`"
 _MATCHING = "`matching` names a block of `queries`; a query in quotes stands in `[field matches ...]`"
 _REGEX = 'write `=~ "..."`'
+SOME_EVENTS = 'the condition stands inside: `count(kind == "fee")`, `sum(kind == "fee" ? amount : null)`'
+_CHOSEN = "events are chosen in brackets, `over stream[...]`; the condition on a window stands after `having`"
+_EARLY = "`tumbling 1 hour early` is evaluated at each event, over the window so far"
+HOPS = "write `hopping 1 hour every 5 minutes`, or `tumbling 1 hour`"
+_ONE_STREAM = "a window is of one stream; events of several are a pattern: `match (a: s & b: t)`"
+_NO_NAMES = "the events of a window have no name: `over stream sliding 5 minutes`, then `sum(field)`"
+_LATE = "how late events may come is said by their stream: `lateness 30 seconds`"
+_ALIGNED = "windows count from 1970-01-01T00:00Z, weeks from a Monday, days of a zone by `zone`: remove it"
 _IS = "`is` asks for null: `is null`, `is not null`; values are compared by `==` and `!=`"
 
 CLAUSES = frozenset(
@@ -83,8 +91,16 @@ BEHIND: Mapping[str, Mapping[str, str]] = {
     "on": _EVENTS,
     "over": {
         **_EVENTS,
-        "where": "the condition on a window stands after `having`",
+        "where": _CHOSEN,
+        **dict.fromkeys(["allowed", "grace", "lateness", "watermark"], _LATE),
+        **dict.fromkeys(["offset", "align", "aligned", "starting"], _ALIGNED),
+        **dict.fromkeys(["trigger", "cumulate", "updates"], _EARLY),
         "every": "`sliding` is evaluated at each event; `hopping 1h every 5m` every five minutes",
+    },
+    "having": {
+        **dict.fromkeys(["filter", "where"], SOME_EVENTS),
+        **dict.fromkeys([",", "&"], "conditions are joined by `and`"),
+        "|": "did you mean `or`?",
     },
     **dict.fromkeys(
         ["emit", "by", "tags"], dict.fromkeys(["and", "&", ";"], "a comma stands between the items of a list")
@@ -142,15 +158,17 @@ HABITS: tuple[tuple[str, Mapping[str, str]], ...] = (
         {
             "session": "write `session gap` and a duration",
             **dict.fromkeys(["tumble", "every", "each", "per"], "did you mean `tumbling 5 minutes`?"),
-            **dict.fromkeys(["hop", "cumulate"], "did you mean `hopping 1 hour every 5 minutes`?"),
+            "hop": "did you mean `hopping 1 hour every 5 minutes`?",
+            "cumulate": _EARLY,
+            ",": _ONE_STREAM,
+            **dict.fromkeys([":", "as"], _NO_NAMES),
+            **dict.fromkeys(["having", "emit", "by", "}"], _WINDOW),
             **dict.fromkeys(
                 ["window", "slide", "range", "rows", "time", "for", "in", "within"],
                 "did you mean `sliding 5 minutes`?",
             ),
         },
     ),
-    ("expected `every`", dict.fromkeys([",", "by", "slide"], "write `hopping 1 hour every 5 minutes`")),
-    ("expected `events`", dict.fromkeys(["having", "rows", "}"], "write `last 100 events`")),
     (
         "or `nothing`",
         {

@@ -67,6 +67,8 @@ def _meant(node: syntax.Call, scope: Scope) -> str:
         return f"it is called `{ours}` here; {_SEVERAL}"
     if scope.window is not None and ours == "prev":
         return f"write `{OVER_WINDOWS['previous']}`"
+    if scope.window is not None and ours == "list":
+        return "windows give no lists: `distinct(field)` counts the different values"
     of_window = {n: one.shown for n, one in WINDOW_AGGREGATES.items()} if scope.window is not None else {}
     known = (*FUNCTIONS, *AGGREGATES, *NAVIGATION, *(OVER_WINDOWS if scope.window is not None else ()))
     return (

@@ -10,7 +10,7 @@ from rules.resolve.declared import StreamInfo
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Bound, Scope
 from rules.suggest import did_you_mean, meant
-from rules.types import NUMERIC, Type
+from rules.types import NUMERIC, Scalar, Type
 
 Names = tuple[syntax.Name, ...]
 
@@ -47,6 +47,8 @@ def reference(node: syntax.Dotted, scope: Scope) -> typed.Expression | None:
         help_ = f"write `prev({node.span.text.partition('.')[2]})`"
     elif scope.all_steps and not help_:
         help_ = steps_are(scope.all_steps)
+    elif scope.window is not None and first.text == "window":
+        help_ = _called(f"window_{node.names[-1].text}")
     if scope.candidate is None and not scope.all_steps and not scope.in_pattern:
         message = f"{scope.subject} has no event to look at, so `{node.span.text}` means nothing"
         help_ = help_ or "use the field in a condition: `stream[...]`"
@@ -165,10 +167,21 @@ def _of_window(node: syntax.Dotted, scope: Scope) -> bool:
         return not source.known
     field = ".".join(name.text for name in names)
     message = f"`{field}` is a field of single events, but a window holds many: which one is meant?"
-    number = len(names) == 1 and source.fields[field] in NUMERIC
-    other = f"avg({field})" if number else f"distinct({field})"
-    scope.findings.error("CEP0417", message, node.span, help_=f"write `last({field})` or `{other}`")
+    type_ = source.fields[field] if len(names) == 1 else None
+    help_ = f"write `last({field})` or `{'avg' if type_ in NUMERIC else 'distinct'}({field})`"
+    if type_ in (Scalar.STRING, Scalar.BOOLEAN):
+        those = f"{field} == ..." if type_ is Scalar.STRING else field
+        help_ = f"write `last({field})`, or `count({those})` for the number of such events"
+    scope.findings.error("CEP0417", message, node.span, help_=help_)
     return True
+
+
+def _called(name: str) -> str:
+    """The help for another language's name of what a window is asked for; empty for others."""
+    from rules.called_elsewhere import ours_for  # only where something is wrong
+
+    ours = WINDOW_AGGREGATES.get(ours_for(name) or "")
+    return f"write `{ours.shown}`" if ours else ""
 
 
 def _constant(name: syntax.Name, scope: Scope) -> typed.Literal | None:
@@ -196,6 +209,8 @@ def _unknown(name: syntax.Name, scope: Scope) -> None:
         help_ = f"did you mean `{f'last({written})' if owners[0].repeated else written}`?"
     if scope.window is not None and name.text in WINDOW_AGGREGATES:
         help_ = f"did you mean `{WINDOW_AGGREGATES[name.text].shown}`?"
+    elif scope.window is not None and not help_:
+        help_ = _called(name.text)
     message = f"`{name.text}` is no constant"
     if not help_ and scope.keys is not None:
         known = meant(name.text, (*scope.keys, *constants), "names")

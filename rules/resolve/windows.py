@@ -15,6 +15,8 @@ from rules.source import Span
 
 MOST = 1_000_000
 """Greatest number of events in `last n events`, and in `limit n events`."""
+AT_ONCE = 10_000
+"""Greatest number of hopping windows that one event lies in."""
 EVENTS = 100_000
 """Events of one key that sliding windows and last events keep, where a rule sets no limit."""
 DAY = 86_400 * 10**9
@@ -119,6 +121,11 @@ def _of_size(node: syntax.Window) -> _Problem | None:
             message = "a hopping window lasts a whole number of hops"
             note = f"`{size.span.text}` is no multiple of `{every.span.text}`"
             help_ = f"write an `every` that `{size.span.text}` is a multiple of"
+            return _Problem("CEP0420", message, every.span, help_, note)
+        case syntax.Hopping(size, every) if size.value // every.value > AT_ONCE:
+            message = f"an event lies in {AT_ONCE:,} windows at most"
+            note = f"of these it lies in {size.value // every.value:,}"
+            help_ = f"write a longer `every`; `sliding {size.span.text}` is evaluated at each event"
             return _Problem("CEP0420", message, every.span, help_, note)
         case _:
             return None

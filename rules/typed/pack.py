@@ -37,7 +37,7 @@ class On:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Match:
     """One alert for every match of a pattern in one key's events.
 

@@ -7,6 +7,7 @@ import string
 import numpy as np
 import pyarrow as pa
 import pytest
+from alert_kernel import kernel_in_use
 from effort import examples
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -77,19 +78,20 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     assert by_column == one_by_one
     raising = Raising(pack, rule, severity, 5 if withheld else None)
     try:
-        in_arrow = written(
-            writer, raising,
-            Content(
-                kind, np.array(times), _texts(key), pa.array(summary, pa.string()), _texts(emit),
-                [
-                    (step, pa.array([",".join(Column(ids).json) for ids in of_each], pa.string()))
-                    for step, of_each in taken.items()
-                ],
-                pa.array([decided(order) for order in orders], pa.binary()),
-                pa.array(summary, pa.string()) if withheld else None,
-                told and ApartTexts(ListedTexts(by).json, pa.array(estimates, pa.string())),
-            ),
-        )  # fmt: skip
+        with kernel_in_use(data.draw(st.booleans())):
+            in_arrow = written(
+                writer, raising,
+                Content(
+                    kind, np.array(times), _texts(key), pa.array(summary, pa.string()), _texts(emit),
+                    [
+                        (step, pa.array([",".join(Column(ids).json) for ids in of_each], pa.string()))
+                        for step, of_each in taken.items()
+                    ],
+                    pa.array([decided(order) for order in orders], pa.binary()),
+                    pa.array(summary, pa.string()) if withheld else None,
+                    told and ApartTexts(ListedTexts(by).json, pa.array(estimates, pa.string())),
+                ),
+            )  # fmt: skip
     except UnicodeEncodeError:
         event("a lone surrogate")
     else:
@@ -197,3 +199,17 @@ def test_a_column_has_the_texts_of_its_values() -> None:
         "900", "1e-7", "0", "7", "true", "null", 'a"%', "1, null", '{"b":2,"a":1.0}',
     ]  # fmt: skip
     assert Column(list(string.ascii_lowercase)).ranked == sorted(Column(list(string.ascii_lowercase)).ranked)
+
+
+def test_parts_of_both_forms_are_put_together_in_their_order() -> None:
+    writers = [Writer("p", "r1", f"rule{n}", "s", "low", [], None) for n in range(2)]
+    one, two, three, four = (
+        writers[n % 2].raised("event", n, {"k": n}, "s", {}, [("e", [f"e{n}"])], [n], None) for n in range(4)
+    )
+    for parts in (
+        [[one], [], [two], RaisedColumns.of([three]), [four]],
+        [RaisedColumns.of([one, two]), RaisedColumns.of(()), [three], [four]],
+        [[one, two, three], RaisedColumns.of([four])],
+        [[one], [two], [three, four]],
+    ):
+        assert list(RaisedColumns.together(parts)) == [one, two, three, four]

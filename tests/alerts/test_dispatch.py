@@ -22,6 +22,7 @@ from alerts.lane import Schedule
 from alerts.outbox import BatchRecord, Outbox
 from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.receiver import Outcome, Receiver
+from alerts.receivers.slack import SlackReceiver
 from alerts.receivers.webhook import Limits, WebhookReceiver
 from alerts.routing import Route
 
@@ -163,6 +164,20 @@ def test_retry_after_is_kept(outbox: Outbox, server: WaywardServer, deliver: Del
     assert len(server.calls) == 2
 
 
+def test_what_waits_for_a_channel_goes_out_together(
+    outbox: Outbox, server: WaywardServer, deliver: Deliver
+) -> None:
+    server.behave = lambda call: (
+        Answer(429, {"retry-after": "0"}) if call.nth == 0 else Answer(200, body=b"ok")
+    )
+    expected = fill(outbox, 60)
+    attempts: list[Attempt] = []
+    assert deliver(SlackReceiver("desk", server.url), attempted=attempts.append).drain(PATIENCE)
+    assert json.loads(server.calls[0].body)["text"].startswith("60 alerts:")
+    assert Counter(a.alert for a in attempts if a.outcome.result == "delivered") == Counter(expected)
+    assert {outbox.deliveries(id_)[0].state for id_ in expected} == {"delivered"}
+
+
 def test_waiting_for_deliveries_can_be_given_up(
     outbox: Outbox, server: WaywardServer, deliver: Deliver
 ) -> None:
@@ -241,7 +256,14 @@ def test_a_receiver_that_is_gone_is_reported_and_left_alone(
     assert status.failed == len(server.calls) <= 2
     assert "410 Gone: closed for good" in reports[0]
     server.behave = lambda _: Answer()
-    assert deliver(desk(server)).drain(PATIENCE)
+    again = deliver(desk(server), report=reports.append)
+    assert not again.drain(PATIENCE)
+    assert (len(server.calls), len(reports)) == (status.failed, 2), "a restart forgets no pause"
+    assert outbox.resume("desk").state == "paused"
+    server.wait_for(lambda calls: len(calls) == 100)
+    assert again.drain(PATIENCE)
+    assert reports[2] == "desk is no longer paused: what waits is sent"
+    assert outbox.standings() == {}
 
 
 def test_metrics_see_every_attempt(outbox: Outbox, server: WaywardServer, deliver: Deliver) -> None:

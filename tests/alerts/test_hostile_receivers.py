@@ -21,6 +21,7 @@ from wayward_server import PATIENCE, Answer, WaywardServer
 from alerts.dispatch import Dispatcher
 from alerts.lane import Schedule
 from alerts.outbox import BatchRecord, Outbox
+from alerts.receivers.egress import Egress
 from alerts.receivers.exchange import BoundedBackend, Bounds
 from alerts.receivers.names import Names
 from alerts.receivers.webhook import Limits, WebhookReceiver
@@ -266,7 +267,7 @@ def test_all_addresses_of_a_name_are_tried() -> None:
             return [(0, 0, 0, "", (address, server.port)) for address in ("127.0.0.2", "127.0.0.1")]
 
         url = f"http://desk.example:{server.port}/"
-        receiver = WebhookReceiver("desk", url, [SECRET], names=Names(lookup))
+        receiver = WebhookReceiver("desk", url, [SECRET], names=Names(lookup), egress=Egress(private=True))
         assert receiver.send("m1", raised(1).alert.to_json(), 0).result == "delivered"
         assert server.calls[0].headers["host"] == f"desk.example:{server.port}"
         receiver.close()

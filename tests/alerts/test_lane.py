@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -80,6 +80,7 @@ def fill(outbox: Outbox, count: int, first: int = 0) -> None:
     outbox.record(BatchRecord(number, "d", {}), [raised(first + n) for n in range(count)], [Route("desk")])
 
 
+@pytest.mark.slow
 def test_an_alert_is_tried_for_about_three_days_and_then_kept_as_failed(
     outbox: Outbox, clock: list[int]
 ) -> None:
@@ -135,6 +136,7 @@ def test_an_alert_that_breaks_the_connection_holds_up_none_behind_it(
         assert outbox.pending("desk") == 1
 
 
+@pytest.mark.slow
 def test_alerts_that_break_connections_are_not_given_up_early(outbox: Outbox, clock: list[int]) -> None:
     """Several in a row look like a dead receiver, until the next alert gets through."""
     fill(outbox, 4)
@@ -203,3 +205,48 @@ def test_a_receiver_that_is_gone_is_left_alone_and_its_alerts_are_kept(
     assert [n for n, _ in life.attempts] == [1]
     status = outbox.status()["desk"]
     assert (status.pending, status.failed) == (49, 1)
+
+
+class Channel(Desk):
+    """Stands for a receiver that takes several alerts in one attempt, one attempt a second."""
+
+    in_flight = 1
+    together = 5
+    pace = SECOND
+
+    def send_together(self, alerts: Sequence[tuple[str, str]], now: int) -> Outcome:
+        raise NotImplementedError
+
+
+def test_what_waits_goes_out_together_and_no_faster_than_the_pace(outbox: Outbox, clock: list[int]) -> None:
+    fill(outbox, 12)
+    lane = Lane(Channel(), Schedule(), Random(1))
+    attempts: list[tuple[int, list[int]]] = []
+    start = clock[0]
+    while outbox.pending("desk"):
+        wait = lane.fill(outbox, clock[0], 3600.0)
+        if (due := lane.take(clock[0])) is not None:
+            dues = [due, *lane.companions(clock[0])]
+            assert lane.take(clock[0]) is None
+            attempts.append(((clock[0] - start) // SECOND, [one.number for one in dues]))
+            settled = lane.settle_all(dues, DELIVERED, clock[0])
+            outbox.settle(settled)
+            lane.written(settled)
+        else:
+            clock[0] += max(1, int(wait * SECOND))
+    assert attempts == [(0, [1, 2, 3, 4, 5]), (1, [6, 7, 8, 9, 10]), (2, [11, 12])]
+
+
+def test_what_went_out_together_and_failed_is_tried_again(outbox: Outbox, clock: list[int]) -> None:
+    fill(outbox, 5)
+    lane = Lane(Channel(), Schedule(), Random(1))
+    lane.fill(outbox, clock[0], 1.0)
+    due = lane.take(clock[0])
+    assert due is not None
+    settled = lane.settle_all(
+        [due, *lane.companions(clock[0])], Outcome("rejected", "429", 30 * SECOND), clock[0]
+    )
+    assert [(one.number, one.state, one.attempts) for one in settled] == [
+        (n, "pending", 1) for n in range(1, 6)
+    ]
+    assert min(one.due_at or 0 for one in settled) >= clock[0] + 30 * SECOND

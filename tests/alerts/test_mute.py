@@ -99,7 +99,7 @@ class Evening:
                 done: list[Settled | Held] = [*settled, *lane.held]
                 if not written or not done:
                     break
-                self.outbox.settle(settled, lane.held)
+                self.outbox.settle(settled, held=lane.held)
                 lane.held.clear()
                 lane.written(done)
 

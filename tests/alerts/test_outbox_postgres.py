@@ -118,6 +118,7 @@ def test_both_databases_come_to_the_same(url: str, tmp_path: Path) -> None:
         box.close()
 
 
+@pytest.mark.slow
 def test_an_outbox_of_before_is_brought_up_to_date(url: str, tmp_path: Path) -> None:
     statements = GOLDEN.read_text("utf-8").replace("WITHOUT ROWID", "")
     engine = create_engine(url)

@@ -51,7 +51,7 @@ def test_our_side_writes_the_alerts_that_a_plain_loop_finds(tmp_path: Path) -> N
     from peers import alerts, strict
     from peers.ours.engine import Engine
 
-    engine, feed = Engine(strict.rules(1)), strict.Feed(3_000, 200, seed=5)
+    engine, feed = Engine(strict.pack(strict.rules(1))), strict.Feed(3_000, 200, seed=5)
     for turn in (0, 1):
         path, out = tmp_path / f"events-{turn}.jsonl", tmp_path / f"alerts-{turn}.jsonl"
         first = feed.write(path, turn)
@@ -69,7 +69,11 @@ def test_every_rule_raises_alerts_of_its_own(tmp_path: Path) -> None:
     from peers import alerts, strict
     from peers.ours.engine import Engine
 
-    engine, path, out = Engine(strict.rules(10)), tmp_path / "events.jsonl", tmp_path / "alerts.jsonl"
+    engine, path, out = (
+        Engine(strict.pack(strict.rules(10))),
+        tmp_path / "events.jsonl",
+        tmp_path / "alerts.jsonl",
+    )
     strict.Feed(1_000, 100, seed=5).write(path, 0)
     with out.open("wb") as lines:
         for batch in engine.batches(path):

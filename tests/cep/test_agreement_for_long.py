@@ -19,7 +19,7 @@ from effort import examples
 from hypothesis import strategies as st
 from random_packs import crowded_packs, dense_packs, header, packs
 from random_streams import long_stream
-from random_windows import mixed_packs, window_packs
+from random_windows import calendar_families, mixed_packs, window_packs
 
 from cep.plan.plan import Plan
 
@@ -28,12 +28,12 @@ PACKS = 40
 
 
 def of_every_kind() -> st.SearchStrategy[list[Program]]:
-    """Two sixths of any patterns; one each of rules with many runs side by side, with many alternatives, of
-    windows, of windows beside patterns."""
+    """Two sevenths of any patterns; one each of rules with many runs side by side, with many alternatives, of
+    windows, of windows over days, of windows beside patterns."""
     anything = soak.families(packs())
     many_runs, many_ways = soak.families(crowded_packs(), 20), soak.families(dense_packs(), 8)
     windows, mixed = soak.families(window_packs()), soak.families(mixed_packs())
-    return st.one_of(anything, anything, many_runs, many_ways, windows, mixed)
+    return st.one_of(anything, anything, many_runs, many_ways, windows, calendar_families(), mixed)
 
 
 @pytest.mark.soak

@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_packs import header
 from random_streams import long_stream
-from random_windows import mixed_packs, through_deploys, window_packs
+from random_windows import calendar_families, mixed_packs, through_deploys, window_packs
 
 from alerts.raised import Raised
 from alerts.stages.order import in_order
@@ -46,6 +46,15 @@ QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 @given(programs(texts=window_packs()))
 def test_engines_agree(program: Program) -> None:
     assert_agreement(program, feeds=3)
+
+
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(40), **QUIET)
+@given(calendar_families())
+def test_engines_agree_of_days_and_weeks(family: list[Program]) -> None:
+    for one in family[:2]:
+        if found := disagreement(one):
+            pytest.fail(found, pytrace=False)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cep.config import JobLoaded, Secret, SecretError, load_job
+from cep.config.targets import Console, Webhook
 from cep.decode.formats import FeedFormat
 from rules.diagnostics import DiagnosticsError
 
@@ -99,13 +100,12 @@ listen = "[::1]:0"
         "%d.%m.%Y %H:%M:%S", "Europe/Berlin", False, ";",
     )  # fmt: skip
     screen, desk = job.receivers
-    assert (screen.kind, screen.url, screen.secret, screen.route.rules) == (
-        "console", None, None, frozenset({"card_testing"})
-    )  # fmt: skip
-    assert desk.url is not None
-    assert desk.secret is not None
-    assert desk.url.reveal({"TOKEN": "t"}) == "https://desk.example/cep?token=t"
-    assert desk.secret.reveal({}) == SECRET
+    assert (screen.target, screen.route.rules) == (Console(), frozenset({"card_testing"}))
+    assert isinstance(desk.target, Webhook)
+    assert desk.target.secret is not None
+    assert desk.target.url.reveal({"TOKEN": "t"}) == "https://desk.example/cep?token=t"
+    assert desk.target.secret.reveal({}) == SECRET
+    assert (desk.target.format, desk.target.allow_private) == ("cloudevents", False)
     assert desk.route.severities == ("critical", "high", "medium")
     assert (job.http.host, job.http.port) == ("::1", 0) if job.http else False
 
@@ -154,11 +154,10 @@ HOOK = GOOD + '[receivers.desk]\nkind = "webhook"\nurl = "https://desk.example/"
         (GOOD + "[outbox]\nurl = 'sqlite://'", "CEP0706", "in memory", "'sqlite://'", ""),
         (GOOD + "[http]\nlisten = '8090'", "CEP0706", "HOST:PORT", "'8090'", ""),
         (GOOD + "[http]\nlisten = 'x:99999'", "CEP0706", "HOST:PORT", "'x:99999'", ""),
-        (GOOD + "[receivers.a]\nkind = 'email'", "CEP0706", "is `console` or `webhook`, not `email`",
-         "'email'", ""),
-        (GOOD + "[receivers.a]\nkind = 'webhook'", "CEP0706", "a webhook needs `url`", "a", ""),
-        (GOOD + "[receivers.a]\nkind = 'console'\nurl = 'http://x'", "CEP0706",
-         "neither `url` nor `secret`", "a", ""),
+        (GOOD + "[receivers.a]\nkind = 'sms'", "CEP0706", "or `email` or `file`, not `sms`", "'sms'", ""),
+        (GOOD + "[receivers.a]\nkind = 'webhook'", "CEP0704", "`url` is missing in [receivers.a]", "a", ""),
+        (GOOD + "[receivers.a]\nkind = 'console'\nurl = 'http://x'", "CEP0734",
+         'a receiver of kind "console" has no option `url`', "url", ""),
         (HOOK.replace("https", "ftp"), "CEP0706", "begins with https://", '"ftp://desk.example/"', ""),
         (HOOK + "severity = 'hight'", "CEP0706", "it is one of critical", "'hight'", "did you mean `high`?"),
         (HOOK + "rules = []", "CEP0706", "rules", "[]", ""),

@@ -16,7 +16,9 @@ from pydantic import BaseModel
 
 from cep.config import load_job, sections
 from cep.config.shape import JobFile
+from cep.config.targets import Slack
 from rules.diagnostics import Diagnostic
+from rules.render import render_all
 
 GOOD = {
     "job": {"name": '"fraud"', "packs": '"packs/"', "state": '"state/"'},
@@ -157,10 +159,36 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
     name, _, value = shown.partition(" = ")
     assert name == key.name
     changed = {(key.table, key.name): value}
-    if key.table == "receivers.desk" and key.name in ("url", "secret"):
-        changed |= {(key.table, "kind"): '"webhook"', (key.table, "url"): '"https://desk.example/"'}
-    secret = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A="
-    assert told(tmp_path, written(changed), DESK_SECRET=secret) == []
+    if key.table == "receivers.desk":
+        kind = next((one for one, pairs in RECEIVERS.items() if key.name in pairs), "console")
+        changed = {("receivers.desk", "kind"): f'"{kind}"'} | changed
+        changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
+    assert told(tmp_path, written(changed), **SECRETS) == []
+
+
+SECRETS = {
+    "DESK_SECRET": "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A=",
+    "MAIL_PASSWORD": "hunter2",
+    "PAGERDUTY_KEY": "R0123456789ABCDEF0123456789ABCDE",
+}
+RECEIVERS: dict[str, dict[str, str | None]] = {
+    "console": {},
+    "webhook": {"url": '"https://desk.example/"', "secret": '"${DESK_SECRET}"', "format": '"cloudevents"',
+                "allow_private": "true"},
+    "pagerduty": {"routing_key": '"${PAGERDUTY_KEY}"', "message": '"{{ key }}"'},
+    "email": {"server": '"mail.example"', "tls": '"tls"', "user": '"cep"', "password": '"${MAIL_PASSWORD}"',
+              "sender": '"cep@desk.example"', "to": '["a@desk.example"]', "subject": '"{{ key }}"',
+              "html": '"<p>{{ key }}</p>"'},
+    "file": {"path": '"alerts.jsonl"', "rotate_mb": "7", "fsync": '"never"'},
+}  # fmt: skip
+"""A receiver of every kind, with options of its own."""
+
+
+@pytest.mark.parametrize("kind", RECEIVERS)
+def test_a_receiver_of_every_kind_can_be_written(tmp_path: Path, kind: str) -> None:
+    changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()}
+    changed[("receivers.desk", "kind")] = f'"{kind}"'
+    assert told(tmp_path, written(changed), **SECRETS) == []
 
 
 VALUES: dict[str, list[tuple[str, str, str, str]]] = {
@@ -271,9 +299,12 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "[alerts] close_quiet": [("1", "CEP0705", "must be true or false", "close_quiet = true")],
     "[receivers.desk] kind": [
-        ('""', "CEP0706", "is `console` or `webhook`, not empty", 'write `kind = "console"`'),
+        ('""', "CEP0706", "is `console` or `webhook` or `slack`", 'write `kind = "console"`'),
         ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),
-        ('"webhook"', "CEP0706", "a webhook needs `url`", "write url"),
+        ('"webhook"', "CEP0704", "`url` is missing in [receivers.desk]", "https://desk.example/cep"),
+        ('"slack"', "CEP0704", "`url` is missing in [receivers.desk]", 'kind "slack" needs it'),
+        ('"pagerduty"', "CEP0704", "`routing_key` is missing", "${PAGERDUTY_KEY}"),
+        ('"file"', "CEP0704", "`path` is missing", "alerts.jsonl"),
     ],
     "[receivers.desk] url": [
         ('""', "CEP0706", "it is empty", "https://desk.example/cep"),
@@ -282,12 +313,84 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"https://"', "CEP0706", "and a host", ""),
         ('"https://desk.example:99999/"', "CEP0706", "it is no URL", ""),
         ('"https://desk example/"', "CEP0706", "a host", ""),
-        ('"https://desk.example/"', "CEP0706", "a console has neither", "remove them"),
-        ('"${GONE}"', "CEP0706", "a console has neither", ""),
+        ('"http://169.254.169.254/"', "CEP0706", "is no address of a receiver", "own address or name"),
+        ('"http://[::ffff:169.254.169.254]/"', "CEP0706", "is no address of a receiver", ""),
+        ('"https://desk.example/"', "CEP0734", "has no option `url`", 'to kind "webhook" and "slack"'),
+        ('"${GONE}"', "CEP0734", "has no option `url`", ""),
     ],
     "[receivers.desk] secret": [
         ('""', "CEP0706", "it is empty", ""),
-        ('"${GONE}"', "CEP0706", "a console has neither", ""),
+        ('"${GONE}"', "CEP0734", "has no option `secret`", 'kind "webhook"; kind "console" has no options'),
+    ],
+    "[receivers.desk] format": [
+        ('"prometheus"', "CEP0706", "is `cloudevents` or `alertmanager`", "alertmanager"),
+        ('"alertmanager"', "CEP0734", "has no option `format`", "webhook"),
+    ],
+    "[receivers.desk] routing_key": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"${GONE}"', "CEP0734", "has no option `routing_key`", 'kind "pagerduty"'),
+    ],
+    "[receivers.desk] server": [
+        ('""', "CEP0706", "it is not HOST or HOST:PORT", "mail.example:587"),
+        ('"smtp://mail.example"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"me@mail.example"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"mail.example:0"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"mail.example:99999"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"169.254.169.254:587"', "CEP0706", "is no address of a receiver", ""),
+        ('"mail.example"', "CEP0734", "has no option `server`", 'kind "email"'),
+    ],
+    "[receivers.desk] tls": [
+        ('"none"', "CEP0706", "is `starttls` or `tls`", ""),
+        ('"tls"', "CEP0734", "has no option `tls`", 'kind "email"'),
+    ],
+    "[receivers.desk] user": [('""', "CEP0706", "it is empty", ""), ('"a"', "CEP0734", "no option", "email")],
+    "[receivers.desk] password": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"${GONE}"', "CEP0734", "has no option `password`", ""),
+    ],
+    "[receivers.desk] sender": [
+        ('"Night Desk <a@desk.example>"', "CEP0706", "it is no address of mail", "without a name"),
+        ('"a@b\\nBcc: c@d.example"', "CEP0706", "it is no address of mail", ""),
+        ('"desk"', "CEP0706", "it is no address of mail", ""),
+        ('"a@desk.example"', "CEP0734", "has no option `sender`", ""),
+    ],
+    "[receivers.desk] to": [
+        ("[]", "CEP0706", "is empty", ""),
+        ('["desk"]', "CEP0706", "it is no address of mail", ""),
+        ("[5]", "CEP0705", "must be text in quotes", 'to = ["night@desk.example"]'),
+        ('["a@desk.example"]', "CEP0734", "has no option `to`", ""),
+    ],
+    "[receivers.desk] subject": [
+        ('" "', "CEP0706", "it is empty", "or remove the line"),
+        ('"{{ key }}"', "CEP0734", "has no option `subject`", ""),
+    ],
+    "[receivers.desk] message": [
+        ('""', "CEP0706", "it is empty", "or remove the line"),
+        ('"{{ key }}"', "CEP0734", "has no option `message`", '"slack" and "pagerduty" and "email"'),
+    ],
+    "[receivers.desk] html": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"<p>"', "CEP0734", "has no option `html`", 'kind "email"'),
+    ],
+    "[receivers.desk] path": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/alerts"', "CEP0706", "`~` is not replaced", ""),
+        ('"alerts/"', "CEP0706", "it names a folder", "alerts.jsonl"),
+        ('"alerts/.."', "CEP0706", "it names a folder", ""),
+        ('"alerts.jsonl"', "CEP0734", "has no option `path`", 'kind "file"'),
+    ],
+    "[receivers.desk] rotate_mb": [
+        ("0", "CEP0706", "must be at least 1", "rotate_mb = 100"),
+        ("1000001", "CEP0706", "must be at most 1,000,000", ""),
+        ("5", "CEP0734", "has no option `rotate_mb`", ""),
+    ],
+    "[receivers.desk] fsync": [
+        ('"sometimes"', "CEP0706", "is `always` or `never`", ""),
+        ('"never"', "CEP0734", "has no option `fsync`", ""),
+    ],
+    "[receivers.desk] allow_private": [
+        ('"yes"', "CEP0705", "must be true or false", ""),
+        ("true", "CEP0734", "has no option `allow_private`", "webhook"),
     ],
     "[receivers.desk] rules": [
         ("[]", "CEP0706", "is empty", "or remove the line"),
@@ -331,7 +434,11 @@ def test_a_value_that_cannot_be_used_is_told(
     assert message in one.message
     assert help_ in one.help
     assert one.span is not None
-    assert one.span.text in (value, "desk") or (one.span.text and one.span.text in value[1:-1])
+    assert (
+        one.span.text in (value, "desk")
+        or (one.span.text and one.span.text in value[1:-1])
+        or (one.code == "CEP0734" and one.span.text == name)
+    )
 
 
 @pytest.mark.parametrize(
@@ -422,3 +529,74 @@ def test_an_outbox_that_the_environment_names_is_found_from_the_job_file(tmp_pat
         load_job(tmp_path / "job.toml", environ).need().outbox_url(environ)
         == f"sqlite:///{tmp_path}/alerts.db"
     )
+
+
+SLACK = {("receivers.desk", "kind"): '"slack"', ("receivers.desk", "url"): '"${SLACK_URL}"'}
+SLACK_URL = "https://hooks.slack.com/services/T0/B0/hidden"
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        ("slack", "url", "https://hooks.slack.com/services/T0/B0/hidden"),
+        ("pagerduty", "routing_key", "R0123456789hidden"),
+        ("email", "password", "hidden"),
+    ],
+)
+def test_a_secret_that_stands_in_the_job_file_is_refused_and_not_repeated(
+    tmp_path: Path, kind: str, key: str, value: str
+) -> None:
+    pairs = RECEIVERS.get(kind, {}) | {"kind": f'"{kind}"', key: f'"{value}"'}
+    changed = {("receivers.desk", name): one for name, one in pairs.items()}
+    (one,) = told(tmp_path, written(changed), **SECRETS)
+    assert one.code == "CEP0735"
+    assert "hidden" not in render_all([one])
+    assert f'write {key} = "${{NAME}}"' in one.help
+
+
+def test_a_secret_elsewhere_is_checked_and_not_repeated(tmp_path: Path) -> None:
+    (gone,) = told(tmp_path, written(SLACK))
+    assert (gone.code, gone.message) == ("CEP0708", "the environment variable SLACK_URL is not set")
+    (odd,) = told(tmp_path, written(SLACK), SLACK_URL="hidden")
+    assert odd.code == "CEP0709"
+    assert "hidden" not in render_all([odd])
+    (cloud,) = told(tmp_path, written(SLACK), SLACK_URL="http://169.254.169.254/hidden")
+    assert "is no address of a receiver" in cloud.message
+    assert "hidden" not in repr(load_job(tmp_path / "job.toml", {"SLACK_URL": SLACK_URL}).need())
+
+
+def test_user_and_password_stand_together(tmp_path: Path) -> None:
+    pairs = RECEIVERS["email"] | {"kind": '"email"'}
+    for name in ("user", "password"):
+        changed = {("receivers.desk", key): one for key, one in pairs.items() if key != name}
+        (one,) = told(tmp_path, written(changed), **SECRETS)
+        assert (one.code, one.message) == ("CEP0704", f"`{name}` is missing in [receivers.desk]")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "span"),
+    [
+        ('"{{ alrt.summary }}"', "there is no `alrt`", '"{{ alrt.summary }}"'),
+        ('"""\n{{ key }}\n{{ alert.sumary }}\n"""', "no field `sumary`", "{{ alert.sumary }}"),
+        ("'''{{ key }}\n{{ key | nofilter }}'''", "No filter named 'nofilter'", "{{ key | nofilter }}'''"),
+        ('"file:message.j2"', "no field `sumary`", "{{ alert.sumary }}"),
+        ('"file:gone.j2"', "there is no file", '"file:gone.j2"'),
+    ],
+)
+def test_a_mistake_in_a_template_is_told_at_its_line(
+    tmp_path: Path, text: str, message: str, span: str
+) -> None:
+    (tmp_path / "message.j2").write_text("{{ key }}\n\n{{ alert.sumary }}\n", encoding="utf-8")
+    changed = {**SLACK, ("receivers.desk", "message"): text}
+    (one,) = told(tmp_path, written(changed), SLACK_URL=SLACK_URL)
+    assert (one.code, one.span and one.span.text) == ("CEP0736", span)
+    assert message in one.message
+
+
+def test_a_template_of_a_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "message.j2").write_text("{{ key }}\n", encoding="utf-8")
+    changed = {**SLACK, ("receivers.desk", "message"): '"file:message.j2"'}
+    assert told(tmp_path, written(changed), SLACK_URL=SLACK_URL) == []
+    (receiver,) = load_job(tmp_path / "job.toml", {"SLACK_URL": SLACK_URL}).need().receivers
+    assert isinstance(receiver.target, Slack)
+    assert receiver.target.message == "{{ key }}\n"

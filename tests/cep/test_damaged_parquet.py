@@ -156,6 +156,7 @@ def test_no_flipped_bit_makes_more_than_dead_letters(
             json.loads(letter.data.decode("utf-8", "replace"))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(
     codec=st.sampled_from(["none", "snappy", "zstd"]),

@@ -82,6 +82,7 @@ def test_a_million_lines_are_read_as_by_the_other_reader(
     print(f"seeds from {first}: {lines:,} lines of {file}")
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**64), st.data())
 def test_blocks_may_be_cut_after_any_line(seed: int, cut: st.DataObject) -> None:

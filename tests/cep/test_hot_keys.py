@@ -136,6 +136,7 @@ def bounded(program: Program, most: int) -> Program:
     return replace(program, restarts=frozenset(), all_alternatives=most)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), **QUIET)
 @given(programs(texts=dense_packs(), most=14, longest=18))
 def test_the_bound_of_a_key_does_not_depend_on_where_batches_are_cut(program: Program) -> None:

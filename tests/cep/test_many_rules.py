@@ -97,6 +97,7 @@ def kept() -> list[Runs]:
     return [runs for of_part in parts for runs in of_part.by_width.values()]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(10), deadline=None)
 @given(st.integers(0, 2**32))
 def test_what_is_cut_out_by_key_joins_to_what_it_was(seed: int) -> None:

@@ -12,6 +12,7 @@ from alerts.alert import Alert
 from alerts.outbox import BatchRecord, Outbox, Settled
 from alerts.raised import Raised
 from alerts.routing import Route
+from alerts.standing import Standing
 from cep.web.metrics import Metrics
 
 SECOND = 1_000_000_000
@@ -45,6 +46,22 @@ def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -
     assert samples(metrics) == {"desk": 1, "new": 0, "old": 2, age: 40.0}
     outbox.settle([Settled("desk", 2, "delivered", 1, "204", None, now[0])])
     assert samples(metrics) == {"desk": 0, "new": 0, "old": 2, age: 0.0}
+    outbox.close()
+
+
+def test_the_state_of_every_receiver_is_told(tmp_path: Path) -> None:
+    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    outbox.settle([], {"desk": Standing("paused", "410 Gone", 1, None), "old": Standing("open", "500", 1, 2)})
+    metrics = Metrics()
+    metrics.watch_outbox(outbox, ["desk", "new"], lambda _: None)
+    states = {
+        (sample.labels["receiver"], sample.labels["state"]): sample.value
+        for family in text_string_to_metric_families(metrics.text().decode())
+        for sample in family.samples
+        if sample.name == "cep_receiver_state"
+    }
+    assert {place for place, value in states.items() if value} == {("desk", "paused"), ("new", "closed")}
+    assert len(states) == 8
     outbox.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_packs import dense_packs, packs
 
-from cep.operators.patterns.compile import too_large
+from cep.operators.patterns.compile import states, too_large
+from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.size import MOST_STATES, MOST_TRANSITIONS, Size, counted
 from cep.operators.patterns.compile.states import automaton
 from cep.packs.compile import compile_plan
@@ -55,6 +57,21 @@ def assert_counted(text: str) -> None:
             assert not found.exact
         else:
             assert found == built, text
+
+
+def test_an_automaton_is_built_once_and_goes_with_its_pattern() -> None:
+    pack = pack_of("a: s -> (b: s | c: s)+ -> d: s")
+    machine = automaton(match_of(pack))
+    assert unsupported(pack) == []
+    (space,) = compile_plan([pack]).spaces
+    (rule,) = space.rules
+    assert isinstance(rule, PatternPlan)
+    assert rule.tables.automaton is machine
+    assert automaton(match_of(pack_of("a: s -> (b: s | c: s)+ -> d: s"))) is not machine
+    kept = len(states._BUILT)
+    del pack, space, rule
+    gc.collect()
+    assert len(states._BUILT) < kept
 
 
 @settings(max_examples=examples(60), **QUIET)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cep.batch import payload
 from cep.batch.payload import PayloadError, from_ipc, pack, to_ipc, unpack
 from cep.hashing.shards import AT_ONCE, hashes, hashes_of, shards_of
 
@@ -74,10 +75,10 @@ def test_keys_spread_evenly() -> None:
     assert counts.max() < 1400
 
 
-@pytest.mark.parametrize("payload", [b"", b"CEPe", b"nothing of the kind", pack([])[:-1]])
-def test_what_is_no_payload_is_refused(payload: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"CEPe", b"nothing of the kind", pack([])[:-1]])
+def test_what_is_no_payload_is_refused(data: bytes) -> None:
     with pytest.raises(PayloadError):
-        unpack(payload)
+        unpack(data)
 
 
 def test_an_empty_payload_has_no_segment() -> None:
@@ -92,3 +93,18 @@ def test_a_table_from_bytes_at_any_address_has_aligned_buffers(shift: int) -> No
     assert found.equals(table)
     buffers = [b for column in found.columns for b in column.chunk(0).buffers() if b is not None]
     assert [b.address % 8 for b in buffers] == [0] * len(buffers)
+
+
+def test_a_large_table_has_the_bytes_of_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table(
+        {
+            "k": ["a", None, "bc"] * 50,
+            "file": pa.array(["f"] * 150).dictionary_encode(),
+            "list": [[1, 2], None, []] * 50,
+        }
+    )
+    written = []
+    for counted in (0, 1 << 40):
+        monkeypatch.setattr(payload, "_COUNTED", counted)
+        written.append(to_ipc(pa.concat_tables([table, table]).unify_dictionaries().slice(7, 200)))
+    assert written[0] == written[1]

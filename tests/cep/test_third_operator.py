@@ -103,6 +103,7 @@ def by_definition(fed: Batches, late: set[int]) -> list[tuple[str, int]]:
 MERGINGS = st.sampled_from([Merging(), Merging(base=9, later=9, small=0, anew=2), Merging(small=0, base=0.5)])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(batches(), st.integers(1, 3), MERGINGS, st.booleans(), st.booleans())
 def test_it_counts_wherever_batches_are_cut_and_whatever_is_deployed(

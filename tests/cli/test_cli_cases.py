@@ -244,3 +244,27 @@ def test_no_case_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     file.write_text("\n")
     assert main(["eval", "--cases", str(file)]) == 1
     assert "no case" in capsys.readouterr().err
+
+
+def test_what_windows_raise_is_suppressed_as_everywhere(tmp_path: Path) -> None:
+    """For a time less than d after an alert that was raised, by the whole key or an emitted name."""
+    rules = (
+        'pack p version "1"\n'
+        "stream s { sid: string  at_: timestamp  k: string  v: long  id sid  time at_ }\n"
+        "rule again { by k over s last 1 events within 1h having last(v) > 5 suppress 10s }\n"
+        "rule tens { over s tumbling 10s having sum(v) > 5 emit n = count() suppress 20s by n }\n"
+    )
+    given = [(0, 9), (1, 1), (2, 9), (3, 1), (9.9, 9), (10, 1), (10.1, 9), (15, 1), (25, 9), (31, 9)]
+    events = [event(seconds, v) for seconds, v in given]
+    for engine in ("compiled", "reference"):
+        (told,) = answers(
+            tmp_path, {"id": "c", "rules": rules, "events": events, "drain": True}, engine=engine
+        )
+        assert [(a["rule"], a["time"][17:-1], a["suppressed"]) for a in told["alerts"]] == [
+            ("again", "00", 0),
+            ("tens", "10", 0),
+            ("again", "10.100", 2),
+            ("tens", "20", 0),
+            ("again", "25", 0),
+            ("tens", "30", 0),
+        ]

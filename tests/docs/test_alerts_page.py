@@ -23,6 +23,7 @@ from ports import free_port
 from standardwebhooks import Webhook
 
 from alerts.alert import Alert, Kind
+from alerts.breaker import Trip
 from alerts.codes import TITLES
 from alerts.envelope import cloud_event
 from alerts.lane import Schedule
@@ -32,10 +33,14 @@ from alerts.outbox.schema import alerts, deliveries, metadata
 from alerts.raised import Raised
 from alerts.receive import MOST_BYTES, AlertReceiver
 from alerts.receivers.console import text_line
+from alerts.receivers.smtp import SmtpWire
+from alerts.receivers.templates import NAMES
 from alerts.receivers.webhook import Limits, WebhookReceiver
 from alerts.routing import Route
 from alerts.signing import TOLERANCE, secret_key
+from alerts.standing import SHOWN
 from cep.config import load_job
+from cep.config.receiver_kinds import OPTIONS
 from rules.packs import load_texts
 
 ROOT = Path(__file__).parents[2]
@@ -259,6 +264,28 @@ def test_the_secret_that_the_page_makes_is_one(tmp_path: Path) -> None:
 def test_the_console_prints_the_line_of_the_page() -> None:
     assert only("text") == text_line(an_alert()) + "\n"
     assert text_line({**an_alert(), "suppressed": 4}).endswith("(+4 withheld)")
+
+
+def test_the_options_of_every_kind_are_those_of_the_code() -> None:
+    written = {kind: re.findall(r"\b[a-z_]{2,}\b", rest) for kind, rest in table("of kind").items()}
+    for kind, (needed, may) in OPTIONS.items():
+        assert {*needed, *may} <= set(written[kind]), kind
+    assert list(written) == [*(kind for kind in OPTIONS if kind != "console"), "console"]
+
+
+def test_the_numbers_of_breakers_and_mail_are_those_of_the_code() -> None:
+    trip, wire = Trip(), SmtpWire()
+    assert (trip.unanswered, trip.attempts, trip.share, trip.window, trip.pause) == (
+        3,
+        10,
+        0.5,
+        60,
+        5 * 86_400,
+    )
+    assert (wire.connect, wire.total) == (5, 30)
+    assert list(table("state")) == list(SHOWN)
+    assert set(table("name")) == {"alert", "alerts", "count, more", "key", "receiver", "test"}
+    assert {word for name in table("name") for word in name.split(", ")} == set(NAMES)
 
 
 def test_the_numbers_of_the_page_are_those_of_the_code() -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import demo_job
 import pytest
 from reference_tests import results
 from trading.demo import table_of
@@ -129,6 +130,7 @@ def test_pandas_and_the_engine_find_the_same_in_hours_of_trades(tmp_path: Path) 
     assert all(found.values()), text
 
 
+@pytest.mark.slow
 def test_each_thing_done_is_labelled_where_it_was_done(ten_minutes: Generated) -> None:
     """The rule that is after it finds it, but for what it takes an hour to know."""
     trades = in_time(table_of(ten_minutes.files))
@@ -181,3 +183,15 @@ def test_a_file_that_is_no_recording_is_refused_with_the_columns_of_one(tmp_path
     (tmp_path / "x.csv").write_text(text, "utf-8")
     with pytest.raises(DemoError, match="trade_ms, price, qty, buyer_is_maker"):
         trades_of(tmp_path / "x.csv")
+
+
+def test_a_drain_that_takes_too_long_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As on a machine with much else to do."""
+    (waiting := tmp_path / "cep").write_text("#!/bin/sh\nexec sleep 600\n")
+    waiting.chmod(0o755)
+    monkeypatch.setattr(demo_job, "CEP", waiting)
+    monkeypatch.setattr(demo_job, "PATIENCE", 0.01)
+    with pytest.raises(demo_job.DemoError, match=r"has not ended within 0 seconds; see .*drain\.log$"):
+        demo_job.drain(demo_job.DemoRun(tmp_path, 0, 0, {}))

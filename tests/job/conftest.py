@@ -22,13 +22,6 @@ from cep.job.state_folder.folder import StateFolder
 Opener = Callable[..., AbstractContextManager[Any]]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark tests of one module go to one worker of `--dist loadgroup`, since they share a job."""
-    for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No job of a test uses the archive of classes that this user happens to have: there is one for tests."""

@@ -34,6 +34,7 @@ UNIMPORTED = {
 
 FROM_OTHERS = {
     "llvmlite": "of a version that numba requires",
+    "markupsafe": "of a version that jinja2 requires",
     "py4j": "of exactly the version that pyspark requires",
     "pydantic-core": "of exactly the version that pydantic requires",
     "typing-extensions": "for types alone; pydantic requires it",

@@ -165,6 +165,7 @@ def test_many_changes_make_few_segments(library: Library) -> None:
     assert written < 300 * 6
 
 
+@pytest.mark.slow
 def test_documents_between_changes_meet_few_segments() -> None:
     queries = Collection(SCHEMA)
     for number in range(300):

@@ -15,6 +15,7 @@ from percolator.matching.compiled import Engine, interpreted, load, read_only
 from percolator.matching.kernel.arrays import RUN, RUN_END, RUN_START, Splitting, TokenRoom
 from percolator.matching.kernel.boundaries import PARAGRAPH_END, SENTENCE_END
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
+from percolator.matching.kernel.window import A_BLOCK, WAITING, WINDOW
 from percolator.matching.sieve import WordSieve
 from percolator.matching.surface import SurfaceWords
 from percolator.matching.work import NO_EDGES
@@ -36,6 +37,7 @@ def scanned(texts: list[str], engine: Engine, table: SurfaceWords) -> list[list[
         np.int64,
     )
     tokens = np.zeros(int(ends[-1]) + 1, np.int32)
+    waiting = np.zeros(WAITING * (WINDOW + A_BLOCK), np.int64)
     runs = np.zeros(len(texts) * RUN, np.int64)
     data = np.frombuffer(b"".join(encoded), np.uint8)
     afresh = False
@@ -43,8 +45,9 @@ def scanned(texts: list[str], engine: Engine, table: SurfaceWords) -> list[list[
         counters = table.table.counters
         counters[S_TOKENS] = counters[S_RUNS] = counters[S_PIECE] = 0
         engine.scan(
-            data, pieces.ravel(), SPLITTING, EVERY_WORD, table.table, TokenRoom(tokens, NO_EDGES, runs)
-        )
+            data, pieces.ravel(), SPLITTING, EVERY_WORD, table.table,
+            TokenRoom(tokens, NO_EDGES, waiting, runs),
+        )  # fmt: skip
         if counters[S_STATUS] == DONE:
             break
         afresh = table.make_room(engine, afresh) or afresh
@@ -143,6 +146,6 @@ def test_bytes_that_are_no_utf8_separate_words() -> None:
         SPLITTING._replace(units=False),
         EVERY_WORD,
         table.table,
-        TokenRoom(tokens, NO_EDGES, runs),
+        TokenRoom(tokens, NO_EDGES, np.zeros(WAITING * (WINDOW + A_BLOCK), np.int64), runs),
     )
     assert table.table.counters[S_STATUS] == DONE

@@ -28,6 +28,11 @@ asked = st.one_of(
     written.map(lambda word: f"{word[0]}?{word[1:]}*"),
     written.map(lambda word: f"{{{word}}}"),
     written.map(lambda word: f'"{word} {word[:2]}*"'),
+    st.lists(written, min_size=2, max_size=3).map(lambda words: f'"{" ".join(words)}"'),
+    st.tuples(written, written).map(lambda two: f'"{{{two[0]}}} {two[1]}"'),
+    st.tuples(written, written, written).map(lambda three: f'"{three[0]} {three[1][:1]}* {three[2]}"'),
+    st.tuples(written, written).map(lambda two: f"{two[0]} NEAR/3 {two[1]}"),
+    st.tuples(written, written).map(lambda two: f'"{two[0]} {two[1]}"~2'),
     written.map(lambda word: f"lang:{word}"),
     written.map(lambda word: f"lang:{word}*"),
 )
@@ -55,6 +60,22 @@ def test_nothing_that_is_asked_for_is_left_out(
         assert found == wanted, difference(found, wanted, nodes, [row])
 
 
+def test_words_of_phrases_are_found_wherever_they_stand() -> None:
+    """At every place of a window of words, at its borders, and after words that nobody asks for."""
+    phrases = ['"alpha beta"', '"alpha beta gamma"', '"beta été"', '"alpha b* gamma"', "alpha NEAR/7 omega"]
+    nodes = [parse(text) for text in phrases]
+    matcher = Matcher(SCHEMA, [segment_of(nodes, SCHEMA)], engine=load())
+    source = random.Random(3)
+    parts = ["alpha beta", "alpha beta gamma", "Beta été", "alpha bold gamma", "alpha", "omega", "été"]
+    rows = []
+    for length in range(0, 1200, 7):
+        words = source.choices([*parts[4:], "beta", "gamma", "other"], k=length)
+        rows.append({"body": " ".join([*words, *source.sample(parts, 3)]), "lang": None})
+        rows.append({"body": " ".join(["other"] * length + ["alpha"] + ["else"] * (length % 12) + ["omega"])})
+    for row in rows:
+        assert pairs(matcher.match(row)) == brute(nodes, [row], SCHEMA)
+
+
 def test_a_word_that_meant_nothing_hits_as_soon_as_a_query_asks_for_it() -> None:
     matcher = Matcher(SCHEMA, [segment_of([parse("pear")], SCHEMA)], engine=load())
     document = {"body": "an apple " * 20, "lang": "en"}
@@ -70,11 +91,12 @@ def test_a_word_that_meant_nothing_hits_as_soon_as_a_query_asks_for_it() -> None
 def test_new_words_leave_no_trace() -> None:
     """Not in plain text, nor as keywords; a few are taken for words of queries."""
     source = random.Random(1)
-    queries = [f"word{n} AND begin{n}*" for n in range(500)] + ["lang:en"]
+    queries = [f"word{n} AND begin{n}*" for n in range(500)] + ["lang:en", '"abc abd"', '"abe abf"']
     matcher = Matcher(SCHEMA, [segment_of([parse(text) for text in queries], SCHEMA)], engine=load())
     matcher.match({"body": " ".join(queries), "lang": "en"})
     before = matcher.nbytes
     for _ in range(300):
-        new = ["".join(source.choices("abcdefghij", k=9)) for _ in range(100)]
+        new = ["".join(source.choices("abcdefghij", k=9)) for _ in range(98)]
+        new += ["abd", "Abc", "abf", "ABE"]  # words of phrases, none of them beside its neighbour
         matcher.match({"body": " ".join(new), "lang": new[:50]})
     assert matcher.nbytes == before

@@ -177,6 +177,7 @@ def _distance(one: str, other: str) -> int:
     return table[-1][-1]
 
 
+@pytest.mark.slow
 @given(st.text("abc", max_size=7), st.text("abc", max_size=7), st.integers(0, 2))
 @settings(max_examples=examples(3000), deadline=None)
 def test_fuzzy_words_are_as_many_edits_away(one: str, other: str, distance: int) -> None:

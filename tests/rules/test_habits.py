@@ -178,7 +178,7 @@ SAID = {
         "write `previous(aggregate, n)`",
     "rule r { by card_id  over payment sliding 1h  having median(n) > 3 }": "write `percentile(field, 0.5)`",
     "rule r { by card_id  over payment sliding 1h  where count() > 3 }":
-        "the condition on a window stands after `having`",
+        "events are chosen in brackets, `over stream[...]`; the condition on a window stands after `having`",
     "rule r { by card_id  over payment tumble 1h  having count() > 3 }": "did you mean `tumbling 5 minutes`?",
     "rule r { by card_id  over payment 5 minutes  having count() > 3 }":
         "a window of time is `sliding 5 minutes` or `tumbling 5 minutes`",
@@ -370,3 +370,42 @@ SAID = {
 def test_a_habit_is_reported_once_and_how_it_is_said_here(text: str) -> None:
     (only,) = [d for d in loaded(text).diagnostics if d.level == "error"]
     assert only.help == SAID[text]
+
+
+OVER = "rule r {{ by card_id  over payment {} }}"
+INSIDE = 'the condition stands inside: `count(kind == "fee")`, `sum(kind == "fee" ? amount : null)`'
+OF_WINDOWS = {
+    "sliding 1h having count() > 3 AND sum(n) > 3": SMALL.format("and"),
+    "sliding 1h having count() > 3, sum(n) > 3": "conditions are joined by `and`",
+    "sliding 1h having n.sum() > 3": "values have no methods: write `sum(field)`",
+    'sliding 1h having count() filter (where kind == "x") > 3': INSIDE,
+    'sliding 1h having sum(n where kind == "x") > 3': INSIDE,
+    'sliding 1h having kind == "x"':
+        "write `last(kind)`, or `count(kind == ...)` for the number of such events",
+    "sliding 1h having flag": "write `last(flag)`, or `count(flag)` for the number of such events",
+    'sliding 1h having collect(kind) == "x"':
+        "windows give no lists: `distinct(field)` counts the different values",
+    "sliding 1h having row_number() > 3": "events are counted by `count()`, those of a step by `count(step)`",
+    "sliding 1h having count() > 3 emit s = window_start": "write `start()`",
+    "sliding 1h having count() > 3 emit s = window.end": "write `end()`",
+    "cumulate 1h step 5m having count() > 3":
+        "`tumbling 1 hour early` is evaluated at each event, over the window so far",
+    "hopping 1h having count() > 3": "write `hopping 1 hour every 5 minutes`, or `tumbling 1 hour`",
+    "last 1 event having count() > 3": "write `last 1 events`",
+    "last 50 having count() > 3": "write `last 50 events`",
+    "having count() > 3": "a window stands after its stream: `over stream sliding 5 minutes`",
+    "tumbling 1h allowed lateness 5m having count() > 3":
+        "how late events may come is said by their stream: `lateness 30 seconds`",
+    "tumbling 1h offset 10m having count() > 3":
+        "windows count from 1970-01-01T00:00Z, weeks from a Monday, days of a zone by `zone`: remove it",
+    ", login tumbling 1h having count() > 3":
+        "a window is of one stream; events of several are a pattern: `match (a: s & b: t)`",
+    ": payment tumbling 1h having count() > 3":
+        "the events of a window have no name: `over stream sliding 5 minutes`, then `sum(field)`",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", OF_WINDOWS)
+def test_what_others_write_of_windows_is_told_as_it_is_written_here(body: str) -> None:
+    (only,) = [d for d in loaded(OVER.format(body)).diagnostics if d.level == "error"]
+    assert only.help == OF_WINDOWS[body]

@@ -178,7 +178,7 @@ GOLDEN = {
         "CEP0101",
         "having",
         f"expected {SHOWN}",
-        "write that here, or remove `having`",
+        "a window stands after its stream: `over stream sliding 5 minutes`",
     ),
     'rule r { on payment matching "acme" }': (
         "CEP0101",

@@ -144,7 +144,7 @@ MISTAKES = {
             "CEP0417",
             "kind",
             "`kind` is a field of single events, but a window holds many: which one is meant?",
-            "write `last(kind)` or `distinct(kind)`",
+            "write `last(kind)`, or `count(kind == ...)` for the number of such events",
         )
     ],
     TABLE + "rule r { by card_id  match a: payment{2} -> b: payment[m[a.kind].risk > 1]  within 1h }": [

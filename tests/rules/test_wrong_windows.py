@@ -28,6 +28,14 @@ MISTAKES = {
             "write an `every` that `1h` is a multiple of",
         )
     ],
+    "hopping 1d every 1s having count() > 1": [
+        (
+            "CEP0420",
+            "1s",
+            "an event lies in 10,000 windows at most",
+            "write a longer `every`; `sliding 1d` is evaluated at each event",
+        )
+    ],
     "last 0 events having count() > 1": [
         ("CEP0402", "0", "a window of nothing holds no event", "give it a length")
     ],
@@ -201,7 +209,7 @@ MISTAKES = {
             "CEP0417",
             "kind",
             "`kind` is a field of single events, but a window holds many: which one is meant?",
-            "write `last(kind)` or `distinct(kind)`",
+            "write `last(kind)`, or `count(kind == ...)` for the number of such events",
         )
     ],
     "sliding 5m having payment.amount > 5": [
@@ -217,7 +225,7 @@ MISTAKES = {
             "CEP0417",
             "kind",
             "`kind` is a field of single events, but a window holds many: which one is meant?",
-            "write `last(kind)` or `distinct(kind)`",
+            "write `last(kind)`, or `count(kind == ...)` for the number of such events",
         )
     ],
     "sliding 5m having nope > 5": [

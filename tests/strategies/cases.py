@@ -19,6 +19,7 @@ from cep.inprocess.rows import line_events
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
 from cep.reference import Decided, decided
+from cep.reference.text_conditions import text_predicate
 from cep.shard.advance import MatchOptions
 from rules.instants import parse_instant
 from rules.packs import load_texts
@@ -99,7 +100,7 @@ def by_reference(given: Given) -> list[dict[str, Any]]:
     events = events_of(pack, given.case)
     placed = [(row[OFFSET], event.stream, row[ID], row) for event in events for row in _rows(event)]
     arrivals = [(stream, id_, row) for _, stream, id_, row in sorted(placed, key=lambda item: item[0])]
-    alerts = decided(pack, arrivals, watermark_of(events, given.case))
+    alerts = decided(pack, arrivals, watermark_of(events, given.case), text_predicate(pack))
     return [shown(pack, alert) for alert in alerts]
 
 

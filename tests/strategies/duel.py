@@ -182,7 +182,11 @@ def plan_of(text: str, crowd: int | None = None, all_alternatives: int = merge.A
     return plan
 
 
-_plan = lru_cache(maxsize=4)(plan_of)
+@lru_cache(maxsize=8)
+def _plan(text: str, crowd: int | None, all_alternatives: int, life: int) -> Plan:
+    """One of two plans of a pack, which many feeds of it share: neither knows of the other."""
+    del life
+    return plan_of(text, crowd, all_alternatives)
 
 
 def patterns_of(plan: Plan) -> list[SpaceTables]:
@@ -191,11 +195,12 @@ def patterns_of(plan: Plan) -> list[SpaceTables]:
 
 
 def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = None) -> Answer:
-    """The engine that runs. A restart leaves nothing but the snapshot: the plan is made anew.
+    """The engine that runs. A restart leaves nothing but the snapshot: it goes on with another plan.
 
-    `plan` is the one to begin with; None: a new one.
+    `plan` is the one to begin with; None: one of the pack's two.
     """
-    plan = plan_of(program.text, program.crowd, program.all_alternatives) if plan is None else plan
+    of_pack = (program.text, program.crowd, program.all_alternatives)
+    life, plan = 0, _plan(*of_pack, 0) if plan is None else plan
     session = Session(
         plan,
         program.shards,
@@ -214,9 +219,9 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
             snapshot = session.snapshot()
             late += sum(len(events.table) for events in session.late)
             counts.update(session.counts)
-            plan = plan_of(program.text, program.crowd, program.all_alternatives)
+            life = 1 - life
             session = Session(
-                plan,
+                _plan(*of_pack, life),
                 program.shards,
                 options=MatchOptions(compiled=program.compiled, trace=trace, merging=program.merging),
             )
@@ -257,7 +262,7 @@ def disagreement(program: Program) -> str:
 
     Raises TooManyAlternativesError where a run has too many alternatives for one of them.
     """
-    answer = by_engine(program, plan=_plan(program.text, program.crowd, program.all_alternatives))
+    answer = by_engine(program)
     if gave_up(answer):
         raise TooManyAlternativesError(
             next(one.rule for one in answer.counts if isinstance(one, AlternativesDropped))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from duel import Program, pack_of, taken_in_time
+import soak
+from duel import Program, accepted, pack_of, taken_in_time
 from hypothesis import strategies as st
 from random_packs import LATENESS, header, match_rules
+from random_streams import SECOND, Arrival
 
 from cep.events import MAX_TIME, MIN_TIME
 from cep.reference import Decided
@@ -17,17 +20,31 @@ from cep.reference.windows.judged import Revision
 from cep.reference.windows.judged import windows as judged_windows
 from rules.typed import Over, Rule
 
-AT_THE_END = ("tumbling 2s", "tumbling 5s", "hopping 4s every 2s", "session gap 2s", "session gap 3s max 5s")
+AT_THE_END = (
+    *("tumbling 2s", "tumbling 5s", "hopping 4s every 2s", "session gap 2s", "session gap 3s max 5s"),
+    *("hopping 3s every 1s", "session gap 1s max 2s"),
+)
 AT_EVENTS = (
     *("sliding 3s", "sliding 3s", "last 2 events", "last 3 events within 4s", "tumbling 3s early"),
-    *("hopping 4s every 2s early", "session gap 3s early"),
+    *("hopping 4s every 2s early", "session gap 3s early", "last 1 events", "session gap 3s max 4s early"),
 )
+CALENDAR = (
+    *('tumbling 1d zone "{}"', 'tumbling 2d zone "{}" early', 'tumbling 1w zone "{}"', "tumbling 1w"),
+    *('hopping 2d every 1d zone "{}"', 'hopping 3d every 1d zone "{}" early', "hopping 14d every 7d"),
+    *("sliding 3d", "session gap 30h", "session gap 20h max 3d", "last 3 events within 2d"),
+)
+ZONES = ("Europe/Berlin", "America/Sao_Paulo", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Monrovia")
+"""Where clocks change by night, at midnight, by half an hour; that skipped a day; of minutes and seconds."""
+AROUND = (0, -500_000_000, 1_325_100_000, 1_540_500_000, 1_711_600_000)
+"""Seconds since 1970, some days before clocks change in one of them."""
 _AGGREGATES = (
     *("count()", "sum(v)", "sum(w)", "avg(v)", "avg(w)", "min(w)", "max(k)", "first(v)", "last(k)", "rate()"),
     *("stddev(w)", "distinct(k)", "percentile(w, 0.5)", "count(v > 1)", 'sum(k == "a" ? v : null)'),
     *("sum(m)", "avg(m)", "min(m)", "max(m)", "stddev(m)", "distinct(m)", "percentile(m, 0.25)", "last(m)"),
     *("last(l)", "first(y)", "last(r)", "last(y.s)", "max(r.at)", "first(r.o)", "distinct(r.o)", "min(r.o)"),
     *('count(t matches "red")', 'count("a" in l)', "max(length(l))", "last(v > 1)", "last(at - r.at)"),
+    *("percentile(v, 0)", "percentile(w, 1)", "sum(v * 4)", "sum(w * 1e308)", "max(at)", "min(upper(k))"),
+    *('last(coalesce(t, "-"))', "sum(length(k))", "min(v)", "first(substr(k, 0, 1))"),
     *("stddev(v)", "percentile(v, 0.9)", "avg(v * w)", "min(m * 2)", "sum(w / v)", "distinct(v > 1)"),
 )
 _MORE = (
@@ -46,6 +63,8 @@ _TESTS = (
     "(last(r) is null or end() - start() >= 2s)",
     "(avg(m) > previous(avg(m)) or count() in (1, 3))",
     'count(t matches "red") > 0',
+    "not (sum(v) > 1)",
+    "(previous(count()) > 0 or max(v) > 1)",
     "(distinct(k) > 1 ? sum(v) > 1 : count() > 1)",
 )
 _OF_KEY = ('(g == "x" or count() > 1)', 'upper(g) == "X"')
@@ -55,10 +74,12 @@ _OF_KEY = ('(g == "x" or count() > 1)', 'upper(g) == "X"')
 def window_rules(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS), name: str = "r") -> str:
     """One rule over windows of a stream with the fields of random_packs."""
     window = draw(st.sampled_from(windows))
-    earlier = ["previous({})", "previous({}, 2)"]
+    earlier = ["previous({})", "previous({}, 2)", "previous({}, 5)"]
     length = {"tumbling 2s": "4s", "tumbling 5s": "10s", "sliding 3s": "1s", "hopping 4s every 2s": "2s"}.get(
         window
     )
+    length = "14 days" if window.startswith(("tumbling 1", "hopping 14d")) else length
+    length = "2 days" if "d zone" in window else length
     earlier += [f"ago({{}}, {length})"] if length else []
     aggregates = st.sampled_from(_AGGREGATES)
     named = aggregates | st.tuples(st.sampled_from(earlier), aggregates).map(
@@ -81,6 +102,35 @@ def window_packs(windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> st.Searc
     """Packs of one such rule."""
     return st.tuples(st.sampled_from((0, LATENESS)), window_rules(windows)).map(
         lambda drawn: f"{header(drawn[0])}\n{drawn[1]}"
+    )
+
+
+@st.composite
+def of_days(draw: st.DrawFn) -> tuple[str, int, int]:
+    """A pack of one rule over days or weeks, and what a second of a random stream stands for in it, with the
+    instant of its first: both in seconds."""
+    window = draw(st.sampled_from(CALENDAR)).format(draw(st.sampled_from(ZONES)))
+    unit = 3600 * draw(st.sampled_from((5, 11, 24, 60)))
+    late = draw(st.sampled_from((0, LATENESS * unit)))
+    rules = window_rules((window,)).map(lambda rule: f"{header(late)}\n{rule}")
+    return draw(rules.filter(accepted)), unit, draw(st.sampled_from(AROUND))
+
+
+def stretched(program: Program, unit: int, begin: int) -> Program:
+    """The program with times that many times as far apart, from an instant on."""
+
+    def moved(arrival: Arrival) -> Arrival:
+        return replace(arrival, values={**arrival.values, "at": arrival.time * unit + begin * SECOND})
+
+    return replace(program, batches=tuple(tuple(map(moved, batch)) for batch in program.batches))
+
+
+def calendar_families() -> st.SearchStrategy[list[Program]]:
+    """Packs of such rules with several feeds."""
+    return of_days().flatmap(
+        lambda drawn: soak.families(st.just(drawn[0])).map(
+            lambda programs: [stretched(one, *drawn[1:]) for one in programs]
+        )
     )
 
 

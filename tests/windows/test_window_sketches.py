@@ -130,6 +130,23 @@ def test_large_panes_and_sessions_are_estimated_alike(window: str, counts: tuple
     near(rule, whole, events)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("window", ["sliding 3s", "last 11_000 events", "last 90_000 events within 3s"])
+def test_windows_whose_events_are_kept_have_exact_values(window: str) -> None:
+    body = f"{window} having count() > 10_900 emit a = distinct(v), c = percentile(w, 0.9)"
+    rule = Rule(pack_of(body))
+    events = [event for event in stream((11_300,)) if event.values["k"] == "a"]
+    run = Run(rule, 0, True)
+    run.batch(events, SECOND)
+    numbers = zip(sorted(rule.refs), run.told()[-1].values, strict=True)
+    value = {rule.refs[number].function: value for number, value in numbers}
+    held = events[-11_000:] if window.endswith("000 events") else events
+    assert value["distinct"] == len({event.values["v"] for event in held}) > EXACT_VALUES
+    low, high = ranks_of(np.array([event.values["w"] for event in held]), doubles(value["percentile"]))
+    assert low - 1 / len(held) <= 0.9 <= high + 1 / len(held)
+    assert run.approximate == []
+
+
 def near(rule: Rule, run: Run, events: Sequence[Event]) -> None:
     """What was estimated of this window is near the truth; what was not is it."""
     estimated, numbers = set(run.approximate), sorted(rule.refs)

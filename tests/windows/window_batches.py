@@ -17,7 +17,7 @@ from cep.expressions.scalar import evaluate
 from cep.operators.windows.compile.readings import aggregates_in
 from cep.operators.windows.compile.window_plan import WindowPlan, window_plan
 from cep.operators.windows.runtime.advance import advance
-from cep.operators.windows.runtime.evaluations import AT_ITS_END, Advanced, RuleEvents, Watch
+from cep.operators.windows.runtime.evaluations import AT_ITS_END, Advanced, ReadWindows, RuleEvents, Watch
 from cep.operators.windows.runtime.restoring import texts_in
 from cep.operators.windows.runtime.window_rows import WindowRows
 from cep.reference.alternatives import Alternative, Event
@@ -200,7 +200,7 @@ class Run:
         watch = Watch(self.begun, self.since, self.closing, watermark)
         plan = self.rule.plan
         advanced = advance(plan, kept, self._taken(events, keys), watch, texts, self.compiled)
-        truth = Columns(advanced.evaluations.table).truth(plan.having)
+        truth = Columns(advanced.read(sorted(self.rule.refs)).table).truth(plan.having)
         settled = advanced.settled(np.array(truth.fill_null(False).to_pylist(), bool))
         self._tell(advanced, settled.raised, keys)
         for number, count in settled.dropped.items():
@@ -231,7 +231,8 @@ class Run:
         )
 
     def _tell(self, advanced: Advanced, raised: Any, keys: Sequence[str]) -> None:
-        of = advanced.evaluations
+        of, read = advanced.evaluations, advanced.read(sorted(self.rule.refs))
+        self._compare_some(advanced, read)
         places, newest = advanced.newest(np.arange(len(of.keys)))
         columns = []
         for number in sorted(self.rule.refs):
@@ -239,10 +240,10 @@ class Run:
             if isinstance(ref.type, ListOf | Record):
                 columns.append([_tags_of(n) for n in advanced.event_of(number).tolist()])
             else:
-                column = of.table.column(f"@{number}")
+                column = read.table.column(f"@{number}")
                 assert column.type == held(ref.type)
                 columns.append(column.to_pylist())
-        for number, mask in of.approximate.items():
+        for number, mask in read.approximate.items():
             told = zip(of.keys[mask].tolist(), of.times[mask].tolist(), strict=True)
             self.approximate += [(keys[key], time, number) for key, time in told]
         rows = zip(
@@ -253,6 +254,16 @@ class Run:
             values = tuple(exact(column[row]) for column in columns)
             events = tuple(newest[places[row] : places[row + 1]].tolist())
             self.found.append(Judgement(keys[key], time, start, end, at, values, events, is_raised))
+
+    def _compare_some(self, advanced: Advanced, whole: ReadWindows) -> None:
+        """Some evaluations alone, in any order, read as all of them do."""
+        rows = np.arange(len(whole.table))[::-2] if self.rule.refs else np.arange(0)
+        some = advanced.read(sorted(self.rule.refs), rows)
+        assert some.table.equals(whole.table.take(pa.array(rows)))
+        for number in whole.approximate.keys() | some.approximate.keys():
+            none = np.zeros(len(advanced.evaluations.keys), bool)
+            mine = some.approximate.get(number, none[rows])
+            assert (mine == whole.approximate.get(number, none)[rows]).all()
 
     def told(self) -> list[Judgement]:
         """All of it, key by key."""

@@ -12,7 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from alerts.raised_columns import RaisedColumns, pieces
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from alerts import patience
+from alerts.joining import bytes_of
+from alerts.raised_columns import RaisedColumns
+from cep.allocator import keep_freed
 from cep.batch.clock import BatchStart, clock_of, next_start
 from cep.collector import paused
 from cep.decode import Decoder, decoder
@@ -20,27 +26,28 @@ from cep.decode.compiled import load as load_decoding
 from cep.events import Events
 from cep.inprocess.session import StoredShard
 from cep.operators.patterns.runtime.compiled import load as load_patterns
+from cep.operators.windows.runtime.compiled import load as load_windows
 from cep.packs.compile import compile_plan
 from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING
 from peers.ours.answering import Stopwatch, hold
-from peers.strict import Rule, pack
 from rules.packs import load_texts
 
 BLOCK = 4 << 20
 """Bytes decoded at once, as the job does."""
 BATCH = 16 << 20
 """Bytes of JSON of a batch: some 210,000 events."""
+LINE_END = pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary())
 COMPILED = MatchOptions(compiled=True)
 
 
 class Engine:
-    """Rules over events, batch by batch, in one shard: there is one core."""
+    """A pack over events of its one stream `e`, batch by batch, in one shard: there is one core."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self.plan = compile_plan([load_texts([("bench.rules", pack(rules))]).need()])
+    def __init__(self, pack: str) -> None:
+        self.plan = compile_plan([load_texts([("bench.rules", pack)]).need()])
         self.decoder: Decoder = decoder(self.plan.streams["e"])
         self._start, self._memory, self._resources = BatchStart(), NOTHING, Resources()
         self._stored = StoredShard()
@@ -78,7 +85,8 @@ class Engine:
             self._stored.put(outcome.memory)
             self._start = next_start(self._start, clock, found.seen)
             if len(raised):
-                out.write(b"\n".join(pieces(raised.bodies)) + b"\n")
+                lines = pc.binary_join_element_wise(raised.bodies, *LINE_END)
+                out.write(bytes_of(lines)[0])
         return len(raised)
 
 
@@ -88,12 +96,14 @@ class Commands:
     engine: Engine
     loaded: list[list[Events]]
 
-    def set_up(self, rules: Sequence[dict[str, object]]) -> dict[str, object]:
-        """Compiles rules; the kernels' machine code is read from the cache that `make setup` fills."""
+    def set_up(self, pack: str) -> dict[str, object]:
+        """Compiles a pack; the kernels' machine code is read from the cache that `make setup` fills."""
         watch = Stopwatch()
         load_patterns()
+        load_windows()
         load_decoding()
-        self.engine = Engine([Rule(**one) for one in rules])  # type: ignore[arg-type]
+        patience.load()
+        self.engine = Engine(pack)
         return watch.answer()
 
     def json(self, path: str, out: str) -> dict[str, object]:
@@ -133,6 +143,8 @@ class Commands:
 
 def main() -> None:
     """Answers until the input ends."""
+    keep_freed()  # both as the job's workers
+    pa.set_memory_pool(pa.system_memory_pool())
     commands = Commands()
     hold({name: getattr(commands, name) for name in ("set_up", "json", "load", "parsed", "alone")})
 

@@ -8,10 +8,9 @@ from contextlib import ExitStack
 
 from alerts.dispatch import Dispatcher
 from alerts.outbox import Outbox
-from alerts.receivers.console import ConsoleReceiver
-from alerts.receivers.webhook import WebhookReceiver
 from cep.config import Receiver
 from cep.job.running.progress import Progress
+from cep.job.running.receivers_made import receiver_made
 from cep.job.running.stopping import Stop
 from cep.web.metrics import Metrics
 
@@ -49,9 +48,10 @@ class Deliverer:
             self._progress.tell(
                 f"{name} is no receiver of job.toml any more; deliveries that stay pending: {status.pending}"
             )
+        screen = self._progress.above(sys.stdout)
         dispatcher = Dispatcher(
             outbox,
-            [self._receiver(one) for one in self._receivers],
+            [receiver_made(one, self._environ, screen) for one in self._receivers],
             attempted=self._metrics.attempted,
             held=self._metrics.held,
             report=self._progress.tell,
@@ -77,10 +77,3 @@ class Deliverer:
                         f"to {name} {status.pending:,} of the alerts are not delivered yet; the next start "
                         "on this folder tries again"
                     )
-
-    def _receiver(self, described: Receiver) -> ConsoleReceiver | WebhookReceiver:
-        if described.kind == "console":
-            return ConsoleReceiver(described.name, self._progress.above(sys.stdout))
-        assert described.url is not None
-        secrets = [] if described.secret is None else [described.secret.reveal(self._environ)]
-        return WebhookReceiver(described.name, described.url.reveal(self._environ), secrets)

@@ -10,6 +10,7 @@ import gc
 import logging
 import os
 
+from cep.allocator import keep_freed
 from cep.without_pandas import hide_pandas
 
 
@@ -18,6 +19,7 @@ def main() -> None:
     logging.getLogger("pyspark").setLevel(logging.WARNING)
     # Arrow's own allocators keep what a batch took until the next one, in each worker
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    keep_freed()
     hide_pandas()  # Spark's workers need it for functions of pandas, of which a job has none
     import pyspark.sql.streaming.proto.StateMessage_pb2
     import pyspark.sql.streaming.stateful_processor_util

@@ -16,7 +16,7 @@ from cep.reference.runs import Scope, TextPredicate
 from cep.reference.windows.aligned import SECOND
 from cep.reference.windows.views import View
 from rules.decimals import EXACT, fitting
-from rules.typed import LastEvents, Window, WindowAggregate
+from rules.typed import AtEachEvent, LastEvents, Window, WindowAggregate
 from rules.types import Scalar
 
 EXACT_VALUES = 10_000
@@ -47,7 +47,7 @@ def aggregate(ref: WindowAggregate, view: View, window: Window, around: Surround
         case "count":
             return len(view.events) if ref.argument is None else values(ref, view, around.text).count(True)
     found = values(ref, view, around.text)
-    if around.estimate is not None and is_estimated(ref, found):
+    if around.estimate is not None and is_estimated(ref, found, window):
         return around.estimate(ref, [value for value in found if value is not None])
     return _of_values(ref, found)
 
@@ -64,8 +64,10 @@ def _finite(value: float) -> float | None:
     return value + 0.0 if math.isfinite(value) else None
 
 
-def is_estimated(ref: WindowAggregate, found: Sequence[object]) -> bool:
-    """True if these are more values than are looked at one by one."""
+def is_estimated(ref: WindowAggregate, found: Sequence[object], window: Window) -> bool:
+    """True if these are more values than are looked at one by one; where events are kept, all are."""
+    if isinstance(window, AtEachEvent):
+        return False
     known = [value for value in found if value is not None]
     match ref.function:
         case "distinct":

@@ -221,7 +221,9 @@ class Judgement:
         """True if a sketch has part in the value."""
         named = (part for part in walk(value) if isinstance(part, WindowAggregate) and part.argument)
         seen = ((ref, self.view(ref)) for ref in named)
-        return any(is_estimated(ref, values(ref, view, self.around.text)) for ref, view in seen if view)
+        return any(
+            is_estimated(ref, values(ref, view, self.around.text), self.shape) for ref, view in seen if view
+        )
 
     def view(self, ref: WindowAggregate) -> View | None:
         """The window that an aggregate is taken of; None where it is not wholly known."""

@@ -3,8 +3,8 @@
 Written in the subset of Python that numba compiles: `percolator.matching.compiled` compiles these modules
 when much text flows, otherwise they run as they are. In order of a document's way:
 
-    scan        UTF-8 (`utf8`, `blocks`) -> numbers of words (`word_table`), which new words join; those that
-                mean nothing have none (`sieve`)
+    scan        UTF-8 (`utf8`, `blocks`) -> words that wait (`window`) -> numbers of those that may
+                mean something (`sieve`, `word_table`)
     learn       a new word -> its list: leaves it makes true, phrases it starts or continues, leaves with
                 places (`dictionary`, `edits`)
     walk        the words of a document -> the leaves that are true, phrases by a trie; values -> `ranges`

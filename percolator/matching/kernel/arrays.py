@@ -31,6 +31,7 @@ VALUE_DOCUMENT, VALUE_FIELD, VALUE_HIGH, VALUE_LOW, VALUE = range(5)
 ) = range(12)  # fmt: skip
 UNKNOWN = -1
 NOTHING = 0
+GAP = -2
 SLOT_KEY, SLOT_SECOND, SLOT_REST, SLOT_PLACE, SLOT = range(5)
 
 # A positional node on one document: whether it is known, its list of spans.
@@ -78,6 +79,8 @@ class Sieve(NamedTuple):
 
     beginnings: Halves
     """By the first three letters, which beginnings are looked for: bit n - 1 those of n bytes."""
+    heads: Words
+    """Bits that the first four letters of a word choose, if it may have a beginning; HEADS times 64."""
     bits: Words
     """Three bits of one word for each key (`hashing.has_bits`); a power of two of them."""
     shapes: Longs
@@ -105,9 +108,12 @@ class TokenRoom(NamedTuple):
     """Room for the result of scanning."""
 
     tokens: Ints
-    """Numbers of words, and what stands between them (below zero); one for each byte and piece at most."""
+    """Numbers of words, and what stands between them (below zero): `boundaries`, or GAP - n for n words that
+    mean nothing. One for each byte and piece at most."""
     edges: Ints
     """Empty, or EDGE cells a token: the code points of its piece where it begins and ends."""
+    waiting: Longs
+    """WAITING cells for each of WINDOW words (`window`)."""
     runs: Longs
     """RUN cells a piece: which tokens are its, and with `edges` how many code points a text has."""
 

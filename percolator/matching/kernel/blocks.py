@@ -6,7 +6,6 @@ import numpy as np
 
 from kernels.family import inlined, instruction
 from percolator.matching.kernel.arrays import KeptBytes
-from percolator.matching.kernel.hashing import ZERO
 
 BLOCK = 64
 """Bytes of a block: one bit of a mask each, the first the lowest."""
@@ -17,8 +16,7 @@ _IS_JOINER = np.isin(_BYTES, list(b".'"))
 _IS_OTHER = _BYTES >= 128
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
-_BEHIND_Z, _FROM_A = np.uint64(0x2525252525252525), np.uint64(0x3F3F3F3F3F3F3F3F)
-_CAPITAL, _TO_CASE = np.uint64(0x8080808080808080), np.uint64(2)
+_LETTER = np.uint64(0x4040404040404040)
 
 
 @instruction
@@ -63,8 +61,9 @@ def below(bit: int) -> np.uint64:
 
 @inlined
 def first_bytes(word: np.uint64, count: int) -> np.uint64:
-    """The first bytes of eight: none of them for a count below 1, all from 8 on."""
-    return ZERO if count <= 0 else word & below(8 * count)
+    """The first bytes of eight: none of them for a count below 1, all from 8 on. There is no branch."""
+    half = np.uint64(4 * min(max(count, 0), 8))
+    return word & ((_ONE << half << half) - _ONE)
 
 
 @inlined
@@ -78,6 +77,6 @@ def bytes_from(key: np.uint64, second: np.uint64, place: int) -> np.uint64:
 
 
 @inlined
-def lowered(word: np.uint64) -> np.uint64:
-    """Eight ASCII bytes with small letters for capitals."""
-    return word | ((word + _FROM_A) & ~(word + _BEHIND_Z) & _CAPITAL) >> _TO_CASE
+def small(word: np.uint64) -> np.uint64:
+    """Eight bytes with small letters for capitals, for hashes: other signs may change, too."""
+    return word | (word & _LETTER) >> _ONE

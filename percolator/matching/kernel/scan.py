@@ -10,6 +10,7 @@ from percolator.matching.kernel.arrays import (
     EDGE_END,
     EDGE_FIRST_END,
     EDGE_START,
+    GAP,
     NOTHING,
     PIECE,
     PIECE_DOCUMENT,
@@ -29,21 +30,19 @@ from percolator.matching.kernel.arrays import (
     Splitting,
     TokenRoom,
     WordTable,
+    wide,
 )
 from percolator.matching.kernel.blocks import (
     BLOCK,
     below,
-    first_bytes,
     joiners_at,
     letters_at,
-    lowered,
     others_at,
     trailing_zeros,
-    word_at,
 )
-from percolator.matching.kernel.boundaries import boundary, unit_end
+from percolator.matching.kernel.boundaries import unit_end
 from percolator.matching.kernel.counters import DONE, S_PIECE, S_RUNS, S_STATUS, S_TOKENS
-from percolator.matching.kernel.hashing import ZERO, absorbed, hashed
+from percolator.matching.kernel.hashing import ZERO, absorbed
 from percolator.matching.kernel.sieve import may_mean
 from percolator.matching.kernel.utf8 import (
     JOINER,
@@ -53,25 +52,21 @@ from percolator.matching.kernel.utf8 import (
     UNIT,
     kind_at,
 )
-from percolator.matching.kernel.word_table import MODE_PLAIN, MODE_WHOLE, WrittenWord, word_number
+from percolator.matching.kernel.window import (
+    WINDOW,
+    Last,
+    Numbered,
+    first_again,
+    number_waiting,
+    rule_of,
+    wait_block,
+    wait_word,
+)
+from percolator.matching.kernel.word_table import MODE_WHOLE, WrittenWord, word_number
 
-_ROOM = BLOCK + 16
+READ_AHEAD = BLOCK + 16
 """Bytes that can be read from the begin of a block on: two words at its last byte."""
 _ONE = np.uint64(1)
-
-
-@inlined
-def number_of(
-    data: KeptBytes, word: WrittenWord, field: int, mode: int, sieve: Sieve, words: WordTable
-) -> int:
-    """The number of a word, NOTHING where it means nothing; -1 where there is no room for it."""
-    if sieve.fields[field] != 0 and (word.plain or mode == MODE_WHOLE):
-        key, second = word.key, word.second
-        if mode == MODE_PLAIN:
-            key, second = lowered(key), lowered(second)
-        if not may_mean(key, second, word.end - word.start, sieve):
-            return NOTHING
-    return word_number(data, word, field, mode, words)
 
 
 def whole_value(data: KeptBytes, pieces: KeptLongs, sieve: Sieve, words: WordTable, room: TokenRoom) -> int:
@@ -83,7 +78,10 @@ def whole_value(data: KeptBytes, pieces: KeptLongs, sieve: Sieve, words: WordTab
     for at in range(start, end):
         key, second, rest = absorbed(key, second, rest, int(data[at]), at - start)
     word = WrittenWord(start, end, end, key, second, rest, True)
-    number = number_of(data, word, int(pieces[piece + PIECE_FIELD]), MODE_WHOLE, sieve, words)
+    field = int(pieces[piece + PIECE_FIELD])
+    number = NOTHING
+    if sieve.fields[field] == 0 or may_mean(key, second, end - start, sieve):
+        number = word_number(data, word, field, MODE_WHOLE, words)
     if number < 0:
         return -1
     room.tokens[token] = number
@@ -143,19 +141,6 @@ def next_word(data: KeptBytes, at: int, end: int, classes: KeptBytes) -> Written
 
 
 @inlined
-def plain_word(data: KeptBytes, start: int, length: int) -> WrittenWord:
-    """An ASCII word, behind whose begin a block can be read."""
-    key = first_bytes(word_at(data, start), length)
-    second = ZERO
-    if length > 8:
-        second = first_bytes(word_at(data, start + 8), length - 8)
-    rest = ZERO
-    if length > 16:
-        rest = hashed(ZERO, data, start + 16, start + length)
-    return WrittenWord(start, start + length, start + length, key, second, rest, True)
-
-
-@inlined
 def plain_letters(data: KeptBytes, at: int, known: int) -> np.uint64:
     """The mask of those of `known` ASCII bytes of a block that belong to words."""
     letters = letters_at(data, at) & below(known)
@@ -169,54 +154,42 @@ def split(
 
     ASCII words are read off the masks of blocks, others byte by byte, as is what ends in no block.
     """
-    tokens, edges, classes = room.tokens, room.edges, splitting.classes
-    noted = edges.size > 0
     piece = int(words.counters[S_PIECE]) * PIECE
-    token = int(words.counters[S_TOKENS])
-    field = int(pieces[piece + PIECE_FIELD])
-    mode = int(splitting.modes[field])
-    end = int(pieces[piece + PIECE_END])
-    at = int(pieces[piece + PIECE_START])
-    before, before_end = -1, -1
-    block, known, left = at, 0, ZERO
-    while True:
-        while left == ZERO and at < end and at + _ROOM <= data.size:
-            block, known = at, min(end - at, trailing_zeros(others_at(data, at)))
-            left = plain_letters(data, at, known)
-            at += known
-            if known == 0:
-                break
-        first = trailing_zeros(left)
-        length = trailing_zeros(~(left >> np.uint64(first & 63)))
-        if left != ZERO and (first + length + 1 < known or block + known == end):
-            word = plain_word(data, block + first, length)
-            left &= ~below(first + length)
-        else:
-            if left != ZERO:
-                # The word may go on behind what is known.
-                at, left = block + first, ZERO
-                if first > 0:
-                    continue
-            word = next_word(data, at, end, classes)
-            if word.start == word.end:
-                return token
-            at = word.following
-        if splitting.units:
-            if before >= 0 and before_end < word.start:
-                ended = boundary(data, before, before_end, word.start, classes)
-                if ended < 0:
-                    tokens[token] = ended
-                    token += 1
-            before, before_end = word.start, word.end
-        number = number_of(data, word, field, mode, sieve, words)
-        if number < 0:
-            return -1
-        if noted:
-            edges[EDGE * token + EDGE_START] = word.start
-            edges[EDGE * token + EDGE_END] = word.end
-            edges[EDGE * token + EDGE_FIRST_END] = word.following
-        tokens[token] = number
-        token += 1
+    at, end = int(pieces[piece + PIECE_START]), int(pieces[piece + PIECE_END])
+    rule = rule_of(wide(pieces[piece + PIECE_FIELD]), splitting, sieve, room.edges.size > 0)
+    last = Last(-1 if rule.every else 0, 0, ZERO, -1)
+    done = Numbered(wide(words.counters[S_TOKENS]), -1, 0, 0)
+    while done.tokens >= 0:
+        if last.row >= WINDOW:
+            done = number_waiting(data, last.row, done, rule, splitting, sieve, words, room)
+            first_again(last.row, room.waiting)
+            last = Last(0, last.marks, last.value, last.place)
+            continue
+        if at < end and at + READ_AHEAD <= data.size:
+            known = min(end - at, trailing_zeros(others_at(data, at)))
+            letters = plain_letters(data, at, known)
+            ends = ~letters & letters << _ONE
+            if at + known < end:
+                # The word that ends at what is known may go on behind it, also after a joiner.
+                ends &= below(max(known - 1, 0))
+            starts = letters & ~(letters << _ONE)
+            last, starts = wait_block(data, at, starts, ends, last, rule, sieve, room.waiting)
+            taken = known if starts == ZERO else trailing_zeros(starts)
+            at += taken
+            if taken > 0:
+                continue
+        word = next_word(data, at, end, splitting.classes)
+        if word.start == word.end:
+            break
+        last = wait_word(word, last, rule, sieve, room.waiting)
+        at = word.following
+    if done.tokens >= 0:
+        count = last.row + (1 if rule.every or last.marks != 0 else 0)
+        done = number_waiting(data, count, done, rule, splitting, sieve, words, room)
+    if done.tokens >= 0 and last.place > done.place:
+        room.tokens[done.tokens] = GAP - (last.place - done.place)
+        return done.tokens + 1
+    return done.tokens
 
 
 def to_code_points(data: KeptBytes, start: int, end: int, edges: Ints, first: int, behind: int) -> int:

@@ -1,7 +1,8 @@
 """The sieve: words that cannot mean anything to any segment in use are left out before they get a number.
 
-It knows the keys of all words and patterns (`dictionary`) by their first sixteen bytes, ASCII letters made
-small, and may take a word for one of them that is none: then its list is empty, and nothing is lost but time.
+It knows the keys of all words and patterns (`dictionary`) by their first sixteen bytes, whatever the case of
+ASCII letters. A word that only stands in phrases is known by its neighbours there. What is taken for one of
+them and is none has an empty list: nothing is lost but time.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ from __future__ import annotations
 import numpy as np
 
 from kernels.family import inlined
-from percolator.matching.kernel.arrays import SegmentArrays, Sieve
-from percolator.matching.kernel.blocks import below, bytes_from, first_bytes, lowered, trailing_zeros
-from percolator.matching.kernel.hashing import MIX, ZERO, absorbed, add_bits, has_bits, mixed, whole
+from percolator.matching.kernel.arrays import SegmentArrays, Sieve, Words
+from percolator.matching.kernel.blocks import below, bytes_from, first_bytes, small, trailing_zeros
+from percolator.matching.kernel.hashing import LOW, MIX, ZERO, absorbed, add_bits, folded, has_bits, whole
 from percolator.matching.kernel.layout import (
     ENTRY,
+    ENTRY_LEAF,
     ENTRY_LENGTH,
     ENTRY_TEXT,
     ENTRY_WHERE,
     H_ENTRY,
     H_MASK,
     H_TABLE,
+    H_TRIE_FIRST,
+    H_TRIE_LEAF,
+    H_USE,
     KIND_ANY,
     KIND_EXACT,
     KIND_INFIX,
@@ -29,23 +34,34 @@ from percolator.matching.kernel.layout import (
     KINDS,
     LONGEST_INFIX,
     QUESTION,
+    USE_PLACES,
+    USE_TRUE,
 )
 
 KEY = 16
 """Bytes of a word that the sieve looks at."""
 LETTERS = 1 << 15
 """Of three letters five bits each."""
-WHOLE = 1 << KEY
-"""In `Sieve.beginnings`, beside the lengths of beginnings."""
+HEAD = 4
+"""Bytes of a word by which `Sieve.heads` tells if a beginning may be its."""
+HEADS = 1 << 9
+"""Words of `Sieve.heads`, 64 bits each."""
 LONGEST_END = 8
 
-V_ENDS, V_INSIDES, V_ENTRIES, V_COUNTS = range(4)
-"""Of `Sieve.shapes`: which lengths ends of words and what stands inside have, as bits; the entries so far."""
+V_ENDS, V_INSIDES, V_SHORT, V_PAIRS, V_COUNTS = range(5)
+"""Of `Sieve.shapes`: which lengths ends of words and what stands inside have, as bits; not 0 if there are
+beginnings of one or two bytes, phrases."""
 
 _TAG_END, _TAG_INSIDE = 32, 64
 _ONE_OF, _SECOND_OF, _THIRD_OF = np.uint64(31), np.uint64(31 << 5), np.uint64(31 << 10)
 _TO_SECOND, _TO_THIRD = np.uint64(3), np.uint64(6)
-_ONE = np.uint64(1)
+_ONE, _BIT = np.uint64(1), np.uint64(63)
+_TO_HEAD, _TO_WORD = np.uint64(49), np.uint64(6)
+_TURN, _TURN_BACK = np.uint64(21), np.uint64(43)
+MANY = np.uint64(1)
+"""In place of a leaf's hash, if it is no word or several."""
+STRANGE = MIX
+"""In a pair, the hash of a word that is not ASCII."""
 
 
 @inlined
@@ -55,9 +71,28 @@ def beginning_of(key: np.uint64) -> int:
 
 
 @inlined
+def head_of(key: np.uint64) -> np.uint64:
+    """The bit of `Sieve.heads` that the first HEAD bytes choose."""
+    return ((small(key) & LOW) * MIX) >> _TO_HEAD
+
+
+@inlined
+def has_head(key: np.uint64, sieve: Sieve) -> int:
+    """0 if no beginning of HEAD bytes or more is that of a word, else 1."""
+    head = head_of(key)
+    return whole(sieve.heads[whole(head >> _TO_WORD)] >> (head & _BIT) & _ONE)
+
+
+@inlined
 def hash_of(key: np.uint64, second: np.uint64, tag: int) -> np.uint64:
-    """The hash of a key of a kind."""
-    return mixed(key ^ (second ^ np.uint64(tag)) * MIX)
+    """The hash of a key of a kind, whatever the case; with tag 0 that of a word by its first KEY bytes."""
+    return folded(small(key) ^ (small(second) ^ np.uint64(tag)) * MIX)
+
+
+@inlined
+def pair_of(first: np.uint64, second: np.uint64) -> np.uint64:
+    """The hash of two words that follow each other, by theirs."""
+    return first ^ (second << _TURN | second >> _TURN_BACK)
 
 
 @inlined
@@ -66,16 +101,30 @@ def holds(key: np.uint64, second: np.uint64, tag: int, sieve: Sieve) -> bool:
     return has_bits(sieve.bits, hash_of(key, second, tag))
 
 
-def hold_beginning(key: np.uint64, second: np.uint64, length: int, is_word: bool, sieve: Sieve) -> None:
-    """Adds a word, or what words begin with: the first KEY of `length` bytes."""
-    if length > KEY:
-        length, is_word = KEY, False
-    mark = WHOLE if is_word else 1 << (length - 1)
-    add_bits(sieve.bits, hash_of(key, second, 0 if is_word else length))
+def is_in_words(byte: int) -> bool:
+    """True of small letters, digits and joiners, and of 0, which stands behind a word."""
+    return byte in (0, 39, 46, 95) or 48 <= byte <= 57 or 97 <= byte <= 122
+
+
+def hold_heads(key: np.uint64, length: int, sieve: Sieve) -> None:
+    """Adds the heads of all words with a beginning; for the shortest every word is asked."""
+    if length < HEAD - 1:
+        sieve.shapes[V_SHORT] = 1
+        return
+    for last in range(128 if length < HEAD else 1):
+        if is_in_words(last):
+            head = head_of(key | np.uint64(last << 24))
+            sieve.heads[whole(head >> _TO_WORD)] |= _ONE << (head & _BIT)
+
+
+def hold_beginning(key: np.uint64, second: np.uint64, length: int, sieve: Sieve) -> None:
+    """Adds what words begin with."""
+    add_bits(sieve.bits, hash_of(key, second, length))
     first = beginning_of(key)
-    step = LETTERS if is_word or length >= 3 else 1 << (5 * length)
+    step = LETTERS if length >= 3 else 1 << (5 * length)
     for place in range(first, LETTERS, step):
-        sieve.beginnings[place] |= mark
+        sieve.beginnings[place] |= 1 << (length - 1)
+    hold_heads(key, length, sieve)
 
 
 def piece_of(segment: SegmentArrays, start: int, end: int, kind: int) -> tuple[int, int]:
@@ -94,19 +143,30 @@ def piece_of(segment: SegmentArrays, start: int, end: int, kind: int) -> tuple[i
     return found, found_end
 
 
-def enter_piece(segment: SegmentArrays, start: int, end: int, kind: int, small: bool, sieve: Sieve) -> None:
-    """Adds the key of an entry; `small` with small letters for capitals."""
+def key_of(segment: SegmentArrays, start: int, end: int) -> tuple[np.uint64, np.uint64]:
+    """The first KEY bytes of a text."""
+    key, second, rest = ZERO, ZERO, ZERO
+    for at in range(start, min(end, start + KEY)):
+        key, second, rest = absorbed(key, second, rest, int(segment.text[at]), at - start)
+    return key, second
+
+
+def hash_of_entry(segment: SegmentArrays, row: int) -> np.uint64:
+    """The hash of an entry's whole text as of a word."""
+    start = int(segment.ints[row + ENTRY_TEXT])
+    key, second = key_of(segment, start, start + int(segment.ints[row + ENTRY_LENGTH]))
+    return hash_of(key, second, 0)
+
+
+def enter_pattern(segment: SegmentArrays, row: int, kind: int, sieve: Sieve) -> None:
+    """Adds the key of a pattern."""
+    start = int(segment.ints[row + ENTRY_TEXT])
+    start, end = piece_of(segment, start, start + int(segment.ints[row + ENTRY_LENGTH]), kind)
     if kind == KIND_SUFFIX:
         start = max(start, end - LONGEST_END)
     if kind == KIND_INFIX:
         end = min(end, start + LONGEST_INFIX)
-    key, second, rest = ZERO, ZERO, ZERO
-    ascii_ = True
-    for at in range(start, min(end, start + KEY)):
-        ascii_ = ascii_ and segment.text[at] < 128
-        key, second, rest = absorbed(key, second, rest, int(segment.text[at]), at - start)
-    if small and ascii_:
-        key, second = lowered(key), lowered(second)
+    key, second = key_of(segment, start, end)
     length = end - start
     if kind == KIND_SUFFIX:
         sieve.shapes[V_ENDS] |= 1 << length
@@ -115,11 +175,14 @@ def enter_piece(segment: SegmentArrays, start: int, end: int, kind: int, small: 
         sieve.shapes[V_INSIDES] |= 1 << length
         add_bits(sieve.bits, hash_of(key, second, _TAG_INSIDE + length))
     else:
-        hold_beginning(key, second, length, kind != KIND_PREFIX, sieve)
+        hold_beginning(key, second, min(length, KEY), sieve)
 
 
-def enter_sieve(segment: SegmentArrays, sieve: Sieve) -> None:
-    """Adds the keys of all entries of a segment."""
+def enter_entries(segment: SegmentArrays, sieve: Sieve, hashes: Words) -> None:
+    """Adds the keys of what is found by more than a word, and by leaf the hash of the one word that it is.
+
+    MANY if a leaf is no word, or several.
+    """
     ints = segment.ints
     table = int(segment.longs[H_TABLE])
     for slot in range(int(segment.longs[H_MASK]) + 1):
@@ -128,16 +191,55 @@ def enter_sieve(segment: SegmentArrays, sieve: Sieve) -> None:
             continue
         row = int(segment.longs[H_ENTRY]) + (number - 1) * ENTRY
         kind = int(ints[row + ENTRY_WHERE]) % KINDS
-        if kind == KIND_ANY:
+        leaf = int(ints[row + ENTRY_LEAF])
+        if kind == KIND_WORD:
+            value = hash_of_entry(segment, row)
+            hashes[leaf] = value if hashes[leaf] == ZERO or hashes[leaf] == value else MANY
             continue
-        start = int(ints[row + ENTRY_TEXT])
-        end = start + int(ints[row + ENTRY_LENGTH])
-        if kind != KIND_WORD and kind != KIND_EXACT:
-            start, end = piece_of(segment, start, end, kind)
-        enter_piece(segment, start, end, kind, False, sieve)
+        hashes[leaf] = MANY
         if kind == KIND_EXACT:
-            enter_piece(segment, start, end, kind, True, sieve)
-        sieve.shapes[V_ENTRIES] += 1
+            add_bits(sieve.bits, hash_of_entry(segment, row))
+        elif kind != KIND_ANY:
+            enter_pattern(segment, row, kind, sieve)
+
+
+def enter_pair(first: int, second: int, sieve: Sieve, hashes: Words) -> None:
+    """Adds two leaves that follow each other in a phrase. One beside a leaf that is no word counts alone."""
+    one, other = hashes[first], hashes[second]
+    if one > MANY and other > MANY:
+        sieve.shapes[V_PAIRS] = 1
+        add_bits(sieve.bits, pair_of(one, other))
+        for value in (one, other):
+            add_bits(sieve.bits, pair_of(value, STRANGE))
+            add_bits(sieve.bits, pair_of(STRANGE, value))
+        return
+    for value in (one, other):
+        if value > MANY:
+            add_bits(sieve.bits, value)
+
+
+def enter_sieve(segment: SegmentArrays, sieve: Sieve, hashes: Words) -> None:
+    """Adds what all entries of a segment are found by; `hashes` are zeros, one for each leaf.
+
+    A word that only stands in phrases is known by the pairs that it makes there with its neighbours.
+    """
+    ints = segment.ints
+    enter_entries(segment, sieve, hashes)
+    first, entered = int(segment.longs[H_TRIE_FIRST]), int(segment.longs[H_TRIE_LEAF])
+    for state in range(1, entered - first - 1):
+        for child in range(ints[first + state], ints[first + state + 1]):
+            enter_pair(int(ints[entered + state]), int(ints[entered + child]), sieve, hashes)
+    table = int(segment.longs[H_TABLE])
+    for slot in range(int(segment.longs[H_MASK]) + 1):
+        number = int(ints[table + 2 * slot + 1])
+        if number == 0:
+            continue
+        row = int(segment.longs[H_ENTRY]) + (number - 1) * ENTRY
+        if ints[row + ENTRY_WHERE] % KINDS == KIND_WORD:
+            leaf = int(ints[row + ENTRY_LEAF])
+            use = int(ints[int(segment.longs[H_USE]) + leaf])
+            if hashes[leaf] <= MANY or use & (USE_TRUE | USE_PLACES) != 0:
+                add_bits(sieve.bits, hash_of_entry(segment, row))
 
 
 def may_end(key: np.uint64, second: np.uint64, length: int, sieve: Sieve) -> bool:
@@ -158,13 +260,9 @@ def may_end(key: np.uint64, second: np.uint64, length: int, sieve: Sieve) -> boo
     return False
 
 
-@inlined
-def may_mean(key: np.uint64, second: np.uint64, length: int, sieve: Sieve) -> bool:
-    """False if a word means nothing: its first KEY bytes, and how many it has."""
-    lengths = int(sieve.beginnings[beginning_of(key)])
-    if lengths & WHOLE and length <= KEY and holds(key, second, 0, sieve):
-        return True
-    left = np.uint64(lengths) & below(min(length, KEY))
+def may_fit(key: np.uint64, second: np.uint64, length: int, sieve: Sieve) -> bool:
+    """False if no pattern fits a word: its first KEY bytes, and how many it has."""
+    left = np.uint64(sieve.beginnings[beginning_of(key)]) & below(min(length, KEY))
     while left != ZERO:
         size = trailing_zeros(left) + 1
         left &= left - _ONE
@@ -173,3 +271,9 @@ def may_mean(key: np.uint64, second: np.uint64, length: int, sieve: Sieve) -> bo
     if sieve.shapes[V_ENDS] | sieve.shapes[V_INSIDES] == 0:
         return False
     return length > KEY or may_end(key, second, length, sieve)
+
+
+@inlined
+def may_mean(key: np.uint64, second: np.uint64, length: int, sieve: Sieve) -> bool:
+    """False if a value that is one word means nothing: its first KEY bytes, and how many it has."""
+    return holds(key, second, 0, sieve) or may_fit(key, second, length, sieve)

@@ -6,6 +6,7 @@ import numpy as np
 
 from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
+    GAP,
     RUN,
     RUN_DOCUMENT,
     RUN_END,
@@ -135,7 +136,10 @@ def walk_run(
     for at in range(batch.runs[run + RUN_START], batch.runs[run + RUN_END]):
         word = int(batch.tokens[at])
         if word < 0:
-            if units:
+            if word < GAP:
+                position += GAP - word
+                active = 0
+            elif units:
                 begin_unit(SENTENCES, position + 1, state, room)
                 if word == PARAGRAPH_END:
                     begin_unit(PARAGRAPHS, position + 1, state, room)

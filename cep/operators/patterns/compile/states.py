@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
+from weakref import finalize
 
 from cep.operators.patterns.compile.automaton import (
     Automaton,
@@ -68,9 +69,17 @@ class TooLargeError(Exception):
         self.states, self.transitions, self.watched = states, transitions, watched
 
 
+_BUILT: dict[int, Automaton] = {}
+"""By the identity of a body that is there: checks and plans of a pack ask for the same ones."""
+
+
 def automaton(match: Match) -> Automaton:
-    """The automaton of a pattern. Raises TooLargeError."""
-    return _Builder(match.pattern).built()
+    """The automaton of a pattern, built once for as long as `match` is there. Raises TooLargeError."""
+    found = _BUILT.get(id(match))
+    if found is None:
+        found = _BUILT[id(match)] = _Builder(match.pattern).built()
+        finalize(match, _BUILT.pop, id(match), None).atexit = False
+    return found
 
 
 @dataclass(slots=True)

@@ -40,6 +40,26 @@ class Ranges(NamedTuple):
     ends: ReadOnlyInts
 
 
+class PaneRuns(NamedTuple):
+    """Panes of keys, key by key, in order."""
+
+    keys: ReadOnlyInts
+    """The number of the key of each."""
+    numbers: ReadOnlyInts
+    """Their place in time."""
+    firsts: ReadOnlyInts
+    """Their first item, and last where the items end."""
+
+
+class WindowRanges(NamedTuple):
+    """Windows by the number of the pane that they begin with; their key, their items up to an end."""
+
+    keys: Ints
+    numbers: Ints
+    firsts: Ints
+    ends: Ints
+
+
 class Accumulators(NamedTuple):
     """Room for a sum and a sum of squares, empty at first."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +19,7 @@ from cep.operators.windows.runtime.evaluations import (
     NEWEST,
     Advanced,
     Evaluations,
+    ReadWindows,
     RuleEvents,
     Settled,
     Watch,
@@ -30,7 +32,7 @@ from cep.operators.windows.runtime.lists import Lists
 from cep.operators.windows.runtime.newest import NewestWindows
 from cep.operators.windows.runtime.panes import PaneWindows
 from cep.operators.windows.runtime.readings import Reader
-from cep.operators.windows.runtime.restoring import before, restored
+from cep.operators.windows.runtime.restoring import before, then
 from cep.operators.windows.runtime.sessions import SessionWindows
 from cep.operators.windows.runtime.window_rows import WindowRows
 from cep.state.keyed_rows import Bools, Ints, ranges
@@ -51,7 +53,7 @@ def advance(
     """
     layout = Layout(plan)
     machine = engine(len(events.keys), compiled)
-    items = restored(layout, kept, machine).then(_items(layout, events, texts), machine)
+    items = then(layout, kept, _items(layout, events, texts), machine)
     field = Field(items, before(layout, kept, KeyRuns(items.keys)), watch, machine)
     windows = _windows(layout, field)
     return _Advanced(Reader(layout, items, windows, texts, machine), field, windows)
@@ -108,29 +110,40 @@ class _Advanced:
         """Those of the batch."""
         judged, frame = self.windows.judged, self.reader.window("this", 0)
         at = self._ordered(judged.at)
-        numbers = np.full(len(at), AT_ITS_END, np.int64)
-        items = self.field.items
+        numbers, items = at.copy(), self.field.items
         there = at != AT_ITS_END
-        numbers[there] = items.tails[items.tail_places[at[there] + 1] - 1]
-        order = None if judged.order is None else pa.array(judged.order)
-        count = len(self.reader.layout.plan.readings.readings)
-        columns = {}
-        for number in range(count):
-            column = self.reader.column(number)
-            columns[f"@{number}"] = column if order is None else column.take(order)
+        if there.any():
+            numbers[there] = items.tails[items.tail_places[at[there] + 1] - 1]
         return Evaluations(
             self.field.runs.keys[self._ordered(judged.of)],
             self._ordered(judged.times),
             self._ordered(frame.starts),
             self._ordered(frame.stops),
             numbers,
-            pa.table(columns),
-            {number: self._masked(mask) for number, mask in self.reader.approximate.items()},
         )
 
-    def _masked(self, mask: Bools) -> Bools:
+    def _chosen(self, rows: Ints | None) -> tuple[Reader, Ints | None]:
+        """A reader of some evaluations, and for each its place there; None: it is the same."""
         order = self.windows.judged.order
-        return mask if order is None else mask[order]
+        if rows is None:
+            return self.reader, order
+        if order is not None:
+            rows = order[rows]
+        if np.all(rows[1:] > rows[:-1]):
+            return replace(self.reader, rows=rows), None
+        places, of = np.unique(rows, return_inverse=True)
+        return replace(self.reader, rows=places), of
+
+    def read(self, readings: Collection[int], rows: Ints | None = None) -> ReadWindows:
+        """Some readings of some evaluations."""
+        reader, places = self._chosen(rows)
+        columns, order = {}, None if places is None else pa.array(places)
+        for number in readings:
+            column = reader.column(number)
+            columns[f"@{number}"] = column if order is None else column.take(order)
+        estimated = {n: mask for n, mask in reader.approximate.items() if n in readings}
+        masks = {n: mask if places is None else mask[places] for n, mask in estimated.items()}
+        return ReadWindows(pa.table(columns), masks)
 
     def newest(self, rows: Ints) -> tuple[Ints, Ints]:
         """The numbers of the newest events of some evaluations."""
@@ -140,9 +153,11 @@ class _Advanced:
         firsts = np.maximum(firsts, ends - NEWEST)
         return ends_of(ends - firsts), self.field.items.tails[ranges(firsts, ends - firsts)]
 
-    def event_of(self, reading: int) -> Ints:
-        """The number of the event whose value a reading is, for each evaluation."""
-        return self._ordered(self.reader.event_of(reading))
+    def event_of(self, reading: int, rows: Ints | None = None) -> Ints:
+        """The numbers of the events whose values a reading is."""
+        reader, places = self._chosen(rows)
+        found = reader.event_of(reading)
+        return found if places is None else found[places]
 
     def settled(self, holds: Bools) -> Settled:
         """The alerts and the state that the evaluations come to."""

@@ -42,7 +42,11 @@ class Calendar:
         """When panes begin; what lies beyond the times of events is the first or the last of them."""
         if self.zone is not None:
             return _midnights(panes * (self.every // DAY) + self.origin // DAY, self.zone)
+        if not len(panes):
+            return panes
         most, least = (MAX_TIME - self.origin) // self.every, -((self.origin - LEAST) // self.every)
+        if least <= panes.min() and panes.max() <= most:
+            return panes * self.every + self.origin
         found = np.clip(panes, least, most) * self.every + self.origin
         found[panes > most] = MAX_TIME
         found[panes < least] = LEAST

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +14,6 @@ from cep.state.keyed_rows import Bools, Ints
 from rules.types import ListOf, Record, Scalar, Type
 
 NO_INTS = np.zeros(0, np.int64)
-Both = Callable[[Ints, Ints], Ints]
 ABSENT = np.int64(-1)
 
 
@@ -50,18 +48,6 @@ class Column:
             some(self.squares),
             self.packed,
         )
-
-    def joined(self, other: Column, both: Both) -> Column:
-        """These items, some of which are folded, and events, as `both` puts two arrays in one order."""
-
-        def places(mine: Ints) -> Ints:
-            return both(mine, np.full(len(other.counts), ABSENT)) if len(mine) else mine
-
-        high = both(self.high, other.high) if len(self.high) or len(other.high) else self.high
-        return Column(
-            both(self.counts, other.counts), both(self.low, other.low), high,
-            places(self.sums), places(self.squares), self.packed,
-        )  # fmt: skip
 
 
 def kind_of(type_: Type) -> int:

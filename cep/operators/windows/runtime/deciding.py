@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +18,9 @@ from cep.hashing.rows import rising
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.readings import aggregates_in
 from cep.operators.windows.compile.window_plan import WindowPlan
-from cep.operators.windows.runtime.evaluations import AT_ITS_END, Advanced
+from cep.operators.windows.runtime.evaluations import AT_ITS_END, Advanced, ReadWindows
 from cep.state.keyed_rows import Bools, Ints
-from rules.typed import Expression, FieldRef, Over, walk
+from rules.typed import Expression, FieldRef, KeyRef, Over, WindowAggregate, walk
 from rules.types import ListOf, Record
 
 
@@ -31,24 +31,25 @@ class Deciding:
     rule: WindowPlan
     advanced: Advanced
     context: BatchContext
-    table: pa.Table = field(init=False)
 
-    def __post_init__(self) -> None:
-        """The readings, with the key where some expression names it."""
-        asked, by = self.advanced.evaluations, self.rule.rule.by
+    def read(self, expressions: Sequence[Expression], rows: Ints | None = None) -> ReadWindows:
+        """The readings that expressions of the rule name, of some evaluations or of all; with the key."""
+        keys, by = self.advanced.evaluations.keys, self.rule.rule.by
+        keys = keys if rows is None else keys[rows]
+        refs = {self.rule.readings.number(ref): ref for ref in aggregates_in(*expressions)}
+        read = self.advanced.read(sorted(refs), rows)
         # A table without columns, where no aggregate is named, would have no rows.
-        found = asked.table if asked.table.num_columns else pa.table({"@": pa.nulls(len(asked.keys))})
-        for number, values in self._nested():
+        found = read.table if refs else pa.table({"@": pa.nulls(len(keys))})
+        for number, values in self._nested(refs, rows):
             found = found.set_column(found.column_names.index(f"@{number}"), f"@{number}", values)
-        if by is not None and _names_key(self.rule.having, *self.rule.emitted):
-            columns = self.context.keys.of(asked.keys)
-            for name, column in zip(by.names, columns, strict=True):
+        if by is not None and _names_key(*expressions):
+            for name, column in zip(by.names, self.context.keys.of(keys), strict=True):
                 found = found.append_column(f"@by {name}", column)
-        self.table = found
+        return ReadWindows(found, read.approximate)
 
     def holds(self) -> Bools:
         """For which evaluations `having` is true."""
-        columns = Columns(self.table)
+        columns = Columns(self.read([_body(self.rule).having]).table)
         truth: Bools = columns.truth(self.rule.having).to_numpy(zero_copy_only=False)
         self._count(columns.overflows)
         return truth
@@ -67,7 +68,7 @@ class Deciding:
         at = asked.at[rows]
         numbers = rising(events)
         columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
-        emitted = self._emitted(rows)
+        read = self.read([item.value for item in self.rule.rule.emit], rows)
         return Decisions(
             self.rule,
             asked.times[rows],
@@ -78,45 +79,44 @@ class Deciding:
             np.zeros(len(events), np.int64),
             np.searchsorted(numbers, events),
             columns,
-            emitted,
+            self._emitted(read),
             Windows(
                 asked.starts[rows],
                 asked.ends[rows],
                 np.where(at == AT_ITS_END, -1, np.searchsorted(numbers, at)),
-                self._approximate(rows),
+                self._approximate(read),
             ),
         )
 
-    def _emitted(self, rows: Ints) -> Mapping[str, pa.Array]:
-        """The emitted values of some evaluations, by name."""
-        columns = Columns(self.table.take(pa.array(rows)))
+    def _emitted(self, read: ReadWindows) -> Mapping[str, pa.Array]:
+        """The emitted values, by name."""
+        columns = Columns(read.table)
         emitted = zip(self.rule.rule.emit, self.rule.emitted, strict=True)
         found = {item.name: columns.evaluate(asked) for item, asked in emitted}
         self._count(columns.overflows)
         return found
 
-    def _approximate(self, rows: Ints) -> Mapping[str, Bools]:
-        """By emitted name in which of some evaluations an estimate has part in the value."""
-        estimated, readings = self.advanced.evaluations.approximate, self.rule.readings
+    def _approximate(self, read: ReadWindows) -> Mapping[str, Bools]:
+        """By emitted name in which evaluations an estimate has part in the value."""
+        estimated, readings = read.approximate, self.rule.readings
         found = {}
         for item in self.rule.rule.emit if estimated else ():
             numbers = {readings.number(ref) for ref in aggregates_in(item.value)} & estimated.keys()
-            masks = [estimated[number][rows] for number in numbers]
+            masks = [estimated[number] for number in numbers]
             if masks and (mask := np.logical_or.reduce(masks)).any():
                 found[item.name] = mask
         return found
 
-    def _nested(self) -> Iterator[tuple[int, pa.Array]]:
+    def _nested(
+        self, refs: Mapping[int, WindowAggregate], rows: Ints | None
+    ) -> Iterator[tuple[int, pa.Array]]:
         """The readings that are lists or records, which are fields of events."""
-        rule, book = self.rule, self.context.book
-        assert isinstance(rule.rule.body, Over)
-        named = aggregates_in(rule.rule.body.having, *rule.rule.emit)
-        refs = {rule.readings.number(ref): ref for ref in named if isinstance(ref.type, ListOf | Record)}
-        for number, ref in refs.items():
+        nested = ((number, ref) for number, ref in refs.items() if isinstance(ref.type, ListOf | Record))
+        for number, ref in nested:
             assert isinstance(ref.argument, FieldRef)
-            events = self.advanced.event_of(number)
+            events = self.advanced.event_of(number, rows)
             numbers = rising(events[events >= 0])
-            columns = EventColumns.of(len(numbers), [one[1:] for one in book.sources(numbers)])
+            columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
             values = np.full(len(events), None, np.object_)
             there = np.flatnonzero(events >= 0)
             values[there] = columns.values(ref.argument.path)[np.searchsorted(numbers, events[there])]
@@ -128,8 +128,12 @@ class Deciding:
 
 
 def _names_key(*expressions: Expression) -> bool:
-    fields = (node for one in expressions for node in walk(one) if isinstance(node, FieldRef))
-    return any(node.path[0].startswith("@by ") for node in fields)
+    return any(isinstance(node, KeyRef) for one in expressions for node in walk(one))
+
+
+def _body(rule: WindowPlan) -> Over:
+    assert isinstance(rule.rule.body, Over)
+    return rule.rule.body
 
 
 def _orders(starts: Ints, at: Ints) -> pa.BinaryArray:

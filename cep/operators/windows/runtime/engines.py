@@ -11,9 +11,18 @@ import numpy as np
 
 from cep.operators.windows.kernel.distincts import count_distinct
 from cep.operators.windows.kernel.extremes import find_greatest
-from cep.operators.windows.kernel.moving import copy_parts, merge_keys, take_both
+from cep.operators.windows.kernel.moving import (
+    copy_parts,
+    merge_keys,
+    put_bits,
+    put_named,
+    put_words,
+    take_bits,
+    take_both,
+    take_words,
+)
 from cep.operators.windows.kernel.percentiles import find_percentiles, find_percentiles_of_many
-from cep.operators.windows.kernel.places import find_after, find_sessions
+from cep.operators.windows.kernel.places import find_after, find_sessions, find_windows
 from cep.operators.windows.kernel.sums import pack_ranges, sum_ranges
 from cep.operators.windows.runtime.entry_points import Engine
 
@@ -36,8 +45,14 @@ INTERPRETED = Engine(
     merge_keys,
     take_both,
     copy_parts,
+    take_words,
+    take_bits,
+    put_words,
+    put_bits,
+    put_named,
     find_after,
     find_sessions,
+    find_windows,
     _wrapping(sum_ranges),
     _wrapping(pack_ranges),
     find_greatest,

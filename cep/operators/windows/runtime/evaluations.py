@@ -1,12 +1,12 @@
 """What a rule over windows is given in a batch, and what it makes of it, by column.
 
-`cep.operators.windows.runtime.advance.advance` evaluates the windows; who calls it asks `having` of the
-readings, and says by `settled` where it is true.
+`cep.operators.windows.runtime.advance.advance` finds the windows that are judged; who calls it reads of them
+what `having` names, says by `settled` where it is true, and reads of those alone what alerts tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,8 +57,7 @@ class Watch:
 class Evaluations:
     """Windows at the moments at which they are judged, key by key, in order of decision.
 
-    `at` is the number of the event that a window is judged at, or AT_ITS_END. The n-th reading is the column
-    `@n` of `table`; those of `approximate` have a mask of the values that were estimated.
+    `at` is the number of the event that a window is judged at, or AT_ITS_END.
     """
 
     keys: Ints
@@ -66,6 +65,15 @@ class Evaluations:
     starts: Ints
     ends: Ints
     at: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWindows:
+    """Readings of some evaluations: the n-th is the column `@n` of `table`.
+
+    `approximate` has of those in which something was estimated a mask of these values.
+    """
+
     table: pa.Table
     approximate: Mapping[int, Bools]
 
@@ -91,8 +99,11 @@ class Advanced(Protocol):
         """The numbers of the newest events, NEWEST at most, in order, of some evaluations: where those of
         each begin, a last place where they end, and the numbers."""
 
-    def event_of(self, reading: int) -> Ints:
-        """For each evaluation the number of the event whose value `first` or `last` is; -1: of none."""
+    def read(self, readings: Collection[int], rows: Ints | None = None) -> ReadWindows:
+        """Some readings, by number, of some evaluations, or of all."""
+
+    def event_of(self, reading: int, rows: Ints | None = None) -> Ints:
+        """For each of them the number of the event whose value `first` or `last` is; -1: of none."""
 
     def settled(self, holds: Bools) -> Settled:
         """The results, where `having` is true as `holds` says."""

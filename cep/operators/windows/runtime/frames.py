@@ -82,11 +82,16 @@ class Judged:
     at: Ints
     order: Ints | None = None
 
+    def chosen(self, rows: Ints | None) -> Judged:
+        """Some of them; None: all."""
+        return self if rows is None else Judged(self.of[rows], self.times[rows], self.at[rows])
+
 
 @dataclass(frozen=True, slots=True)
 class Remains:
     """The next state: of some keys (by place, rising) head columns, and groups of items, which become one
-    where items are folded; `of_group` has for each the place of its key. `tails`: so many of a group's newest
+    where items are folded; where they are not, a key has one. `of_group` has for each the place of its key.
+    `tails`: so many of a group's newest
     events are named at most. `raised`: windows that were, those of the n-th key `sizes[n]`."""
 
     of: Ints
@@ -112,8 +117,8 @@ class Windows(Protocol):
     def groups(self) -> Ints:
         """Where the items begin that become one when they are kept, and last where these end."""
 
-    def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
-        """A window of each evaluation, in the order of `judged`."""
+    def frame(self, which: Choice["this", "previous", "ago"], offset: int, rows: Ints | None = None) -> Frame:
+        """A window of each evaluation, in the order of `judged`; or of some of them (`rows`, rising)."""
 
     def settled(self, holds: Bools) -> tuple[Bools, Remains]:
         """The evaluations that raise an alert where the condition holds as said, and what is kept; both are

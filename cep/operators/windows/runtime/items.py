@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from cep.operators.windows.runtime.columns import Both, Column, ends_of
-from cep.operators.windows.runtime.entry_points import Engine
+from cep.operators.windows.runtime.columns import Column
 from cep.operators.windows.runtime.lists import Lists
 from cep.state.keyed_rows import Bools, Ints
 
@@ -46,52 +44,6 @@ class Items:
         found = self.columns[number]
         assert isinstance(found, Lists)
         return found
-
-    def then(self, others: Items, engine: Engine) -> Items:
-        """These items and then others, key by key."""
-        if not len(self):
-            return others
-        if not len(others):
-            return self
-        order = np.empty(len(self) + len(others), np.int64)
-        engine.merge_keys(self.keys, others.keys, order)
-
-        def both(one: Ints, two: Ints) -> Ints:
-            found = np.empty(len(order), np.int64)
-            engine.take_both(one, two, order, found)
-            return found
-
-        places, ends = self.tail_places, others.tail_places + self.tail_places[-1]
-        firsts, sizes = both(places[:-1], ends[:-1]), both(np.diff(places), np.diff(ends))
-        tail_places = ends_of(sizes)
-        tails = np.zeros(tail_places[-1], np.int64)
-        engine.copy_parts(np.concatenate((self.tails, others.tails)), firsts, sizes, tails, tail_places[:-1])
-        times = both(self.firsts, others.firsts)
-        single = self.lasts is self.firsts and others.lasts is others.firsts
-        return Items(
-            both(self.keys, others.keys),
-            times,
-            times if single else both(self.lasts, others.lasts),
-            both(self.counts, others.counts),
-            order >= len(self),
-            tail_places,
-            tails,
-            tuple(self._columns(others, order, both, engine)),
-        )
-
-    def _columns(self, others: Items, order: Ints, both: Both, engine: Engine) -> Iterator[Column | Lists]:
-        """The columns of these items and others; those of equal ones are made once."""
-        known: dict[tuple[int, int], Column] = {}
-        for mine, other in zip(self.columns, others.columns, strict=True):
-            if isinstance(mine, Lists):
-                assert isinstance(other, Lists)
-                yield mine.then(other).taken(order, engine)
-                continue
-            assert isinstance(other, Column)
-            name = (id(mine), id(other))
-            if name not in known:
-                known[name] = mine.joined(other, both)
-            yield known[name]
 
 
 @dataclass(frozen=True)

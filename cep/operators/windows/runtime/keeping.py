@@ -8,6 +8,7 @@ import numpy as np
 
 from cep.operators.windows.kernel.layout import Ranges
 from cep.operators.windows.runtime.columns import Column, ends_of, kind_of
+from cep.operators.windows.runtime.evaluations import NEWEST
 from cep.operators.windows.runtime.frames import Remains
 from cep.operators.windows.runtime.items import Items, KeyRuns
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Slot
@@ -55,6 +56,8 @@ class Keeper:
         remains, layout = self.remains, self.reader.layout
         if not len(remains.of):
             return WindowRows.none()
+        if not layout.folded:
+            return self._of_events()
         packed = {slot: self._packed(layout.slots[slot]) for slot in layout.packed}
         lengths = sum(
             (np.diff(one.places) for one in packed.values()), np.zeros(len(remains.firsts), np.int64)
@@ -97,6 +100,39 @@ class Keeper:
             numbers[ranges(begins + tail_sizes, items * len(layout.nested))] = nested.ravel()
         return WindowRows(heads, words, numbers)
 
+    def _of_events(self) -> WindowRows:
+        """The rows of items that are not folded."""
+        remains, layout, engine = self.remains, self.reader.layout, self.reader.engine
+        among, width = self._among, layout.width
+        sizes = remains.ends - remains.firsts
+        tail_ends = self._items.tail_places[remains.ends]
+        tail_firsts = np.maximum(self._items.tail_places[remains.firsts], tail_ends - remains.tails)
+        tails, nested = tail_ends - tail_firsts, sizes * len(layout.nested)
+        heads = np.zeros((len(remains.of), HEAD), np.int64)
+        heads[:, KEY], heads[:, ITEMS] = self.runs.keys[remains.of], sizes
+        heads[:, WORDS], heads[:, NUMBERS] = sizes * width, tails + nested
+        heads[:, DUE], heads[:, JUDGED], heads[:, MARK] = remains.due, remains.judged, remains.mark
+        words = np.zeros(int(sizes.sum()) * width, np.int64)
+        engine.put_words(self._items.firsts, among, words, 0, width)
+        engine.put_named(among, NEWEST, words, layout.bits, width, NAMED)
+        for number, slot in enumerate(layout.slots):
+            column, (word, bit) = self._items.column(number), layout.bit(number)
+            engine.put_bits(column.counts, among, words, word, width, bit)
+            if slot.type is Scalar.BOOLEAN:
+                engine.put_bits(column.low, among, words, word, width, bit + 1)
+            elif slot.width:
+                engine.put_words(column.low, among, words, layout.values[number], width)
+                if slot.width > 1:
+                    engine.put_words(column.high, among, words, layout.values[number] + 1, width)
+        numbers = np.zeros(int(heads[:, NUMBERS].sum()), np.int64)
+        begins = ends_of(heads[:, NUMBERS])[:-1]
+        engine.copy_parts(self._items.tails, tail_firsts, tails, numbers, begins)
+        if layout.nested:
+            rows = ranges(remains.firsts, sizes)
+            values = np.stack([self._items.column(slot).low[rows] for slot in layout.nested], axis=1)
+            numbers[ranges(begins + tails, nested)] = values.ravel()
+        return WindowRows(heads, words, numbers)
+
     def _rows(self, columns: list[Column], lengths: Ints, tails: Ints) -> Ints:
         """The words of each group."""
         layout, remains = self.reader.layout, self.remains
@@ -104,12 +140,9 @@ class Keeper:
         rows[:, 0] = self._items.firsts[remains.firsts]
         if layout.has_last:
             rows[:, 1] = self._items.lasts[remains.ends - 1]
-        if layout.folded:
-            counts = ends_of(self._items.counts)
-            count = counts[remains.ends] - counts[remains.firsts]
-            rows[:, layout.bits - 1] = count | (lengths << COUNT_BITS) | (tails << (COUNT_BITS + LENGTH_BITS))
-        else:
-            rows[:, layout.bits] |= tails << NAMED
+        counts = ends_of(self._items.counts)
+        count = counts[remains.ends] - counts[remains.firsts]
+        rows[:, layout.bits - 1] = count | (lengths << COUNT_BITS) | (tails << (COUNT_BITS + LENGTH_BITS))
         for number, (slot, column) in enumerate(zip(layout.slots, columns, strict=True)):
             at, (word, bit) = layout.values[number], layout.bit(number)
             if slot.kind in ("sum", "true"):
@@ -132,8 +165,6 @@ class Keeper:
         if slot.listed:
             return Column(remains.firsts, remains.firsts)
         column = self._items.column(number)
-        if slot.kind is None:
-            return column.taken(remains.firsts)
         if slot.kind in ("true", "sum"):
             counts = ends_of(column.counts)
             found = counts[remains.ends] - counts[remains.firsts]

@@ -13,7 +13,7 @@ from cep.events import MAX_TIME
 from cep.operators.windows.compile.shapes import Newest
 from cep.operators.windows.runtime.evaluations import NEWEST
 from cep.operators.windows.runtime.frames import Field, Frame, Judged, Remains, earlier, later
-from cep.state.keyed_rows import Bools, Ints, ranges
+from cep.state.keyed_rows import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -34,37 +34,41 @@ class NewestWindows:
         """Every item is kept as it is."""
         return np.arange(len(self.field.items) + 1)
 
-    def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
+    def frame(self, which: Choice["this", "previous", "ago"], offset: int, rows: Ints | None = None) -> Frame:
         """A window of each new event."""
+        judged = self.judged.chosen(rows)
         if self.shape.events is not None:
-            return self._this if which == "this" else self._events_before(offset * self.shape.events)
+            return (
+                self._this(judged)
+                if which == "this"
+                else self._events_before(judged, offset * self.shape.events)
+            )
         length = self.shape.length
         assert length is not None
-        times = self.judged.times
+        times = judged.times
         if which == "this":
-            return self._between(earlier(times, length), times, known=False)
+            return self._between(judged.at, earlier(times, length), times, known=False)
         if which == "previous":
             stops = earlier(times, length)
-            return self._between(earlier(stops, offset * length), stops)
+            return self._between(judged.at, earlier(stops, offset * length), stops)
         stops = earlier(times, offset)
-        return self._between(earlier(stops, length), stops)
+        return self._between(judged.at, earlier(stops, length), stops)
 
-    def _between(self, starts: Ints, stops: Ints, known: bool = True) -> Frame:
+    def _between(self, came: Ints, starts: Ints, stops: Ints, known: bool = True) -> Frame:
         """The events after some instants, up to and including others."""
-        items, came = self.field.items, self.field.came
+        items, limits = self.field.items, self._limits(came)
         begins = self.field.runs.firsts[came]
         firsts, ends = (
-            np.maximum(self.field.after(items.firsts, begins, came + 1, wanted), self._limits)
+            np.maximum(self.field.after(items.firsts, begins, came + 1, wanted), limits)
             for wanted in (starts, stops)
         )
         if not known:
             return Frame(firsts, came + 1, starts, stops)
         return Frame(firsts, ends, starts, stops, starts >= self.field.watch.begun)
 
-    @cached_property
-    def _limits(self) -> Ints:
-        """For each new event the first item that its key still keeps."""
-        return np.maximum(self._begun[self.field.came], self.field.came + 1 - self.shape.limit)
+    def _limits(self, came: Ints) -> Ints:
+        """For each of these events the first item that its key still keeps."""
+        return np.maximum(self._begun(came), came + 1 - self.shape.limit)
 
     @cached_property
     def _anew(self) -> Bools:
@@ -75,29 +79,31 @@ class NewestWindows:
             found[1:] |= times[1:] >= later(times[:-1], self.shape.length)
         return found
 
-    @cached_property
-    def _begun(self) -> Ints:
-        """Of each item the first one that its key has not done with: of last events, what they began with."""
-        if self.shape.events is None:
-            return self.field.runs.firsts
-        return np.maximum.accumulate(np.where(self._anew, np.arange(len(self._anew)), 0))
+    def _begun(self, items: Ints) -> Ints:
+        """For items the first one that their key has not done with: of last events, what they began with."""
+        if self.shape.events is None or self.shape.length is None:
+            return self.field.runs.places[self.field.runs.number[items]]
+        return self._beginnings[items]
 
     @cached_property
-    def _this(self) -> Frame:
+    def _beginnings(self) -> Ints:
+        return np.maximum.accumulate(np.where(self._anew, np.arange(len(self._anew)), 0))
+
+    def _this(self, judged: Judged) -> Frame:
         """The last events."""
-        came, times = self.field.came, self.field.items.firsts
+        came, times = judged.at, self.field.items.firsts
         assert self.shape.events is not None
-        firsts = np.maximum(self._limits, came + 1 - self.shape.events)
+        firsts = np.maximum(self._limits(came), came + 1 - self.shape.events)
         if self.shape.length is not None:
             begins = self.field.runs.firsts[came]
             after = self.field.after(times, begins, came + 1, earlier(times[came], self.shape.length))
             firsts = np.maximum(firsts, after)
         return Frame(firsts, came + 1, times[firsts], times[came])
 
-    def _events_before(self, wanted: int) -> Frame:
+    def _events_before(self, judged: Judged, wanted: int) -> Frame:
         """So many events before the last ones."""
-        times, ends = self.field.items.firsts, self._this.firsts
-        known = ends - self._limits >= wanted
+        times, ends = self.field.items.firsts, self._this(judged).firsts
+        known = ends - self._limits(judged.at) >= wanted
         firsts = np.where(known, ends - wanted, ends)
         starts = times[firsts]
         known &= starts >= self.field.watch.begun
@@ -132,22 +138,21 @@ class NewestWindows:
             if self.shape.length is not None:
                 due = later(times[newest], self.shape.length)
             most = min(self.shape.limit, self.shape.events + self.shape.back)
-            firsts = np.maximum(self._begun[newest], places[1:] - most)
+            firsts = np.maximum(self._begun(newest), places[1:] - most)
         stays = (due > watch.watermark) | (due == MAX_TIME)
         if watch.closing is not None:
             stays[:] = False
         of = np.flatnonzero(stays)
-        sizes = (places[1:] - firsts)[of]
-        rows = ranges(firsts[of], sizes)
-        of_row = np.repeat(of, sizes)
-        tails = (places[1:][of_row] - rows <= NEWEST).astype(np.int64)
-        return Remains(of, due[of], np.zeros(len(of), np.int64), mark[of], rows, rows + 1, of_row, tails)
+        judged, tails = np.zeros(len(of), np.int64), np.full(len(of), NEWEST)
+        return Remains(of, due[of], judged, mark[of], firsts[of], places[1:][of], of, tails)
 
     def dropped(self) -> Mapping[int, int]:
         """Of each event that comes one at most, if it were still kept otherwise."""
         came, times, shape = self.field.came, self.field.items.firsts, self.shape
+        if np.diff(self.field.runs.places).max(initial=0) <= shape.limit:
+            return {}
         lost = came - shape.limit
-        there = lost >= self._begun[came]
+        there = lost >= self._begun(came)
         if shape.events is None:
             assert shape.length is not None
             span = shape.length + shape.back

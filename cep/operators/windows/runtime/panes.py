@@ -11,11 +11,12 @@ import numpy as np
 
 from cep.events import MAX_TIME
 from cep.operators.windows.compile.shapes import Panes
+from cep.operators.windows.kernel.layout import PaneRuns, WindowRanges
 from cep.operators.windows.runtime.calendar import Calendar
 from cep.operators.windows.runtime.columns import NO_INTS
 from cep.operators.windows.runtime.evaluations import AT_ITS_END, NEWEST
 from cep.operators.windows.runtime.frames import LEAST, Field, Frame, Judged, Remains, first_true
-from cep.state.keyed_rows import Bools, Ints, ranges
+from cep.state.keyed_rows import Bools, Ints
 
 _FAR = 2**62
 """More than the number of any pane."""
@@ -66,16 +67,25 @@ class PaneWindows:
         return np.maximum(self.field.before.judged, self._bounds[0])
 
     @cached_property
-    def _windows(self) -> tuple[Ints, Ints]:
-        """The windows that are judged at their end, each once: the place of the key, and the number."""
-        begins = self.groups[:-1]
-        of, panes = self.field.runs.number[begins], self._panes[begins]
-        firsts = np.maximum(panes - self.shape.panes + 1, self._next[of])
-        same = np.flatnonzero(of[1:] == of[:-1]) + 1
-        firsts[same] = np.maximum(firsts[same], panes[same - 1] + 1)
-        lasts = np.minimum(panes, min(self._ended, self._bounds[1]))
-        sizes = np.maximum(lasts - firsts + 1, 0)
-        return np.repeat(of, sizes), ranges(firsts, sizes)
+    def _of_group(self) -> Ints:
+        """The place of the key of each pane."""
+        return self.field.runs.number[self.groups[:-1]]
+
+    @cached_property
+    def _pane_of_group(self) -> Ints:
+        return self._panes[self.groups[:-1]]
+
+    @cached_property
+    def _at_their_end(self) -> tuple[WindowRanges, Ints]:
+        """The windows that are judged at their end, each once; and of each key the one that follows."""
+        find, following = self.field.engine.find_windows, self._next.copy()
+        panes = PaneRuns(self._of_group, self._pane_of_group, self.groups)
+        arguments = (panes, self.shape.panes, following, min(self._ended, self._bounds[1]))
+        count = find(*arguments, WindowRanges(NO_INTS, NO_INTS, NO_INTS, NO_INTS))
+        found = WindowRanges(*(np.empty(count, np.int64) for _ in range(4)))
+        if count:
+            find(*arguments, found)
+        return found, following
 
     @cached_property
     def _early(self) -> tuple[Ints, Ints, Ints]:
@@ -98,8 +108,9 @@ class PaneWindows:
         if self.shape.early:
             items, _, order = self._early
             return Judged(self.field.runs.number[items], self.field.items.firsts[items], items, order)
-        of, windows = self._windows
-        return Judged(of, self._stops(windows), np.full(len(of), AT_ITS_END, np.int64))
+        windows, _ = self._at_their_end
+        at = np.full(len(windows.keys), AT_ITS_END, np.int64)
+        return Judged(windows.keys, self._stops(windows.numbers), at)
 
     def _stops(self, windows: Ints) -> Ints:
         return self._calendar.begins(windows + self.shape.panes)
@@ -107,34 +118,36 @@ class PaneWindows:
     @cached_property
     def _asked(self) -> Ints:
         """The window of each evaluation."""
-        return self._early[1] if self.shape.early else self._windows[1]
+        return self._early[1] if self.shape.early else self._at_their_end[0].numbers
 
-    def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
+    def frame(self, which: Choice["this", "previous", "ago"], offset: int, rows: Ints | None = None) -> Frame:
         """The window of each evaluation, or those before it, or the one so long ago."""
-        begin, panes = self._asked, self.shape.panes
+        judged, panes = self.judged.chosen(rows), self.shape.panes
+        begin = self._asked if rows is None else self._asked[rows]
+        if which == "this" and not self.shape.early:
+            windows, _ = self._at_their_end
+            firsts, ends = (part if rows is None else part[rows] for part in (windows.firsts, windows.ends))
+            return Frame(firsts, ends, self._calendar.begins(begin), judged.times)
         if which == "previous":
             begin, panes = begin - offset * panes, offset * panes
         elif which == "ago":
             begin = begin - offset // self.shape.every
-        of, runs = self.judged.of, self.field.runs
+        of, runs = judged.of, self.field.runs
         low, high = runs.places[:-1][of], runs.places[1:][of]
         if self.shape.early:
-            high = self.judged.at + 1
+            high = judged.at + 1
         firsts = self.field.after(self._panes, low, high, begin - 1)
         ends = self.field.after(self._panes, low, high, begin + panes - 1)
         starts = self._calendar.begins(begin)
         if which == "this":
-            stops = self._stops(begin) if self.shape.early else self.judged.times
-            return Frame(firsts, high if self.shape.early else ends, starts, stops)
+            return Frame(firsts, high, starts, self._stops(begin))
         known = starts >= self.field.watch.begun
         return Frame(firsts, ends, starts, self._calendar.begins(begin + panes), known)
 
     def settled(self, holds: Bools) -> tuple[Bools, Remains]:
         """Raised is what holds, of windows told early the first time."""
         if not self.shape.early:
-            next_ = self._next.copy()
-            np.maximum.at(next_, *self._windows_and_one())
-            return holds, self._remains(next_, NO_INTS, NO_INTS)
+            return holds, self._remains(self._at_their_end[1], NO_INTS, NO_INTS)
         items, windows, order = self._early
         of, windows = self.field.runs.number[items][order], windows[order]
         before = self.field.before
@@ -146,10 +159,6 @@ class PaneWindows:
         raised = told[len(told_of) :]
         return raised, self._remains(self._next, all_of[told], all_windows[told])
 
-    def _windows_and_one(self) -> tuple[Ints, Ints]:
-        of, windows = self._windows
-        return of, windows + 1
-
     def _remains(self, next_: Ints, told_of: Ints, told: Ints) -> Remains:
         """The panes that windows after those judged hold or look back at."""
         places, shape = self.field.runs.places, self.shape
@@ -160,7 +169,7 @@ class PaneWindows:
             due = np.minimum(due, self._pending(next_, newest))
         stays = (due > self.field.watch.watermark) & (next_ <= self._bounds[1])
         begins = self.groups[:-1]
-        of_group, panes = self.field.runs.number[begins], self._panes[begins]
+        of_group, panes = self._of_group, self._pane_of_group
         kept = stays[of_group] & (panes >= next_[of_group] - shape.back)
         kept &= panes < self._bounds[1] + shape.panes
         stays &= np.bincount(of_group[kept], minlength=len(stays)) > 0

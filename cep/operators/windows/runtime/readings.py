@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as Choice
 
@@ -56,9 +56,13 @@ class Reader:
     windows: Windows
     texts: Texts
     engine: Engine
+    rows: Ints | None = None
+    """The evaluations that are read, by their places in `judged`, which rise; None: all."""
+    _summaries: dict[int, Summaries] = field(default_factory=dict)
+    """Those of slots, as far as they were asked for: the same for readers of some evaluations."""
 
     def column(self, number: int) -> pa.Array:
-        """The values of a reading, for each evaluation as `judged` has them."""
+        """The values of a reading, for each evaluation in the order of `judged`."""
         reading = self.layout.plan.readings.readings[number]
         frame = self.frame(reading)
         argument, type_ = self._argument(reading)
@@ -92,7 +96,7 @@ class Reader:
         """A window of each evaluation; equal ones are made once."""
         name = (which, offset)
         if name not in self._frames:
-            self._frames[name] = self.windows.frame(which, offset)
+            self._frames[name] = self.windows.frame(which, offset, self.rows)
         return self._frames[name]
 
     @cached_property
@@ -261,7 +265,7 @@ class Reader:
         self, frame: Frame, argument: int, type_: Type, parts: tuple[float, ...]
     ) -> tuple[tuple[float, ...], Doubles, Bools]:
         """The percentiles of an argument, a row for each evaluation, and which are estimated."""
-        of, wanted = self.windows.judged.of, np.array(parts)
+        of, wanted = self.windows.judged.chosen(self.rows).of, np.array(parts)
         if not self.layout.folded:
             column = self.items.column(argument)
             values = doubles(column, type_)
@@ -290,10 +294,6 @@ class Reader:
     @cached_property
     def approximate(self) -> dict[int, Bools]:
         """Readings that are estimates, with which of their values are, as far as `column` was called."""
-        return {}
-
-    @cached_property
-    def _summaries(self) -> dict[int, Summaries]:
         return {}
 
 

@@ -1,4 +1,4 @@
-"""What is kept of a rule's windows, as items again."""
+"""What is kept of a rule's windows, as items again, with the events that come."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import numpy as np
 from cep.exact.kernel.packed import COUNT_BITS as PACKED_BITS
 from cep.operators.windows.compile.shapes import Panes
 from cep.operators.windows.compile.window_plan import WindowPlan
-from cep.operators.windows.runtime.columns import NO_INTS, Column, ends_of
+from cep.operators.windows.runtime.columns import ABSENT, NO_INTS, Column, ends_of
 from cep.operators.windows.runtime.entry_points import Engine
 from cep.operators.windows.runtime.frames import LEAST, Before
 from cep.operators.windows.runtime.items import Items, KeyRuns
-from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Layout
+from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Layout, Slot
 from cep.operators.windows.runtime.lists import Lists
 from cep.operators.windows.runtime.window_rows import ITEMS, JUDGED, MARK, NUMBERS, WindowRows
 from cep.state.keyed_rows import RULE, Ints, ranges
 from cep.state.named_texts import Cells
 from rules.types import Scalar
+
+COUNTS = (1 << COUNT_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +45,12 @@ class _Stored:
         first = np.repeat(self.words - ends_of(items)[:-1] * width, items)
         return np.asarray(first + width * np.arange(len(first)))
 
-    def rows(self, copy: Callable[..., None]) -> Ints:
-        """The words of each item."""
-        sizes = self.heads[:, ITEMS] * self.layout.width
-        return parts(copy, self.kept.words, self.words, sizes).reshape(-1, self.layout.width)
-
-    def has(self, rows: Ints, slot: int, bit: int = 0) -> Ints:
-        column, place = self.layout.bit(slot)
-        found: Ints = (rows[:, column] >> (place + bit)) & 1
-        return found
-
-    def packed(self, counts: Ints) -> dict[int, Ints]:
-        """For each slot behind the items where in the words that of each begins, by their words of counts."""
+    def packed(self, begins: Ints) -> dict[int, Ints]:
+        """For each slot behind the items where in the words that of each item begins."""
         layout, items = self.layout, self.heads[:, ITEMS]
         if not layout.packed:
             return {}
+        counts = self.kept.words[begins + layout.bits - 1]
         before = ends_of((counts >> COUNT_BITS) & ((1 << LENGTH_BITS) - 1))
         at = np.repeat(self.words + items * layout.width - before[ends_of(items)[:-1]], items) + before[:-1]
         found = {}
@@ -67,11 +60,12 @@ class _Stored:
             at = at + 1 + (size >> 1 if layout.slots[slot].listed else size & ((1 << PACKED_BITS) - 1))
         return found
 
-    def tails(self, rows: Ints) -> Ints:
+    def tails(self, begins: Ints) -> Ints:
         """The number of newest events that each item names."""
+        words = self.kept.words
         if self.layout.folded:
-            return rows[:, self.layout.bits - 1] >> (COUNT_BITS + LENGTH_BITS)
-        return (rows[:, self.layout.bits] >> NAMED) & 1
+            return words[begins + self.layout.bits - 1] >> (COUNT_BITS + LENGTH_BITS)
+        return (words[begins + self.layout.bits] >> NAMED) & 1
 
     def lists(self, slot: int, at: Ints, copy: Callable[..., None]) -> Lists:
         """The values of a slot, whose words begin there."""
@@ -102,51 +96,106 @@ def _numbers(layout: Layout, kept: WindowRows, copy: Callable[..., None]) -> tup
     return of_events, of_values.reshape(-1, max(width, 1))
 
 
-def restored(layout: Layout, kept: WindowRows, engine: Engine) -> Items:
-    """The items of a rule's heads."""
-    copy = engine.copy_parts
+@dataclass(frozen=True, slots=True)
+class _Joining:
+    """The items of heads and then new events, key by key: of each where it stands in both, `order`."""
+
+    stored: _Stored
+    events: Items
+    begins: Ints
+    order: Ints
+    engine: Engine
+
+    def both(self, mine: Ints, theirs: Ints) -> Ints:
+        """Numbers of both."""
+        found = np.empty(len(self.order), np.int64)
+        self.engine.take_both(mine, theirs, self.order, found)
+        return found
+
+    def words(self, column: int, theirs: Ints) -> Ints:
+        """A column of the words, and numbers of the events."""
+        found = np.empty(len(self.order), np.int64)
+        self.engine.take_words(self.stored.kept.words, self.begins, column, theirs, self.order, found)
+        return found
+
+    def bits(self, slot: int, bit: int, theirs: Ints) -> Ints:
+        """A bit of a slot, and numbers of the events."""
+        found = np.empty(len(self.order), np.int64)
+        column, place = self.stored.layout.bit(slot)
+        arguments = (self.stored.kept.words, self.begins, column, place + bit, theirs)
+        self.engine.take_bits(*arguments, self.order, found)
+        return found
+
+    def tails(self, own: Ints) -> tuple[Ints, Ints]:
+        """Where the newest events of each item begin, last where they end, and their numbers; those that are
+        kept are `own`."""
+        events, layout = self.events, self.stored.layout
+        if not layout.folded and len(own) == len(self.begins):  # each event is named
+            return np.arange(len(self.order) + 1), self.both(own, events.tails)
+        sizes = self.stored.tails(self.begins)
+        places, ends = ends_of(sizes), events.tail_places + len(own)
+        firsts, sizes = self.both(places[:-1], ends[:-1]), self.both(sizes, np.diff(ends))
+        found = ends_of(sizes)
+        tails = parts(self.engine.copy_parts, np.concatenate((own, events.tails)), firsts, sizes)
+        return found, tails
+
+    def columns(self, nested: Ints) -> Iterator[Column | Lists]:
+        """A column for each slot; of kept lists and records the events' numbers are `nested`."""
+        layout, copy = self.stored.layout, self.engine.copy_parts
+        packed = self.stored.packed(self.begins)
+        for number, (slot, theirs) in enumerate(zip(layout.slots, self.events.columns, strict=True)):
+            if isinstance(theirs, Lists):
+                mine = self.stored.lists(number, packed[number], copy)
+                yield mine.then(theirs).taken(self.order, self.engine)
+            elif number in packed:
+                yield self._sums(slot, theirs, packed[number])
+            elif slot.kind == "count":  # that is known of items without it
+                yield Column(NO_INTS, NO_INTS)
+            elif slot.kind == "true":
+                counts = self.words(layout.values[number], theirs.counts)
+                yield Column(counts, counts)
+            elif slot.nested:
+                events = np.ascontiguousarray(nested[:, layout.nested.index(number)])
+                yield Column(self.bits(number, 0, theirs.counts), self.both(events, theirs.low))
+            elif slot.type is Scalar.BOOLEAN:
+                yield Column(self.bits(number, 0, theirs.counts), self.bits(number, 1, theirs.low))
+            else:
+                at, decimal = layout.values[number], slot.type is Scalar.DECIMAL
+                high = self.words(at + 1, theirs.high) if decimal else NO_INTS
+                yield Column(self.bits(number, 0, theirs.counts), self.words(at, theirs.low), high)
+
+    def _sums(self, slot: Slot, theirs: Column, places: Ints) -> Column:
+        """Sums, or sums of squares, which begin there."""
+        layout, none = self.stored.layout, np.zeros(len(self.begins), np.int64)
+        counts = self.words(layout.values[layout.number("sum", slot.argument)], theirs.counts)
+        sums = self.both(places, np.full(len(theirs.counts), ABSENT))
+        high = self.both(none, theirs.high) if slot.type is Scalar.DECIMAL else NO_INTS
+        of_sum, of_squares = (sums, NO_INTS) if slot.kind == "sum" else (NO_INTS, sums)
+        return Column(counts, self.both(none, theirs.low), high, of_sum, of_squares, self.stored.kept.words)
+
+
+def then(layout: Layout, kept: WindowRows, events: Items, engine: Engine) -> Items:
+    """The items of a rule's heads, and then events, key by key."""
+    if not len(kept.heads):
+        return events
     stored = _Stored.of(layout, kept, np.arange(len(kept.heads)))
-    rows = stored.rows(copy)
-    packed, sizes = stored.packed(rows[:, layout.bits - 1]), stored.tails(rows)
-    tails, nested = _numbers(layout, kept, copy)
-    columns: list[Column | Lists] = []
-    for number, slot in enumerate(layout.slots):
-        at = layout.values[number]
-        counts = stored.has(rows, number)
-        if slot.kind == "count":
-            columns.append(Column(np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)))
-            continue
-        if slot.listed:
-            columns.append(stored.lists(number, packed[number], copy))
-        elif number in packed:
-            counts = rows[:, layout.values[layout.number("sum", slot.argument)]].copy()
-            places = packed[number]
-            sums, squares = (places, NO_INTS) if slot.kind == "sum" else (NO_INTS, places)
-            zeros = np.zeros(len(rows), np.int64)
-            high = zeros if slot.type is Scalar.DECIMAL else NO_INTS
-            columns.append(Column(counts, zeros, high, sums, squares, kept.words))
-        elif slot.nested:
-            columns.append(Column(counts, nested[:, layout.nested.index(number)].copy()))
-        elif slot.kind == "true":
-            columns.append(Column(rows[:, at].copy(), np.zeros(len(rows), np.int64)))
-        elif slot.type is Scalar.BOOLEAN:
-            columns.append(Column(counts, stored.has(rows, number, 1)))
-        else:
-            high = rows[:, at + 1].copy() if slot.type is Scalar.DECIMAL else NO_INTS
-            columns.append(Column(counts, rows[:, at].copy(), high))
-    counts = (
-        rows[:, layout.bits - 1] & ((1 << COUNT_BITS) - 1) if layout.folded else np.ones(len(rows), np.int64)
-    )
-    firsts = rows[:, 0].copy()
+    begins = stored.begins()
+    order = np.empty(len(begins) + len(events), np.int64)
+    keys = np.repeat(kept.keys, kept.heads[:, ITEMS])
+    engine.merge_keys(keys, events.keys, order)
+    joining = _Joining(stored, events, begins, order, engine)
+    tails, nested = _numbers(layout, kept, engine.copy_parts)
+    firsts = joining.words(0, events.firsts)
+    ones = np.ones(len(order), np.int64)
+    counts = joining.words(layout.bits - 1, events.counts) & COUNTS if layout.folded else ones
     return Items(
-        np.repeat(kept.keys, kept.heads[:, ITEMS]),
+        joining.both(keys, events.keys),
         firsts,
-        rows[:, 1].copy() if layout.has_last else firsts,
+        joining.words(1, events.lasts) if layout.has_last else firsts,
         counts,
-        np.zeros(len(rows), bool),
-        ends_of(sizes),
-        tails,
-        tuple(columns),
+        order >= len(begins),
+        *joining.tails(tails),
+        tuple(joining.columns(nested)),
     )
 
 
@@ -175,7 +224,7 @@ def texts_in(plans: Sequence[WindowPlan], kept: WindowRows) -> Iterator[Cells]:
             continue
         stored = _Stored.of(layout, kept, heads)
         begins = stored.begins()
-        packed = stored.packed(kept.words[begins + layout.bits - 1])
+        packed = stored.packed(begins)
         for slot in layout.texts:
             if slot in packed:
                 size = kept.words[packed[slot]]

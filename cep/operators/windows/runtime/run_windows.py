@@ -17,7 +17,7 @@ from cep.operators.windows.runtime import over_limit, trace_records
 from cep.operators.windows.runtime.advance import advance
 from cep.operators.windows.runtime.deciding import Deciding
 from cep.operators.windows.runtime.evaluations import Watch
-from cep.operators.windows.runtime.rule_events import events_of
+from cep.operators.windows.runtime.rule_events import Gathering
 from cep.operators.windows.runtime.window_rows import DUE, WindowRows
 from cep.state.keyed_rows import RULE
 
@@ -26,19 +26,18 @@ def run_windows(
     rules: Sequence[WindowPlan], kept: WindowRows, events: Arrivals, context: BatchContext
 ) -> tuple[list[Decisions], WindowRows]:
     """Run every rule of a space over events up to the watermark, key by key in order of time."""
+    gathering = Gathering(events, context)
     found, left = [], []
     for number, (rule, before) in enumerate(zip(rules, _by_rule(kept, len(rules)), strict=True)):
-        decisions, after = _run(rule, before, events, context)
+        decisions, after = _run(rule, before, gathering)
         found += decisions
         after.heads[:, RULE] = number
         left.append(after)
     return found, WindowRows.none().joined(left)
 
 
-def _run(
-    rule: WindowPlan, kept: WindowRows, events: Arrivals, context: BatchContext
-) -> tuple[list[Decisions], WindowRows]:
-    came = events_of(rule, events, context)
+def _run(rule: WindowPlan, kept: WindowRows, gathering: Gathering) -> tuple[list[Decisions], WindowRows]:
+    came, context = gathering.of(rule), gathering.context
     watermark = context.clock.watermark_after
     if not len(came.keys) and not np.any(kept.heads[:, DUE] <= watermark):
         return [], kept
@@ -47,7 +46,7 @@ def _run(
     holds = deciding.holds()
     settled = advanced.settled(holds)
     if context.trace is not None:
-        trace_records.write(rule, advanced, deciding.table, settled.raised, holds, context)
+        trace_records.write(deciding, settled.raised, holds)
     over_limit.count(rule, settled.dropped, context)
     return deciding.decisions(settled.raised), settled.kept
 

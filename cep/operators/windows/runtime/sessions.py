@@ -101,14 +101,15 @@ class SessionWindows:
             return self._of_item[self.judged.at]
         return np.flatnonzero(self._own & self._over & ~self._told)
 
-    def frame(self, which: Choice["this", "previous", "ago"], offset: int) -> Frame:
+    def frame(self, which: Choice["this", "previous", "ago"], offset: int, rows: Ints | None = None) -> Frame:
         """The session of each evaluation, or those before it."""
-        these, places = self._sessions, self.groups
+        judged, places = self.judged.chosen(rows), self.groups
+        these = self._sessions if rows is None else self._sessions[rows]
         if which == "this":
             if not self.shape.early:
                 return Frame(places[these], places[these + 1], self._starts[these], self._ends[these])
-            starts, at = self._starts[these], self.judged.at
-            return Frame(places[these], at + 1, starts, self._stops(starts, self.judged.times))
+            starts = self._starts[these]
+            return Frame(places[these], judged.at + 1, starts, self._stops(starts, judged.times))
         begins = self._first_of_key[self._of_key[these]]
         known = these - begins >= offset
         before = np.where(known, these - offset, these)

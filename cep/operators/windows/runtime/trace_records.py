@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pyarrow as pa
 
 from alerts.notation import json_value
 from cep.batch.decisions import EventColumns
@@ -16,23 +15,18 @@ from cep.hashing.rows import rising
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.readings import aggregates_in
 from cep.operators.windows.compile.window_plan import WindowPlan
-from cep.operators.windows.runtime.evaluations import AT_ITS_END, Advanced
+from cep.operators.windows.runtime.deciding import Deciding
+from cep.operators.windows.runtime.evaluations import AT_ITS_END
 from cep.state.keyed_rows import Bools, Ints
 from rules.typed import Over
 
 
-def write(
-    rule: WindowPlan,
-    advanced: Advanced,
-    table: pa.Table,
-    raised: Bools,
-    holds: Bools,
-    context: BatchContext,
-) -> None:
-    """Add a record for each evaluation to the context's trace; `table` has the readings.
+def write(deciding: Deciding, raised: Bools, holds: Bools) -> None:
+    """Add a record for each evaluation to the context's trace.
 
     Where the trace asks for one run there are none: windows have no numbers.
     """
+    rule, advanced, context = deciding.rule, deciding.advanced, deciding.context
     trace = context.trace
     if trace is None or trace.selection.run is not None or not trace.selection.has(rule.rule.name):
         return
@@ -43,7 +37,7 @@ def write(
     numbers = rising(np.concatenate((events, at[at != AT_ITS_END])))
     columns = EventColumns.of(len(numbers), [one[1:] for one in context.book.sources(numbers)])
     ids = dict(zip(numbers.tolist(), columns.column(ID).tolist(), strict=True))
-    keys, said = _keys(rule, asked.keys[rows], context), _readings(rule, table.take(pa.array(rows)))
+    keys, said = _keys(rule, asked.keys[rows], context), _readings(deciding, rows)
     stream = rule.rule.streams[0]
     assert isinstance(rule.rule.body, Over)
     for place, row in enumerate(rows.tolist()):
@@ -98,11 +92,13 @@ def _keys(rule: WindowPlan, numbers: Ints, context: BatchContext) -> dict[int, K
     }
 
 
-def _readings(rule: WindowPlan, table: pa.Table) -> Mapping[str, list[object]]:
+def _readings(deciding: Deciding, rows: Ints) -> Mapping[str, list[object]]:
     """By the text of each aggregate its values, as alerts show them."""
+    rule, found = deciding.rule, {}
     assert isinstance(rule.rule.body, Over)
-    found = {}
-    for ref in aggregates_in(rule.rule.body.having, *rule.rule.emit):
+    expressions = [rule.rule.body.having, *(item.value for item in rule.rule.emit)]
+    table = deciding.read(expressions, rows).table
+    for ref in aggregates_in(*expressions):
         values = python(table.column(f"@{rule.readings.number(ref)}"))
         found[" ".join(ref.span.text.split())] = [json_value(value, ref.type) for value in values]
     return found

@@ -7,7 +7,7 @@ values are still needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,6 +22,8 @@ where windows have been judged; what was raised already."""
 HEAD = 8
 KIND = "windows"
 """The kind of state."""
+STEPS = (10**9, 10**6, 10**3)
+"""Nanoseconds of which events' times may be whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +123,68 @@ class WindowRows:
         return together.chosen(np.lexsort((together.heads[:, RULE], together.heads[:, KEY])))
 
     def written(self, ints: Callable[[Ints], object]) -> object:
-        """The names of the three arrays."""
-        return [ints(self.heads), ints(self.words), ints(self.numbers)]
+        """The rows by column, as far as they are columns: `ints` stores each in as few bytes as its numbers
+        take.
+
+        No program was released that wrote windows in another form; a change of this one needs a version of
+        its own (cep.shard.state_bytes).
+        """
+        heads, step = spaced(self.heads, DUE)
+        words = [[ints(array), *of_first] for array, of_first in self._tables()]
+        return [[ints(heads), *step], words, ints(self.numbers)]
+
+    def _tables(self) -> Iterator[tuple[Ints, tuple[int, int]]]:
+        """The words of each rule: a row for each item where all are items of one width."""
+        places, _ = self.places()
+        for rule in np.unique(self.heads[:, RULE]).tolist():
+            mine = np.flatnonzero(self.heads[:, RULE] == rule)
+            sizes, items = self.heads[mine, WORDS], self.heads[mine, ITEMS]
+            whole = len(mine) == len(self.heads)
+            words = self.words if whole else self.words[ranges(places[mine], sizes)]
+            width = int(sizes[0] // max(items[0], 1))
+            if width and np.array_equal(items * width, sizes):
+                yield spaced(words.reshape(-1, width), 0)
+            else:
+                yield words, (0, 1)
 
     @classmethod
     def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> Self:
-        """The rows again."""
-        heads, words, numbers = map(ints, entry)
-        return cls(heads, words, numbers)
+        """The rows again. Raises ValueError."""
+        (of_heads, *step), tables, numbers = entry
+        heads = respaced(ints(of_heads), DUE, *step)
+        found = cls(heads, np.zeros(int(heads[:, WORDS].sum()), np.int64), ints(numbers))
+        places, _ = found.places()
+        rules = np.unique(heads[:, RULE]).tolist()
+        for rule, (array, *of_first) in zip(rules, tables, strict=True):
+            words = ints(array)
+            words = respaced(words, 0, *of_first).ravel() if words.ndim == 2 else words
+            mine = heads[:, RULE] == rule
+            found.words[ranges(places[:-1][mine], heads[mine, WORDS])] = words
+        return found
+
+
+def spaced(rows: Ints, column: int) -> tuple[Ints, tuple[int, int]]:
+    """A copy of rows with a column of instants as so many steps after the first of them, where all are whole
+    ones; that instant and the step. Where they are not, the rows, and 0 and 1."""
+    if not len(rows):
+        return rows, (0, 1)
+    times = rows[:, column]
+    least, most = int(times.min()), int(times.max())
+    if most - least >= 1 << 62:
+        return rows, (0, 1)
+    since = times - least
+    step = next((one for one in STEPS if not np.any(since[:100] % one) and not np.any(since % one)), 1)
+    if step == 1:
+        return rows, (0, 1)
+    rows = rows.copy()
+    rows[:, column] = since // step
+    return rows, (least, step)
+
+
+def respaced(rows: Ints, column: int, first: int, step: int) -> Ints:
+    """The rows again."""
+    rows[:, column] = rows[:, column] * step + first
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

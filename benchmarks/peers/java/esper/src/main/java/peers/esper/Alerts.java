@@ -12,6 +12,8 @@ import java.util.Map;
 
 /** Writes alerts as JSON lines. Texts of these events hold nothing that JSON would escape. */
 final class Alerts implements Closeable {
+    private static final String[] NAMES = {"s", "a", "m"};
+
     private final StringBuilder line = new StringBuilder(256);
     private final OutputStream out;
     private long count;
@@ -29,6 +31,25 @@ final class Alerts implements Closeable {
         line.append("\",\"c\":\"").append(match.get("c"));
         line.append("\",\"low\":").append(((Double) match.get("low")).doubleValue());
         line.append(",\"high\":").append(((Double) match.get("high")).doubleValue()).append("}\n");
+        writeLine();
+    }
+
+    /** What a window came to: its rule, its key, its time and the aggregates. */
+    void writeWindow(String rule, Map<?, ?> window) {
+        line.setLength(0);
+        line.append("{\"rule\":\"").append(rule).append("\",\"key\":\"").append(window.get("key"));
+        line.append("\",\"time\":").append(((Long) window.get("time")).longValue());
+        line.append(",\"n\":").append(((Long) window.get("n")).longValue());
+        for (String name : NAMES) {
+            if (window.get(name) instanceof Double value) {
+                line.append(",\"").append(name).append("\":").append(value.doubleValue());
+            }
+        }
+        line.append("}\n");
+        writeLine();
+    }
+
+    private void writeLine() {
         try {
             out.write(line.toString().getBytes(StandardCharsets.ISO_8859_1));
         } catch (IOException problem) {

@@ -15,7 +15,7 @@ import peers.measured.Stopwatch;
 /** The commands: set_up, json, load, parsed, alone. */
 public final class Main {
     private Engine engine;
-    private List<Event> loaded = List.of();
+    private List<Object> loaded = List.of();
 
     private Main() {}
 
@@ -34,7 +34,9 @@ public final class Main {
         if (engine != null) {
             engine.close();
         }
-        engine = new Engine(arguments.get("rules"));
+        engine = arguments.has("work")
+                ? Engine.ofWindows(arguments.get("work").asText())
+                : Engine.ofPatterns(arguments.get("rules"));
         return watch.answer(Map.of());
     }
 
@@ -44,7 +46,7 @@ public final class Main {
         try (Events events = new Events(Path.of(arguments.get("path").asText()));
                 Alerts alerts = new Alerts(Path.of(arguments.get("out").asText()))) {
             engine.alerts = alerts;
-            for (Event event = events.next(); event != null; event = events.next()) {
+            for (Object event = events.next(); event != null; event = events.next()) {
                 engine.send(event);
             }
             alerts.flush();
@@ -56,7 +58,7 @@ public final class Main {
     private Map<String, Object> load(JsonNode arguments) throws IOException {
         loaded = new ArrayList<>();
         try (Events events = new Events(Path.of(arguments.get("path").asText()))) {
-            for (Event event = events.next(); event != null; event = events.next()) {
+            for (Object event = events.next(); event != null; event = events.next()) {
                 loaded.add(event);
             }
         }
@@ -70,7 +72,7 @@ public final class Main {
         Stopwatch watch = new Stopwatch();
         try (Alerts alerts = new Alerts(Path.of(arguments.get("out").asText()))) {
             engine.alerts = alerts;
-            for (Event event : loaded) {
+            for (Object event : loaded) {
                 engine.send(event);
             }
             alerts.flush();

@@ -19,7 +19,7 @@ import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import peers.measured.Conversation;
 import peers.measured.Stopwatch;
 
-/** The commands: run, follow, stop. */
+/** The commands: run, windows, follow, stop. */
 public final class Main {
     // The time is a timestamp of an instant, since the text ends in Z. Events of a file are in order, so
     // the watermark follows them at once. The events are read once, so every partition of them is one file.
@@ -56,11 +56,26 @@ public final class Main {
         Main main = new Main();
         Map<String, Object> started = watch.answer(Map.of());
         Conversation.hold(Map.of(
-                "started", nothing -> started, "run", main::run, "follow", main::follow, "stop", main::stop));
+                "started", nothing -> started,
+                "run", main::run,
+                "windows", main::windows,
+                "follow", main::follow,
+                "stop", main::stop));
     }
 
     /** Files of events to files of alerts, as a job of its own, whose start is told apart. */
     private Map<String, Object> run(JsonNode arguments) throws Exception {
+        return run(arguments, EVENTS.formatted("%s", ""), ALERTS, "SELECT 'strict0', * FROM (" + MATCHES + ")");
+    }
+
+    /** Files of payments to files of what windows told. */
+    private Map<String, Object> windows(JsonNode arguments) throws Exception {
+        Windows windows = Windows.of(arguments.get("work").asText());
+        return run(arguments, Windows.PAYMENTS, windows.alerts(), windows.query());
+    }
+
+    private Map<String, Object> run(JsonNode arguments, String events, String alerts, String query)
+            throws Exception {
         Configuration settings = settings();
         int checkpoints = arguments.get("checkpoints").asInt();
         if (checkpoints > 0) {
@@ -74,10 +89,10 @@ public final class Main {
                 .withConfiguration(settings)
                 .build());
         long begin = System.currentTimeMillis();
-        tables.executeSql(EVENTS.formatted(Cluster.uri(arguments.get("path").asText()), ""));
-        tables.executeSql(ALERTS.formatted(Cluster.uri(arguments.get("out").asText())));
+        tables.executeSql(events.formatted(Cluster.uri(arguments.get("path").asText())));
+        tables.executeSql(alerts.formatted(Cluster.uri(arguments.get("out").asText())));
         double before = Stopwatch.processor();
-        TableResult result = tables.executeSql("INSERT INTO alerts SELECT 'strict0', * FROM (" + MATCHES + ")");
+        TableResult result = tables.executeSql("INSERT INTO alerts " + query);
         result.await();
         double processor = Stopwatch.processor() - before;
         JobID job = result.getJobClient().orElseThrow().getJobID();

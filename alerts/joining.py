@@ -1,0 +1,117 @@
+"""Columns of texts end to end, and their digests, by the kernel where it is at hand (`alerts.patience`)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from alerts.patience import at_hand
+
+if TYPE_CHECKING:
+    from alerts.compiled import Kernel
+
+Array = Any
+"""An Arrow array of strings or bytes."""
+Part = Array | str | bytes
+
+FEWEST = 200
+"""Rows from which the kernel is faster: what it gets takes some microseconds a part."""
+_STRING = pa.string()
+_NOTHING = {_STRING: pa.scalar("", _STRING), pa.binary(): pa.scalar(b"", pa.binary())}
+_MOST = 2**31 - 1
+"""Bytes of an array whose offsets have four bytes."""
+
+
+def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
+    """The parts of each row end to end; what is no array is the same for all. Null where one is null."""
+    columns = [part for part in parts if not isinstance(part, str | bytes)]
+    size = len(columns[0]) if columns else 0
+    kernel = at_hand() if size >= FEWEST else None
+    if kernel is not None and all(_is_plain(column, size) for column in columns):
+        found = _joined(kernel, parts, size, type_)
+        if found is not None:
+            return found
+    return pc.binary_join_element_wise(*map(_part, parts), _NOTHING[type_])
+
+
+def digests(texts: Array) -> npt.NDArray[np.uint8]:
+    """The SHA-256 of each text, a row of 32 bytes."""
+    data, ends = bytes_of(texts)
+    kernel = at_hand() if len(texts) >= FEWEST else None
+    if kernel is None:
+        sha256 = hashlib.sha256
+        found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends.tolist())]
+        return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
+    from alerts.kernel.intrinsics import LANES, SCHEDULED, STATE
+
+    rows = np.empty((len(texts), 32), np.uint8)
+    states, blocks = np.empty(STATE * LANES, np.uint32), np.empty(SCHEDULED * LANES, np.uint32)
+    kernel.digest_texts(np.frombuffer(data, np.uint8), ends, states, blocks, rows.reshape(-1))
+    return rows
+
+
+def bytes_of(texts: Array) -> tuple[memoryview, npt.NDArray[np.int64]]:
+    """The bytes of all elements, and where in them each begins, and the last ends."""
+    wide = pa.types.is_large_binary(texts.type) or pa.types.is_large_string(texts.type)
+    _, offsets, data = texts.buffers()
+    if offsets is None or not len(texts):
+        return memoryview(b""), np.zeros(1, np.int64)
+    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)[texts.offset :][: len(texts) + 1]
+    return memoryview(data if data is not None else b"").cast("B"), ends.astype(np.int64)
+
+
+def _joined(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType) -> Array | None:
+    """The same by the kernel; None if it is too much for one array."""
+    from alerts.kernel.joining import BYTES, LENGTH, LIMIT, OFFSET, OFFSETS, PART, SLACK
+
+    numbers = np.zeros(len(parts) * PART, np.int64)
+    held = []  # what the addresses are of
+    for part, at in zip(parts, range(0, len(numbers), PART), strict=True):
+        if isinstance(part, str | bytes):
+            data, length = _constant(part)
+            numbers[at + LENGTH] = length
+        else:
+            _, offsets, data = part.buffers()
+            numbers[at + OFFSETS] = offsets.address + OFFSET * part.offset
+        if data is not None:
+            held.append(data)
+            numbers[at + BYTES], numbers[at + LIMIT] = data.address, data.address + data.size
+    ends = np.empty(size + 1, np.int64)
+    kernel.find_ends(numbers, ends)
+    if ends[-1] > _MOST:
+        return None
+    bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
+    kernel.join_parts(numbers, size, bytes_)
+    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(bytes_[: ends[-1]])]
+    return pa.Array.from_buffers(type_, size, buffers)
+
+
+def _is_plain(column: Array, size: int) -> bool:
+    plain = isinstance(column, pa.StringArray | pa.BinaryArray) and not column.null_count
+    return plain and len(column) == size
+
+
+@lru_cache(maxsize=4096)
+def _constant(part: str | bytes) -> tuple[pa.Buffer, int]:
+    """Bytes that the kernel may read more of, and their number."""
+    from alerts.kernel.joining import SLACK
+
+    octets = part.encode() if isinstance(part, str) else part
+    return pa.py_buffer(octets + bytes(SLACK)), len(octets)
+
+
+@lru_cache(maxsize=4096)
+def _scalar(part: str | bytes) -> pa.Scalar:
+    return pa.scalar(part, _STRING if isinstance(part, str) else pa.binary())
+
+
+def _part(part: Part) -> Any:
+    return _scalar(part) if isinstance(part, str | bytes) else part

@@ -1,0 +1,65 @@
+"""Parts end to end, row by row."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+
+from alerts.kernel.intrinsics import WIDTH, Bytes, copy_byte, copy_wide, offset_at
+from kernels.family import inlined
+
+Ints = npt.NDArray[np.int64]
+Parts = Annotated[npt.NDArray[np.int64], "read only"]
+
+PART = 4
+"""Numbers of a part: where its bytes lie, and end; where in memory the offsets of its rows are, 0 if it is
+the same in all; then its length."""
+BYTES, LIMIT, OFFSETS, LENGTH = range(PART)
+OFFSET = 4
+"""Bytes of an offset."""
+SLACK = WIDTH
+"""Bytes behind what is joined that are written, too."""
+
+
+def find_ends(parts: Parts, ends: Ints) -> None:
+    """Where each row ends when all parts of it are put end to end, behind a 0."""
+    same = 0
+    for part in range(0, len(parts), PART):
+        same += parts[part + LENGTH]
+    ends[:] = same
+    for part in range(0, len(parts), PART):
+        offsets = parts[part + OFFSETS]
+        if offsets:
+            for row in range(1, len(ends)):
+                at = offsets + OFFSET * row
+                ends[row] += offset_at(at) - offset_at(at - OFFSET)
+    ends[0] = 0
+    for row in range(1, len(ends)):
+        ends[row] += ends[row - 1]
+
+
+@inlined
+def copy_bytes(address: int, length: int, limit: int, to: Bytes, at: int) -> None:
+    """Copy bytes of which none may be read from `limit` on; up to SLACK more bytes are written."""
+    if address + length + WIDTH <= limit:
+        for done in range(0, length, WIDTH):
+            copy_wide(address + done, to, at + done)
+    else:
+        for done in range(length):
+            copy_byte(address + done, to, at + done)
+
+
+def join_parts(parts: Parts, rows: int, joined: Bytes) -> None:
+    """Put the parts of each row end to end, and rows behind one another."""
+    at = 0
+    for row in range(rows):
+        for part in range(0, len(parts), PART):
+            address, length, offsets = parts[part + BYTES], parts[part + LENGTH], parts[part + OFFSETS]
+            if offsets:
+                begin = offset_at(offsets + OFFSET * row)
+                length = offset_at(offsets + OFFSET * row + OFFSET) - begin
+                address += begin
+            copy_bytes(address, length, parts[part + LIMIT], joined, at)
+            at += length

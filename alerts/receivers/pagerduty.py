@@ -1,0 +1,84 @@
+"""Events for PagerDuty, version 2 of its Events API.
+
+https://developer.pagerduty.com/docs/events-api-v2-overview
+https://developer.pagerduty.com/docs/send-alert-event
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from alerts.envelope import source
+from alerts.receivers import default_messages
+from alerts.receivers.notification import Notification, dedup_key
+from alerts.receivers.posting import Posting, Wire
+from alerts.receivers.receiver import Outcome
+from alerts.receivers.templates import Message, TemplateError
+
+URL = "https://events.pagerduty.com/v2/enqueue"
+
+_SUMMARY = 1_024  # characters that PagerDuty takes
+_DETAILS = 262_144  # bytes; of an event it takes 512 kB
+_SEVERITIES = {"critical": "critical", "high": "error", "medium": "warning", "low": "info", "info": "info"}
+
+
+class PagerDutyReceiver:
+    """Triggers an incident for every alert; those of one dedup_key are one incident.
+
+    Raises ValueError for a URL that cannot be used, TemplateError for a template.
+    """
+
+    in_flight = 1
+
+    def __init__(
+        self,
+        name: str,
+        routing_key: str,
+        url: str = URL,
+        template: str | None = None,
+        wire: Wire | None = None,
+    ) -> None:
+        self.name = name
+        self._routing_key = routing_key
+        self._posting = Posting(url, wire, secret=[routing_key])
+        text = default_messages.PAGERDUTY if template is None else template
+        self._message = Message("the message", text, "text", _SUMMARY)
+
+    def send(self, id_: str, body: str, now: int) -> Outcome:  # noqa: ARG002
+        """Sends one event; PagerDuty answers 202, and 400 to what it cannot read."""
+        notification = Notification.of(self.name, [body])
+        try:
+            summary = self._message.written(notification)
+        except TemplateError as error:
+            return Outcome("rejected", str(error))
+        event = {
+            "routing_key": self._routing_key,
+            "event_action": "trigger",
+            "dedup_key": dedup_key(notification.alert),
+            "client": "cep",
+            "payload": _payload(notification.alert, summary),
+        }
+        content = json.dumps(event, ensure_ascii=False).encode("utf-8", "replace")
+        return self._posting.post([("content-type", "application/json")], content, now)
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._posting.close()
+
+
+def _payload(alert: Mapping[str, Any], summary: str) -> dict[str, Any]:
+    details: Mapping[str, Any] = alert
+    if len(json.dumps(alert, ensure_ascii=False).encode("utf-8", "replace")) > _DETAILS:
+        details = {name: alert[name] for name in ("id", "pack", "revision", "rule", "kind", "time")}
+    return {
+        "summary": summary,
+        "source": source(alert["pack"], alert["rule"]),
+        "severity": _SEVERITIES[alert["severity"]],
+        "timestamp": alert["time"],
+        "component": alert["rule"],
+        "group": alert["pack"],
+        "class": alert["kind"],
+        "custom_details": details,
+    }

@@ -1,0 +1,45 @@
+"""[receivers.NAME] of a job file, for pydantic: the options of all kinds. `kinds` says which has which."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from cep.config import values
+from cep.sources.section import Section, Text
+
+Kind = Literal["console", "webhook", "slack", "pagerduty", "email", "file"]
+Format = Literal["cloudevents", "alertmanager"]
+Url = Annotated[str, AfterValidator(values.webhook)]
+Template = Annotated[str, AfterValidator(values.template)]
+Address = Annotated[str, AfterValidator(values.mail_address)]
+
+
+class ReceiverSection(Section):
+    """[receivers.NAME]"""
+
+    kind: Annotated[Kind, Field(examples=["console"])]
+    url: Annotated[Url | None, Field(examples=["https://desk.example/cep"])] = None
+    secret: Annotated[Text | None, Field(examples=["${DESK_SECRET}"])] = None
+    format: Annotated[Literal["cloudevents", "alertmanager"], Field(examples=["alertmanager"])] = (
+        "cloudevents"
+    )
+    routing_key: Annotated[Text | None, Field(examples=["${PAGERDUTY_KEY}"])] = None
+    server: Annotated[
+        str | None, AfterValidator(values.mail_server), Field(examples=["mail.example:587"])
+    ] = None
+    tls: Annotated[Literal["starttls", "tls"], Field(examples=["starttls"])] = "starttls"
+    user: Annotated[Text | None, Field(examples=["cep"])] = None
+    password: Annotated[Text | None, Field(examples=["${MAIL_PASSWORD}"])] = None
+    sender: Annotated[Address | None, Field(examples=["cep@desk.example"])] = None
+    to: Annotated[list[Address] | None, Field(min_length=1, examples=[["night@desk.example"]])] = None
+    subject: Annotated[Template | None, Field(examples=["{{ alert.rule }} on {{ key }}"])] = None
+    message: Annotated[Template | None, Field(examples=["{{ alert.summary }}"])] = None
+    html: Annotated[Template | None, Field(examples=["<p>{{ alert.summary }}</p>"])] = None
+    path: Annotated[str | None, AfterValidator(values.file), Field(examples=["alerts.jsonl"])] = None
+    rotate_mb: Annotated[int, Field(ge=1, le=1_000_000, examples=[100])] = 100
+    fsync: Annotated[Literal["always", "never"], Field(examples=["always"])] = "always"
+    allow_private: Annotated[bool, Field(examples=[True])] = False
+    rules: Annotated[list[Text] | None, Field(min_length=1, examples=[["card_testing"]])] = None
+    severity: Annotated[str, AfterValidator(values.severity), Field(examples=["high"])] = "info"
