@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from random import Random
 
 from alerts.lane import Lane, Schedule
-from alerts.outbox import Outbox, OutboxError, Settled
+from alerts.outbox import Held, Outbox, OutboxError, Settled
 from alerts.outbox.deliveries import Due
 from alerts.receivers.receiver import Gathering, Outcome, Receiver
+from alerts.stages.mute import Silences
 from alerts.standing import Standing
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
@@ -55,6 +56,7 @@ class Dispatcher:
     `clock` is the wall clock in nanoseconds, `random` spreads retries. `attempted` is called after every
     attempt; `report` with a sentence whenever somebody should look: a receiver that wants no more, an
     alert given up, an outbox that cannot be read or written. Both are called from the dispatcher's thread.
+    `held` is called with receiver and stage, `silence`, for what is held back.
     `poll` is how many seconds pass at most before it looks for deliveries that nobody woke it for.
     """
 
@@ -68,6 +70,7 @@ class Dispatcher:
         schedule: Schedule | None = None,
         attempted: Callable[[Attempt], None] = lambda _: None,
         report: Callable[[str], None] = lambda _: None,
+        held: Callable[[str, str], None] = lambda _receiver, _reason: None,
         poll: float = 1.0,
     ) -> None:
         self._outbox = outbox
@@ -76,6 +79,7 @@ class Dispatcher:
         self._schedule = schedule or Schedule()
         self._attempted = attempted
         self._report = report
+        self._held = held
         self._poll = poll
         self._lanes = [Lane(receiver, self._schedule, self._random) for receiver in receivers]
         self._pools = [
@@ -83,6 +87,8 @@ class Dispatcher:
         ]
         self._inbox: queue.SimpleQueue[_Done | None] = queue.SimpleQueue()
         self._unwritten: list[Settled] = []
+        self._unwritten_held: list[Held] = []
+        self._silences_at = 0
         self._write_at: float | None = None
         self._write_failures = 0
         self._kept: dict[str, Standing] = {}
@@ -172,6 +178,7 @@ class Dispatcher:
     def _begin_attempts(self) -> float:
         """Fills the lanes and starts what may start; seconds until there may be more to do."""
         waits = [self._poll]
+        self._read_silences()
         self._resume()
         for lane, pool in zip(self._lanes, self._pools, strict=True):
             try:
@@ -182,10 +189,35 @@ class Dispatcher:
             except OutboxError as error:
                 lane.look_at = self._clock() + int(self._poll * 1e9)
                 self._report(f"deliveries to {lane.receiver.name} wait: {error}")
-            while len(self._unwritten) < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
+            while self._unwritten_count < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
                 self._in_flight += 1
-                pool.submit(self._attempt, lane, [due, *lane.companions()])
+                pool.submit(self._attempt, lane, [due, *lane.companions(self._clock())])
+            if lane.held:
+                self._hold(lane)
         return max(0.0, min(waits))
+
+    def _read_silences(self) -> None:
+        """Read what people have silenced, as often as the outbox is looked into without being woken."""
+        now = self._clock()
+        if now < self._silences_at:
+            return
+        self._silences_at = now + int(self._poll * 1e9)
+        try:
+            silences = Silences(self._outbox.silences(now))
+        except OutboxError as error:
+            self._report(f"silences of before go on to count: {error}")
+            return
+        for lane in self._lanes:
+            lane.silences = silences
+
+    def _hold(self, lane: Lane) -> None:
+        """Note what a lane holds back, to be written with outcomes."""
+        for one in lane.held:
+            self._held(one.receiver, one.reason.partition(" ")[0])
+        self._unwritten_held += lane.held
+        lane.held.clear()
+        if self._write_at is None:
+            self._write_at = time.monotonic() + _FLUSH_EVERY
 
     def _resume(self) -> None:
         """Looks, once in a while, whether a person has resumed a receiver that is left alone."""
@@ -238,6 +270,7 @@ class Dispatcher:
             item = self._inbox.get(timeout=wait) if wait else self._inbox.get_nowait()
             while True:
                 if item is None:
+                    self._silences_at = 0
                     for lane in self._lanes:
                         lane.look_at = 0
                 else:
@@ -265,28 +298,36 @@ class Dispatcher:
             age = max(0, now - due.recorded_at) / 1e9
             self._attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
 
+    @property
+    def _unwritten_count(self) -> int:
+        return len(self._unwritten) + len(self._unwritten_held)
+
     def _write_due(self) -> bool:
         if self._write_at is None:
             return False
-        full = len(self._unwritten) >= _FLUSH_AT and self._write_failures == 0
+        full = self._unwritten_count >= _FLUSH_AT and self._write_failures == 0
         return full or time.monotonic() >= self._write_at
 
     def _write(self) -> None:
-        if not self._unwritten:
+        if not self._unwritten_count:
             return
         standings = {lane.receiver.name: lane.breaker.standing for lane in self._lanes}
         changed = {name: one for name, one in standings.items() if one != self._kept.get(name, Standing())}
         try:
-            self._outbox.settle(self._unwritten, changed)
+            self._outbox.settle(self._unwritten, changed, self._unwritten_held)
         except OutboxError as error:
             self._write_failures += 1
             self._write_at = time.monotonic() + min(30.0, 0.25 * 2**self._write_failures)
-            self._report(f"outcomes of {len(self._unwritten)} deliveries are not written yet: {error}")
+            self._report(f"outcomes of {self._unwritten_count} deliveries are not written yet: {error}")
             return
+        if self._unwritten_held:
+            self._silences_at = 0  # one that was taken back meanwhile would hold them again
         for lane in self._lanes:
-            lane.written(s for s in self._unwritten if s.receiver == lane.receiver.name)
+            written: list[Settled | Held] = [*self._unwritten, *self._unwritten_held]
+            lane.written(one for one in written if one.receiver == lane.receiver.name)
         self._kept |= changed
         self._unwritten.clear()
+        self._unwritten_held.clear()
         self._write_at, self._write_failures = None, 0
         with self._progress:
             self._progress.notify_all()

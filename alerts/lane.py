@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from alerts.breaker import Breaker
-from alerts.outbox import Due, Outbox, Settled
+from alerts.matchers import Labels
+from alerts.notation import timestamp
+from alerts.outbox import Due, Held, Outbox, Settled
 from alerts.receivers.receiver import Gathering, Outcome, Receiver
+from alerts.stages.mute import Muted, Silences
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
@@ -53,6 +57,10 @@ class Lane:
         self.breaker = Breaker(lambda number: schedule.pause(number, random), int(schedule.longest * _SECOND))
         self.look_at = 0
         """When to look into the outbox again, wall clock in ns; 0: at once."""
+        self.silences = Silences()
+        """Those that may hold back what is about to be sent."""
+        self.held: list[Held] = []
+        """What was held back and is not written yet."""
         self._schedule = schedule
         self._random = random
         self._ready: deque[Due] = deque()
@@ -105,18 +113,38 @@ class Lane:
         return min([poll, *(wait / _SECOND for wait in waits)])
 
     def take(self, now: int) -> Due | None:
-        """The next delivery to attempt, None if none may be attempted now."""
+        """The next delivery to attempt, None if none may be attempted now; what is muted is put aside."""
         if self.gone or not self._ready or now < self._next:
             return None
         if self._in_flight >= self._most_in_flight:
             return None
-        self._in_flight += 1
-        self._not_before = max(self._not_before, now + self._pace)
-        return self._ready.popleft()
+        due = self._unmuted(now)
+        if due is not None:
+            self._in_flight += 1
+            self._not_before = max(self._not_before, now + self._pace)
+        return due
 
-    def companions(self) -> list[Due]:
+    def _unmuted(self, now: int) -> Due | None:
+        """The next delivery that nothing holds back; those before it are put aside."""
+        while self._ready:
+            due = self._ready.popleft()
+            if (muted := self._muted(due, now)) is None:
+                return due
+            said = f"mute: {muted.reason} of {muted.silence.who} holds it back until {timestamp(muted.until)}"
+            self.held.append(Held(self.receiver.name, due.number, muted.reason, said, muted.until, now))
+        return None
+
+    def _muted(self, due: Due, now: int) -> Muted | None:
+        if not self.silences.any_active(now):
+            return None
+        return self.silences.mute(Labels(json.loads(due.body)), now)
+
+    def companions(self, now: int) -> list[Due]:
         """Further deliveries that go out in the attempt that was taken last."""
-        return [self._ready.popleft() for _ in range(min(self._together - 1, len(self._ready)))]
+        found: list[Due] = []
+        while len(found) < self._together - 1 and (due := self._unmuted(now)) is not None:
+            found.append(due)
+        return found
 
     @property
     def _most_in_flight(self) -> int:
@@ -161,7 +189,7 @@ class Lane:
     def _asked(self, retry_after: int) -> int:
         return min(retry_after, int(self._schedule.longest * _SECOND))
 
-    def written(self, settled: Iterable[Settled]) -> None:
+    def written(self, settled: Iterable[Settled | Held]) -> None:
         """The outbox knows these outcomes; what is pending of them can be read again when it is due."""
         for one in settled:
             self._taken.discard(one.number)

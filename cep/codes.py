@@ -40,6 +40,8 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0726": "the files of a feed cannot be read",
         "CEP0727": "the port of the job is open to other machines",
         "CEP0730": "an option that is no feed",
+        "CEP0731": "a route names an unknown receiver",
+        "CEP0732": "what routes leave without effect",
         "CEP0734": "an option that the kind of a receiver does not have",
         "CEP0735": "a secret that stands in the job file",
         "CEP0736": "a template that cannot be read",

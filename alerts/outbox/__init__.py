@@ -9,6 +9,9 @@ insert       alerts into their table
 record       one batch, once
 trailing     the indexes that pages are read by
 pages        which alerts a page shows
+ways         the words for routes that led alerts to receivers
+silences     what people do not want to be told of, and what that holds back
+episodes     which alerts belong together, and what people said of them
 deliveries   what is due, what came of it, how much waits
 standings    how receivers stand: breakers and pauses
 stored       alerts and batches read back
@@ -20,6 +23,7 @@ from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError
 from alerts.outbox.pages import Wanted
 from alerts.outbox.record import BatchRecord, Recorded
+from alerts.outbox.silences import Held
 from alerts.outbox.store import Outbox
 from alerts.outbox.stored import Delivery, StoredAlert
 
@@ -27,6 +31,7 @@ __all__ = [
     "BatchRecord",
     "Delivery",
     "Due",
+    "Held",
     "Outbox",
     "OutboxError",
     "Recorded",

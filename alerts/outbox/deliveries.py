@@ -8,7 +8,7 @@ from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
-from alerts.outbox.schema import FAILED, alerts, deliveries
+from alerts.outbox.schema import FAILED, HELD, alerts, deliveries
 
 State = Literal["pending", "delivered", "failed"]
 
@@ -42,11 +42,15 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The status of a receiver's deliveries. `oldest_at`: when the oldest pending one was recorded."""
+    """The status of a receiver's deliveries. `oldest_at`: when the oldest pending one was recorded.
+
+    `held` counts those that a stage holds back, which are not pending.
+    """
 
     pending: int
     failed: int
     oldest_at: int | None
+    held: int = 0
 
 
 def due(connection: Connection, receiver: str, now: int, limit: int) -> list[Due]:
@@ -78,7 +82,7 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
         .where(d.receiver == bindparam("r"), d.alert == bindparam("n"))
         .values(
             state=bindparam("s"), attempts=bindparam("a"), outcome=bindparam("o"), due_at=bindparam("d"),
-            settled_at=bindparam("t"),
+            settled_at=bindparam("t"), held=None,
         )
     )  # fmt: skip
     rows = [
@@ -98,16 +102,19 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
 
 
 def hasten(connection: Connection, receiver: str, now: int) -> None:
-    """Makes everything that is pending for a receiver due at `now` if it was to wait longer."""
+    """Makes everything that is pending for a receiver due at `now` if it was to wait longer; what a stage
+    holds back waits on."""
     d = deliveries.c
-    connection.execute(update(deliveries).where(d.receiver == receiver, d.due_at > now).values(due_at=now))
+    waiting = d.receiver == receiver, d.due_at > now, d.held.is_(None)
+    connection.execute(update(deliveries).where(*waiting).values(due_at=now))
 
 
 def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
-    """True if one of these receivers has a pending delivery."""
+    """True if one of these receivers has a pending delivery that no stage holds back."""
     d = deliveries.c
+    pending = d.due_at.is_not(None), d.held.is_(None)
     return any(
-        connection.scalar(select(d.alert).where(d.receiver == r, d.due_at.is_not(None)).limit(1)) is not None
+        connection.scalar(select(d.alert).where(d.receiver == r, *pending).limit(1)) is not None
         for r in receivers
     )
 
@@ -116,15 +123,35 @@ def status(connection: Connection) -> dict[str, Status]:
     """The status, for every receiver that a delivery was ever recorded for."""
     d, a = deliveries.c, alerts.c
     found: dict[str, Status] = {}
+    held: dict[str, int] = {}
+    for receiver, count in connection.execute(
+        select(d.receiver, func.count()).where(HELD).group_by(d.receiver)
+    ):
+        held[receiver] = count
     receiver = connection.scalar(select(func.min(d.receiver)))
     while receiver is not None:
-        mine = d.receiver == receiver, d.due_at.is_not(None)
+        mine = [d.receiver == receiver, d.due_at.is_not(None)]
+        if receiver in held:  # the index of what is due does not know it
+            mine.append(d.held.is_(None))
         count, first = connection.execute(select(func.count(), func.min(d.alert)).where(*mine)).one()
         failed = select(func.count()).where(d.receiver == receiver, FAILED)
         oldest = select(a.recorded_at).where(a.number == first)
-        found[receiver] = Status(count, connection.scalar(failed) or 0, connection.scalar(oldest))
+        found[receiver] = Status(
+            count, connection.scalar(failed) or 0, connection.scalar(oldest), held.get(receiver, 0)
+        )
         # one step at a time: a DISTINCT would read every delivery ever made
         receiver = connection.scalar(select(func.min(d.receiver)).where(d.receiver > receiver))
+    return found
+
+
+def redeliver_alert(connection: Connection, number: int, receiver: str | None, now: int) -> list[str]:
+    """Makes the deliveries of an alert, to one receiver or to all that it had, pending as if never attempted;
+    returns the receivers."""
+    d = deliveries.c
+    mine = [d.alert == number] + ([] if receiver is None else [d.receiver == receiver])
+    found = list(connection.scalars(select(d.receiver).where(*mine).order_by(d.receiver)))
+    values = {"state": "pending", "attempts": 0, "due_at": now, "held": None}
+    connection.execute(update(deliveries).where(*mine).values(values))
     return found
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from alerts.arrow_columns import Ints
 from alerts.outbox.heads import PLACES, heads
 from alerts.outbox.schema import alerts, indexed, rules
+from alerts.outbox.write_rows import write_rows
 from alerts.raised_columns import RaisedColumns, texts
 
 Row = tuple[object, ...]
@@ -55,17 +56,8 @@ def _next_number(connection: Connection) -> int:
 
 
 def insert_rows(connection: Connection, rows: Sequence[Row]) -> None:
-    """Insert alerts but those whose head is taken.
-
-    A driver with positional parameters gets them as they are: building a dictionary for every row would cost
-    more than the database does.
-    """
-    statement = _but_known(connection)
-    compiled = statement.compile(dialect=connection.dialect, column_keys=list(COLUMNS))
-    if getattr(compiled, "positiontup", None) == list(COLUMNS):
-        connection.exec_driver_sql(compiled.string, list(rows))
-    else:
-        connection.execute(statement, [dict(zip(COLUMNS, row, strict=True)) for row in rows])
+    """Insert alerts but those whose head is taken."""
+    write_rows(connection, _but_known(connection), COLUMNS, rows)
 
 
 def _but_known(connection: Connection) -> Insert:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     delete,
+    func,
     inspect,
     select,
     text,
@@ -26,7 +27,8 @@ from sqlalchemy import (
 
 from alerts.outbox.heads import places
 from alerts.outbox.insert import insert_rows, rule_numbers
-from alerts.outbox.schema import VERSION, alerts, by_key, by_rule, indexed, rules, versions
+from alerts.outbox.migrate_stages import add_stages
+from alerts.outbox.schema import VERSION, alerts, assigned, by_key, by_rule, indexed, rules, versions
 from alerts.outbox.standings import add_receivers
 from alerts.outbox.trailing import index_some
 from alerts.raised_columns import key_of
@@ -35,7 +37,7 @@ MOVED = 2
 """The version whose alerts move."""
 BEFORE = (MOVED, 3)
 """The versions that are brought up to date."""
-ADDED: tuple[Callable[[Connection], None], ...] = (add_receivers,)
+ADDED: tuple[Callable[[Connection], None], ...] = (add_receivers, add_stages)
 """The steps that bring what version 3 does not have."""
 STEP = 5_000
 """Alerts that a transaction moves: some tenths of a second."""
@@ -59,6 +61,9 @@ def begin(connection: Connection, found: int) -> None:
         _put_aside(connection)
     for add in ADDED:
         add(connection)
+    if unfinished(connection):  # what is still to be moved belongs to no episode either
+        last = select(func.max(aside.c.number)).scalar_subquery()
+        connection.execute(update(assigned).values(number=last))
     connection.execute(update(versions).values(version=VERSION))
 
 

@@ -15,14 +15,15 @@ from alerts.outbox.insert import insert_alerts
 from alerts.outbox.memory import memory_in
 from alerts.outbox.schema import alerts, batches, deliveries
 from alerts.outbox.trailing import index_some
+from alerts.outbox.ways import ways_told
 from alerts.raised import Raised
 from alerts.raised_columns import RaisedColumns
-from alerts.routing import Route
+from alerts.routing import Branches, Routes
 from alerts.stages.decided import decide
 from alerts.stages.outgoing import Outgoing
-from alerts.stages.stage import through
+from alerts.stages.route import Way
 from alerts.stages.suppress import Suppress
-from alerts.stages.to_receiver import stages_to
+from alerts.stages.to_receiver import sent
 
 MANY = 2_000
 """With so many alerts a batch is large: it does not wait for the indexes that trail, nor for what it wrote
@@ -62,7 +63,7 @@ def record(
     connection: Connection,
     batch: BatchRecord,
     raised: Sequence[Raised],
-    routes: Sequence[Route],
+    routes: Routes,
     write: Callable[[Connection], None] | None,
     now: int,
 ) -> Recorded:
@@ -76,8 +77,9 @@ def record(
     if len(kept) < MANY:
         index_some(connection)
     coming = Outgoing(numbers, kept, np.full(len(numbers), now))
-    for route in routes:
-        _send(connection, route.receiver, through(stages_to(route), coming, None, now).on)
+    told = ways_told(connection, routes) if isinstance(routes, Branches) else {}
+    for way, going in sent(coming, routes, now):
+        _send(connection, way, None if way.branch is None else told[way.branch], going)
     withheld = passed.held.get(Suppress.name, none)
     repeated = len(columns) - len(kept) - len(withheld)
     row = {
@@ -114,8 +116,9 @@ def _known(connection: Connection, batch: BatchRecord) -> bool:
     return digest is not None
 
 
-def _send(connection: Connection, receiver: str, going: Outgoing) -> None:
-    """Makes deliveries of alerts, in the order of their numbers, to a receiver pending.
+def _send(connection: Connection, way: Way, told: int | None, going: Outgoing) -> None:
+    """Makes deliveries of alerts, in the order of their numbers, to a receiver pending; `told` is the number
+    of the words for their way.
 
     Numbers that follow one another go in one statement: the database makes their rows ten times as quickly as
     it takes them in.
@@ -127,10 +130,12 @@ def _send(connection: Connection, receiver: str, going: Outgoing) -> None:
     least, ends = np.concatenate(([0], begins)), np.concatenate((begins, [len(numbers)]))
     ranges = zip(numbers[least].tolist(), numbers[ends - 1].tolist(), due_at[least].tolist(), strict=True)
     number_of, due = alerts.c.number, bindparam("due", type_=BigInteger)
-    rows = select(literal(receiver), number_of, literal("pending"), literal(0), due, literal("")).where(
-        number_of.between(bindparam("least"), bindparam("greatest"))
-    )
+    values = [literal(way.receiver), number_of, literal("pending"), literal(0), due, literal("")]
     columns = ["receiver", "alert", "state", "attempts", "due_at", "outcome"]
+    if told is not None:
+        values.append(literal(told))
+        columns.append("way")
+    rows = select(*values).where(number_of.between(bindparam("least"), bindparam("greatest")))
     statement = insert(deliveries).from_select(columns, rows)
     names = ("least", "greatest", "due")
     connection.execute(statement, [dict(zip(names, one, strict=True)) for one in ranges])

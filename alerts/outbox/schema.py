@@ -99,6 +99,8 @@ indexed = Table("outbox_indexed", metadata, Column("number", _NUMBER, nullable=F
 FAILED = text("state = 'failed'")
 """As a text, so that databases see that the partial index of failed deliveries answers it."""
 
+HELD = text("held IS NOT NULL")
+
 deliveries = Table(
     "outbox_deliveries",
     metadata,
@@ -109,6 +111,9 @@ deliveries = Table(
     Column("due_at", BigInteger),  # of the next attempt; null unless pending
     Column("settled_at", BigInteger),  # of the last attempt
     Column("outcome", Text, nullable=False),  # of the last attempt, in words
+    Column("way", Integer),  # in outbox_ways; null: the receiver's own rules and severity led there
+    Column("held", Text),  # why a stage holds it back until due_at; null: none does
+    Column("trace", Text),  # what stages said: lines of a moment and words
     Index(
         "outbox_deliveries_due",
         "receiver",
@@ -117,9 +122,54 @@ deliveries = Table(
         sqlite_where=text("due_at IS NOT NULL"),
         postgresql_where=text("due_at IS NOT NULL"),
     ),
+    Index("outbox_deliveries_held", "held", "receiver", sqlite_where=HELD, postgresql_where=HELD),
     Index("outbox_deliveries_failed", "receiver", "state", sqlite_where=FAILED, postgresql_where=FAILED),
     sqlite_with_rowid=False,
 )
+
+ways = Table(
+    "outbox_ways",  # the routes that ever led an alert somewhere; few
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("said", Text, nullable=False),
+)
+
+silences = Table(
+    "outbox_silences",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("who", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("starts_at", BigInteger, nullable=False),
+    Column("ends_at", BigInteger, nullable=False, index=True),
+    Column("matchers", Text, nullable=False),  # JSON
+    Column("expired_by", Text, nullable=False),  # who took it back; empty: nobody
+)
+
+episodes = Table(
+    "outbox_episodes",
+    metadata,
+    Column("first", _NUMBER, primary_key=True, autoincrement=False),  # the number of its first alert
+    Column("slot", BigInteger, nullable=False),  # a digest of pack, rule and key: alerts.episodes.episode
+    Column("pack", Text, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("last", _NUMBER, nullable=False),  # the number of its last alert
+    Column("alerts", BigInteger, nullable=False),  # how many
+    Column("began", BigInteger, nullable=False),  # event times of the first and the last alert
+    Column("ended", BigInteger, nullable=False),
+    Column("length", BigInteger, nullable=False),  # the rule's `episode`, in ns
+    Column("severity", Integer, nullable=False),  # the worst, 0 is critical
+    Column("state", String(16), nullable=False),  # open, acknowledged, closed
+    Column("verdict", String(16)),
+    Column("note", Text, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("changed_at", BigInteger),  # of the state
+    Index("outbox_episodes_slot", "slot", "first"),
+    Index("outbox_episodes_state", "state", "severity", "first"),
+)
+
+assigned = Table("outbox_assigned", metadata, Column("number", _NUMBER, nullable=False))  # one row
 
 suppression = Table(
     "outbox_suppression",

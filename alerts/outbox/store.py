@@ -17,12 +17,14 @@ from alerts.outbox.deliveries import Due, Settled, Status
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.pages import Wanted
 from alerts.outbox.record import MANY, BatchRecord, Recorded, record
-from alerts.outbox.schema import VERSION, indexed, metadata, versions
+from alerts.outbox.schema import VERSION, assigned, indexed, metadata, versions
+from alerts.outbox.silences import Held, hold, read_silences
 from alerts.outbox.standings import read_standings, write_standings
 from alerts.outbox.stored import Delivery, StoredAlert
 from alerts.outbox.trailing import index_some
 from alerts.raised import Raised
-from alerts.routing import Route
+from alerts.routing import Routes
+from alerts.silences import Silence
 from alerts.standing import Standing
 
 _NONE: Mapping[str, Standing] = MappingProxyType({})
@@ -74,7 +76,8 @@ class Outbox:
             if found is None and create and not tables & set(metadata.tables):
                 metadata.create_all(connection)
                 connection.execute(versions.insert(), {"version": VERSION})
-                connection.execute(indexed.insert(), {"number": 0})
+                for place in (indexed, assigned):
+                    connection.execute(place.insert(), {"number": 0})
             elif found is not None and found in migration.BEFORE and create:
                 migration.begin(connection, found)
             elif found != VERSION:
@@ -125,7 +128,7 @@ class Outbox:
         self,
         batch: BatchRecord,
         raised: Sequence[Raised],
-        routes: Sequence[Route],
+        routes: Routes,
         write: Callable[[Connection], None] | None = None,
     ) -> Recorded:
         """Takes in what a batch raised, in any order and before suppression, in one transaction.
@@ -202,11 +205,23 @@ class Outbox:
         with self.writing() as connection:
             deliveries.hasten(connection, receiver, now)
 
-    def settle(self, settled: Collection[Settled], standings: Mapping[str, Standing] = _NONE) -> None:
-        """Writes what came of attempts, and how receivers stand since, in one transaction."""
+    def settle(
+        self,
+        settled: Collection[Settled],
+        standings: Mapping[str, Standing] = _NONE,
+        held: Sequence[Held] = (),
+    ) -> None:
+        """Writes what came of attempts, how receivers stand since, and what stages hold back, in one
+        transaction."""
         with self.writing() as connection:
             deliveries.settle(connection, settled)
             write_standings(connection, standings)
+            hold(connection, held)
+
+    def silences(self, after: int) -> list[Silence]:
+        """The silences that end later than `after`."""
+        with self.reading() as connection:
+            return read_silences(connection, after)
 
     def standings(self) -> dict[str, Standing]:
         """How receivers stand, by name; one that is not there is closed."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 
 from alerts.outbox.heads import places
 from alerts.outbox.pages import Wanted, numbers
 from alerts.outbox.record import BatchRecord
-from alerts.outbox.schema import alerts, batches, deliveries
+from alerts.outbox.schema import alerts, batches, deliveries, ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,11 @@ class StoredAlert:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The status of the delivery of an alert to one receiver; moments are wall clock in ns, or null."""
+    """The status of the delivery of an alert to one receiver; moments are wall clock in ns, or null.
+
+    `way` says which route led there; null: the receiver's own rules and severity. `held` is why a stage holds
+    it back until `due_at`, `trace` what stages said: lines of a moment and words.
+    """
 
     receiver: str
     state: str
@@ -37,6 +41,9 @@ class Delivery:
     due_at: int | None
     settled_at: int | None
     outcome: str
+    way: str | None = None
+    held: str | None = None
+    trace: str = ""
 
 
 _AT_ONCE = 500
@@ -68,8 +75,19 @@ def read_deliveries(connection: Connection, id_: str) -> list[Delivery]:
     """The deliveries of the alert of that id, by receiver."""
     d = deliveries.c
     query = (
-        select(d.receiver, d.state, d.attempts, d.due_at, d.settled_at, d.outcome)
+        select(
+            d.receiver,
+            d.state,
+            d.attempts,
+            d.due_at,
+            d.settled_at,
+            d.outcome,
+            ways.c.said,
+            d.held,
+            func.coalesce(d.trace, ""),
+        )
         .join_from(deliveries, alerts, d.alert == alerts.c.number)
+        .outerjoin(ways, ways.c.number == d.way)
         .where(*_of(id_))
         .order_by(d.receiver)
     )

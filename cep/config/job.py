@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from alerts.routing import Route
+from alerts.routing import Branches, Route, Routes
 from cep.config.places import Places
 from cep.config.secrets import Secret
 from cep.config.targets import Target
@@ -42,6 +42,15 @@ class Receiver:
 
 
 @dataclass(frozen=True, slots=True)
+class Desk:
+    """What people who work on alerts set: `episode`, in ns, is that of rules without a clause of their own;
+    with `close_quiet`, episodes that are quiet are closed."""
+
+    episode: int
+    close_quiet: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Listen:
     """The address that the page, API and metrics are served at; port 0: any that is free."""
 
@@ -53,7 +62,7 @@ class Listen:
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use.
+    `cores` None: all that the process may use. `branches` None: each receiver has its own route.
     """
 
     name: str
@@ -67,7 +76,14 @@ class Job:
     receivers: tuple[Receiver, ...]
     http: Listen | None
     cores: int | None
+    branches: Branches | None
+    desk: Desk
     places: Places = field(repr=False, compare=False)
+
+    @property
+    def routes(self) -> Routes:
+        """By what alerts find their receivers."""
+        return [one.route for one in self.receivers] if self.branches is None else self.branches
 
     def feed(self, name: str) -> Feed:
         """The feed of a stream. Raises KeyError."""

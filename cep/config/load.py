@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cep.config.job import Job, JobLoaded, Listen, Receiver
+from alerts.matchers import Matchers
+from alerts.routing import Branch, Branches
+from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver
 from cep.config.places import Places, places_of
+from cep.config.routes import check_routes
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
@@ -23,7 +26,7 @@ from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.receiver_kinds import Section
-    from cep.config.shape import JobFile
+    from cep.config.shape import GivenRoute, JobFile
     from cep.sources.section import FeedSection
 
 Check = Callable[[str], object]
@@ -115,6 +118,7 @@ def _validated(
     job = _job(path, shaped, receivers, places)
     if environ is not None:
         diagnostics.extend(_secrets(job, environ))
+    diagnostics.extend(check_routes(job))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
@@ -136,6 +140,8 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         receivers=tuple(_receiver(one) for one in receivers),
         http=listen,
         cores=None if shaped.spark is None else shaped.spark.cores,
+        branches=_branches(shaped),
+        desk=Desk(parse_duration(shaped.alerts.episode), shaped.alerts.close_quiet),
         places=places,
     )
 
@@ -151,6 +157,13 @@ def _receiver(one: Section) -> Receiver:
 
     rules = one.options.rules
     return Receiver(one.name, target(one), None if rules is None else tuple(rules), one.options.severity)
+
+
+def _branches(shaped: JobFile) -> Branches | None:
+    def branch(one: GivenRoute) -> Branch:
+        return Branch(Matchers.of(one.matchers), tuple(one.receivers), getattr(one, "continue"))
+
+    return Branches(tuple(map(branch, shaped.routes))) if shaped.routes else None
 
 
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:

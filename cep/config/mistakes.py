@@ -59,7 +59,7 @@ def _of_coming(detail: ErrorDetails, path: KeyPath) -> bool:
 
 def _diagnostic(detail: ErrorDetails, path: KeyPath, source: str, places: Places) -> Diagnostic:
     """The diagnostic of a mistake at a path; `source` is that of the feed which it lies in, if any."""
-    name = ".".join(str(part) for part in path)
+    name = sections.shown(path)
     span = places.value(path)
     match detail["type"]:
         case "missing":
@@ -112,6 +112,8 @@ def _diagnostic(detail: ErrorDetails, path: KeyPath, source: str, places: Places
 
 def _missing(path: KeyPath, source: str, places: Places) -> Diagnostic:
     last, table = str(path[-1]), ".".join(str(part) for part in path[:-1])
+    if path[0] in sections.LISTED:
+        table = sections.heading(str(path[0]))
     if not table:
         *keys, final = (f"`{key}`" for key in sections.required(last))
         return Diagnostic(
@@ -151,7 +153,7 @@ def _of_another_source(option: str, source: str, span: Span) -> Diagnostic:
 
 
 def _choice(detail: ErrorDetails, path: KeyPath, source: str, places: Places) -> Diagnostic:
-    name, given = ".".join(str(part) for part in path), detail["input"]
+    name, given = sections.shown(path), detail["input"]
     if path[0] == "feeds":
         choices = [kinds.kind(one) for one in kinds.SECTIONS]
     else:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 NAMED = {"feeds": "STREAM", "receivers": "NAME"}
 """The sections of which a file may hold several, each under a name of its own, and what the name is."""
 
+LISTED = ("routes",)
+"""The sections that are lists of tables."""
+
 
 def section(path: KeyPath, source: str = "") -> tuple[type[BaseModel], KeyPath]:
     """The section that a path leads into, and what is left of the path there.
@@ -27,7 +30,7 @@ def section(path: KeyPath, source: str = "") -> tuple[type[BaseModel], KeyPath]:
     """
     if not path or path[0] not in JobFile.model_fields:
         return JobFile, path
-    inside = 2 if path[0] in NAMED else 1
+    inside = 2 if path[0] in (*NAMED, *LISTED) else 1
     if len(path) < inside:
         return JobFile, path
     name = str(path[0])
@@ -86,7 +89,7 @@ def written(path: KeyPath, source: str = "") -> str:
     """One way of writing the key that a path leads to: `packs = "packs/"`, or the head of its table."""
     model, rest = section(path, source)
     if not rest:
-        return f"[{'.'.join(map(str, path))}]"
+        return f"[{heading(str(path[0]))}]" if path[0] in LISTED else f"[{'.'.join(map(str, path))}]"
     if model is JobFile:
         return f"[{heading(str(rest[0]))}]"
     example = (model.model_fields[str(rest[0])].examples or [""])[0]
@@ -96,8 +99,16 @@ def written(path: KeyPath, source: str = "") -> str:
 
 
 def heading(name: str) -> str:
-    """The heading of a section, without its brackets: `job`, `feeds.STREAM`."""
+    """The heading of a section, without its outer brackets: `job`, `feeds.STREAM`, `[routes]`."""
+    if name in LISTED:
+        return f"[{name}]"
     return f"{name}.{NAMED[name]}" if name in NAMED else name
+
+
+def shown(path: KeyPath) -> str:
+    """A path as messages name it: `feeds.payment.path`, `routes.receivers`."""
+    listed = len(path) > 2 and path[0] in LISTED
+    return ".".join(map(str, (path[0], *path[2:]) if listed else path))
 
 
 def required(name: str) -> list[str]:

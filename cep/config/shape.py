@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from cep.config import values
 from cep.config.receiver_section import ReceiverSection
@@ -17,6 +17,8 @@ from cep.sources.values import filled, path
 
 Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(path)]
+Matcher = Annotated[str, AfterValidator(values.matcher)]
+Matchers = Annotated[list[Matcher], BeforeValidator(values.matchers)]
 Cores = Annotated[int, Field(ge=1, le=1024)]
 
 
@@ -42,6 +44,25 @@ class OutboxSection(Section):
     url: Annotated[str, AfterValidator(values.outbox), Field(examples=["sqlite:///state/outbox.db"])]
 
 
+class GivenRoute(Section):
+    """[[routes]], but for its key `continue`, which Python reserves."""
+
+    matchers: Annotated[Matchers, Field(default_factory=list, examples=[["severity = critical"]])]
+    receivers: Annotated[list[Text], Field(examples=[["desk"]])]
+
+
+RouteSection = create_model(
+    "RouteSection", __base__=GivenRoute, **{"continue": (Annotated[bool, Field(examples=[True])], False)}
+)  # type: ignore[call-overload]
+
+
+class AlertsSection(Section):
+    """[alerts]"""
+
+    episode: Annotated[str, AfterValidator(values.length), Field(examples=["1 hour"])] = "1 hour"
+    close_quiet: Annotated[bool, Field(examples=[True])] = False
+
+
 class HttpSection(Section):
     """[http]"""
 
@@ -61,5 +82,7 @@ class JobFile(Section):
     feeds: Annotated[dict[str, Annotated[FeedSection, OneOf()]], Field(min_length=1)]
     outbox: OutboxSection | None = None
     receivers: Annotated[dict[Name, ReceiverSection], Field(default_factory=dict)]
+    routes: Annotated[list[RouteSection], Field(default_factory=list)]  # type: ignore[valid-type]
+    alerts: AlertsSection = AlertsSection()
     http: HttpSection | None = None
     spark: SparkSection | None = None

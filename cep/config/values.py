@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from urllib.parse import urlsplit
 
 from alerts.alert import SEVERITIES
+from alerts.matchers import MatcherError
+from alerts.matchers import matcher as parsed
 from alerts.receivers.addresses import forbidden
 from alerts.signing import secret_key
 from cep.sources.values import UnfitError, path
@@ -39,6 +42,36 @@ def severity(text: str) -> str:
     if text not in SEVERITIES:
         help_ = did_you_mean(text, SEVERITIES) or "write the least severe that this receiver is to get"
         raise UnfitError(f"it is one of {', '.join(SEVERITIES)}", help_)
+    return text
+
+
+def matcher(text: str) -> str:
+    """A condition on what an alert says."""
+    try:
+        parsed(text)
+    except MatcherError as error:
+        raise UnfitError(str(error), error.help) from None
+    return text
+
+
+def matchers(given: object) -> object:
+    """Conditions as a list of texts, also of a table: `{ severity = "high", rule = "=~ a.*" }`."""
+    if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
+        return given
+    return [_condition(str(name), value) for name, value in given.items()]
+
+
+def _condition(name: str, value: str) -> str:
+    """A condition of a table: the value is compared, unless it begins with another operator."""
+    if value.startswith(("=~", "!=")):
+        return f"{name} {value}"
+    return f"{name} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def length(text: str) -> str:
+    """A duration longer than nothing."""
+    if parse_duration(duration(text)) == 0:
+        raise UnfitError("it is no time at all", "give it a length: `1 hour`")
     return text
 
 

@@ -199,6 +199,8 @@ def _bounds(rule: Rule) -> Iterator[Bound]:
     if rule.suppress is not None:
         by = ", ".join(rule.suppress.names) or "the key"
         yield Bound("suppress", f"{duration(rule.suppress.duration)} by {by}")
+    if rule.episode is not None:
+        yield Bound("episode", f"alerts of a key less than {duration(rule.episode)} apart belong together")
 
 
 def _conditions(rule: Rule, tables: Tables | None) -> Iterator[Condition]:

@@ -65,6 +65,9 @@ class Metrics:
             buckets=_DELIVERY,
             registry=r,
         )
+        self._held = Counter(
+            "cep_notifications_held", "What was held back on its way to a receiver", ["reason"], registry=r
+        )
         self._packs = Gauge("cep_pack_info", "Packs that run", ["pack", "revision"], registry=r)
         self._deploy = Gauge("cep_pack_last_deploy_successful", "Whether the last deploy was", registry=r)
         self._deploy.set(1)  # nothing has failed yet
@@ -118,6 +121,10 @@ class Metrics:
         self._attempts.labels(attempt.receiver, attempt.outcome.result).inc()
         if attempt.outcome.result == "delivered":
             self._latency.observe(attempt.age)
+
+    def held(self, _receiver: str, reason: str) -> None:
+        """An alert was held back on its way to a receiver."""
+        self._held.labels(reason).inc()
 
     def packs(self, revisions: Mapping[str, str]) -> None:
         """The revision of every pack that runs."""

@@ -14,6 +14,7 @@ from rules.syntax import (
     Clause,
     Dotted,
     Emit,
+    Episode,
     Having,
     Hopping,
     Into,
@@ -42,7 +43,7 @@ from rules.syntax import (
 _WORDS: dict[type[Clause], str] = {
     On: "on", Match: "match", Over: "over", Within: "within", Having: "having", Skip: "skip", By: "by",
     Emit: "emit", Limit: "limit", Severity: "severity", Summary: "summary", Tags: "tags",
-    Runbook: "runbook", Suppress: "suppress", Into: "into",
+    Runbook: "runbook", Suppress: "suppress", Episode: "episode", Into: "into",
 }  # fmt: skip
 """The first word of each clause, but for `on timeout emit`, whose words are too many for the column."""
 
@@ -100,6 +101,8 @@ def _value(node: Clause, tokens: Tokens) -> Document:
                 return length
             by = joined(length, SPACE, tokens.take("by"), SPACE)
             return joined(by, align(filled(node.names, lambda name: tokens.leaf(name.span), tokens)))
+        case Episode():
+            return tokens.leaf(node.duration.span, SPACE)
         case Into():
             return tokens.leaf(node.stream.span)
         case _:

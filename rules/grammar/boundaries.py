@@ -13,7 +13,7 @@ from rules.grammar.lexical import NAME, STRING, BlockText
 
 CLAUSES = (
     *("match", "on", "over", "within", "having", "skip", "limit", "by", "emit"),
-    *("severity", "summary", "tags", "runbook", "suppress", "into"),
+    *("severity", "summary", "tags", "runbook", "suppress", "episode", "into"),
 )
 """The words that begin a clause of a rule."""
 SETTINGS = ("id", "time", "lateness", "idle", "future")
@@ -25,7 +25,7 @@ _NUMBER = r"\s+[0-9]"
 _SURE_CLAUSE = (
     rf"within(?={_NUMBER}|\s+unbounded\b)|(?<!(?i:match ))skip(?=\s+(?:past|to|none)\b)|limit(?={_NUMBER})"
     r"|severity(?=\s+(?:critical|high|medium|low|info)\b)|(?:summary|tags|runbook)(?=\s*\")"
-    rf"|suppress(?={_NUMBER})|on\s+timeout(?=\s+emit\b)"
+    rf"|(?:suppress|episode)(?={_NUMBER})|on\s+timeout(?=\s+emit\b)"
 )
 # SQL's `group by`, `order by`, `after match skip` begin no clause of ours in their middle
 _CLAUSE = (

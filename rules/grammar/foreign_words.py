@@ -37,7 +37,7 @@ _ALIGNED = "windows count from 1970-01-01T00:00Z, weeks from a Monday, days of a
 _IS = "`is` asks for null: `is null`, `is not null`; values are compared by `==` and `!=`"
 
 CLAUSES = frozenset(
-    {"on", "match", "over", "by", "emit", "severity", "within", "summary", "tags", "suppress"}
+    {"on", "match", "over", "by", "emit", "severity", "within", "summary", "tags", "suppress", "episode"}
 )
 _OF_A_RULE: Mapping[str, str] = {
     **dict.fromkeys(["where", "when", "if", "filter", "detection", "selection", "condition"], CONDITION),

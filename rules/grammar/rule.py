@@ -31,6 +31,7 @@ from rules.syntax import (
     Dotted,
     Duration,
     Emit,
+    Episode,
     Expression,
     Having,
     Into,
@@ -151,6 +152,7 @@ def clause() -> ParserElement:
             duration() - maybe(keyword("by") - _listed(name("a key field or an emitted name"))),
             lambda p, s: Suppress(cast(Duration, p[1]), _all(Name, p), s),
         ),
+        _clause("episode", duration(), lambda p, s: Episode(cast(Duration, p[1]), s)),
         _clause("into", name("a stream's name"), lambda p, s: Into(cast(Name, p[1]), s)),
     ]
     return first_of(*elements)

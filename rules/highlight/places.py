@@ -97,7 +97,7 @@ _RULE = (
         rf"\b(tumbling|every|sliding|max)(\s+)({DURATION})(\s+)(early)\b",
         ("keyword", "", "number", "", "keyword"),
     ),
-    _then("tumbling|hopping|sliding|every|suppress|within|max", DURATION, "number"),
+    _then("tumbling|hopping|sliding|every|suppress|episode|within|max", DURATION, "number"),
     _then("within", "unbounded", "keyword"),
     Words(
         rf"\b(session)(\s+)(gap)(\s+)({DURATION})(\s+)(early)\b",

@@ -1,4 +1,4 @@
-"""The outputs of an alert: emitted names, the summary over them, and what suppression compares."""
+"""The outputs of an alert: emitted names, the summary over them, what suppression compares, episodes."""
 
 from __future__ import annotations
 
@@ -93,6 +93,18 @@ def resolve_suppress(node: syntax.Suppress, names: Collection[str], findings: Fi
             )
             findings.error("CEP0220", message, name.span, help_=help_)
     return typed.Suppress(node.duration.value, tuple(n.text for n in node.names), node.span)
+
+
+def resolve_episode(node: syntax.Episode, findings: Findings) -> int:
+    """The time in ns within which alerts of one key belong together."""
+    if node.duration.value == 0:
+        findings.error(
+            "CEP0402",
+            "`episode` of no time holds nothing together",
+            node.duration.span,
+            help_="give it a length: `episode 1 hour`, or remove the clause",
+        )
+    return node.duration.value
 
 
 def _to_emit(written: str) -> str:

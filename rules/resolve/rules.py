@@ -13,7 +13,7 @@ from rules.resolve.calls import count_asked
 from rules.resolve.declared import Declared
 from rules.resolve.expression import condition
 from rules.resolve.keys import Names, resolve_key
-from rules.resolve.outputs import resolve_outputs, resolve_summary, resolve_suppress
+from rules.resolve.outputs import resolve_episode, resolve_outputs, resolve_summary, resolve_suppress
 from rules.resolve.patterns import Resolved, resolve_pattern
 from rules.resolve.references import steps_are
 from rules.resolve.scope import Scope, Windowed
@@ -265,7 +265,7 @@ def _finish(
     declared.outputs[node.name.text] = {name: types.get(name) for name in names}
     declared.keys[node.name.text] = keys
     summary, suppress = clauses.get(syntax.Summary), clauses.get(syntax.Suppress)
-    into = clauses.get(syntax.Into)
+    into, episode = clauses.get(syntax.Into), clauses.get(syntax.Episode)
     tags, runbook = clauses.get(syntax.Tags), clauses.get(syntax.Runbook)
     return typed.Rule(
         node.name.text,
@@ -279,6 +279,7 @@ def _finish(
         None if suppress is None else resolve_suppress(suppress, (*names, *keys), findings),
         node.span,
         into=None if into is None else into.stream.text,
+        episode=None if episode is None else resolve_episode(episode, findings),
     )
 
 

@@ -145,6 +145,14 @@ class Suppress:
 
 
 @dataclass(frozen=True, slots=True)
+class Episode:
+    """`episode d`."""
+
+    duration: Duration
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Into:
     """`into stream`."""
 
@@ -154,5 +162,5 @@ class Into:
 
 Clause = (
     On | Match | Over | Within | Having | Skip | By | Emit | OnTimeout | Limit | Severity | Summary | Tags
-    | Runbook | Suppress | Into
+    | Runbook | Suppress | Episode | Into
 )  # fmt: skip

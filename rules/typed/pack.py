@@ -110,7 +110,8 @@ Severity = Choice["critical", "high", "medium", "low", "info"]
 class Rule:
     """A rule with its clauses. `structure` is the hash of what runs depend on (rules.structure).
 
-    `into` is the derived stream that it makes.
+    `into` is the derived stream that it makes; `episode` the time in ns within which its alerts of one key
+    belong together, None where the clause is not there.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Rule:
     span: Span
     structure: str = ""
     into: str | None = None
+    episode: int | None = None
 
     @property
     def streams(self) -> tuple[str, ...]:

@@ -226,7 +226,7 @@ def test_what_waits_goes_out_together_and_no_faster_than_the_pace(outbox: Outbox
     while outbox.pending("desk"):
         wait = lane.fill(outbox, clock[0], 3600.0)
         if (due := lane.take(clock[0])) is not None:
-            dues = [due, *lane.companions()]
+            dues = [due, *lane.companions(clock[0])]
             assert lane.take(clock[0]) is None
             attempts.append(((clock[0] - start) // SECOND, [one.number for one in dues]))
             settled = lane.settle_all(dues, DELIVERED, clock[0])
@@ -243,7 +243,9 @@ def test_what_went_out_together_and_failed_is_tried_again(outbox: Outbox, clock:
     lane.fill(outbox, clock[0], 1.0)
     due = lane.take(clock[0])
     assert due is not None
-    settled = lane.settle_all([due, *lane.companions()], Outcome("rejected", "429", 30 * SECOND), clock[0])
+    settled = lane.settle_all(
+        [due, *lane.companions(clock[0])], Outcome("rejected", "429", 30 * SECOND), clock[0]
+    )
     assert [(one.number, one.state, one.attempts) for one in settled] == [
         (n, "pending", 1) for n in range(1, 6)
     ]

@@ -37,7 +37,10 @@ JOINED = (
     "SELECT a.number, id, batch, pack, rule, severity, time, body, recorded_at "
     "FROM outbox_alerts a JOIN outbox_rules r ON r.number = rule_number ORDER BY a.number"
 )
-DELIVERIES = "SELECT * FROM outbox_deliveries ORDER BY receiver, alert"
+DELIVERIES = (
+    "SELECT receiver, alert, state, attempts, due_at, settled_at, outcome FROM outbox_deliveries "
+    "ORDER BY receiver, alert"
+)
 
 
 class ProcessDiedError(Exception):

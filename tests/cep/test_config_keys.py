@@ -24,6 +24,7 @@ GOOD = {
     "job": {"name": '"fraud"', "packs": '"packs/"', "state": '"state/"'},
     "feeds.payment": {"source": '"files"', "path": '"inbox/*.csv"'},
     "receivers.desk": {"kind": '"console"'},
+    "[routes]": {"receivers": '["desk"]'},
 }
 TYPES = {
     "text": ('"a"', str),
@@ -54,6 +55,7 @@ def keys() -> Iterator[Key]:
     """All keys of the shape."""
     for name in JobFile.model_fields:
         table = {"feeds": "feeds.payment", "receivers": "receivers.desk"}.get(name, name)
+        table = f"[{name}]" if name in sections.LISTED else table
         for model in sections.models(name):
             for key, one in model.model_fields.items():
                 yield Key(table, key, tuple(_parts(one.annotation)), one.is_required())
@@ -123,7 +125,7 @@ def test_a_value_of_a_wrong_type_is_told_at_the_value(tmp_path: Path, key: Key) 
             continue
         (one,) = told(tmp_path, written({(key.table, key.name): value}))
         assert (one.code, one.span and one.span.text) == ("CEP0705", value), name
-        assert f"`{key.table}.{key.name}` must be " in one.message
+        assert f"`{key.table.strip('[]')}.{key.name}` must be " in one.message
         assert f"write `{key.name} = " in one.help
 
 
@@ -145,14 +147,15 @@ def test_a_missing_key_is_told_at_its_table(tmp_path: Path, key: Key) -> None:
     text = written({(key.table, key.name): sections.toml("x")})
     lines = [line for line in text.splitlines() if line != f'{key.name} = "x"']
     (one,) = told(tmp_path, "\n".join(lines))
-    assert (one.code, one.span and one.span.text) == ("CEP0704", key.table.rpartition(".")[2])
+    assert (one.code, one.span and one.span.text) == ("CEP0704", key.table.rpartition(".")[2].strip("[]"))
     assert one.message == f"`{key.name}` is missing in [{key.table}]"
     assert f"write `{key.name} = " in one.help
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
-    shown = sections.written((*key.table.split("."), key.name))
+    listed = key.table.startswith("[")
+    shown = sections.written((*((key.table[1:-1], 0) if listed else key.table.split(".")), key.name))
     name, _, value = shown.partition(" = ")
     assert name == key.name
     changed = {(key.table, key.name): value}
@@ -278,6 +281,23 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"file:gone.txt"', "CEP0708", "there is no file", ""),
         ('"file:."', "CEP0708", " is a folder", "name a file in it"),
     ],
+    "[[routes]] matchers": [
+        ('["severity"]', "CEP0706", "`severity` is no matcher", "`severity = high`"),
+        ('["rule == a"]', "CEP0706", "there is no operator `==`", "`rule = a`"),
+        ('["rule =~ ("]', "CEP0706", "regular expression cannot be used", "RE2"),
+        ("[7]", "CEP0705", "must be text in quotes", ""),
+    ],
+    "[[routes]] receivers": [
+        ('["dask"]', "CEP0731", "there is no receiver `dask`", "did you mean `desk`?"),
+        ('[""]', "CEP0706", "it is empty", ""),
+    ],
+    "[[routes]] continue": [('"yes"', "CEP0705", "must be true or false", "continue = true")],
+    "[alerts] episode": [
+        ('""', "CEP0706", "it is empty", "write a number and a unit"),
+        ('"0s"', "CEP0706", "it is no time at all", "`1 hour`"),
+        ('"an hour"', "CEP0706", "is not a duration", ""),
+    ],
+    "[alerts] close_quiet": [("1", "CEP0705", "must be true or false", "close_quiet = true")],
     "[receivers.desk] kind": [
         ('""', "CEP0706", "is `console` or `webhook` or `slack`", 'write `kind = "console"`'),
         ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),
@@ -408,7 +428,7 @@ def test_every_key_has_values_that_cannot_be_used() -> None:
 def test_a_value_that_cannot_be_used_is_told(
     tmp_path: Path, key: str, value: str, code: str, message: str, help_: str
 ) -> None:
-    table, _, name = key[1:].partition("] ")
+    table, _, name = key[1:].rpartition("] ")
     (one,) = told(tmp_path, written({(table, name): value}), MYSQL="mysql://host/db")
     assert one.code == code, one.message
     assert message in one.message

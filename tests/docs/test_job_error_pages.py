@@ -60,7 +60,10 @@ def whole(code: str) -> str:
     for name, one in receivers.items():
         parts[f"receivers.{name}"] = (WEBHOOK if "secret" in one else {"kind": "console"}) | one
     lines = []
-    for name, pairs in parts.items():
+    listed = {name: tables for name, tables in parts.items() if isinstance(tables, list)}
+    every = [(name, pairs) for name, pairs in parts.items() if name not in listed]
+    every += [(f"[{name}]", pairs) for name, tables in listed.items() for pairs in tables]
+    for name, pairs in every:
         lines += [f"[{name}]", *(f"{key} = {sections.toml(value)}" for key, value in pairs.items())]
     return "\n".join(lines)
 

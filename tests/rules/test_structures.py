@@ -32,6 +32,7 @@ KEPT = [
     ("> 5", "> 6"),
     ("severity high", 'severity low  tags "a"  runbook "x"'),
     ("summary", "suppress 5m  summary"),
+    ("summary", "episode 5m  summary"),
     ('"{n}"', '"{n} of {card_id}"'),
     ("x = b.amount", "y = b.amount, z = b.amount * 2 + count(a)"),
     ("rule r", "# why\nrule   r"),

@@ -162,7 +162,8 @@ def _clauses(draw: st.DrawFn) -> Tokens:
         case 10:
             return ["on", "timeout", "emit", *draw(_outputs())]
         case 11:
-            return draw(st.sampled_from((["limit", "5", "runs"], ["severity", "high"], ["into", "hot"])))
+            plain = (["limit", "5", "runs"], ["severity", "high"], ["into", "hot"])
+            return draw(st.sampled_from((*plain, ["episode", *draw(_DURATIONS)])))
         case 12:
             return [draw(st.sampled_from(("summary", "runbook"))), draw(_STRINGS)]
         case 13:

@@ -183,6 +183,7 @@ _CLAUSES: Parts = [
     *(Piece("\n  severity "), Piece("high", (("urgent", "CEP0228"),))),
     *(Piece("\n  summary "), Piece('"{x} of {g}"', (('"{nope}"', "CEP0220"), ('"{x"', "CEP0221")))),
     *(Piece("\n  suppress "), Piece("1h by g, x", (("0s", "CEP0402"), ("1h by nope", "CEP0220")))),
+    *(Piece("\n  episode "), Piece("1h", (("0s", "CEP0402"),))),
     Piece("\n}\n"),
 ]
 _GIVEN = Piece(

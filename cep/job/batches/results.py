@@ -24,7 +24,7 @@ class BatchResults:
     def __init__(self, around: Surroundings, deploys: Deploys) -> None:
         self._around = around
         self._sources = deploys.sources
-        self._routes = [receiver.route for receiver in deploys.running.job.receivers]
+        self._routes = deploys.running.job.routes
         self._last: tuple[int, Result] | None = None
         self._growth = Growth(around.folder.manifests, deploys.sources, self._files_told)
 

@@ -53,6 +53,7 @@ class Deliverer:
             outbox,
             [receiver_made(one, self._environ, screen) for one in self._receivers],
             attempted=self._metrics.attempted,
+            held=self._metrics.held,
             report=self._progress.tell,
         )
         self._outbox, self._dispatcher = outbox, dispatcher

@@ -4,6 +4,7 @@ origin       the outbox and the packs with which a start goes on
 port         metrics and health answer from here on
 inspection   the state folder is looked over before Java starts
 delivery     alerts go out, also those that an earlier run left
+episodes     alerts of one rule and key that follow one another are put together
 query_watch  batches, until the job is done or is to stop; started again where it has to be
 """
 
@@ -25,6 +26,7 @@ from cep.job.batches.driver import Driver, FinishedBatch
 from cep.job.batches.surroundings import Surroundings
 from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
+from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
@@ -121,6 +123,7 @@ class _Lifecycle:
         self._standing = Standing(launch.job, stop)
         self._reporter = MetricsReporter(self._metrics, progress.tell)
         self._delivery = Deliverer(launch.job.receivers, launch.environ, self._metrics, progress, stop)
+        self._episodes: EpisodeKeeper | None = None
 
     def run(self, spark: Spark, log: int) -> None:
         """Everything in order. `log` is the file of what Spark says."""
@@ -145,6 +148,8 @@ class _Lifecycle:
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
         self._delivery.start(outbox, self._stack)
+        self._episodes = EpisodeKeeper(job.desk, lambda: driver.running.packs, self._progress.tell)
+        self._episodes.start(outbox, self._stack)
         if self._stop.is_set():
             return
         self._stop.stage = lambda: _stage(driver)
@@ -206,6 +211,8 @@ class _Lifecycle:
         """After every batch, in Spark's thread."""
         self._standing.batch(batch)
         self._delivery.wake()
+        if self._episodes is not None:
+            self._episodes.wake(batch.outcome.watermark)
         if not batch.replayed:
             self._reporter.take(batch)
         self._progress.batch(batch)

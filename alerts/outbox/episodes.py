@@ -1,0 +1,181 @@
+"""Episodes in their table: alerts of batches that are recorded are assigned to them, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
+
+from alerts.alert import SEVERITIES
+from alerts.episodes.assigning import Coming, Lengths, Slot
+from alerts.episodes.assigning import assigned as assigned_to
+from alerts.episodes.episode import BY_JOB, Episode, Precision, Standing, State, slot
+from alerts.outbox.schema import alerts, assigned, episodes, rules
+from alerts.outbox.write_rows import write_rows
+
+STEP = 5_000
+"""Alerts that a transaction assigns, so that a batch does not wait for longer than that takes."""
+_CHUNK = 500
+_COLUMNS = tuple(column for column in episodes.columns if column.name != "slot")
+_NAMES = tuple(column.name for column in episodes.columns)
+_OF_STANDING = ("state", "verdict", "note", "changed_by", "changed_at")
+_SELECT = select(*_COLUMNS)
+_GROWING = ("last", "alerts", "ended", "length", "severity")
+
+
+def assign_some(connection: Connection, lengths: Lengths, most: int = STEP) -> bool:
+    """Assign the next alerts to episodes; whether there may be more of them."""
+    a, r = alerts.c, rules.c
+    before = connection.scalar(select(assigned.c.number)) or 0
+    query = (
+        select(a.number, r.pack, r.rule, r.severity, a.key, a.time)
+        .join_from(alerts, rules, a.rule_number == r.number)
+        .where(a.number > before)
+        .order_by(a.number)
+        .limit(most)
+    )
+    rank = {severity: place for place, severity in enumerate(SEVERITIES)}
+    coming = [
+        Coming(number, (pack, rule, key), time, rank[severity])
+        for number, pack, rule, severity, key, time in connection.execute(query)
+    ]
+    if not coming:
+        return False
+    begun, longer = assigned_to(coming, _latest(connection, {one.slot for one in coming}), lengths)
+    write_rows(connection, insert(episodes), _NAMES, [_row(one) for one in begun])
+    growing: dict[str, BindParameter[Any]] = {name: bindparam(name) for name in _GROWING}
+    this = update(episodes).where(episodes.c.first == bindparam("of")).values(growing)
+    changed = [(one.last, one.alerts, one.ended, one.length, one.worst, one.first) for one in longer]
+    write_rows(connection, this, (*_GROWING, "of"), changed)
+    connection.execute(update(assigned).values(number=coming[-1].number))
+    return len(coming) == most
+
+
+def _latest(connection: Connection, slots: Collection[Slot]) -> Mapping[Slot, Episode]:
+    """The last episode of each slot; they stay as they are until the transaction ends."""
+    e = episodes.c
+    numbers = sorted({slot(*one) for one in slots})
+    firsts = [
+        first
+        for some in _chunks(numbers)
+        for first in connection.scalars(select(func.max(e.first)).where(e.slot.in_(some)).group_by(e.slot))
+    ]
+    found = (
+        _episode(row)
+        for some in _chunks(firsts)
+        for row in connection.execute(_SELECT.where(e.first.in_(some)).with_for_update())
+    )
+    return {(one.pack, one.rule, one.key): one for one in found}
+
+
+def _chunks(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK))
+
+
+def _row(one: Episode) -> tuple[object, ...]:
+    said = one.standing
+    return (
+        one.first, slot(one.pack, one.rule, one.key), one.pack, one.rule, one.key, one.last, one.alerts,
+        one.began, one.ended, one.length, one.worst, said.state, said.verdict, said.note, said.by, said.at,
+    )  # fmt: skip
+
+
+def _episode(row: Row[Any]) -> Episode:
+    values: tuple[Any, ...] = tuple(row)
+    return Episode(*(*values[:-5], Standing(*values[-5:])))
+
+
+def close_quiet(connection: Connection, now: int, at: int) -> int:
+    """Close the episodes to which nothing from event time `now` on can belong; how many there were.
+
+    `at` is the moment on the wall clock.
+    """
+    e = episodes.c
+    of_all = e.state.in_(["open", "acknowledged"]), e.ended + e.length <= now
+    closed = {"state": "closed", "changed_by": BY_JOB, "changed_at": at}
+    return connection.execute(update(episodes).where(*of_all).values(closed)).rowcount
+
+
+def change(connection: Connection, first: int, standing: Standing) -> None:
+    """Write what people say of the episode that begins with the alert of that number."""
+    values = dict(
+        zip(
+            _OF_STANDING,
+            (standing.state, standing.verdict, standing.note, standing.by, standing.at),
+            strict=True,
+        )
+    )
+    connection.execute(update(episodes).where(episodes.c.first == first).values(values))
+
+
+def episode_of(connection: Connection, number: int) -> Episode | None:
+    """The episode that the alert of that number belongs to; None if it belongs to none, or not yet."""
+    a, r, e = alerts.c, rules.c, episodes.c
+    query = select(r.pack, r.rule, a.key).join_from(alerts, rules, a.rule_number == r.number)
+    found = connection.execute(query.where(a.number == number)).one_or_none()
+    if found is None:
+        return None
+    mine = e.slot == slot(*found), e.pack == found.pack, e.rule == found.rule, e.key == found.key
+    last = _SELECT.where(*mine, e.first <= number).order_by(e.first.desc()).limit(1)
+    row = connection.execute(last.with_for_update()).one_or_none()
+    return None if row is None or row.last < number else _episode(row)
+
+
+def read_episodes(
+    connection: Connection,
+    states: Iterable[State],
+    *,
+    pack: str | None = None,
+    rule: str | None = None,
+    limit: int | None = None,
+) -> list[Episode]:
+    """Episodes by state in the order given, then the worst first, then the oldest."""
+    e = episodes.c
+    of_rule = [column == value for column, value in ((e.pack, pack), (e.rule, rule)) if value is not None]
+    found: list[Episode] = []
+    for state in states:
+        query = _SELECT.where(e.state == state, *of_rule).order_by(e.severity, e.first)
+        left = None if limit is None else limit - len(found)
+        found += [_episode(row) for row in connection.execute(query.limit(left))]
+    return found
+
+
+def ids_of(connection: Connection, some: Iterable[Episode]) -> dict[int, str]:
+    """The ids of episodes, which are those of their first alerts, by the number of these."""
+    numbers = [one.first for one in some]
+    a = alerts.c
+    return {
+        number: id_
+        for chunk in _chunks(numbers)
+        for number, id_ in connection.execute(select(a.number, a.id).where(a.number.in_(chunk)))
+    }
+
+
+def counted(connection: Connection) -> dict[State, int]:
+    """The number of episodes in each state."""
+    e = episodes.c
+    rows = connection.execute(select(e.state, func.count()).group_by(e.state))
+    found = {cast(State, state): count for state, count in rows}
+    return {state: found.get(state, 0) for state in ("open", "acknowledged", "closed")}
+
+
+def precisions(connection: Connection) -> list[Precision]:
+    """The verdicts of each rule that has one, by pack and rule."""
+    e = episodes.c
+    rows = connection.execute(
+        select(e.pack, e.rule, e.verdict, func.count())
+        .where(e.state == "closed", e.verdict.is_not(None))
+        .group_by(e.pack, e.rule, e.verdict)
+    )
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for pack, rule, verdict, count in rows:
+        found.setdefault((pack, rule), {})[str(verdict)] = count
+    return [Precision(pack, rule, **counts) for (pack, rule), counts in sorted(found.items())]
+
+
+def judged(connection: Connection) -> Iterator[Episode]:
+    """The closed episodes that have a verdict, in no order."""
+    e = episodes.c
+    query = _SELECT.where(e.state == "closed", e.verdict.is_not(None))
+    yield from map(_episode, connection.execute(query))
