@@ -132,7 +132,8 @@ def _missing(path: KeyPath, source: str, places: Places) -> Diagnostic:
 def _unknown(path: KeyPath, source: str, places: Places) -> Diagnostic:
     last, known = str(path[-1]), sections.known(path[:-1], source)
     elsewhere = " and ".join(sections.homes(last))
-    if source and len(path) == 3 and not elsewhere and not closest(last, known):
+    nowhere = not elsewhere and not closest(last, known)
+    if source and len(path) == 3 and (nowhere or sections.sources(last)):
         return _of_another_source(last, source, places.key(path))
     help_ = (
         f"it belongs to {elsewhere}; a key counts for the table above it"

@@ -220,20 +220,6 @@ def test_how_receivers_stand_is_kept(outbox: Outbox) -> None:
     assert outbox.resume("chief") == Standing()
 
 
-def test_an_outbox_of_version_3_gets_the_table(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/old.db"
-    old = Outbox.open(url)
-    with old.writing() as connection:
-        connection.exec_driver_sql("DROP TABLE outbox_receivers")
-        connection.exec_driver_sql("UPDATE outbox_version SET version = 3")
-    old.close()
-    new = Outbox.open(url)
-    assert new.standings() == {}
-    new.settle([], {"desk": Standing("open", "500", 1, 2)})
-    new.close()
-    assert Outbox.open(url, create=False).standings()["desk"].state == "open"
-
-
 def test_the_random_pause_is_that_of_the_schedule() -> None:
     from alerts.lane import Lane
 

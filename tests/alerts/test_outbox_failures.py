@@ -12,6 +12,7 @@ from some_alerts import raised
 from sqlalchemy import event
 
 from alerts.outbox import BatchRecord, Outbox, OutboxError, connect, store
+from alerts.outbox.schema import VERSION
 from alerts.routing import Route
 
 ALL = [Route("desk")]
@@ -161,7 +162,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     connection.close()
     error = refused(f"sqlite:///{path}")
     assert error.code == "CEP0806"
-    assert "has version 99, this program writes version 3" in error.message
+    assert f"has version 99, this program writes version {VERSION}" in error.message
 
 
 def test_a_password_is_not_told() -> None:

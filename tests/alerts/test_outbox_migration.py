@@ -10,7 +10,9 @@ import pytest
 from some_alerts import raised
 from sqlalchemy import Connection, text
 
+from alerts.episodes.episode import STATES
 from alerts.outbox import BatchRecord, Outbox, OutboxError, Wanted, migration
+from alerts.outbox.episodes import assign_some, read_episodes
 from alerts.outbox.migration import move_some
 from alerts.outbox.trailing import last_indexed
 from alerts.routing import Route
@@ -24,6 +26,15 @@ def old(tmp_path: Path) -> Path:
     path = tmp_path / "outbox.db"
     with closing(sqlite3.connect(path)) as database, database:
         database.executescript(GOLDEN.read_text("utf-8"))
+    return path
+
+
+@pytest.fixture
+def old_3(tmp_path: Path) -> Path:
+    """The same three alerts in a file of version 3."""
+    path = tmp_path / "outbox.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(GOLDEN.with_name("outbox_version_3.sql").read_text("utf-8"))
     return path
 
 
@@ -85,3 +96,26 @@ def test_every_alert_moves_whatever_interrupts(
     assert ([one.alert.emit for one in recorded.alerts], recorded.repeated) == ([{"n": 70}], 1)
     assert [due.number for due in outbox.due("desk", 2**62, 9)] == [1, 2, 3, 5]
     outbox.close()
+
+
+def test_what_version_3_lacks_is_added(old_3: Path) -> None:
+    alerts, deliveries = rows(old_3, JOINED), rows(old_3, DELIVERIES)
+    assert rows(old_3, "SELECT version FROM outbox_version") == [(3,)]
+    Outbox.open(f"sqlite:///{old_3}").close()
+    assert rows(old_3, "SELECT version FROM outbox_version") == [(4,)]
+    assert (rows(old_3, JOINED), rows(old_3, DELIVERIES)) == (alerts, deliveries)
+
+    fresh = old_3.with_name("fresh.db")
+    Outbox.open(f"sqlite:///{fresh}").close()
+    tables = "SELECT name FROM sqlite_master ORDER BY name"
+    assert rows(old_3, tables) == rows(fresh, tables), "tables and indexes are those of a new one"
+    for (name,) in rows(fresh, "SELECT name FROM sqlite_master WHERE type = 'table'"):
+        columns = f"SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo('{name}')"
+        assert sorted(rows(old_3, columns)) == sorted(rows(fresh, columns)), name
+
+    with closing(Outbox.open(f"sqlite:///{old_3}", create=False)) as outbox:
+        assert outbox.standings() == {}
+        assert [due.number for due in outbox.due("desk", 2**62, 9)] == [1, 2, 3]
+        with outbox.writing() as connection:
+            assert not assign_some(connection, lambda _, __: 10**9)
+            assert list(read_episodes(connection, STATES)) == [], "alerts of before belong to none"
