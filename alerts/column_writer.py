@@ -31,7 +31,7 @@ _WITHOUT = pa.scalar(b"", pa.large_binary())
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What alerts of one kind say, which name the same keys, values and steps; a row each.
+    """The values of alerts of one kind, which name the same keys, values and steps; a row each.
 
     `time` in ns since 1970 UTC. `events` has for each step the ids taken, as JSON strings with commas
     between; `orders` are as `alerts.ranks.decided` gives them. `withholding` are the keys that suppression

@@ -12,7 +12,7 @@ from kernels.family import Family
 
 
 class Kernel(NamedTuple):
-    """What is called, under the kernel's names."""
+    """The entries, under the kernel's names."""
 
     find_ends: Callable[..., None]
     join_parts: Callable[..., None]

@@ -1,4 +1,4 @@
-"""How a receiver stands: whether it is attempted, and since when not."""
+"""The standing of a receiver: whether it is attempted, and since when not."""
 
 from __future__ import annotations
 

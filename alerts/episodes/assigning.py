@@ -1,4 +1,4 @@
-"""Which alerts are of one episode: decided in the order raised, in which event time never decreases."""
+"""Assigns alerts to episodes, in the order raised, in which event time never decreases."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class EpisodeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What people said of an episode: `verdict` and `note` of one that is closed, `at` wall clock in ns."""
+    """The words of people on an episode: `verdict` and `note` of a closed one, `at` wall clock in ns."""
 
     state: State = "open"
     verdict: Verdict | None = None

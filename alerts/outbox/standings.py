@@ -1,4 +1,4 @@
-"""How receivers stand, kept: a restart forgets no pause, and another process sees and ends one."""
+"""The standings of receivers, kept: a restart forgets no pause, and another process sees and ends one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_receivers(connection: Connection) -> None:
 
 
 def read_standings(connection: Connection) -> dict[str, Standing]:
-    """How receivers stand, of those that there is something to say of."""
+    """The standings of receivers, of those that there is something to say of."""
     r = receivers.c
     query = select(r.receiver, r.state, r.reason, r.since_at, r.probe_at, r.failing_since_at)
     return {name: Standing(cast(State, state), *rest) for name, state, *rest in connection.execute(query)}

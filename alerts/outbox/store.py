@@ -224,7 +224,7 @@ class Outbox:
             return read_silences(connection, after)
 
     def standings(self) -> dict[str, Standing]:
-        """How receivers stand, by name; one that is not there is closed."""
+        """The standings of receivers, by name; one that is not there is closed."""
         with self.reading() as connection:
             return read_standings(connection)
 

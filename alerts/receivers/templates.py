@@ -128,7 +128,7 @@ _SLACK_SIGNS = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
 def _mistakes(tree: nodes.Template) -> Iterator[tuple[str, int, str]]:
-    """What is known to fail, in order of lines: sentence, line, help."""
+    """Mistakes that are known, in order of lines: sentence, line, help."""
     found: list[tuple[int, str, str]] = []
     unknown = meta.find_undeclared_variables(tree) - set(NAMES)
     for name in tree.find_all(nodes.Name):

@@ -30,7 +30,7 @@ class Routed:
 
 
 class Way(NamedTuple):
-    """What led alerts to a receiver: the branch of that number, None where the receiver's own route did."""
+    """The reason that alerts go to a receiver: the branch of that number, or None for its own route."""
 
     receiver: str
     branch: int | None

@@ -118,7 +118,7 @@ def read_alert(place: str) -> Mapping[str, Any]:
 
 
 def _lacking(value: object) -> str | None:
-    """What a value lacks to be an alert; None if it has all that is asked for."""
+    """The lack of a value that is to be an alert; None if it has all that is asked for."""
     if not isinstance(value, dict):
         return "it is no object"
     kinds = dict.fromkeys(("pack", "rule", "severity", "kind"), str) | {

@@ -43,7 +43,7 @@ class Receiver:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What people who work on alerts set: `episode`, in ns, is that of rules without a clause of their own;
+    """Settings of those who work on alerts: `episode`, in ns, is that of rules without a clause of their own;
     with `close_quiet`, episodes that are quiet are closed."""
 
     episode: int

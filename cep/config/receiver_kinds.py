@@ -59,7 +59,7 @@ class Section:
 
 
 def mistakes(section: Section) -> Iterator[Diagnostic]:
-    """What is wrong with the options of a receiver of its kind."""
+    """Mistakes in the options of a receiver of its kind."""
     kind, given = section.options.kind, section.options.model_fields_set - set(_EVERY)
     needed, may = OPTIONS[kind]
     for key in needed:

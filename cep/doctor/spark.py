@@ -63,7 +63,7 @@ def _tried(folder: StateFolder, environ: Mapping[str, str]) -> str:
 
 
 def _last_line(folder: StateFolder) -> str:
-    """What Java or Spark said last, which is where the reason stands."""
+    """The last line of Java or Spark, which is where the reason stands."""
     try:
         lines = (folder.logs / "spark.log").read_text("utf-8", "replace").splitlines()
     except OSError:

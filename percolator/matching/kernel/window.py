@@ -75,7 +75,7 @@ class Numbered(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How the words of a piece are sifted."""
+    """The state of sifting the words of a piece."""
 
     field: int
     mode: int
