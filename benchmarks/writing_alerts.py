@@ -144,7 +144,7 @@ def some_decisions(plan: RulePlan, seed: int, count: int) -> Decisions:
 
 
 def pages(outbox: Outbox) -> Iterator[tuple[str, Wanted]]:
-    """What a desk asks for."""
+    """The pages that a desk asks for."""
     (first,) = outbox.alerts(limit=1)
     key = first.alert["key"]
     assert isinstance(key, dict)

@@ -69,7 +69,7 @@ def _options() -> argparse.Namespace:
 
 
 def calibrated() -> None:
-    """How quick the machine is now."""
+    """The pace of the machine now."""
     print(calibration())
     print(f"calibration: findall and a dict for 668 words take {calibrate():.0f} us", flush=True)
 

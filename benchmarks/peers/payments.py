@@ -108,7 +108,7 @@ class Feed:
 
     @property
     def lines(self) -> int:
-        """How many lines a turn has."""
+        """The number of lines of a turn."""
         return self.events + KINDS
 
     def _drawn(self, random: np.random.Generator, turn: int) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What both sides told of windows, as tables by rule, key and time, and their comparison.
+"""Alerts of windows of both sides, as tables by rule, key and time, and their comparison.
 
 Peers add doubles left to right, or add and subtract them as payments come and go; ours are exact sums that
 are rounded once. So sums and averages are equal where they differ by no more than NEAR of their value, and
@@ -38,7 +38,7 @@ def of_file(work: str, path: Path) -> pd.DataFrame:
 
 
 def theirs(work: str, paths: Iterable[Path], turn: Turn) -> pd.DataFrame:
-    """What a peer wrote: a row a payment, or a row a window with ten filters, or one a filter."""
+    """The output of a peer: a row a payment, or a row a window with ten filters, or one a filter."""
     lines = [line for path in paths for line in path.read_text("utf-8").splitlines()]
     rows = pd.DataFrame([json.loads(line) for line in lines])
     rows["time"] = rows.time if rows.time.dtype == np.int64 else _milliseconds(rows.time)
@@ -69,7 +69,7 @@ def becoming_true(rows: pd.DataFrame, turn: Turn) -> pd.DataFrame:
 
 
 def becoming_true_by(turn: Turn) -> int:
-    """How many alerts of the sliding window there are, by numpy."""
+    """The number of alerts of the sliding window, by numpy."""
     payments = turn.payments.sort_values(["card", "ms"], kind="stable")
     ms, card = payments.ms.to_numpy(), payments.card.to_numpy()
     fifth = np.append(np.full(LEAST, -1), np.arange(len(ms) - LEAST))[: len(ms)]
@@ -80,7 +80,7 @@ def becoming_true_by(turn: Turn) -> int:
 
 
 def expected(work: str, turn: Turn) -> int:
-    """How many alerts a turn raises, by pandas: the job is waited for until it has them."""
+    """The number of alerts of a turn, by pandas: the job is waited for until it has them."""
     if work == "sliding":
         return becoming_true_by(turn)
     payments = turn.payments
@@ -89,7 +89,7 @@ def expected(work: str, turn: Turn) -> int:
 
 
 def verdict(work: str, left: pd.DataFrame, right: pd.DataFrame) -> str:
-    """What their comparison came to. Raises SystemExit if they differ: nothing is worth comparing then."""
+    """The outcome of their comparison. Raises SystemExit if they differ: nothing is worth comparing then."""
     names = ["rule", "key", "time"]
     both = left.merge(right, on=names, how="outer", suffixes=("", "_theirs"), indicator=True)
     same = both._merge == "both"

@@ -183,7 +183,7 @@ class Sides:
         return self._run(1)
 
     def check(self) -> str:
-        """What both wrote."""
+        """The output of both."""
         work, (ours, theirs) = self._turns.work, self._outs
         told = window_alerts.theirs(work, [theirs], self._turns.turn)
         return window_alerts.verdict(work, window_alerts.of_file(work, ours), told)

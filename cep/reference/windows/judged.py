@@ -163,7 +163,7 @@ class _Age:
 
     @property
     def body(self) -> Over:
-        """What all of them say alike."""
+        """The values that all of them have in common."""
         body = _rule(self.revisions[0]).body
         assert isinstance(body, Over)
         return body

@@ -1,4 +1,4 @@
-"""What items have of an argument: events, or panes and sessions folded of them."""
+"""Values that items have of an argument: events, or panes and sessions folded of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule over windows is given in a batch, and what it makes of it, by column.
+"""Input of a rule over windows in a batch, and its evaluations, by column.
 
 `cep.operators.windows.runtime.advance.advance` finds the windows that are judged; who calls it reads of them
 what `having` names, says by `settled` where it is true, and reads of those alone what alerts tell.

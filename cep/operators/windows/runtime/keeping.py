@@ -1,4 +1,4 @@
-"""What remains of a rule's windows, as words."""
+"""Writes the state that remains of a rule's windows, as words."""
 
 from __future__ import annotations
 

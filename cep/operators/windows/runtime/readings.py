@@ -1,4 +1,4 @@
-"""What rules read of windows: a column for each reading, over frames of items."""
+"""Readings of windows by rules: a column for each reading, over frames of items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a rule's windows, as items again, with the events that come."""
+"""Restores the state of a rule's windows as items, with the events that come."""
 
 from __future__ import annotations
 
