@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from cep.events import MAX_TIME
-from cep.state.keyed_rows import KEY, RULE, Bools, Ints, begins, ranges
+from cep.state.keyed_rows import KEY, RULE, Bools, Ints, SegmentRows, begins, ranges
 
 ITEMS, WORDS, NUMBERS, DUE, JUDGED, MARK = range(2, 8)
 """After key and rule: how many items, words and numbers of events; when time alone changes something; up to
@@ -22,6 +22,8 @@ where windows have been judged; what was raised already."""
 HEAD = 8
 KIND = "windows"
 """The kind of state."""
+FEW = 4096
+"""Numbers that are remembered as they are."""
 STEPS = (10**9, 10**6, 10**3)
 """Nanoseconds of which events' times may be whole numbers."""
 
@@ -68,6 +70,14 @@ class WindowRows:
         found = np.full(keys, MAX_TIME, np.int64)
         np.minimum.at(found, self.keys, self.heads[:, DUE])
         return found
+
+    def compacted(self, keys: int) -> SegmentRows:
+        """The rows as bytes; few as they are."""
+        if self.size < FEW:
+            return self
+        from cep.operators.windows.runtime.compact_windows import CompactWindows
+
+        return CompactWindows.of(self, keys)
 
     def indexed(self, keys: int) -> WindowIndex:
         """An index by key."""
