@@ -94,7 +94,7 @@ class KeyedRows(SegmentRows, Protocol):
         """These rows and then others of the same keys, in order of key and rule. Arrays may be changed."""
 
     @classmethod
-    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> Self:
+    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> SegmentRows:
         """The rows again from what `written` gave; `ints` finds an array by its name."""
 
 

@@ -81,6 +81,9 @@ def shortened(word: int, codes: Codes) -> tuple[int, int]:
     """The code of a word, and its rest."""
     if 0 <= word <= 0xFFFFFFFF:
         return of_bytes(word), word
+    if 0x3FA0 <= (word >> 48) & 0x7FFF <= 0x41FF and word & 0xFFFFFF00 != 0:
+        # A double of about the size of prices and of many digits, as most words are that are none of these.
+        return WHOLE, word
     named = word - codes.firsts[at_place(NAMED)]
     if 0 <= named <= 0xFF:
         return NAMED, named

@@ -1,14 +1,16 @@
-"""Windows of a segment, as bytes: a fifth to a half of what they take as numbers.
+"""Windows of a segment, as bytes: a third to a half of what they take as numbers.
 
-They are read where a key is cut out (cep.operators.windows.kernel.compact). What is stored is the same.
+They are read where a key is cut out (cep.operators.windows.kernel.compact), and stored as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from cep.events import MAX_TIME
 from cep.operators.windows.kernel.compact import (
@@ -28,6 +30,7 @@ from cep.operators.windows.kernel.compact import (
     Codes,
     Parts,
 )
+from cep.operators.windows.runtime.columns import ends_of
 from cep.operators.windows.runtime.engines import engine
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS
 from cep.operators.windows.runtime.layout import NAMED as NAMED_BIT
@@ -41,31 +44,59 @@ EVENTS = 8
 _TAIL = COUNT_BITS + LENGTH_BITS
 
 
+class Choice(NamedTuple):
+    """The numbers that words of some windows are likely to differ little from: an instant and a step of
+    instants, lengths of packed sums, `judged` of heads, and the number of an event."""
+
+    first: int
+    step: int
+    length: int
+    other: int
+    judged: int
+    number: int
+
+    def codes(self) -> Codes:
+        """The codes of words (cep.operators.windows.kernel.compact)."""
+        lengths, firsts = (np.zeros(CODES, np.int64) for _ in range(2))
+        steps = np.ones(CODES, np.int64)
+        lengths[list(SHORT)] = SHORT
+        lengths[[LONG, WHOLE, NAMED, UPPER, LATEST, BELOW]] = 6, 8, 1, 3, 0, 4
+        firsts[[NAMED, LATEST, BELOW]] = 1 << NAMED_BIT, MAX_TIME, -(1 << 32)
+        steps[UPPER] = 1 << 40
+        lengths[list(TIMES)], steps[list(TIMES)], firsts[list(TIMES)] = (2, 3, 4), self.step, self.first
+        lengths[list(COUNTED)], steps[list(COUNTED)] = 1, 1 + (1 << _TAIL)
+        firsts[list(COUNTED)] = self.length << COUNT_BITS, self.other << COUNT_BITS
+        masks = np.where(lengths == 8, -1, (np.int64(1) << 8 * np.minimum(lengths, 7)) - 1)
+        return Codes(lengths, masks, steps, firsts, np.array([self.judged, self.number], np.int64))
+
+
 @dataclass(frozen=True, slots=True)
 class CompactWindows:
     """The windows of keys, numbered from 0 on: of key n the bytes from `places[n]` up to those of the next.
 
-    `size` is that of the rows (cep.state.keyed_rows).
+    `size` is that of the rows (cep.state.keyed_rows); by `choice` words have codes.
     """
 
     size: int
     data: Bytes
-    places: np.ndarray[tuple[int], np.dtype[np.uint32 | np.int64]]
+    places: npt.NDArray[np.uint32] | Ints
+    choice: Choice
     codes: Codes
 
     @classmethod
     def of(cls, rows: WindowRows, keys: int) -> CompactWindows:
         """Windows of so many keys."""
-        codes = _codes(rows)
+        choice = _choice(rows)
+        codes = choice.codes()
         parts = Parts(np.ascontiguousarray(rows.heads).ravel(), rows.words, rows.numbers)
-        # Memory that nothing is written to is never taken.
-        data = np.empty(MOST * (rows.size + keys) + ROOM, np.uint8)
+        # Memory to which nothing is written is never taken.
+        data = np.empty(MOST * (rows.size + keys) + 2 * ROOM, np.uint8)
         places = np.empty(keys + 1, np.int64)
         end = engine(rows.size // EVENTS).put_compact(parts, begins(rows.keys, keys), codes, data, places)
         places[-1] = end
-        data[end : end + ROOM] = 0
-        narrow = places.astype(np.uint32) if end < 1 << 32 else places
-        return cls(rows.size, data[: end + ROOM].copy(), narrow, codes)
+        whole = -(-end // ROOM) * ROOM + ROOM
+        data[end:whole] = 0
+        return cls(rows.size, data[:whole].copy(), _narrow(places), choice, codes)
 
     @property
     def bytes(self) -> int:
@@ -104,8 +135,23 @@ class CompactWindows:
         return self._rows(places[:-1], places[1:], numbers)
 
     def written(self, ints: Callable[[Ints], object]) -> object:
-        """The rows as a JSON value, as WindowRows are written."""
-        return self.renumbered(np.arange(len(self.places) - 1)).written(ints)
+        """These very bytes and what is needed to read them, as a JSON value."""
+        lengths = np.diff(self.places.astype(np.int64))
+        return {
+            "size": self.size,
+            "choice": list(self.choice),
+            "keys": ints(lengths),
+            "bytes": ints(self.data.view(np.int64)),
+        }
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any], ints: Callable[[Any], Ints]) -> CompactWindows:
+        """The windows again. Raises ValueError."""
+        places, data = ends_of(ints(entry["keys"])), ints(entry["bytes"]).view(np.uint8)
+        if np.any(places[1:] < places[:-1]) or places[-1] + ROOM > len(data):
+            raise ValueError("windows end beyond their bytes")
+        choice = Choice(*entry["choice"])
+        return cls(entry["size"], data, _narrow(places), choice, choice.codes())
 
     def _spans(self, keys: Ints) -> tuple[Ints, Ints]:
         return self.places[keys].astype(np.int64), self.places[keys + 1].astype(np.int64)
@@ -124,23 +170,16 @@ class CompactWindows:
         return WindowRows(parts.heads.reshape(-1, HEAD), parts.words, parts.numbers)
 
 
-def _codes(rows: WindowRows) -> Codes:
-    """The codes by which these rows take few bytes."""
-    sizes, _ = rows.places()
-    having = np.flatnonzero(rows.heads[:, WORDS] > 0)
-    first, step = _instants(rows.words[sizes[having]])
-    lengths, steps, firsts = (np.zeros(CODES, np.int64) for _ in range(3))
-    steps[:] = 1
-    lengths[list(SHORT)] = SHORT
-    lengths[[LONG, WHOLE, NAMED, UPPER, LATEST, BELOW]] = 6, 8, 1, 3, 0, 4
-    firsts[[NAMED, LATEST, BELOW]] = 1 << NAMED_BIT, MAX_TIME, -(1 << 32)
-    steps[UPPER] = 1 << 40
-    lengths[list(TIMES)], steps[list(TIMES)], firsts[list(TIMES)] = (2, 3, 4), step, first
-    lengths[list(COUNTED)], steps[list(COUNTED)] = 1, 1 + (1 << _TAIL)
-    firsts[list(COUNTED)] = [length << COUNT_BITS for length in _packed_lengths(rows, sizes[having])]
-    masks = np.where(lengths == 8, -1, (np.int64(1) << 8 * np.minimum(lengths, 7)) - 1)
-    bases = [int(part.min(initial=MAX_TIME)) for part in (rows.heads[:, JUDGED], rows.numbers)]
-    return Codes(lengths, masks, steps, firsts, np.array(bases, np.int64))
+def _narrow(places: Ints) -> npt.NDArray[np.uint32] | Ints:
+    return places.astype(np.uint32) if places[-1] < 1 << 32 else places
+
+
+def _choice(rows: WindowRows) -> Choice:
+    """A choice by which these rows take few bytes."""
+    sizes = rows.heads[:, WORDS]
+    begins = ends_of(sizes)[:-1].compress(sizes > 0)
+    judged, number = (int(part.min(initial=MAX_TIME)) for part in (rows.heads[:, JUDGED], rows.numbers))
+    return Choice(*_instants(rows.words[begins]), *_packed_lengths(rows, begins), judged, number)
 
 
 def _instants(times: Ints) -> tuple[int, int]:
@@ -148,19 +187,19 @@ def _instants(times: Ints) -> tuple[int, int]:
     if not len(times):
         return 0, 1
     first = int(times.min())
-    # An instant may be any number of 64 bits: differences wrap around, and then no step fits.
-    since = times - np.int64(first)
-    step = next((one for one in STEPS if not np.any(since[:SAMPLE] % one) and not np.any(since % one)), 1)
+    # An instant may be any number of 64 bits: differences wrap around.
+    since = times[:: max(len(times) // SAMPLE, 1)] - np.int64(first)
+    step = next((one for one in STEPS if not np.any(since % one)), 1)
     return max(first, int(times.max()) - (step << 32) + step), step
 
 
-def _packed_lengths(rows: WindowRows, begins: Ints) -> list[int]:
+def _packed_lengths(rows: WindowRows, begins: Ints) -> tuple[int, int]:
     """The two lengths that packed sums have most often, of items all events of which are named."""
-    found: list[int] = [0]
+    found: list[int] = [0, 0]
     for column in (1, 2):
         some = begins[:: max(len(begins) // SAMPLE, 1)] + column
         words = rows.words[some[some < len(rows.words)]]
         named = words[(words >> _TAIL == words & 0xFF) & (words >> COUNT_BITS & 0xFF > 0)]
         lengths, counts = np.unique((named >> COUNT_BITS) & ((1 << LENGTH_BITS) - 1), return_counts=True)
         found += lengths[np.argsort(counts)].tolist()
-    return [found[-1], found[-2] if len(found) > 1 else 0]
+    return found[-1], found[-2]

@@ -136,8 +136,8 @@ class WindowRows:
         """The rows by column, as far as they are columns: `ints` stores each in as few bytes as its numbers
         take.
 
-        No program was released that wrote windows in another form; a change of this one needs a version of
-        its own (cep.shard.state_bytes).
+        Many windows are stored as bytes (`compacted`). A change of either form needs a version of its own
+        (cep.shard.state_bytes).
         """
         heads, step = spaced(self.heads, DUE)
         words = [[ints(array), *of_first] for array, of_first in self._tables()]
@@ -158,8 +158,12 @@ class WindowRows:
                 yield words, (0, 1)
 
     @classmethod
-    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> Self:
-        """The rows again. Raises ValueError."""
+    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> SegmentRows:
+        """The rows again, as they were stored. Raises ValueError."""
+        if isinstance(entry, dict):
+            from cep.operators.windows.runtime.compact_windows import CompactWindows
+
+            return CompactWindows.read(entry, ints)
         (of_heads, *step), tables, numbers = entry
         heads = respaced(ints(of_heads), DUE, *step)
         found = cls(heads, np.zeros(int(heads[:, WORDS].sum()), np.int64), ints(numbers))
