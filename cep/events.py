@@ -24,6 +24,8 @@ MIN_TIME = -(2**63) + 1
 """The watermark before anything was seen."""
 MAX_TIME = 2**63 - 1
 """The end of time: the watermark of a drained stream."""
+STEPS = (10**9, 10**6, 10**3)
+"""Nanoseconds of which events' times may be whole numbers."""
 
 _SCALARS: dict[Scalar, pa.DataType] = {
     Scalar.STRING: pa.string(),

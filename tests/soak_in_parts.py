@@ -27,6 +27,7 @@ from pathlib import Path
 
 MARKS = "not spark and not soak"
 LONG = "tests/cep/test_agreement_for_long.py"
+WINDOWS = "tests/windows/test_windows_agree_for_long.py"
 LINES = "tests/cep/test_decode_kernel.py"
 DUEL = "tests/percolator/test_long_duel.py"
 SIGNALS = "tests/job/test_job_signals.py"
@@ -83,7 +84,7 @@ def split(part: str, test: str, pieces: int, effort: float) -> list[Piece]:
     return [Piece(part, f"{part}-{n}", (test, "-s", "-m", "soak"), share) for n in range(number)]
 
 
-NO_JVM = ("programs", "queries", "lines", "cep", "percolator", "rules", "others")
+NO_JVM = ("programs", "windows", "queries", "lines", "cep", "percolator", "rules", "others")
 JVM = ("jobs", "signals", "kills")
 """Parts that start a JVM: a piece at a time."""
 
@@ -93,6 +94,8 @@ def pieces(part: str, effort: float) -> list[Piece]:
     match part:
         case "programs":
             return split(part, LONG, 35, effort)
+        case "windows":
+            return split(part, WINDOWS, 35, effort)
         case "queries":
             return split(part, DUEL, 10, effort)
         case "lines":

@@ -29,7 +29,9 @@ def test_every_test_that_is_marked_so_is_in_a_part() -> None:
     mark = "pytest.mark." + "soak"
     marked = {path for path in (ROOT / "tests").rglob("test_*.py") if mark in path.read_text("utf-8")}
     assert len(marked) >= 4
-    assert marked <= {path for part in ("programs", "queries", "lines", "kills") for path in named(part)}
+    assert marked <= {
+        path for part in ("programs", "windows", "queries", "lines", "kills") for path in named(part)
+    }
 
 
 def test_every_folder_s_generated_tests_are_in_a_part() -> None:
@@ -39,7 +41,7 @@ def test_every_folder_s_generated_tests_are_in_a_part() -> None:
     assert given <= found
 
 
-@pytest.mark.parametrize("part", ["programs", "queries", "lines"])
+@pytest.mark.parametrize("part", ["programs", "windows", "queries", "lines"])
 @pytest.mark.parametrize("effort", [0.1, 1, 10])
 def test_pieces_share_the_work(part: str, effort: float) -> None:
     shares = [float(piece.environ["CEP_EFFORT"]) for piece in pieces(part, effort)]

@@ -80,7 +80,7 @@ def test_every_key_comes_back_as_it_was(engine: Engine, rows: WindowRows, keys: 
     chosen = np.array(sorted(keys), np.int64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compact_windows, "engine", lambda _: engine)
-        compact = CompactWindows.of(rows, KEYS)
+        compact = CompactWindows.of(rows, KEYS, WindowRows)
         index = rows.indexed(KEYS)
         assert told(compact.cut(chosen, 7 + 2 * chosen)) == told(index.cut(chosen, 7 + 2 * chosen))
         assert told(compact.renumbered(np.arange(KEYS) * 3)) == told(rows.renumbered(np.arange(KEYS) * 3))

@@ -3,7 +3,8 @@
     pytest -s -m soak tests/windows/test_windows_agree_for_long.py
 
 As tests/cep/test_agreement_for_long.py, with nothing but windows: of any kind, over days of three zones, and
-beside patterns; and segments keep even few windows as bytes. CEP_SEED is the first chunk's seed, CEP_EFFORT scales the number of chunks.
+beside patterns. Segments keep even few windows as bytes. CEP_SEED is the first chunk's seed, CEP_EFFORT
+scales the number of chunks.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from cep.operators.windows.runtime import window_rows
 
 PACKS = 40
 """In a chunk, each with several feeds."""
-CHUNKS = 140
+CHUNKS = 110
 
 
 def of_windows() -> st.SearchStrategy[list[Program]]:

@@ -197,7 +197,7 @@ class Run:
         rows = self.state.renamed(self.rule, texts)
         seen = np.array([n for n, key in enumerate(self.state.keys) if key in keys], np.int64)
         as_now = np.array([keys.index(self.state.keys[n]) for n in seen.tolist()], np.int64)
-        kept = CompactWindows.of(rows, len(self.state.keys)).cut(seen, as_now)
+        kept = CompactWindows.of(rows, len(self.state.keys), WindowRows).cut(seen, as_now)
         watch = Watch(self.begun, self.since, self.closing, watermark)
         plan = self.rule.plan
         advanced = advance(plan, kept, self._taken(events, keys), watch, texts, self.compiled)

@@ -139,7 +139,7 @@ class _Advanced:
         reader, places = self._chosen(rows)
         columns, order = {}, None if places is None else pa.array(places)
         for number in readings:
-            column = reader.column(number)
+            column = reader.column(number, readings)
             columns[f"@{number}"] = column if order is None else column.take(order)
         estimated = {n: mask for n, mask in reader.approximate.items() if n in readings}
         masks = {n: mask if places is None else mask[places] for n, mask in estimated.items()}

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from cep.events import MAX_TIME
+from cep.events import MAX_TIME, STEPS
 from cep.operators.windows.kernel.compact import (
     BELOW,
     CODES,
     COUNTED,
+    HEAD,
+    JUDGED,
+    KEY,
     LATEST,
     LONG,
     MOST,
@@ -26,6 +29,7 @@ from cep.operators.windows.kernel.compact import (
     TIMES,
     UPPER,
     WHOLE,
+    WORDS,
     Bytes,
     Codes,
     Parts,
@@ -34,14 +38,33 @@ from cep.operators.windows.runtime.columns import ends_of
 from cep.operators.windows.runtime.engines import engine
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS
 from cep.operators.windows.runtime.layout import NAMED as NAMED_BIT
-from cep.operators.windows.runtime.window_rows import HEAD, JUDGED, STEPS, WORDS, WindowRows
-from cep.state.keyed_rows import Ints, begins
+from cep.state.keyed_rows import Ints, KeyedRows, begins
 
 SAMPLE = 1000
 """Heads that are looked at to choose what codes stand for."""
 EVENTS = 8
 """Numbers of 64 bits that are about as much work as an event."""
 _TAIL = COUNT_BITS + LENGTH_BITS
+
+
+class Rows(Protocol):
+    """Windows as numbers (cep.operators.windows.runtime.window_rows)."""
+
+    @property
+    def heads(self) -> Ints:
+        """The heads, sorted by key."""
+
+    @property
+    def words(self) -> Ints:
+        """The words behind them."""
+
+    @property
+    def numbers(self) -> Ints:
+        """The numbers behind them."""
+
+
+Form = Callable[[Ints, Ints, Ints], KeyedRows]
+"""Makes rows of heads, words and numbers."""
 
 
 class Choice(NamedTuple):
@@ -82,21 +105,23 @@ class CompactWindows:
     places: npt.NDArray[np.uint32] | Ints
     choice: Choice
     codes: Codes
+    form: Form
 
     @classmethod
-    def of(cls, rows: WindowRows, keys: int) -> CompactWindows:
-        """Windows of so many keys."""
+    def of(cls, rows: Rows, keys: int, form: Form) -> CompactWindows:
+        """Windows of so many keys, which come back in a form."""
         choice = _choice(rows)
         codes = choice.codes()
         parts = Parts(np.ascontiguousarray(rows.heads).ravel(), rows.words, rows.numbers)
+        size = sum(map(len, parts))
         # Memory to which nothing is written is never taken.
-        data = np.empty(MOST * (rows.size + keys) + 2 * ROOM, np.uint8)
-        places = np.empty(keys + 1, np.int64)
-        end = engine(rows.size // EVENTS).put_compact(parts, begins(rows.keys, keys), codes, data, places)
+        data = np.empty(MOST * (size + keys) + 2 * ROOM, np.uint8)
+        of_key, places = begins(rows.heads[:, KEY], keys), np.empty(keys + 1, np.int64)
+        end = engine(size // EVENTS).put_compact(parts, of_key, codes, data, places)
         places[-1] = end
         whole = -(-end // ROOM) * ROOM + ROOM
         data[end:whole] = 0
-        return cls(rows.size, data[:whole].copy(), _narrow(places), choice, codes)
+        return cls(size, data[:whole].copy(), _narrow(places), choice, codes, form)
 
     @property
     def bytes(self) -> int:
@@ -125,33 +150,29 @@ class CompactWindows:
         counts = self._counts(*self._spans(keys))
         return int(HEAD * counts[0] + counts[1] + counts[2])
 
-    def cut(self, keys: Ints, numbers: Ints) -> WindowRows:
+    def cut(self, keys: Ints, numbers: Ints) -> KeyedRows:
         """The rows of some keys, under other numbers."""
         return self._rows(*self._spans(keys), numbers)
 
-    def renumbered(self, numbers: Ints) -> WindowRows:
+    def renumbered(self, numbers: Ints) -> KeyedRows:
         """The rows of all keys, under other numbers."""
         places = self.places.astype(np.int64)
         return self._rows(places[:-1], places[1:], numbers)
 
     def written(self, ints: Callable[[Ints], object]) -> object:
         """These very bytes and what is needed to read them, as a JSON value."""
-        lengths = np.diff(self.places.astype(np.int64))
-        return {
-            "size": self.size,
-            "choice": list(self.choice),
-            "keys": ints(lengths),
-            "bytes": ints(self.data.view(np.int64)),
-        }
+        firsts, ends = self._spans(np.arange(len(self.places) - 1))
+        data = ints(self.data.view(np.int64))
+        return {"size": self.size, "choice": list(self.choice), "keys": ints(ends - firsts), "bytes": data}
 
     @classmethod
-    def read(cls, entry: Mapping[str, Any], ints: Callable[[Any], Ints]) -> CompactWindows:
+    def read(cls, entry: Mapping[str, Any], ints: Callable[[Any], Ints], form: Form) -> CompactWindows:
         """The windows again. Raises ValueError."""
         places, data = ends_of(ints(entry["keys"])), ints(entry["bytes"]).view(np.uint8)
         if np.any(places[1:] < places[:-1]) or places[-1] + ROOM > len(data):
             raise ValueError("windows end beyond their bytes")
         choice = Choice(*entry["choice"])
-        return cls(entry["size"], data, _narrow(places), choice, choice.codes())
+        return cls(entry["size"], data, _narrow(places), choice, choice.codes(), form)
 
     def _spans(self, keys: Ints) -> tuple[Ints, Ints]:
         return self.places[keys].astype(np.int64), self.places[keys + 1].astype(np.int64)
@@ -162,19 +183,19 @@ class CompactWindows:
         engine(len(firsts)).measure_compact(self.data, firsts, ends, self.codes, counts)
         return counts
 
-    def _rows(self, firsts: Ints, ends: Ints, numbers: Ints) -> WindowRows:
+    def _rows(self, firsts: Ints, ends: Ints, numbers: Ints) -> KeyedRows:
         heads, words, named = self._counts(firsts, ends).tolist()
         parts = Parts(*(np.empty(size, np.int64) for size in (HEAD * heads, words, named)))
         machine = engine((HEAD * heads + words + named) // EVENTS)
         machine.take_compact(self.data, firsts, ends, numbers, self.codes, parts)
-        return WindowRows(parts.heads.reshape(-1, HEAD), parts.words, parts.numbers)
+        return self.form(parts.heads.reshape(-1, HEAD), parts.words, parts.numbers)
 
 
 def _narrow(places: Ints) -> npt.NDArray[np.uint32] | Ints:
     return places.astype(np.uint32) if places[-1] < 1 << 32 else places
 
 
-def _choice(rows: WindowRows) -> Choice:
+def _choice(rows: Rows) -> Choice:
     """A choice by which these rows take few bytes."""
     sizes = rows.heads[:, WORDS]
     begins = ends_of(sizes)[:-1].compress(sizes > 0)
@@ -193,7 +214,7 @@ def _instants(times: Ints) -> tuple[int, int]:
     return max(first, int(times.max()) - (step << 32) + step), step
 
 
-def _packed_lengths(rows: WindowRows, begins: Ints) -> tuple[int, int]:
+def _packed_lengths(rows: Rows, begins: Ints) -> tuple[int, int]:
     """The two lengths that packed sums have most often, of items all events of which are named."""
     found: list[int] = [0, 0]
     for column in (1, 2):

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from cep.events import MAX_TIME
+from cep.events import MAX_TIME, STEPS
 from cep.state.keyed_rows import KEY, RULE, Bools, Ints, SegmentRows, begins, ranges
 
 ITEMS, WORDS, NUMBERS, DUE, JUDGED, MARK = range(2, 8)
@@ -24,8 +24,6 @@ KIND = "windows"
 """The kind of state."""
 FEW = 4096
 """Numbers that are remembered as they are."""
-STEPS = (10**9, 10**6, 10**3)
-"""Nanoseconds of which events' times may be whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class WindowRows:
             return self
         from cep.operators.windows.runtime.compact_windows import CompactWindows
 
-        return CompactWindows.of(self, keys)
+        return CompactWindows.of(self, keys, type(self))
 
     def indexed(self, keys: int) -> WindowIndex:
         """An index by key."""
@@ -163,7 +161,7 @@ class WindowRows:
         if isinstance(entry, dict):
             from cep.operators.windows.runtime.compact_windows import CompactWindows
 
-            return CompactWindows.read(entry, ints)
+            return CompactWindows.read(entry, ints, cls)
         (of_heads, *step), tables, numbers = entry
         heads = respaced(ints(of_heads), DUE, *step)
         found = cls(heads, np.zeros(int(heads[:, WORDS].sum()), np.int64), ints(numbers))
