@@ -105,6 +105,11 @@ class _Advanced:
         order = self.windows.judged.order
         return found if order is None else found[order]
 
+    @property
+    def count(self) -> int:
+        """The number of evaluations, before any is made."""
+        return self.windows.count
+
     @cached_property
     def evaluations(self) -> Evaluations:
         """Those of the batch."""
