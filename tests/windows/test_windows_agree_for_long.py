@@ -3,8 +3,8 @@
     pytest -s -m soak tests/windows/test_windows_agree_for_long.py
 
 As tests/cep/test_agreement_for_long.py, with nothing but windows: of any kind, over days of three zones, and
-beside patterns. Segments keep even few windows as bytes. CEP_SEED is the first chunk's seed, CEP_EFFORT
-scales the number of chunks.
+beside patterns. Segments keep even few windows as bytes, and few are evaluated at once. CEP_SEED is the first
+chunk's seed, CEP_EFFORT scales the number of chunks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from effort import examples
 from hypothesis import strategies as st
 from random_windows import calendar_families, mixed_packs, window_packs
 
-from cep.operators.windows.runtime import window_rows
+from cep.operators.windows.runtime import run_windows, window_rows
 
 PACKS = 40
 """In a chunk, each with several feeds."""
@@ -36,6 +36,7 @@ def of_windows() -> st.SearchStrategy[list[Program]]:
 @pytest.mark.timeout(0)
 def test_all_engines_agree_on_windows_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window_rows, "FEW", 0)
+    monkeypatch.setattr(run_windows, "AT_ONCE", 20)
     first = int(os.environ.get("CEP_SEED") or random.SystemRandom().randrange(10**9))
     total = soak.Tally()
     for number in range(first, first + examples(CHUNKS)):
