@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from alerts.routing import Branches, Route, Routes
 from cep.config.places import Places
@@ -52,10 +53,33 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """The address that the page, API and metrics are served at; port 0: any that is free."""
+    """The address that the page, API and metrics are served at; port 0: any that is free.
+
+    With a certificate and its key, both PEM, it is served under TLS.
+    """
 
     host: str
     port: int
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def tls(self) -> bool:
+        """True if it is served under TLS."""
+        return self.certificate is not None
+
+
+Scope = Literal["read", "operate", "deploy"]
+SCOPES: tuple[Scope, ...] = ("read", "operate", "deploy")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Whoever shows the secret is called by this name, and may do what the scopes say."""
+
+    name: str
+    secret: Secret
+    scopes: tuple[Scope, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +102,7 @@ class Job:
     cores: int | None
     branches: Branches | None
     desk: Desk
+    tokens: tuple[Token, ...]
     places: Places = field(repr=False, compare=False)
 
     @property

@@ -10,8 +10,8 @@ from alerts.dispatch import Dispatcher
 from alerts.outbox import Outbox
 from cep.config import Receiver
 from cep.job.running.progress import Progress
-from cep.job.running.receivers_made import receiver_made
 from cep.job.running.stopping import Stop
+from cep.receivers_made import receiver_made
 from cep.web.metrics import Metrics
 
 _LONGEST = 60.0
