@@ -62,7 +62,8 @@ class Listen:
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use. `branches` None: each receiver has its own route.
+    `cores` None: all that the process may use. `branches` None: each receiver has its own route. `keep`: for
+    how long accepted events stay in the record, in nanoseconds; 0: none are recorded.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Job:
     cores: int | None
     branches: Branches | None
     desk: Desk
+    keep: int
     places: Places = field(repr=False, compare=False)
 
     @property

@@ -15,7 +15,7 @@ from cep.config.routes import check_routes
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
-from cep.config.values import listen_address, outbox_address, present, signing_secret, web_address
+from cep.config.values import keep_time, listen_address, outbox_address, present, signing_secret, web_address
 from cep.config.without_effect import without_effect
 from cep.sources.source import Feed
 from cep.sources.values import UnfitError
@@ -142,6 +142,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         cores=None if shaped.spark is None else shaped.spark.cores,
         branches=_branches(shaped),
         desk=Desk(parse_duration(shaped.alerts.episode), shaped.alerts.close_quiet),
+        keep=keep_time(shaped.record.keep),
         places=places,
     )
 
