@@ -143,10 +143,14 @@ class _File:
         """Remove what has not its name yet."""
         if self._aside is None:
             return
-        # the writer, let go, closes a sink that is still open
-        if self._sink is not None and not self._sink.closed:
-            with suppress(OSError, pa.ArrowException):
-                self._sink.close()
+        for open_ in (self._writer, self._sink):
+            if open_ is not None:
+                with suppress(OSError, pa.ArrowException):
+                    open_.close()
+        if self._writer is not None:
+            self._writer.is_open = (
+                False  # else it is closed again, and complains, when nobody has it any more
+            )
         with suppress(OSError):
             self._aside.unlink(missing_ok=True)
         self._aside = None
