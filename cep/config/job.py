@@ -86,7 +86,8 @@ class Token:
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use. `branches` None: each receiver has its own route.
+    `cores` None: all that the process may use. `branches` None: each receiver has its own route. `keep`: for
+    how long accepted events stay in the record, in nanoseconds; 0: none are recorded.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Job:
     branches: Branches | None
     desk: Desk
     tokens: tuple[Token, ...]
+    keep: int
     places: Places = field(repr=False, compare=False)
 
     @property

@@ -18,6 +18,7 @@ from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, W
 from cep.config.tokens import check_tokens
 from cep.config.values import (
     access_token,
+    keep_time,
     listen_address,
     outbox_address,
     present,
@@ -154,6 +155,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
             Token(name, Secret(one.secret, folder), tuple(dict.fromkeys(one.scopes)))
             for name, one in shaped.tokens.items()
         ),
+        keep=keep_time(shaped.record.keep),
         places=places,
     )
 

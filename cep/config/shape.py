@@ -64,6 +64,12 @@ class AlertsSection(Section):
     close_quiet: Annotated[bool, Field(examples=[True])] = False
 
 
+class RecordSection(Section):
+    """[record]"""
+
+    keep: Annotated[str, AfterValidator(values.keep), Field(examples=["30 days"])] = "1 day"
+
+
 class HttpSection(Section):
     """[http]"""
 
@@ -94,6 +100,7 @@ class JobFile(Section):
     receivers: Annotated[dict[Name, ReceiverSection], Field(default_factory=dict)]
     routes: Annotated[list[RouteSection], Field(default_factory=list)]  # type: ignore[valid-type]
     alerts: AlertsSection = AlertsSection()
+    record: RecordSection = RecordSection()
     http: HttpSection | None = None
     tokens: Annotated[dict[Name, TokenSection], Field(default_factory=dict)]
     spark: SparkSection | None = None

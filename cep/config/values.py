@@ -77,6 +77,22 @@ def length(text: str) -> str:
     return text
 
 
+def keep(text: str) -> str:
+    """How long something is kept; `0`: not at all."""
+    keep_time(text)
+    return text
+
+
+def keep_time(text: str) -> int:
+    """The same in nanoseconds. Raises UnfitError."""
+    if text.strip() == "0":
+        return 0
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UnfitError(str(error), 'write a number and a unit, `30 days`, or "0" to keep none') from None
+
+
 def refers(text: str) -> bool:
     """True if the text only refers to the value: to an environment variable, or to a file."""
     return "${" in text or text.startswith("file:")
