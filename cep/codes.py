@@ -45,6 +45,8 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0734": "an option that the kind of a receiver does not have",
         "CEP0735": "a secret that stands in the job file",
         "CEP0736": "a template that cannot be read",
+        "CEP0737": "a mute time that cannot be",
+        "CEP0738": "what on the way to receivers has no effect",
         "CEP0740": "no file fits the path of a feed",
         "CEP0741": "an option that the source of a feed does not have",
     }

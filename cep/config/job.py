@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from alerts.routing import Branches, Route, Routes
+from alerts.settings import Settings
 from cep.config.places import Places
 from cep.config.secrets import Secret
 from cep.config.targets import Target
@@ -63,6 +64,7 @@ class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
     `cores` None: all that the process may use. `branches` None: each receiver has its own route.
+    `settings` are what comes between deliveries and notifications.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Job:
     cores: int | None
     branches: Branches | None
     desk: Desk
+    settings: Settings
     places: Places = field(repr=False, compare=False)
 
     @property
