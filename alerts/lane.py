@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -69,7 +69,7 @@ class Lane:
         """The reasons of what was held back since somebody counted, but for what they held before."""
         self._schedule = schedule
         self._random = random
-        self._ready: deque[Due] = deque()
+        self._ready: deque[Candidate] = deque()
         self._unspent: deque[Due] = deque()  # made, and over the rate for now
         self._taken: set[int] = set()
         self._keys = KeysInOrder(self.stages.throttle) if self.stages.manner.by_key else None
@@ -118,7 +118,10 @@ class Lane:
         if len(self._ready) <= self.receiver.in_flight and now >= self.look_at:
             found = outbox.due(self.receiver.name, now, len(self._taken) + _AHEAD)
             fresh = [due for due in found if due.place not in self._taken]
-            self._ready.extend(fresh)
+            if self._keys is not None:
+                fresh.sort(key=lambda due: due.number)
+                self._keys.forget_settled(outbox, self.receiver.name, now)
+            self._ready.extend(map(Candidate, fresh))
             self._taken.update(due.place for due in fresh)
             if not fresh:
                 following = outbox.next_due(self.receiver.name, now)
@@ -136,7 +139,7 @@ class Lane:
         """Nanoseconds until what is over the rate may go; where that is now, it is ready."""
         wait = self.stages.throttle.next_at(now) - now
         if wait <= 0:
-            self._ready.extendleft(reversed(self._unspent))
+            self._ready.extendleft(map(Candidate, reversed(self._unspent)))
             self._unspent.clear()
         return max(wait, 0)
 
@@ -157,8 +160,10 @@ class Lane:
     def _let_through(self, now: int) -> Due | None:
         """The next delivery that nothing holds back; those before it are put aside."""
         while self._ready:
-            due = self._ready.popleft()
-            one = Candidate(due)
+            one = self._ready.popleft()
+            due = one.due
+            if self._keys is not None and self._keys.waits(one):
+                continue
             if due.made is not None:  # what it is about was settled when it was made
                 if self.stages.throttle.next_at(now) > now:
                     self._unspent.append(due)
@@ -166,31 +171,31 @@ class Lane:
             elif (hold := self.stages(one, now)) is not None:
                 self._hold(due, hold, now)
                 continue
-            elif one.group is not None and self._joins(one.group, due):
-                continue
-            if self._keys is not None and not self._keys.begin(one):
-                continue
+            if self._keys is not None:
+                self._keys.begin(one)
             if due.made is None and self.stages.make:
                 until = now + self.stages.group.interval(one)
-                numbers = frozenset((due.number,))
+                numbers = frozenset((due.number, *self._others(one, now)))
                 self._makings[due.place] = Making(self.receiver.name, numbers, one.group, until)
             return due
         return None
 
+    def _others(self, first: Candidate, now: int) -> Iterator[int]:
+        """The numbers of what is read, belongs to the group of a candidate, and may go out with it."""
+        name = self.stages.group.name(first)
+        if not name:
+            return
+        for one in self._ready:
+            if one.due.made is None and self.stages.group.name(one) == name and not self.stages(one, now):
+                yield one.due.number
+
     def _hold(self, due: Due, hold: Hold, now: int) -> None:
         name = self.receiver.name
         self.held.append(Held(name, due.number, hold.reason, hold.said, hold.until, now, hold.group))
+        if self._keys is not None:
+            self._keys.is_held(due)
         if due.held != hold.reason:
             self.newly_held.append(hold.reason)
-
-    def _joins(self, group: str, due: Due) -> bool:
-        """Put a delivery to what is about to be made of its group; False if nothing is."""
-        for place, making in self._makings.items():
-            if making.group == group:
-                numbers = making.numbers | {due.number}
-                self._makings[place] = Making(making.receiver, numbers, group, making.quiet_until)
-                return True
-        return False
 
     def making(self, due: Due) -> Making | None:
         """The notification that is to be made before a delivery that was taken is attempted."""
@@ -200,7 +205,7 @@ class Lane:
         """The notification was made of the deliveries of these numbers; None: stages hold them all back."""
         making = self._makings.pop(due.place)
         gone = making.numbers.union(numbers)
-        self._ready = deque(one for one in self._ready if one.made is not None or one.number not in gone)
+        self._ready = deque(one for one in self._ready if one.due.made or one.due.number not in gone)
         self._taken -= gone
         if made is None:
             self._in_flight -= 1
@@ -237,7 +242,7 @@ class Lane:
         for due in dues:
             self._makings.pop(due.place, None)
             self._release(due)
-        self._ready.extendleft(reversed(dues))
+        self._ready.extendleft(map(Candidate, reversed(dues)))
 
     def _release(self, due: Due, settled: Settled | None = None) -> None:
         """What came behind one of its key may be looked at again."""

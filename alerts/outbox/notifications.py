@@ -230,13 +230,25 @@ def made_since(connection: Connection, receiver: str, moment: int) -> list[int]:
     return list(connection.scalars(query))
 
 
+def still_pending(connection: Connection, receiver: str, numbers: Iterable[int]) -> set[int]:
+    """Those of some alerts whose deliveries are pending."""
+    d = deliveries.c
+    return {
+        number
+        for chunk in _chunks(sorted(numbers))
+        for number in connection.scalars(
+            select(d.alert).where(d.receiver == receiver, d.alert.in_(chunk), d.due_at.is_not(None))
+        )
+    }
+
+
 def failing(connection: Connection, receiver: str, now: int) -> list[tuple[int, str, int]]:
     """Deliveries that were attempted and are tried again later: number, key and when."""
     d, a = deliveries.c, alerts.c
     query = (
         select(a.number, a.key, d.due_at)
         .join_from(deliveries, alerts, d.alert == a.number)
-        .where(d.receiver == receiver, d.due_at > now, d.attempts > 0)
+        .where(d.receiver == receiver, d.due_at > now, d.attempts > 0, d.held.is_(None))
     )
     return [(row.number, row.key, row.due_at) for row in connection.execute(query)]
 

@@ -267,6 +267,11 @@ class Outbox:
                 for number, key, due_at in notifications.failing(connection, receiver, now):
                     stages.throttle.note_failing(key, number, due_at)
 
+    def still_pending(self, receiver: str, numbers: Iterable[int]) -> set[int]:
+        """Those of some alerts whose deliveries to a receiver are pending."""
+        with self.reading() as connection:
+            return notifications.still_pending(connection, receiver, numbers)
+
     def sources(self, inhibitors: Inhibitors, after: int | None) -> tuple[int, list[Source]]:
         """The alerts raised after one that may hold back others, and the number of the last alert. After
         None: as far back as the longest inhibition reaches."""

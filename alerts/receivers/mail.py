@@ -86,7 +86,7 @@ class MailReceiver:
 
     def mail(self, id_: str, notification: Notification, now: int) -> EmailMessage:
         """The mail. Its id is the alert's, or that of the group, so that one that comes twice is known. The
-        thread's is that of no mail: programs show the mails that refer to it together, whichever comes first."""
+        thread's is that of no mail: programs show mails that refer to it together, whichever comes first."""
         domain = self._letter.sender.rpartition("@")[2]
         told_in = sha256(thread(notification).encode("utf-8", "replace")).hexdigest()[:32]
         mail = EmailMessage(_POLICY)

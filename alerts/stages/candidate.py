@@ -33,6 +33,8 @@ class Candidate:
 
     due: Due
     group: str | None = None
+    named: str | None = None
+    """The name of its group, once that was asked for."""
     _labels: Labels | None = None
 
     @property

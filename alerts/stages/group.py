@@ -53,8 +53,7 @@ class Group:
         grouping = self._of(one)
         if grouping is None:
             return None
-        name = digest(one.due.way if one.due.way in self._of_way else None, grouping.values(one.labels))
-        one.group = group = digest(name, self.together(one))
+        one.group = group = self.name(one)
         moment = self.opened.get(group)
         if moment is None:
             quiet = self.quiet_until.get(group, 0)
@@ -64,6 +63,16 @@ class Group:
             return None
         said = f"group: waits until {timestamp(moment)} for others of {grouping.said(one.labels)}"
         return Hold("group", said, moment, group)
+
+    def name(self, one: Candidate) -> str:
+        """The name of a candidate's group; empty: it is in none."""
+        if one.named is None:
+            grouping = self._of(one)
+            way = one.due.way if one.due.way in self._of_way else None
+            one.named = (
+                "" if grouping is None else digest(way, grouping.values(one.labels), self.together(one))
+            )
+        return one.named
 
     def _of(self, one: Candidate) -> Grouping | None:
         if one.due.asked_for:

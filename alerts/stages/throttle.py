@@ -18,6 +18,7 @@ from alerts.stages.group import Group
 
 OVER = "rate"
 _KEY = "key"
+_SECOND = 1_000_000_000
 
 
 class Throttle:
@@ -52,11 +53,12 @@ class Throttle:
 
     def _behind(self, one: Candidate, now: int) -> Hold | None:
         before = self.failing.get(key_of(one))
-        if before is None or before[0] >= one.due.number or before[1] <= now:
-            return None  # one that is tried again now was taken before this one
-        until = timestamp(before[1])
-        said = f"throttle: waits for an earlier one of its key, which is tried again at {until}"
-        return Hold(_KEY, said, before[1])
+        if before is None or before[0] >= one.due.number:
+            return None
+        said = (
+            f"throttle: waits for an earlier one of its key, which is tried again at {timestamp(before[1])}"
+        )
+        return Hold(_KEY, said, before[1] if before[1] > now else now + _SECOND)
 
     def note_failing(self, key: str, number: int, due_at: int) -> None:
         """One of a key failed; of several the first goes before the others."""
