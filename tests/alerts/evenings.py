@@ -66,7 +66,7 @@ class Desk:
     name: str
     apart: bool = False
     in_flight: int = 4
-    now: int = 0
+    since: int = 0  # so many were tried before the process began
     tried: list[Sent] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
     answers: Callable[[Sequence[int]], Outcome] = lambda _: DELIVERED
@@ -116,6 +116,8 @@ class Evening:
         )
         self.known: int | None = None
         self.lanes = [self._lane(one, of_way) for one in self.desks.values()]
+        for desk in self.desks.values():
+            desk.since = len(desk.tried)
         for lane in self.lanes:
             lane.take_up(self.outbox, self.now * SECOND)
 
