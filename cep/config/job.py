@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from alerts.routing import Branches, Route, Routes
+from alerts.settings import Settings
 from cep.config.places import Places
 from cep.config.secrets import Secret
 from cep.config.targets import Target
@@ -86,8 +87,9 @@ class Token:
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use. `branches` None: each receiver has its own route. `keep`: for
-    how long accepted events stay in the record, in nanoseconds; 0: none are recorded.
+    `cores` None: all that the process may use. `branches` None: each receiver has its own route. `settings`
+    are what comes between deliveries and notifications. `keep`: for how long accepted events stay in the
+    record, in nanoseconds; 0: none are recorded.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Job:
     desk: Desk
     tokens: tuple[Token, ...]
     keep: int
+    settings: Settings
     places: Places = field(repr=False, compare=False)
 
     @property
