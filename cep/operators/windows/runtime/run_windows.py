@@ -11,6 +11,7 @@ from cep.batch.arrivals import Arrivals
 from cep.batch.clock import Clock
 from cep.batch.decisions import Decisions
 from cep.events import MIN_TIME
+from cep.hashing.rows import rising
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.window_plan import WindowPlan
 from cep.operators.windows.runtime import over_limit, trace_records
@@ -71,7 +72,7 @@ def _separated(kept: WindowRows, came: RuleEvents, parts: int) -> list[tuple[Win
     as there are keys, if these are fewer."""
     if parts < 2:
         return [(kept, came)]
-    keys = np.union1d(kept.keys, came.keys)
+    keys = rising(np.concatenate((kept.keys, came.keys)), runs=True)
     firsts = keys[np.unique(np.arange(parts) * len(keys) // parts)][1:]
     of_events = [0, *np.searchsorted(came.keys, firsts).tolist(), len(came.keys)]
     return [
