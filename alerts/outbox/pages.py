@@ -108,6 +108,15 @@ class _Read:
         return list(self.connection.scalars(select(number).where(*conditions).order_by(order).limit(limit)))
 
 
+def first_from(connection: Connection, column: Any, value: int) -> int:
+    """The least number from which on a column that rises with the numbers is `value` or more."""
+    a = alerts.c
+    least, greatest = (connection.scalar(select(end(a.number))) for end in (func.min, func.max))
+    if least is None or greatest is None:
+        return 1
+    return _halved(connection, column, value, _Stretch(least, greatest))
+
+
 def _rules(connection: Connection, wanted: Wanted) -> list[int] | None:
     """The numbers of the rules wanted; None if any is."""
     r = rules.c

@@ -51,6 +51,16 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """For how long things stay in the outbox, in nanoseconds."""
+
+    alerts: int
+    deliveries: int
+    late: int
+    dead_letters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Listen:
     """The address that the page, API and metrics are served at; port 0: any that is free."""
 
@@ -80,6 +90,7 @@ class Job:
     branches: Branches | None
     desk: Desk
     keep: int
+    retention: Retention
     places: Places = field(repr=False, compare=False)
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
-from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver
+from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Retention
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
 from cep.config.secrets import Secret, SecretError, without_secrets
@@ -26,7 +26,7 @@ from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.receiver_kinds import Section
-    from cep.config.shape import GivenRoute, JobFile
+    from cep.config.shape import GivenRoute, JobFile, RetentionSection
     from cep.sources.section import FeedSection
 
 Check = Callable[[str], object]
@@ -143,7 +143,17 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         branches=_branches(shaped),
         desk=Desk(parse_duration(shaped.alerts.episode), shaped.alerts.close_quiet),
         keep=keep_time(shaped.record.keep),
+        retention=_retention(shaped.retention),
         places=places,
+    )
+
+
+def _retention(given: RetentionSection) -> Retention:
+    return Retention(
+        alerts=parse_duration(given.alerts),
+        deliveries=parse_duration(given.deliveries),
+        late=parse_duration(given.late),
+        dead_letters=parse_duration(given.dead_letters),
     )
 
 
