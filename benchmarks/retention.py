@@ -2,9 +2,10 @@
 
     python benchmarks/retention.py [--alerts 1000000] [--seconds 30] [--rate 1000]
 
-An outbox in SQLite with so many alerts and three deliveries of each, half of them old enough to go. A process
-records a batch of so many new alerts every second, each with three deliveries, as a job does; meanwhile
-another removes, with the same rests as in a job, or does not. The writer's times are those of `Outbox.record`.
+An outbox in SQLite with so many alerts and three deliveries of each: all deliveries are old enough to go, and
+half of the alerts. A process records a batch of so many new alerts every second, each with three deliveries,
+as a job does; meanwhile another removes, with the same rests as in a job, or does not, in turn. The writer's
+times are those of `Outbox.record`.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ FILL = """
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
 INSERT INTO outbox_alerts (number, head, batch, rule_number, time, key, body, recorded_at)
 SELECT i, i * 9223372036854 + 2, i / 1000, 1, i, '{{"card_id":"c' || (i * 7919 % 100000) || '"}}',
-  '{{"id":"' || lower(hex(randomblob(32))) || '","pack":"fraud","rule":"card_testing","emit":' || hex(randomblob(150))
-  || '}}', CASE WHEN i <= {count} / 2 THEN {old} ELSE {new} END
+  '{{"id":"' || lower(hex(randomblob(32))) || '","pack":"fraud","rule":"card_testing","emit":"'
+  || hex(randomblob(150)) || '"}}', CASE WHEN i <= {count} / 2 THEN {old} ELSE {new} END
 FROM n
 """
 MORE = (
@@ -100,9 +101,8 @@ def beside(url: str, first: int, given: argparse.Namespace, now: int, removing: 
         f"longest {took[-1] * 1e3:6.0f} ms"
     )
     if steps:
-        print(
-            f"    {len(steps):,} removals, median {statistics.median(steps) * 1e3:.1f} ms, longest {max(steps) * 1e3:.0f} ms"
-        )
+        middle, longest = statistics.median(steps) * 1e3, max(steps) * 1e3
+        print(f"    {len(steps):,} removals, median {middle:.1f} ms, longest {longest:.0f} ms")
     return len(steps)
 
 
