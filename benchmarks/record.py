@@ -27,7 +27,6 @@ from calibration import calibration
 from alerts.outbox import Outbox
 from cep.record.read import events_of
 
-
 _STAGE = "cep_stage_seconds_total record"
 
 

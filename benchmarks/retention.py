@@ -4,8 +4,8 @@
 
 An outbox in SQLite with so many alerts and three deliveries of each: all deliveries are old enough to go, and
 half of the alerts. A process records a batch of so many new alerts every second, each with three deliveries,
-as a job does; meanwhile another removes, with the same rests as in a job, or does not, in turn. The writer's
-times are those of `Outbox.record`.
+as a job does; meanwhile another removes deliveries, or alerts with theirs, with the rests of a job, or
+nothing, in turn. The writer's times are those of `Outbox.record`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import statistics
 import tempfile
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from alert_episodes import raised
@@ -31,7 +32,9 @@ from cep.job.running.retention import REST, removals
 
 DAY = 86_400 * 10**9
 RECEIVERS = ("archive", "desk", "pager")
-KEPT = Retention(alerts=400 * DAY, deliveries=30 * DAY, late=7 * DAY, dead_letters=30 * DAY)
+_ALL = Retention(alerts=10_000 * DAY, deliveries=10_000 * DAY, late=7 * DAY, dead_letters=30 * DAY)
+KEPT = {"deliveries": replace(_ALL, deliveries=30 * DAY), "alerts": replace(_ALL, alerts=400 * DAY)}
+"""By what is removed."""
 FILL = """
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
 INSERT INTO outbox_alerts (number, head, batch, rule_number, time, key, body, recorded_at)
@@ -79,7 +82,7 @@ def write(url: str, first: int, rate: int, seconds: int, sent: multiprocessing.Q
     sent.put(took)
 
 
-def beside(url: str, first: int, given: argparse.Namespace, now: int, removing: bool) -> int:
+def beside(url: str, first: int, given: argparse.Namespace, now: int, removing: str) -> int:
     """A writer beside removals, or alone; prints its times, and gives the number of transactions."""
     context = multiprocessing.get_context("spawn")
     sent: multiprocessing.Queue[list[float]] = context.Queue()
@@ -88,14 +91,14 @@ def beside(url: str, first: int, given: argparse.Namespace, now: int, removing: 
     steps: list[float] = []
     if removing:
         with closing(Outbox.open(url)) as outbox:
-            for seconds in removals(outbox, KEPT, now):
+            for seconds in removals(outbox, KEPT[removing], now):
                 steps.append(seconds)
                 if not writer.is_alive() or not sent.empty():
                     break
                 time.sleep(REST * seconds)
     took = sorted(sent.get()[1:])
     writer.join()
-    said = "while old ones are removed" if removing else "alone"
+    said = f"while {removing} are removed" if removing else "alone"
     print(
         f"{given.rate:,} alerts, 3 receivers, {said:28} p50 {statistics.median(took) * 1e3:6.0f} ms, "
         f"longest {took[-1] * 1e3:6.0f} ms"
@@ -121,7 +124,7 @@ def main() -> None:
         fill(url, given.alerts, now)
         print(f"{given.alerts:,} alerts, {3 * given.alerts:,} deliveries: {path.stat().st_size >> 20:,} MiB")
         first = given.alerts // 1000 + 1 + REPLAYS
-        for turn, removing in enumerate((False, True, False, True)):
+        for turn, removing in enumerate(("", "deliveries", "", "alerts")):
             beside(url, first + turn * given.seconds, given, now, removing)
     print(calibration())
 
