@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, select, tuple_
+from sqlalchemy import Connection, delete, exists, func, select, tuple_
 
+from alerts.outbox.notifications import notifications
 from alerts.outbox.pages import first_from
 from alerts.outbox.schema import (
     KEY_LENGTH,
@@ -85,6 +86,26 @@ def remove_deliveries(connection: Connection, old: OldDeliveries) -> int:
         d.settled_at < old.before,
     )
     return connection.execute(delete(deliveries).where(*this)).rowcount
+
+
+def old_notifications(connection: Connection, before: int, most: int = STEP) -> list[int]:
+    """The first notifications made before a moment that are settled and have no delivery left, by number."""
+    n = notifications.c
+    newest = connection.scalar(select(func.max(n.number))) or 0  # the next one's number is counted from it
+    query = (
+        select(n.number)
+        .where(n.number < newest, n.made_at < before, n.due_at.is_(None))
+        .where(~exists().where(deliveries.c.notification == n.number))
+        .order_by(n.number)
+        .limit(most)
+    )
+    return list(connection.scalars(query))
+
+
+def remove_notifications(connection: Connection, numbers: Sequence[int]) -> int:
+    """Remove them; how many."""
+    n = notifications.c
+    return connection.execute(delete(notifications).where(n.number.in_(numbers), n.due_at.is_(None))).rowcount
 
 
 def old_alerts(connection: Connection, before: int, after: int, most: int = STEP) -> OldAlerts:

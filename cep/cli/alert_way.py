@@ -12,6 +12,7 @@ from alerts.shown import shown
 
 if TYPE_CHECKING:
     from alerts.outbox import Delivery, Outbox
+    from alerts.standing import Standing
 
 
 def way(outbox: Outbox, number: int, id_: str, now: int) -> dict[str, Any]:
@@ -20,6 +21,7 @@ def way(outbox: Outbox, number: int, id_: str, now: int) -> dict[str, Any]:
 
     stored = outbox.alert(id_)
     assert stored is not None
+    standings = outbox.standings()
     with outbox.reading() as connection:
         episode = episode_of(connection, number)
         episode_id = None if episode is None else ids_of(connection, [episode])[episode.first]
@@ -29,12 +31,23 @@ def way(outbox: Outbox, number: int, id_: str, now: int) -> dict[str, Any]:
         "batch": stored.batch,
         "episode": episode_id,
         "episode_state": None if episode is None else episode.standing.state,
-        "deliveries": [_delivery(one, now) for one in outbox.deliveries(id_)],
+        "deliveries": [
+            _delivery(one, now) | {"paused": _paused(one, standings)} for one in outbox.deliveries(id_)
+        ],
     }
 
 
+def _paused(one: Delivery, standings: Mapping[str, Standing]) -> str | None:
+    """The reason for which nothing is sent to the receiver of a pending delivery; None: it is."""
+    standing = standings.get(one.receiver)
+    if one.due_at is None or standing is None or standing.state != "paused":
+        return None
+    return standing.reason
+
+
 def _delivery(one: Delivery, now: int) -> dict[str, Any]:
-    held = one.held if one.due_at is not None and one.due_at > now else None
+    over = one.due_at is not None and one.due_at <= now
+    held = one.held if one.held is not None and not over else None
     trace = [line.split(" ", 1) for line in one.trace.splitlines()]
     wait = None if one.due_at is None or one.due_at <= now else (one.due_at - now) // 10**9 * 10**9
     return {
@@ -71,6 +84,22 @@ def lines(told: Mapping[str, Any]) -> Iterator[str]:
         yield from (shown(line) for line in _to(one))
 
 
+def _held(one: Mapping[str, Any]) -> str:
+    """The reason in words, and until when."""
+    until = one["due_at"]
+    match str(one["held"]).partition(" "):
+        case ("silence", _, _):
+            return f"{one['held']}, until {until} or until that is taken back"
+        case ("mute", _, name):
+            return f"the mute time {name}, until {until}"
+        case ("group", _, _):
+            return f"its group, which goes out at {until}"
+        case ("rate", _, _):
+            return f"the receiver's rate, until {until}"
+        case _:
+            return f"an earlier one of its key, which failed and is tried again at {until}"
+
+
 def _key(alert: Mapping[str, Any]) -> str:
     return json.dumps(alert["key"], ensure_ascii=False) if alert["key"] else "no key"
 
@@ -82,8 +111,12 @@ def _to(one: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {line['at']} {line['said']}"
     attempts = f"attempts: {one['attempts']}"
     match one["state"]:
+        case "held" if one["due_at"] is None:
+            yield f"  held back by {one['held']}, for good, unless somebody asks: cep alerts redeliver"
         case "held":
-            yield f"  held back by {one['held']}, until {one['due_at']} or until that is taken back"
+            yield f"  held back by {_held(one)}"
+        case _ if one["paused"]:
+            yield f"  pending, attempts: {one['attempts']}; the receiver is paused: {one['paused']}"
         case "delivered":
             yield f"  delivered at {one['settled_at']}, {attempts} ({one['outcome']})"
         case "failed":

@@ -96,7 +96,7 @@ def _length(text: str) -> int:
 
 def _list(arguments: argparse.Namespace, outbox: Outbox) -> int:
     from alerts.outbox.silences import held_counts, read_silences
-    from alerts.stages.mute import reason_of
+    from alerts.silences import reason_of
 
     now = time.time_ns()
     with outbox.reading() as connection:

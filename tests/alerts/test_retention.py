@@ -15,13 +15,16 @@ from some_alerts import SECOND, raised
 from alerts.outbox import BatchRecord, Outbox, Settled, Wanted
 from alerts.outbox.deliveries import redeliver_alert
 from alerts.outbox.episodes import assign_some, read_episodes
+from alerts.outbox.notifications import Making, make, settle_made, waiting_in
 from alerts.outbox.retention import (
     REPLAYS,
     old_alerts,
     old_deliveries,
+    old_notifications,
     receivers,
     remove_alerts,
     remove_deliveries,
+    remove_notifications,
 )
 from alerts.outbox.trailing import index_some
 from alerts.routing import Route
@@ -229,6 +232,37 @@ def test_an_episode_that_goes_on_keeps_its_first_alert(kept: Kept) -> None:
     assert kept.stays()[0] == [1, 3, 4]
     with kept.outbox.reading() as connection:
         assert {one.first for one in read_episodes(connection, STATES)} == {1, 4}
+
+
+def test_a_notification_goes_after_its_deliveries(kept: Kept) -> None:
+    made = []
+    for batch in range(3):
+        kept.record(("b", f"x{batch}"), ("b", f"y{batch}"), apart=10)
+        numbers = frozenset(one[0] for one in kept.alerts[-2:])
+        making = Making("desk", numbers, None, 0)
+        with kept.outbox.writing() as connection:
+            members = waiting_in(connection, making, kept.clock[0])
+            made.append(make(connection, making, members, kept.clock[0]).made)
+    first, second, third = (one.number for one in made if one is not None)
+    for number, at in ((first, 30), (second, 31)):
+        with kept.outbox.writing() as connection:
+            settle_made(connection, number, Settled("desk", 0, "delivered", 1, "204", None, at * MINUTE))
+    kept.record(("b", "z"), apart=1)
+
+    def old(now: int) -> list[int]:
+        with kept.outbox.reading() as connection:
+            return old_notifications(connection, now * MINUTE)
+
+    assert old(99) == [], "their deliveries are there"
+    for before, found in ((31, [first]), (32, [first, second])):
+        with kept.outbox.writing() as connection:
+            remove_deliveries(connection, old_deliveries(connection, "desk", before * MINUTE, 0))
+        assert old(99) == found
+    assert old(10) == []
+    assert old(11) == [first]
+    with kept.outbox.writing() as connection:
+        assert remove_notifications(connection, [first, second, third]) == 2, "the third is pending"
+    assert old(99) == []
 
 
 def test_alerts_that_are_in_no_episode_yet_stay(kept: Kept) -> None:

@@ -36,7 +36,7 @@ LAYERS = (
     ("cep.plan", "cep.sources"),
     # a batch as operators see it; compiled sets of standing queries
     ("cep.batch", "cep.config", "cep.standing"),
-    ("cep.reference", "cep.resources"),
+    ("cep.receivers_made", "cep.reference", "cep.resources", "cep.web.access"),
     # before the shuffle; the kinds of rules, which know nothing of one another
     ("cep.routing", "cep.operators.operator"),
     ("cep.operators.patterns.kernel", "cep.operators.windows.kernel"),
@@ -55,6 +55,7 @@ LAYERS = (
     ("cep.job.workers",),
     ("cep.job.spark",),
     ("cep.job.batches",),
+    ("cep.web.desk",),
     ("cep.job.start",),
     ("cep.job.running",),
     ("cep.job",),

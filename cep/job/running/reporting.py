@@ -15,9 +15,9 @@ from cep.counters import (
     of_kind,
     values,
 )
-from cep.job.running.progress import lags
 from cep.losses import OverLimit, over_limit
 from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
+from cep.web.desk.feeds import lags
 from rules.typed import Match, On, Over, Rule
 
 if TYPE_CHECKING:

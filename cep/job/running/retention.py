@@ -83,6 +83,7 @@ def removals(outbox: Outbox, kept: Retention, now: int) -> Iterator[float]:
     for table, length in ((old_letters.LETTERS, kept.dead_letters), (old_letters.LATE, kept.late)):
         yield from _letters(outbox, table, now - length)
     yield from _deliveries(outbox, now - kept.deliveries)
+    yield from _notifications(outbox, now - kept.deliveries)
     yield from _alerts(outbox, now - kept.alerts)
 
 
@@ -107,6 +108,15 @@ def _deliveries(outbox: Outbox, before: int) -> Iterator[float]:
                 break
             after = old.numbers[-1]
             yield _timed(outbox, partial(retention.remove_deliveries, old=old))
+
+
+def _notifications(outbox: Outbox, before: int) -> Iterator[float]:
+    while True:
+        with outbox.reading() as connection:
+            numbers = retention.old_notifications(connection, before)
+        if not numbers:
+            return
+        yield _timed(outbox, partial(retention.remove_notifications, numbers=numbers))
 
 
 def _alerts(outbox: Outbox, before: int) -> Iterator[float]:
