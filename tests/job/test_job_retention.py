@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from job_folder import JobFolder
+from rules_of_tests import pack, payments
 from some_alerts import raised
 from sqlalchemy import func, select
 
@@ -146,3 +148,20 @@ def test_an_outbox_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         keeper.start(box.outbox, stack)
         wait_for(lambda: told)
     assert told[0].startswith("what is old stays in the outbox: ")
+
+
+@pytest.mark.spark
+def test_a_job_removes_what_job_toml_says_is_old(spark: Callable[..., object], tmp_path: Path) -> None:
+    more = '[retention]\ndead_letters = "1ms"\nlate = "400 days"\n'
+    folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=more)
+    folder.put("payment", [b"{", b"}", *payments(1, 50)])
+    for _ in range(3):  # read, marked, removed
+        folder.once(spark)
+    outbox = Outbox.open(f"sqlite:///{folder.outbox}", create=False)
+    try:
+        with outbox.reading() as connection:
+            left = dead_letters.read(connection)
+    finally:
+        outbox.close()
+    assert [one.number for one in left] == [2]
+    assert "Traceback" not in folder.logged
