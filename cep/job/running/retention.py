@@ -24,6 +24,12 @@ REST = 4
 """So many times as long as a removal took, nothing is removed: the writer of batches finds the lock free."""
 
 
+LONGEST = 0.03
+"""Seconds that a transaction should take at most: the writer of batches may wait for it."""
+_FIRST, _FEWEST = 50, 10
+"""Rows that the first transaction removes, and the least that one does on a slow disk."""
+
+
 class RetentionKeeper:
     """Removes what is older than `kept` says. `clock` is the wall clock in ns.
 
@@ -100,14 +106,15 @@ def _deliveries(outbox: Outbox, before: int) -> Iterator[float]:
     with outbox.reading() as connection:
         receivers = retention.receivers(connection)
     for receiver in receivers:
-        after = 0
+        after, most = 0, _FIRST
         while True:
             with outbox.reading() as connection:
-                old = retention.old_deliveries(connection, receiver, before, after)
+                old = retention.old_deliveries(connection, receiver, before, after, most)
             if not old.numbers:
                 break
             after = old.numbers[-1]
-            yield _timed(outbox, partial(retention.remove_deliveries, old=old))
+            yield (seconds := _timed(outbox, partial(retention.remove_deliveries, old=old)))
+            most = _next(most, seconds)
 
 
 def _notifications(outbox: Outbox, before: int) -> Iterator[float]:
@@ -120,14 +127,21 @@ def _notifications(outbox: Outbox, before: int) -> Iterator[float]:
 
 
 def _alerts(outbox: Outbox, before: int) -> Iterator[float]:
-    after = 0
+    after, most = 0, _FIRST
     while True:
         with outbox.reading() as connection:
-            old = retention.old_alerts(connection, before, after)
+            old = retention.old_alerts(connection, before, after, most)
         if not old.numbers:
             return
         after = old.numbers[-1]
-        yield _timed(outbox, partial(retention.remove_alerts, old=old))
+        yield (seconds := _timed(outbox, partial(retention.remove_alerts, old=old)))
+        most = _next(most, seconds)
+
+
+def _next(most: int, seconds: float) -> int:
+    """How many the next transaction removes, after one of `most` that took so long."""
+    enough = round(most * LONGEST / max(seconds, 1e-6))
+    return max(_FEWEST, min(retention.STEP, 2 * most, enough))
 
 
 def _timed(outbox: Outbox, write: Callable[[Connection], object]) -> float:
