@@ -27,6 +27,8 @@ from calibration import calibration
 from alerts.outbox import Outbox
 from cep.record.read import events_of
 
+_STAGE = "cep_stage_seconds_total record"
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -47,25 +49,22 @@ def turn(paths: list[Path], events: int, keep: str, looks: list[float]) -> Turn:
         for path in paths:
             shutil.copy(path, job.folder / path.name)
         _rename(job.folder, paths[:1])
-        job.until("cep_events_total accepted", events // len(paths))
-        used, stage, begun = sum(job.processor().values()), _stage(job), time.perf_counter()
+        before = job.until("cep_events_total accepted", events // len(paths))
+        used, begun = sum(job.processor().values()), time.perf_counter()
         _rename(job.folder, paths[1:])
-        job.until("cep_events_total accepted", events)
+        after = job.until("cep_events_total accepted", events)
         seconds = time.perf_counter() - begun
         spent = sum(job.processor().values()) - used
+        stage = after.get(_STAGE, 0.0) - before.get(_STAGE, 0.0)
         written = [path.stat().st_size for path in (job.folder / "state" / "record").rglob("*.parquet")]
         if written:
             looks += _looks(job.folder / "state")
-        return Turn(seconds, spent, _stage(job) - stage, sum(written), len(written))
+        return Turn(seconds, spent, stage, sum(written), len(written))
 
 
 def _rename(folder: Path, paths: list[Path]) -> None:
     for path in paths:
         (folder / path.name).rename(folder / "inbox" / path.name)
-
-
-def _stage(job: job_benchmark.Job) -> float:
-    return job.metrics().get("cep_stage_seconds_total record", 0.0)
 
 
 def _looks(state: Path) -> list[float]:

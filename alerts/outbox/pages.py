@@ -111,8 +111,13 @@ class _Read:
 def first_recorded(connection: Connection, at: int) -> int:
     """The number of the first alert that was recorded at `at` or later, wall clock in ns; where there is
     none, one that is greater than all."""
+    return first_from(connection, alerts.c.recorded_at, at)
+
+
+def first_from(connection: Connection, column: Any, value: int) -> int:
+    """The same for a column that rises with the numbers and is `value` or more."""
     stretch = _all(connection)
-    return _halved(connection, alerts.c.recorded_at, at, stretch) if stretch.first <= stretch.last else 1
+    return _halved(connection, column, value, stretch) if stretch.first <= stretch.last else 1
 
 
 def _all(connection: Connection) -> Stretch:

@@ -53,6 +53,16 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """For how long things stay in the outbox, in nanoseconds."""
+
+    alerts: int
+    deliveries: int
+    late: int
+    dead_letters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Listen:
     """The address that the page, API and metrics are served at; port 0: any that is free.
 
@@ -107,6 +117,7 @@ class Job:
     desk: Desk
     tokens: tuple[Token, ...]
     keep: int
+    retention: Retention
     settings: Settings
     places: Places = field(repr=False, compare=False)
 

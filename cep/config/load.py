@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
-from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Token
+from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Retention, Token
 from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
@@ -36,7 +36,7 @@ from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.receiver_kinds import Section
-    from cep.config.shape import GivenRoute, HttpSection, JobFile
+    from cep.config.shape import GivenRoute, HttpSection, JobFile, RetentionSection
     from cep.sources.section import FeedSection
 
 Check = Callable[[str], object]
@@ -160,7 +160,17 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
             for name, one in shaped.tokens.items()
         ),
         keep=keep_time(shaped.record.keep),
+        retention=_retention(shaped.retention),
         places=places,
+    )
+
+
+def _retention(given: RetentionSection) -> Retention:
+    return Retention(
+        alerts=parse_duration(given.alerts),
+        deliveries=parse_duration(given.deliveries),
+        late=parse_duration(given.late),
+        dead_letters=parse_duration(given.dead_letters),
     )
 
 

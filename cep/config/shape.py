@@ -105,6 +105,15 @@ class RecordSection(Section):
     keep: Annotated[str, AfterValidator(values.keep), Field(examples=["30 days"])] = "1 day"
 
 
+class RetentionSection(Section):
+    """[retention]"""
+
+    alerts: Annotated[str, AfterValidator(values.length), Field(examples=["400 days"])] = "400 days"
+    deliveries: Annotated[str, AfterValidator(values.length), Field(examples=["30 days"])] = "30 days"
+    late: Annotated[str, AfterValidator(values.length), Field(examples=["7 days"])] = "7 days"
+    dead_letters: Annotated[str, AfterValidator(values.length), Field(examples=["30 days"])] = "30 days"
+
+
 class HttpSection(Section):
     """[http]"""
 
@@ -138,6 +147,7 @@ class JobFile(Section):
     inhibit: Annotated[list[InhibitionSection], Field(default_factory=list)]  # type: ignore[valid-type]
     alerts: AlertsSection = AlertsSection()
     record: RecordSection = RecordSection()
+    retention: RetentionSection = RetentionSection()
     http: HttpSection | None = None
     tokens: Annotated[dict[Name, TokenSection], Field(default_factory=dict)]
     spark: SparkSection | None = None
