@@ -90,7 +90,7 @@ ACTIONS += ["redeliver", "settings"]
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_alert_is_delivered_or_held_for_a_true_reason_or_pending(data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:
