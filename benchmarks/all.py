@@ -42,6 +42,7 @@ FULL: Mapping[str, str] = {
     "percolator_spark": "",
     "hostile_receivers": "",
     "job": "",
+    "record": "",
     "scale": "",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
@@ -72,6 +73,7 @@ SMALL: Mapping[str, str] = {
     "percolator_spark": "--queries 1000 --documents 5000",
     "hostile_receivers": "--alerts 200 --only nobody 100s",
     "job": "--events 50000 --seconds 3",
+    "record": "--events 50000 --turns 1",
     "scale": "--events 50000 --times 1",
 }
 

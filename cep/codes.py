@@ -45,10 +45,13 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0734": "an option that the kind of a receiver does not have",
         "CEP0735": "a secret that stands in the job file",
         "CEP0736": "a template that cannot be read",
-        "CEP0737": "a mute time that cannot be",
-        "CEP0738": "what on the way to receivers has no effect",
+        "CEP0737": "a port for other machines without a token",
+        "CEP0738": "tokens that nobody can tell apart, or that open nothing",
+        "CEP0739": "a certificate that cannot be used",
         "CEP0740": "no file fits the path of a feed",
         "CEP0741": "an option that the source of a feed does not have",
+        "CEP0742": "a mute time that cannot be",
+        "CEP0743": "what on the way to receivers has no effect",
     }
 )
 
@@ -85,6 +88,14 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0958": "the port of the job is taken",
         "CEP0959": "Java ended before the job",
         "CEP0960": "compiled code cannot be kept on disk",
+        "CEP0961": "the job's port asks for a token",
+        "CEP0962": "a token that may not do this",
+        "CEP0963": "too many wrong tokens",
+        "CEP0964": "a request that cannot be understood",
+        "CEP0965": "a request that is too large",
+        "CEP0966": "there is nothing of that name or id",
+        "CEP0967": "what is asked for does not fit how it stands",
+        "CEP0968": "the job cannot answer yet",
         "CEP0999": "this should not have happened",
     }
 )

@@ -31,6 +31,7 @@ LINES = "tests/cep/test_decode_kernel.py"
 DUEL = "tests/percolator/test_long_duel.py"
 SIGNALS = "tests/job/test_job_signals.py"
 KILLS = "tests/job/test_job_killed.py"
+CASES = "tests/job/test_job_conformance.py"
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "soak"
 TOTAL = re.compile(r"seeds from \d+: (.*)")
@@ -104,7 +105,8 @@ def pieces(part: str, effort: float) -> list[Piece]:
             folders = sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir())
             return generated(part, [folder for folder in folders if folder not in known], effort)
         case "jobs":
-            return generated(part, ["job"], effort, "spark and not soak")
+            cases = Piece(part, "conformance", (CASES, "-m", "soak"), {})
+            return [*generated(part, ["job"], effort, "spark and not soak"), cases]
         case "kills":
             return [Piece(part, "kills", (KILLS, "-m", "soak"), {})]
         case "signals":

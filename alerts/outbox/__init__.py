@@ -9,6 +9,7 @@ insert       alerts into their table
 record       one batch, once
 trailing     the indexes that pages are read by
 pages        which alerts a page shows
+counts       how many a page tells of
 ways         the words for routes that led alerts to receivers
 notifications  several alerts that go out together
 traces       what stages said of a delivery
@@ -16,6 +17,7 @@ silences     what people do not want to be told of, and what that holds back
 episodes     which alerts belong together, and what people said of them
 deliveries   what is due, what came of it, how much waits
 standings    how receivers stand: breakers and pauses
+audit        who did what
 stored       alerts and batches read back
 migration    from the version before
 store        Outbox, the way in to all of these

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
-from alerts.due import Due, Settled
+from alerts.due import Due, Settled, State
 from alerts.outbox.notifications import ASKED_FOR, hasten_made, next_made, revive, settle_made
 from alerts.outbox.schema import FAILED, HELD, alerts, deliveries
+
+STATES: tuple[State, ...] = ("pending", "delivered", "failed")
+_CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +130,7 @@ def status(connection: Connection) -> dict[str, Status]:
         select(d.receiver, func.count()).where(HELD).group_by(d.receiver)
     ):
         held[receiver] = count
-    receiver = connection.scalar(select(func.min(d.receiver)))
-    while receiver is not None:
+    for receiver in known_receivers(connection):
         mine = [d.receiver == receiver, d.due_at.is_not(None)]
         if receiver in held:  # the index of what is due does not know it
             mine.append(d.held.is_(None))
@@ -138,6 +140,16 @@ def status(connection: Connection) -> dict[str, Status]:
         found[receiver] = Status(
             count, connection.scalar(failed) or 0, connection.scalar(oldest), held.get(receiver, 0)
         )
+    return found
+
+
+def known_receivers(connection: Connection) -> list[str]:
+    """The names of all receivers that a delivery was ever recorded for, in order."""
+    d = deliveries.c
+    found: list[str] = []
+    receiver = connection.scalar(select(func.min(d.receiver)))
+    while receiver is not None:
+        found.append(receiver)
         # one step at a time: a DISTINCT would read every delivery ever made
         receiver = connection.scalar(select(func.min(d.receiver)).where(d.receiver > receiver))
     return found
@@ -147,13 +159,54 @@ def redeliver_alert(connection: Connection, number: int, receiver: str | None, n
     """Makes the deliveries of an alert, to one receiver or to all that it had, pending as if never attempted;
     returns the receivers."""
     d = deliveries.c
-    mine = [d.alert == number] + ([] if receiver is None else [d.receiver == receiver])
+    names = known_receivers(connection) if receiver is None else [receiver]
+    mine = d.receiver.in_(names), d.alert == number
     found = list(connection.scalars(select(d.receiver).where(*mine).order_by(d.receiver)))
     values = {
         "state": "pending", "attempts": 0, "due_at": now, "held": None, "notification": ASKED_FOR,
     }  # fmt: skip
     connection.execute(update(deliveries).where(*mine).values(values))
     return found
+
+
+def in_state(
+    connection: Connection, receiver: str, numbers: Sequence[int], states: Collection[State]
+) -> list[int]:
+    """The numbers, of these, of the alerts whose delivery to a receiver is in one of the states."""
+    d = deliveries.c
+    of_all = d.receiver == receiver, d.state.in_(states)
+    return [
+        number
+        for some in _chunks(numbers)
+        for number in connection.scalars(select(d.alert).where(*of_all, d.alert.in_(some)))
+    ]
+
+
+def redeliver_some(connection: Connection, receiver: str, numbers: Sequence[int], now: int) -> None:
+    """Makes the deliveries of these alerts to a receiver pending, as if never attempted: in groups, and as
+    often as its rate allows, where it has them."""
+    d = deliveries.c
+    values = {"state": "pending", "attempts": 0, "due_at": now, "held": None, "notification": None}
+    for some in _chunks(numbers):
+        mine = d.receiver == receiver, d.alert.in_(some)
+        connection.execute(update(deliveries).where(*mine).values(values))
+
+
+def states_of(connection: Connection, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
+    """The states of the deliveries of alerts, by number and receiver; `held` where a stage holds one back."""
+    d = deliveries.c
+    names = known_receivers(connection)
+    found: dict[int, dict[str, str]] = {}
+    for some in _chunks(numbers):
+        query = select(d.alert, d.receiver, d.state, d.held)
+        mine = d.receiver.in_(names), d.alert.in_(some)
+        for number, receiver, state, held in connection.execute(query.where(*mine)):
+            found.setdefault(number, {})[receiver] = "held" if held is not None else state
+    return found
+
+
+def _chunks(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK))
 
 
 def redeliver(connection: Connection, receiver: str, now: int) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, tuple_, update
 
 from alerts.alert import SEVERITIES
 from alerts.episodes.assigning import Coming, Lengths, Slot
@@ -122,22 +123,61 @@ def episode_of(connection: Connection, number: int) -> Episode | None:
     return None if row is None or row.last < number else _episode(row)
 
 
+@dataclass(frozen=True, slots=True)
+class After:
+    """A place in a list of episodes: behind the one of this state that begins with the alert of a number."""
+
+    state: State
+    worst: int
+    first: int
+
+
 def read_episodes(
     connection: Connection,
-    states: Iterable[State],
+    states: Sequence[State],
     *,
     pack: str | None = None,
     rule: str | None = None,
     limit: int | None = None,
+    after: After | None = None,
 ) -> list[Episode]:
-    """Episodes by state in the order given, then the worst first, then the oldest."""
+    """Episodes by state in the order given, then the worst first, then the oldest; those `after` a place."""
     e = episodes.c
     of_rule = [column == value for column, value in ((e.pack, pack), (e.rule, rule)) if value is not None]
     found: list[Episode] = []
+    if after is not None and after.state in states:
+        states = states[states.index(after.state) :]
     for state in states:
         query = _SELECT.where(e.state == state, *of_rule).order_by(e.severity, e.first)
+        if after is not None and state == after.state:
+            query = query.where(tuple_(e.severity, e.first) > tuple_(after.worst, after.first))
         left = None if limit is None else limit - len(found)
         found += [_episode(row) for row in connection.execute(query.limit(left))]
+    return found
+
+
+def episodes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Episode]:
+    """The episodes of alerts, by the numbers of these; what belongs to none, or not yet, is left out."""
+    a, r, e = alerts.c, rules.c, episodes.c
+    query = select(a.number, r.pack, r.rule, a.key).join_from(alerts, rules, a.rule_number == r.number)
+    named = [
+        (number, (pack, rule, key))
+        for some in _chunks(numbers)
+        for number, pack, rule, key in connection.execute(query.where(a.number.in_(some)))
+    ]
+    found: dict[int, Episode] = {}
+    met: dict[Slot, Episode] = {}
+    for number, one in sorted(named, reverse=True):
+        episode = met.get(one)
+        if episode is None or number < episode.first:
+            mine = e.slot == slot(*one), e.pack == one[0], e.rule == one[1], e.key == one[2]
+            last = _SELECT.where(*mine, e.first <= number).order_by(e.first.desc()).limit(1)
+            row = connection.execute(last).one_or_none()
+            if row is None:
+                continue
+            episode = met[one] = _episode(row)
+        if number <= episode.last:
+            found[number] = episode
     return found
 
 

@@ -108,6 +108,21 @@ class _Read:
         return list(self.connection.scalars(select(number).where(*conditions).order_by(order).limit(limit)))
 
 
+def first_recorded(connection: Connection, at: int) -> int:
+    """The number of the first alert that was recorded at `at` or later, wall clock in ns; where there is
+    none, one that is greater than all."""
+    stretch = _all(connection)
+    return _halved(connection, alerts.c.recorded_at, at, stretch) if stretch.first <= stretch.last else 1
+
+
+def _all(connection: Connection) -> Stretch:
+    """The numbers among which all alerts lie."""
+    a = alerts.c
+    # one query of both would look at every alert in SQLite
+    least, greatest = (connection.scalar(select(end(a.number))) for end in (func.min, func.max))
+    return Stretch(1, 0) if least is None or greatest is None else Stretch(least, greatest)
+
+
 def _rules(connection: Connection, wanted: Wanted) -> list[int] | None:
     """The numbers of the rules wanted; None if any is."""
     r = rules.c
@@ -118,21 +133,19 @@ def _rules(connection: Connection, wanted: Wanted) -> list[int] | None:
 
 def stretch_of(connection: Connection, wanted: Wanted) -> Stretch:
     """The numbers among which the alerts of the times and batches wanted lie."""
-    a = alerts.c
-    # one query of both would look at every alert in SQLite
-    least, greatest = (connection.scalar(select(end(a.number))) for end in (func.min, func.max))
-    if least is None or greatest is None:
-        return Stretch(1, 0)
-    first, last = least, greatest
+    a, every = alerts.c, _all(connection)
+    if every.first > every.last:
+        return every
+    first, last = every.first, every.last
     if wanted.after is not None:
         first = max(first, wanted.after + 1)
     if wanted.before is not None:
         last = min(last, wanted.before - 1)
     for column, begin, end in ((a.time, wanted.since, wanted.until), (a.batch, *_from_to(wanted.batch))):
         if begin is not None:
-            first = max(first, _halved(connection, column, begin, Stretch(least, greatest)))
+            first = max(first, _halved(connection, column, begin, every))
         if end is not None:
-            last = min(last, _halved(connection, column, end, Stretch(least, greatest)) - 1)
+            last = min(last, _halved(connection, column, end, every) - 1)
     return Stretch(first, last)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 
+from alerts.outbox.deliveries import known_receivers
 from alerts.outbox.heads import places
 from alerts.outbox.pages import Wanted, numbers
 from alerts.outbox.record import BatchRecord
@@ -88,7 +90,7 @@ def read_deliveries(connection: Connection, id_: str) -> list[Delivery]:
         )
         .join_from(deliveries, alerts, d.alert == alerts.c.number)
         .outerjoin(ways, ways.c.number == d.way)
-        .where(*_of(id_))
+        .where(*_of(id_), d.receiver.in_(known_receivers(connection)))
         .order_by(d.receiver)
     )
     return [Delivery(*row) for row in connection.execute(query)]
@@ -102,6 +104,29 @@ def read_batch(connection: Connection, number: int | None) -> BatchRecord | None
         query = query.where(b.number == number)
     row = connection.execute(query).one_or_none()
     return None if row is None else BatchRecord(row.number, row.digest, json.loads(row.result))
+
+
+def read_batches(
+    connection: Connection, before: int | None, limit: int
+) -> list[tuple[int, int, dict[str, object]]]:
+    """Number, moment and result of the batches with numbers less than `before`, the newest first."""
+    b = batches.c
+    query = select(b.number, b.recorded_at, b.result).order_by(b.number.desc()).limit(limit)
+    if before is not None:
+        query = query.where(b.number < before)
+    return [(number, at, json.loads(result)) for number, at, result in connection.execute(query)]
+
+
+def recorded_at(connection: Connection, listed: Sequence[int]) -> dict[int, int]:
+    """The moments, wall clock in ns, at which alerts were recorded, by their numbers."""
+    a = alerts.c
+    return {
+        number: at
+        for start in range(0, len(listed), _AT_ONCE)
+        for number, at in connection.execute(
+            select(a.number, a.recorded_at).where(a.number.in_(listed[start : start + _AT_ONCE]))
+        )
+    }
 
 
 def _select() -> Select[int, int, int, int, str]:

@@ -12,8 +12,9 @@ from cep.cli.arguments import add_format, add_job, instant
 from cep.cli.failure import OK, UsageError
 
 if TYPE_CHECKING:
-    from alerts.outbox import Outbox
+    from alerts.outbox import Outbox, StoredAlert
     from cep.cli.arguments import Subparsers
+    from cep.record.read import Evidence
 
 _ID = "its id, or six digits or more from its beginning"
 
@@ -43,6 +44,8 @@ def register(subparsers: Subparsers) -> None:
     redeliver = verbs.add_parser("redeliver", help=said, description=f"{said.capitalize()}.")
     for one in (show, explain):
         one.add_argument("id", metavar="ID", help=_ID)
+        said = "also the events that it lists, from the job's record"
+        one.add_argument("--events", action="store_true", help=said)
     redeliver.add_argument("ids", nargs="+", metavar="ID", help=_ID)
     redeliver.add_argument("--receiver", metavar="NAME", help="to this receiver alone")
     said = "verdicts as labels of alerts"
@@ -62,7 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.cli.job_outbox import job_of, outbox_of
 
     actions = {"list": _list, "show": _show, "explain": _explain, "redeliver": _redeliver, "export": _export}
-    with outbox_of(job_of(arguments.job)) as outbox:
+    job = job_of(arguments.job)
+    arguments.state = job.state
+    with outbox_of(job) as outbox:
         return actions[arguments.action](arguments, outbox)
 
 
@@ -90,8 +95,30 @@ def _show(arguments: argparse.Namespace, outbox: Outbox) -> int:
         _, id_ = number_of(connection, arguments.id)
     found = outbox.alert(id_)
     assert found is not None
-    print(json.dumps(found.alert, ensure_ascii=False, indent=2 if arguments.format == "text" else None))
+    evidence = _evidence(arguments, found)
+    if arguments.format == "json":
+        whole = found.alert if evidence is None else {"alert": found.alert, **evidence.as_dict()}
+        print(json.dumps(whole, ensure_ascii=False))
+        return OK
+    print(json.dumps(found.alert, ensure_ascii=False, indent=2))
+    _print_events(evidence)
     return OK
+
+
+def _evidence(arguments: argparse.Namespace, stored: StoredAlert | None) -> Evidence | None:
+    """The events of an alert, where they are asked for."""
+    if not arguments.events or stored is None:
+        return None
+    from cep.record.read import events_of
+
+    return events_of(arguments.state, stored)
+
+
+def _print_events(evidence: Evidence | None) -> None:
+    from cep.cli.event_lines import event_lines
+
+    for line in () if evidence is None else event_lines(evidence):
+        print(line)
 
 
 def _explain(arguments: argparse.Namespace, outbox: Outbox) -> int:
@@ -101,10 +128,12 @@ def _explain(arguments: argparse.Namespace, outbox: Outbox) -> int:
     with outbox.reading() as connection:
         number, id_ = number_of(connection, arguments.id)
     told = way(outbox, number, id_, time.time_ns())
+    evidence = _evidence(arguments, outbox.alert(id_))
     if arguments.format == "json":
-        print(json.dumps(told, ensure_ascii=False))
-    else:
-        print("\n".join(lines(told)))
+        print(json.dumps(told if evidence is None else {**told, **evidence.as_dict()}, ensure_ascii=False))
+        return OK
+    print("\n".join(lines(told)))
+    _print_events(evidence)
     return OK
 
 

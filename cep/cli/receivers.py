@@ -159,7 +159,7 @@ def _cells(row: dict[str, object]) -> list[object]:
 def _test(job: Job, receiver: Receiver, form: str) -> int:
     from alerts.receivers.notification import trial
     from cep.config import receiver_secrets
-    from cep.job.running.receivers_made import receiver_made
+    from cep.receivers_made import receiver_made
     from rules.diagnostics import DiagnosticsError, has_errors
 
     found = receiver_secrets(job, receiver, os.environ)

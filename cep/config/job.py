@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from alerts.routing import Branches, Route, Routes
 from alerts.settings import Settings
@@ -53,18 +54,42 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """The address that the page, API and metrics are served at; port 0: any that is free."""
+    """The address that the page, API and metrics are served at; port 0: any that is free.
+
+    With a certificate and its key, both PEM, it is served under TLS.
+    """
 
     host: str
     port: int
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def tls(self) -> bool:
+        """True if it is served under TLS."""
+        return self.certificate is not None
+
+
+Scope = Literal["read", "operate", "deploy"]
+SCOPES: tuple[Scope, ...] = ("read", "operate", "deploy")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Whoever shows the secret is called by this name, and may do what the scopes say."""
+
+    name: str
+    secret: Secret
+    scopes: tuple[Scope, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use. `branches` None: each receiver has its own route.
-    `settings` are what comes between deliveries and notifications.
+    `cores` None: all that the process may use. `branches` None: each receiver has its own route. `settings`
+    are what comes between deliveries and notifications. `keep`: for how long accepted events stay in the
+    record, in nanoseconds; 0: none are recorded.
     """
 
     name: str
@@ -80,6 +105,8 @@ class Job:
     cores: int | None
     branches: Branches | None
     desk: Desk
+    tokens: tuple[Token, ...]
+    keep: int
     settings: Settings
     places: Places = field(repr=False, compare=False)
 

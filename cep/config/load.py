@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
-from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver
+from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Token
 from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
 from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
-from cep.config.values import listen_address, outbox_address, present, signing_secret, web_address
+from cep.config.tokens import check_tokens
+from cep.config.values import (
+    access_token,
+    keep_time,
+    listen_address,
+    outbox_address,
+    present,
+    signing_secret,
+    web_address,
+)  # fmt: skip
 from cep.config.without_effect import without_effect
 from cep.sources.source import Feed
 from cep.sources.values import UnfitError
@@ -27,7 +36,7 @@ from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.receiver_kinds import Section
-    from cep.config.shape import GivenRoute, JobFile
+    from cep.config.shape import GivenRoute, HttpSection, JobFile
     from cep.sources.section import FeedSection
 
 Check = Callable[[str], object]
@@ -120,6 +129,7 @@ def _validated(
     if environ is not None:
         diagnostics.extend(_secrets(job, environ))
     diagnostics.extend(check_routes(job))
+    diagnostics.extend(check_tokens(job, environ))
     diagnostics.extend(check_notifying(job, shaped))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
@@ -130,7 +140,6 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
     state = folder / shaped.job.state
     outbox = shaped.outbox.url if shaped.outbox else f"sqlite:///{state}/outbox.db"
     branches = _branches(shaped)
-    listen = None if shaped.http is None else Listen(*listen_address(shaped.http.listen))
     return Job(
         name=shaped.job.name,
         file=path,
@@ -141,13 +150,25 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         feeds=tuple(_feed(name, feed, folder) for name, feed in shaped.feeds.items()),
         outbox=Secret(outbox, folder),
         receivers=tuple(_receiver(one) for one in receivers),
-        http=listen,
+        http=None if shaped.http is None else _listen(shaped.http, folder),
         cores=None if shaped.spark is None else shaped.spark.cores,
         branches=branches,
         settings=settings_of(shaped, branches),
         desk=Desk(parse_duration(shaped.alerts.episode), shaped.alerts.close_quiet),
+        tokens=tuple(
+            Token(name, Secret(one.secret, folder), tuple(dict.fromkeys(one.scopes)))
+            for name, one in shaped.tokens.items()
+        ),
+        keep=keep_time(shaped.record.keep),
         places=places,
     )
+
+
+def _listen(section: HttpSection, folder: Path) -> Listen:
+    certificate, key = (
+        None if path is None else folder / path for path in (section.certificate, section.key)
+    )
+    return Listen(*listen_address(section.listen), certificate, key)
 
 
 def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
@@ -176,6 +197,10 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     found = _secret(job.places.value(("outbox", "url")), job.outbox, outbox_address, environ)
     for receiver in job.receivers:
         found += receiver_secrets(job, receiver, environ)
+    for token in job.tokens:
+        found += _secret(
+            job.places.value(("tokens", token.name, "secret")), token.secret, access_token, environ
+        )
     return found
 
 

@@ -83,7 +83,7 @@ def _ungrouped(job: Job, place: KeyPath, one: GivenRoute | ReceiverSection) -> I
     for key in _WITHOUT:
         if one.group_by is None and getattr(one, key) is not None:
             yield Diagnostic(
-                "CEP0738",
+                "CEP0743",
                 "warning",
                 f"`{key}` changes nothing without `group_by`: each alert goes by itself",
                 job.places.key((*place, key)),
@@ -99,16 +99,16 @@ def _mute_times(job: Job, shaped: JobFile) -> Iterator[Diagnostic]:
         if one.name in names[:number]:
             said = f"there is a mute time `{one.name}` before this one"
             help_ = "give each a name of its own: it says why an alert was held back"
-            yield Diagnostic("CEP0737", "error", said, job.places.value((*place, "name")), help=help_)
+            yield Diagnostic("CEP0742", "error", said, job.places.value((*place, "name")), help=help_)
         for which, name in enumerate(one.receivers or ()):
             if name not in known:
                 help_ = meant(name, known, "receivers") if known else f"write [receivers.{name}]"
                 span = job.places.value((*place, "receivers", which))
-                yield Diagnostic("CEP0737", "error", f"there is no receiver `{name}`", span, help=help_)
+                yield Diagnostic("CEP0742", "error", f"there is no receiver `{name}`", span, help=help_)
         if not (one.weekdays or one.days or one.months or one.hours):
             said = f"the mute time `{one.name}` holds at all times"
             help_ = 'write hours = ["22:00 to 06:00"] or weekdays; for once, `cep silences add`'
-            yield Diagnostic("CEP0738", "warning", said, job.places.key(place), help=help_)
+            yield Diagnostic("CEP0743", "warning", said, job.places.key(place), help=help_)
 
 
 def _inhibitions(job: Job, shaped: JobFile) -> Iterator[Diagnostic]:
@@ -117,4 +117,4 @@ def _inhibitions(job: Job, shaped: JobFile) -> Iterator[Diagnostic]:
         if set(one.by) >= set(one.of):
             said = "this holds back nothing: what fits `by` fits `of` as well"
             help_ = "let `of` name what `by` does not have, such as a lesser severity"
-            yield Diagnostic("CEP0738", "warning", said, job.places.key(("inhibit", number)), help=help_)
+            yield Diagnostic("CEP0743", "warning", said, job.places.key(("inhibit", number)), help=help_)

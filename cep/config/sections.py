@@ -16,7 +16,7 @@ from cep.sources.section import FeedSection
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-NAMED = {"feeds": "STREAM", "receivers": "NAME"}
+NAMED = {"feeds": "STREAM", "receivers": "NAME", "tokens": "NAME"}
 """The sections of which a file may hold several, each under a name of its own, and what the name is."""
 
 LISTED = ("routes", "mute_times", "inhibit")

@@ -5,7 +5,7 @@ Every key has an example, which is what messages tell an author to write.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
@@ -19,6 +19,7 @@ Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(path)]
 Matcher = Annotated[str, AfterValidator(values.matcher)]
 Matchers = Annotated[list[Matcher], BeforeValidator(values.matchers)]
+Scope = Literal["read", "operate", "deploy"]
 Weekdays = Annotated[str, AfterValidator(values.weekdays)]
 Days = Annotated[str, AfterValidator(values.days)]
 Months = Annotated[str, AfterValidator(values.months)]
@@ -98,10 +99,25 @@ class AlertsSection(Section):
     close_quiet: Annotated[bool, Field(examples=[True])] = False
 
 
+class RecordSection(Section):
+    """[record]"""
+
+    keep: Annotated[str, AfterValidator(values.keep), Field(examples=["30 days"])] = "1 day"
+
+
 class HttpSection(Section):
     """[http]"""
 
     listen: Annotated[str, AfterValidator(values.listen), Field(examples=["127.0.0.1:8090"])]
+    certificate: Annotated[Path | None, Field(examples=["tls/job.pem"])] = None
+    key: Annotated[Path | None, Field(examples=["tls/job.key"])] = None
+
+
+class TokenSection(Section):
+    """[tokens.NAME]"""
+
+    secret: Annotated[Text, Field(examples=["${DESK_TOKEN}"])]
+    scopes: Annotated[list[Scope], Field(min_length=1, examples=[["read", "operate"]])]
 
 
 class SparkSection(Section):
@@ -121,5 +137,7 @@ class JobFile(Section):
     mute_times: Annotated[list[MuteTimeSection], Field(default_factory=list)]
     inhibit: Annotated[list[InhibitionSection], Field(default_factory=list)]  # type: ignore[valid-type]
     alerts: AlertsSection = AlertsSection()
+    record: RecordSection = RecordSection()
     http: HttpSection | None = None
+    tokens: Annotated[dict[Name, TokenSection], Field(default_factory=dict)]
     spark: SparkSection | None = None

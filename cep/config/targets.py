@@ -1,7 +1,7 @@
 """Where the alerts of a receiver go, by kind; secrets are still unread, templates are read.
 
 A kind that is new is a class here, its options in `receiver_section`, and a case in
-`cep.job.running.receivers_made`.
+`cep.receivers_made`.
 """
 
 from __future__ import annotations

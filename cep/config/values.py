@@ -21,6 +21,8 @@ from rules.instants import parse_duration
 from rules.suggest import did_you_mean
 
 _OUTBOX = "write sqlite:///state/outbox.db or postgresql://user@host/name"
+SHORTEST_TOKEN, LONGEST_TOKEN = 20, 500
+"""Characters of the secret of a token."""
 
 
 def no_path(text: str) -> str:
@@ -78,6 +80,22 @@ def length(text: str) -> str:
     if parse_duration(duration(text)) == 0:
         raise UnfitError("it is no time at all", "give it a length: `1 hour`")
     return text
+
+
+def keep(text: str) -> str:
+    """How long something is kept; `0`: not at all."""
+    keep_time(text)
+    return text
+
+
+def keep_time(text: str) -> int:
+    """The same in nanoseconds. Raises UnfitError."""
+    if text.strip() == "0":
+        return 0
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UnfitError(str(error), 'write a number and a unit, `30 days`, or "0" to keep none') from None
 
 
 def some_time(text: str) -> str:
@@ -277,6 +295,16 @@ def present(text: str) -> str:
     """A secret that is there and has no line end or control character in it. The error does not repeat it."""
     if not text.strip() or not text.isprintable():
         raise UnfitError("it is empty, or holds a sign that cannot be seen", "give the value alone")
+    return text
+
+
+def access_token(text: str) -> str:
+    """The secret of a token, as a header carries it. The error does not repeat it."""
+    if not re.fullmatch(rf"[A-Za-z0-9._~+/=-]{{{SHORTEST_TOKEN},{LONGEST_TOKEN}}}", text):
+        raise UnfitError(
+            f"a token has {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits and -._~+/=",
+            "make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
     return text
 
 

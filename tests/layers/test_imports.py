@@ -36,7 +36,7 @@ LAYERS = (
     ("cep.plan", "cep.sources"),
     # a batch as operators see it; compiled sets of standing queries
     ("cep.batch", "cep.config", "cep.standing"),
-    ("cep.reference", "cep.resources"),
+    ("cep.receivers_made", "cep.reference", "cep.resources", "cep.web.access"),
     # before the shuffle; the kinds of rules, which know nothing of one another
     ("cep.routing", "cep.operators.operator"),
     ("cep.operators.patterns.kernel", "cep.operators.windows.kernel"),
@@ -50,9 +50,12 @@ LAYERS = (
     ("cep.explanation", "cep.inprocess", "cep.job.clocks", "cep.job.poison"),
     ("cep.job.state_folder",),
     ("cep.job.shipping",),
+    # events that were accepted, kept for the pages of alerts
+    ("cep.record",),
     ("cep.job.workers",),
     ("cep.job.spark",),
     ("cep.job.batches",),
+    ("cep.web.desk",),
     ("cep.job.start",),
     ("cep.job.running",),
     ("cep.job",),

@@ -11,8 +11,8 @@ from alerts.outbox import Outbox
 from alerts.settings import Settings
 from cep.config import Receiver
 from cep.job.running.progress import Progress
-from cep.job.running.receivers_made import receiver_made
 from cep.job.running.stopping import Stop
+from cep.receivers_made import receiver_made
 from cep.web.metrics import Metrics
 
 _LONGEST = 60.0

@@ -5,6 +5,7 @@ port         metrics and health answer from here on
 inspection   the state folder is looked over before Java starts
 delivery     alerts go out, also those that an earlier run left
 episodes     alerts of one rule and key that follow one another are put together
+record       old days of accepted events are removed
 query_watch  batches, until the job is done or is to stop; started again where it has to be
 """
 
@@ -30,6 +31,7 @@ from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
+from cep.job.running.record import RecordKeeper
 from cep.job.running.reporting import MetricsReporter
 from cep.job.running.stopping import Stage, Stop
 from cep.job.spark import session
@@ -126,6 +128,7 @@ class _Lifecycle:
             launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings
         )
         self._episodes: EpisodeKeeper | None = None
+        self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
 
     def run(self, spark: Spark, log: int) -> None:
         """Everything in order. `log` is the file of what Spark says."""
@@ -152,6 +155,7 @@ class _Lifecycle:
         self._delivery.start(outbox, self._stack)
         self._episodes = EpisodeKeeper(job.desk, lambda: driver.running.packs, self._progress.tell)
         self._episodes.start(outbox, self._stack)
+        self._record.start(self._stack)
         if self._stop.is_set():
             return
         self._stop.stage = lambda: _stage(driver)
@@ -215,6 +219,7 @@ class _Lifecycle:
         self._delivery.wake()
         if self._episodes is not None:
             self._episodes.wake(batch.outcome.watermark)
+        self._record.wake()
         if not batch.replayed:
             self._reporter.take(batch)
         self._progress.batch(batch)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from alerts.notation import timestamp
 from cep.events import MAX_TIME, MIN_TIME
 from cep.job.running.status_line import StatusLine
+from cep.web.desk.feeds import lags
 from rules.nouns import counted
 
 if TYPE_CHECKING:
@@ -122,16 +123,3 @@ def span(seconds: float) -> str:
         if seconds >= least:
             return f"{seconds / length:,.0f} {unit}"
     return f"{seconds:.1f} s"
-
-
-def lags(batch: FinishedBatch) -> dict[str, float]:
-    """By stream, seconds from its watermark (greatest event time less lateness) to the clock, at least 0."""
-    found: dict[str, float] = {}
-    greatest = {**batch.manifest.greatest, **batch.outcome.seen.greatest}
-    for (stream, _), time in greatest.items():
-        declared = batch.plan.streams.get(stream)
-        if declared is None:
-            continue
-        lag = max(0.0, (batch.ended - max(batch.outcome.watermark, time - declared.lateness)) / 1e9)
-        found[stream] = max(lag, found.get(stream, 0.0))
-    return found

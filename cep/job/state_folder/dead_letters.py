@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Row,
     String,
     Table,
     Text,
@@ -165,10 +167,44 @@ def read(
     query = select(dead_letters).where(dead_letters.c.number > after).order_by(dead_letters.c.number)
     if feed is not None:
         query = query.where(dead_letters.c.feed == feed)
-    return [
-        StoredLetter(number, batch, DeadLetter(feed_, file, offset, stage, reason, bytes(data)))
-        for number, batch, feed_, file, offset, stage, reason, data in connection.execute(query.limit(limit))
-    ]
+    return [_stored(row) for row in connection.execute(query.limit(limit))]
+
+
+def newest(
+    connection: Connection, *, feed: str | None = None, before: int | None = None, limit: int = 100
+) -> list[StoredLetter]:
+    """Dead letters with numbers less than `before`, the newest first."""
+    if not inspect(connection).has_table(dead_letters.name):
+        return []
+    c = dead_letters.c
+    query = select(dead_letters).order_by(c.number.desc()).limit(limit)
+    if feed is not None:
+        query = query.where(c.feed == feed)
+    if before is not None:
+        query = query.where(c.number < before)
+    return [_stored(row) for row in connection.execute(query)]
+
+
+def letter(connection: Connection, number: int) -> StoredLetter | None:
+    """The dead letter of that number."""
+    if not inspect(connection).has_table(dead_letters.name):
+        return None
+    row = connection.execute(select(dead_letters).where(dead_letters.c.number == number)).one_or_none()
+    return None if row is None else _stored(row)
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    """The number of dead letters of each feed that has any."""
+    if not inspect(connection).has_table(dead_letters.name):
+        return {}
+    feed = dead_letters.c.feed
+    return {name: count for name, count in connection.execute(select(feed, func.count()).group_by(feed))}
+
+
+def _stored(row: Row[Any]) -> StoredLetter:
+    values: tuple[Any, ...] = tuple(row)
+    number, batch, feed, file, offset, stage, reason, data = values
+    return StoredLetter(number, batch, DeadLetter(feed, file, offset, stage, reason, bytes(data)))
 
 
 def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:

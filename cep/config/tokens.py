@@ -1,0 +1,72 @@
+"""[tokens.NAME] of a job file: secrets that stand elsewhere and differ, and a port to use them on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from cep.config.job import Job
+from cep.config.secrets import SecretError
+from rules.diagnostics import Diagnostic, in_order
+
+
+def check_tokens(job: Job, environ: Mapping[str, str] | None) -> list[Diagnostic]:
+    """Mistakes in tokens and in the certificate of a job file, in order of place.
+
+    Without `environ` secrets are not compared.
+    """
+    found = (_written(job), _unused(job), _half(job), () if environ is None else _equal(job, environ))
+    return in_order([one for part in found for one in part])
+
+
+def _written(job: Job) -> Iterator[Diagnostic]:
+    for token in job.tokens:
+        if not token.secret.refers:
+            yield Diagnostic(
+                "CEP0735",
+                "error",
+                f"the secret of token `{token.name}` stands in the job file",
+                job.places.value(("tokens", token.name, "secret")),
+                help='write secret = "${NAME}" for a variable of the environment, or "file:PATH"',
+            )
+
+
+def _unused(job: Job) -> Iterator[Diagnostic]:
+    if job.http is None:
+        for token in job.tokens:
+            yield Diagnostic(
+                "CEP0738",
+                "warning",
+                f"token `{token.name}` opens nothing: the job has no port",
+                job.places.key(("tokens", token.name)),
+                help='write [http] listen = "127.0.0.1:8090", or remove the token',
+            )
+
+
+def _half(job: Job) -> Iterator[Diagnostic]:
+    if job.http is not None and (job.http.certificate is None) != (job.http.key is None):
+        missing, there = ("certificate", "key") if job.http.certificate is None else ("key", "certificate")
+        yield Diagnostic(
+            "CEP0704",
+            "error",
+            f"`{missing}` is missing in [http]",
+            job.places.key(("http", there)),
+            help="`certificate` and `key` stand together; without both the port is not encrypted",
+        )
+
+
+def _equal(job: Job, environ: Mapping[str, str]) -> Iterator[Diagnostic]:
+    first: dict[str, str] = {}
+    for token in job.tokens:
+        try:
+            secret = token.secret.reveal(environ)
+        except SecretError:
+            continue  # told with the other secrets
+        other = first.setdefault(secret, token.name)
+        if other != token.name:
+            yield Diagnostic(
+                "CEP0738",
+                "error",
+                f"tokens `{other}` and `{token.name}` have one secret, so that nobody knows who acts",
+                job.places.value(("tokens", token.name, "secret")),
+                help="give each a secret of its own",
+            )

@@ -1,0 +1,109 @@
+"""The state of a job in a few numbers: batches, deliveries, episodes, what fired, and whether to act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from alerts.alert import SEVERITIES
+from alerts.outbox.counts import counted_since
+from alerts.outbox.stored import read_batch, read_batches
+from cep.job.state_folder import dead_letters
+from cep.web.desk.batches import watermark_text
+from cep.web.desk.desk import JobDesk, moment
+from cep.web.desk.episodes import states_counted
+from cep.web.desk.receivers import ReceiverView, receivers_now
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+QUARTER = 15 * 60 * 10**9
+DAY = 24 * 3_600 * 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """A job as it stands. `status` is starting, running, stuck, stopping, failed or stopped.
+
+    `since` is when it came to be so, `batch_seconds` the time that the last batch took; both None where the
+    job does not run. `alerts` counts by severity what was recorded in the last 15 minutes and 24 hours.
+    `to_do` says in words why a person must act, and is empty if nobody has to.
+    """
+
+    job: str
+    status: str
+    since: str | None
+    now: str
+    batch: int | None
+    batch_recorded_at: str | None
+    watermark: str | None
+    seconds_since_batch: float | None
+    batch_seconds: float | None
+    trigger_seconds: float
+    packs: Mapping[str, str]
+    outbox_age_seconds: float
+    receivers: tuple[ReceiverView, ...]
+    episodes: Mapping[str, int]
+    dead_letters: int
+    alerts: Mapping[str, Mapping[str, int]]
+    to_do: tuple[str, ...]
+
+
+def status_now(desk: JobDesk) -> JobStatus:
+    """The state of the job. Raises OutboxError."""
+    now = desk.clock()
+    told: Mapping[str, object] = {} if desk.live is None else desk.live.health().told
+    last = None if desk.driver is None else desk.driver.last
+    with desk.outbox.reading() as connection:
+        record = read_batch(connection, None)
+        episodes = states_counted(connection)
+        dead = sum(dead_letters.counts(connection).values())
+        alerts = {
+            "15 minutes": _alerts(connection, now - QUARTER),
+            "24 hours": _alerts(connection, now - DAY),
+        }
+        newest = read_batches(connection, None, 1)
+    receivers = receivers_now(desk)
+    packs = record.result.get("revisions") if record else None
+    status, seconds = told.get("status", "stopped"), told.get("seconds_since_batch")
+    return JobStatus(
+        job=desk.job.name,
+        status=str(status),
+        since=str(told["since"]) if "since" in told else None,
+        now=moment(now),
+        batch=None if record is None else record.number,
+        batch_recorded_at=moment(newest[0][1]) if newest else None,
+        watermark=watermark_text(None if record is None else record.result.get("watermark")),
+        seconds_since_batch=seconds if isinstance(seconds, float) else None,
+        batch_seconds=None if last is None else round(last.seconds, 3),
+        trigger_seconds=desk.job.trigger / 1e9,
+        packs={str(k): str(v) for k, v in packs.items()} if isinstance(packs, dict) else {},
+        outbox_age_seconds=max((one.oldest_seconds or 0.0 for one in receivers), default=0.0),
+        receivers=receivers,
+        episodes=episodes,
+        dead_letters=dead,
+        alerts=alerts,
+        to_do=tuple(_to_do(str(status), receivers, episodes)),
+    )
+
+
+def _alerts(connection: Connection, since: int) -> dict[str, int]:
+    found = dict.fromkeys(SEVERITIES, 0)
+    for one in counted_since(connection, since):
+        found[one.severity] += one.alerts
+    return found
+
+
+def _to_do(status: str, receivers: tuple[ReceiverView, ...], episodes: Mapping[str, int]) -> Iterator[str]:
+    if status in ("stuck", "failed"):
+        yield f"the job is {status}"
+    if status == "stopped":
+        yield "the job does not run"
+    for one in receivers:
+        if one.state == "paused":
+            yield f"{one.receiver} is paused: {one.reason}"
+        elif one.state != "closed":
+            yield f"{one.receiver} does not take alerts: {one.reason}"
+    if episodes.get("open"):
+        yield f"open episodes: {episodes['open']:,}"
