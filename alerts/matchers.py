@@ -92,7 +92,7 @@ class Matcher:
         if len(self.value) > LONGEST:
             raise MatcherError(f"a value has {LONGEST:,} characters at most", "shorten it")
         if self.operator == "=~":
-            _expression(self.value)
+            usable(self.value)
 
     def matches(self, labels: Labels) -> bool:
         """True for an alert of these values."""
@@ -102,8 +102,8 @@ class Matcher:
         if self.operator == "!=":
             return self.value not in found
         if len(found) == 1:
-            return _fits(self.value, found[0])
-        return any(_fits(self.value, one) for one in found)
+            return fits(self.value, found[0])
+        return any(fits(self.value, one) for one in found)
 
     def __str__(self) -> str:
         value = self.value
@@ -111,13 +111,13 @@ class Matcher:
         return f"{self.name} {self.operator} {value if bare else json.dumps(value, ensure_ascii=False)}"
 
 
-def _fits(pattern: str, value: str) -> bool:
+def fits(pattern: str, value: str) -> bool:
     """True if the whole value fits the expression; values come again, and asking RE2 costs some us."""
     return _known_fits(pattern, value) if len(value) <= _KEPT else _asked(pattern, value)
 
 
 def _asked(pattern: str, value: str) -> bool:
-    return _expression(pattern).fullmatch(_storable(value)) is not None
+    return usable(pattern).fullmatch(_storable(value)) is not None
 
 
 _known_fits = lru_cache(1 << 16)(_asked)
@@ -129,7 +129,8 @@ def _storable(text: str) -> str:
 
 
 @cache
-def _expression(pattern: str) -> re2._Regexp:
+def usable(pattern: str) -> re2._Regexp:
+    """The expression, compiled. Raises MatcherError for a text that is none."""
     import re2  # only where there is one
 
     options = re2.Options()

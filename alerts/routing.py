@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from alerts.alert import SEVERITIES
+from alerts.gates import Gates
 from alerts.grouping import Grouping
 from alerts.matchers import Labels, Matcher, Matchers
 
@@ -60,6 +61,10 @@ class Branches:
     """Routes in the order in which they are tried."""
 
     all: tuple[Branch, ...]
+    _gates: Gates = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_gates", Gates([one.matchers for one in self.all]))
 
     @property
     def of_a_rule(self) -> bool:
@@ -77,9 +82,10 @@ class Branches:
     def taken(self, labels: Labels) -> tuple[int, ...]:
         """The numbers of the branches that an alert takes, from 1."""
         found = []
-        for number, branch in enumerate(self.all, 1):
+        for place in self._gates.possible(labels):
+            branch = self.all[place]
             if branch.matchers.matches(labels):
-                found.append(number)
+                found.append(place + 1)
                 if not branch.go_on:
                     break
         return tuple(found)

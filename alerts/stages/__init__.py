@@ -6,7 +6,14 @@
     suppress        a rule's `suppress`: which alerts are withheld, how many the next one speaks for
     decided         these three over one batch, and what they keep between batches, in a process too
     route           which alerts a receiver gets
-    to_receiver     the stages to one receiver, of values of `outgoing`
+    to_receiver     which receivers get an alert, of values of `outgoing`
+
+    candidate       the one shape of the stages between a delivery and its notification
+    mute            what a silence or a mute time holds back
+    inhibit         what a worse alert holds back, in event time
+    group           what waits to go out together
+    throttle        what is over a receiver's rate, or behind another of its key
+    notifying       these four in order, of one receiver
 
 `DECIDED` is what the outbox, `cep eval` and `cep test` do with the alerts of a batch. Its stages know event
 time only, and what they keep is written with the batch, in one transaction. The stages to a receiver come

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from alerts.gates import Gates
 from alerts.matchers import Labels, Matchers
 from alerts.mute_times import MuteTime
 from alerts.notation import timestamp
@@ -36,7 +37,7 @@ class Silences:
 
     def __init__(self, all_: Sequence[Silence] = ()) -> None:
         self._all = all_
-        self._of_rule: dict[tuple[str, str, str], list[tuple[Silence, Matchers]]] = {}
+        self._of_rule: dict[tuple[str, str, str], tuple[list[tuple[Silence, Matchers]], Gates]] = {}
 
     def any_active(self, now: int) -> bool:
         """True if there may be something to hold back at `now`."""
@@ -46,10 +47,12 @@ class Silences:
         """The silence that holds back an alert of these values at `now`: of several the one that ends last;
         None if it may be sent."""
         (pack,), (rule,), (severity,) = labels["pack"], labels["rule"], labels["severity"]
-        some = self._of_rule.get((pack, rule, severity))
-        if some is None:
-            some = self._of_rule[pack, rule, severity] = list(self._for_rule(labels))
-        found = [one for one, rest in some if one.active(now) and rest.matches(labels)]
+        known = self._of_rule.get((pack, rule, severity))
+        if known is None:
+            some = list(self._for_rule(labels))
+            known = self._of_rule[pack, rule, severity] = some, Gates([rest for _, rest in some])
+        possible = [known[0][place] for place in known[1].possible(labels)]
+        found = [one for one, rest in possible if one.active(now) and rest.matches(labels)]
         if not found:
             return None
         last = max(found, key=lambda one: one.ends_at)

@@ -16,6 +16,7 @@ from ports import free_port
 from some_alerts import raised
 
 from alerts.alert import Alert
+from alerts.due import Made
 from alerts.receivers.mail import Letter, MailReceiver
 from alerts.receivers.names import Names
 from alerts.receivers.notification import trial
@@ -283,3 +284,18 @@ def test_a_look_up_without_end_is_left(wire: SmtpWire) -> None:
     over.set()
     assert outcome.result == "unreachable"
     assert outcome.detail == "no answer in time: the name mail.example is still being looked up"
+
+
+def test_a_mail_about_a_group_lists_it(port: int, mailbox: Mailbox, wire: SmtpWire) -> None:
+    one_thing, several = [[raised(n, key=key).alert for n in (1, 2, 3)] for key in ("c1", None)]
+    for alerts in (one_thing, several):
+        group = Made(7, "f" * 64, tuple(one.to_json() for one in alerts), 4)
+        assert MailReceiver("desk", server(port), LETTER, wire).send_group(group, NOW).result == "delivered"
+    about_one, about_several = mailbox.mails
+    assert about_one["Message-ID"] == about_several["Message-ID"] == f"<{'f' * 64}@desk.example>"
+    assert about_one["Subject"] == "[high] card_testing on c1"
+    assert about_several["Subject"] == "several alerts for desk"
+    assert about_one["References"] != about_several["References"]
+    text, html = texts(about_several)
+    assert text.startswith("4 alerts, the newest 3 of them:")
+    assert (text.count("3 probes, then 900 in NG"), html.count("<li>")) == (4, 3)

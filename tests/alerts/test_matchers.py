@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from some_alerts import raised
 
+from alerts.gates import Gates
 from alerts.matchers import Labels, Matcher, MatcherError, Matchers, matcher
 
 ALERT: dict[str, Any] = {
@@ -114,3 +115,17 @@ def test_what_all_alerts_of_a_rule_share_is_known() -> None:
 def test_a_raised_alert_has_labels() -> None:
     labels = Labels(json.loads(raised(7).body))
     assert Matchers.of(["card_id = c7", "n = 7", "tags = t", "kind = match"]).matches(labels)
+
+
+NAMED = st.sampled_from(["rule", "tags", "n", "card_id", "nothing"])
+VALUES = st.sampled_from(["a", "b", "card_testing", "t", "1", "c.*", "[0-4]", "", "x|y", "(?i)C1", "c1"])
+SOME = st.lists(st.builds(Matcher, NAMED, st.sampled_from(["=", "!=", "=~"]), VALUES), max_size=3)
+
+
+@given(st.lists(SOME.map(tuple).map(Matchers), max_size=8), st.integers(0, 9), st.sampled_from(["c1", "C1"]))
+def test_gates_lose_none_that_holds(all_: list[Matchers], number: int, key: str) -> None:
+    labels = Labels(raised(number, key=key).alert.as_dict())
+    holding = [place for place, one in enumerate(all_) if one.matches(labels)]
+    possible = Gates(all_).possible(labels)
+    assert set(holding) <= set(possible)
+    assert possible == sorted(set(possible))

@@ -112,3 +112,41 @@ def test_what_is_no_alert_is_told(folder: Path, text: str, said: str) -> None:
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert "help:" in done.err
+
+
+def test_what_may_hold_it_back_is_told(folder: Path) -> None:
+    more = """
+[receivers.third]
+kind = "console"
+group_by = ["rule"]
+rate = "30 per minute"
+order = "key"
+[[mute_times]]
+name = "always"
+hours = ["00:00 to 24:00"]
+receivers = ["third"]
+[[mute_times]]
+name = "of others"
+days = ["1"]
+receivers = ["desk"]
+[[inhibit]]
+by = { rule = "worse" }
+of = { severity = "high" }
+equal = ["card_id"]
+for = "1 hour"
+[[routes]]
+receivers = ["third"]
+"""
+    (folder / "job.toml").write_text(JOB + more, "utf-8")
+    done = cep("routes", "test", "alert.json", "--job", "job.toml", cwd=folder)
+    assert done.code == 0
+    first, *told = done.out.splitlines()[1:]
+    assert first == "goes to third"
+    assert told[0].startswith("mute time always (to third): holds now, until 2")
+    inhibition = "inhibition 1 of job.toml (rule = worse of severity = high)"
+    assert told[1:] == [
+        f"{inhibition}: an alert of rule = worse with equal card_id holds it back for PT1H of event time",
+        "group for third: rule = card_testing; waits PT30S for others, then PT5M between notifications",
+        "rate of third: 30 per minute; what is over it goes together",
+        "order of third: one of its key after another",
+    ]
